@@ -26,7 +26,7 @@ from nodrop import collect
 from nodrop.cli.main import relax_garbage_collection
 from nodrop.context import FABRIC_FILE
 from nodrop.context import loads as loads_stated
-from nodrop.engine.rules import select_file_rules, shipped
+from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.intent.load import loads
 from nodrop.model.assemble import assemble_fabric
@@ -79,7 +79,7 @@ def main() -> None:
 
 def measure(text: str, stages: Stages, folder: Path) -> dict[str, object]:
     """Run every stage of build, read back and lint once, then the two yardsticks."""
-    rules = stages.run("load the rules", shipped)
+    rules = stages.run("load the rules", shipped_rules)
     intent = stages.run("load the intent", lambda: loads(text.encode(), "pod.yaml"))
     fabric = stages.run("design", lambda: nodrop.build(intent))
     artifacts = stages.run("render", lambda: list(nodrop.write(fabric)))
@@ -88,7 +88,7 @@ def measure(text: str, stages: Stages, folder: Path) -> dict[str, object]:
     readings = stages.run("read back", lambda: list(collect.read_artifacts(devices, platform_of, "build")))
     declared_text = next(artifact.text for artifact in artifacts if artifact.path == FABRIC_FILE).encode()
     reading = stages.run("assemble", lambda: assemble_fabric(readings, loads_stated(declared_text, FABRIC_FILE)))
-    verdict = stages.run("lint", lambda: judge(reading, select_file_rules(rules)))
+    verdict = stages.run("lint", lambda: judge(reading, select_lint_rules(rules)))
     if verdict.findings or verdict.unknown or verdict.problems:
         sys.exit("the pod does not lint clean; the figures would mean nothing")
     files = {f"{one.device}/{one.path}".lstrip("/"): one.text.encode() for one in artifacts}

@@ -18,18 +18,18 @@ from typing import Any, TypeVar
 
 from clos import sized, with_hosts
 from nodrop.analyses._plane import control_plane_of
-from nodrop.analyses._targets import routed_targets_of
+from nodrop.analyses._targets import host_and_loopback_targets
 from nodrop.analyses.buffer_cycles import deadlock_check_of
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.values import replace_fields
 from nodrop.proofs.circles import depth_by_node
-from nodrop.proofs.dependencies import DependencyGraph, Traffic
-from nodrop.proofs.failures import search_failures
+from nodrop.proofs.dependencies import DependencyGraph, TrafficAtRouters
+from nodrop.proofs.failures import search_failures_with_circle
 from nodrop.proofs.forwarding import Forwarding
-from nodrop.proofs.invariants import check_invariants
-from nodrop.report.storm import storm_facts
+from nodrop.proofs.invariants import check_any_failure_conditions
+from nodrop.report.storm import pause_storm_facts
 from nodrop.routing import ControlPlane
 from nodrop.routing.decision import LearnedTable
 
@@ -68,17 +68,17 @@ def main() -> None:
     gc.freeze()
     gc.set_threshold(200_000, 50, 50)
     plane = control_plane_of(index)
-    measured("routes", lambda: (tables_of(plane), routed_targets_of(index)))
+    measured("routes", lambda: (tables_of(plane), host_and_loopback_targets(index)))
     forwarding = measured("next hops", lambda: Forwarding(plane))
-    traffic = measured("packets", lambda: Traffic(forwarding))
+    traffic = measured("packets", lambda: TrafficAtRouters(forwarding))
     graph = measured("graph", lambda: DependencyGraph(traffic, exact=False))
     order = measured("order", lambda: depth_by_node(graph.after))
-    conditions = measured("conditions for failures", lambda: check_invariants(forwarding))
+    conditions = measured("conditions for failures", lambda: check_any_failure_conditions(forwarding))
     check = deadlock_check_of(index)
-    search = measured("single failures", lambda: search_failures(plane, check, conditions, 1))
+    search = measured("single failures", lambda: search_failures_with_circle(plane, check, conditions, 1))
     print(f"{search.single} single failures in {search.classes} classes: {search.states} states computed")
     print(f"complete: {search.complete}, with a circle: {search.check is not None}")
-    storms = measured("storms", lambda: storm_facts(index)["storms"])
+    storms = measured("storms", lambda: pause_storm_facts(index)["storms"])
     ports = sum(len(row["ports"]) for row in storms)
     print(f"{ports} ports to hosts, of which one stops up to {storms[0]['host_ports']} others")
     devices = len(index.fabric.devices)

@@ -37,7 +37,7 @@ def store(folder: Path) -> Store:
 
 @pytest.fixture
 def key(store: Store) -> str:
-    key = store.key("test", b"a", b"b")
+    key = store.entry_name("test", b"a", b"b")
     store.put(key, DATA)
     return key
 
@@ -48,7 +48,7 @@ def test_what_is_put_is_got_and_nobody_else_may_look_at_it(store: Store, key: st
     assert stat.S_IMODE(store.folder.stat().st_mode) == 0o700
     (entry,) = store.folder.iterdir()
     assert stat.S_IMODE(entry.stat().st_mode) == 0o600
-    other = store.key("test", b"c")
+    other = store.entry_name("test", b"c")
     assert store.get(other) is None
     assert not store.has(other)
     store.drop(key)
@@ -58,11 +58,11 @@ def test_what_is_put_is_got_and_nobody_else_may_look_at_it(store: Store, key: st
 
 def test_a_key_tells_kinds_parts_and_code_apart(store: Store) -> None:
     keys = [
-        store.key("test", b"ab", b"c"),
-        store.key("test", b"a", b"bc"),
-        store.key("test", b"abc"),
-        store.key("other", b"ab", b"c"),
-        Store(store.folder, b"another nodrop", store.seal).key("test", b"ab", b"c"),
+        store.entry_name("test", b"ab", b"c"),
+        store.entry_name("test", b"a", b"bc"),
+        store.entry_name("test", b"abc"),
+        store.entry_name("other", b"ab", b"c"),
+        Store(store.folder, b"another nodrop", store.seal).entry_name("test", b"ab", b"c"),
     ]
     assert len(set(keys)) == len(keys)
 
@@ -105,18 +105,18 @@ def test_an_entry_that_was_altered_anywhere_is_not_there(store: Store, key: str)
 
 
 def test_an_entry_under_another_key_is_not_there(store: Store, key: str) -> None:
-    other = store.key("test", b"other")
+    other = store.entry_name("test", b"other")
     (store.folder / key).rename(store.folder / other)
     assert store.get(other) is None
 
 
 def sealed(store: Store, key: str, squeezed: bytes) -> None:
     """Put an entry that says itself that it is whole."""
-    (store.folder / key).write_bytes(cache._CACHE_FORMAT_HEADER + store.sealed(key, squeezed) + squeezed)
+    (store.folder / key).write_bytes(cache._CACHE_FORMAT_HEADER + store.authentication_code(key, squeezed) + squeezed)
 
 
 def test_an_entry_that_swells_beyond_measure_is_not_there(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    key = store.key("test", b"bomb")
+    key = store.entry_name("test", b"bomb")
     sealed(store, key, zlib.compress(bytes(9000)))
     assert store.get(key) == bytes(9000)
     monkeypatch.setattr(cache, "MAX_ENTRY_BYTES", 1000)
@@ -216,7 +216,7 @@ def full() -> Iterator[None]:
 
 
 def test_on_a_full_disk_nothing_is_kept_and_nothing_is_left(store: Store) -> None:
-    key = store.key("test", b"full")
+    key = store.entry_name("test", b"full")
     with full():
         store.put(key, os.urandom(5000))
     assert store.get(key) is None
@@ -227,7 +227,7 @@ def test_on_a_disk_that_may_not_be_written_nothing_is_kept(store: Store, monkeyp
     def refused(*_: object, **__: object) -> int:
         raise OSError(30, "Read-only file system")
 
-    key = store.key("test", b"read-only")
+    key = store.entry_name("test", b"read-only")
     monkeypatch.setattr(os, "open", refused)
     store.put(key, DATA)
     monkeypatch.undo()
@@ -244,7 +244,7 @@ def test_where_the_folder_is_gone_nothing_is_kept(store: Store, key: str) -> Non
 
 def test_the_entries_that_nobody_uses_go_first(store: Store) -> None:
     now = time.time()
-    keys = [store.key("test", bytes([number])) for number in range(10)]
+    keys = [store.entry_name("test", bytes([number])) for number in range(10)]
     for age, key in enumerate(keys):
         store.put(key, os.urandom(1000))
         os.utime(store.folder / key, (now - 7200 * age, now - 7200 * age))
@@ -264,7 +264,7 @@ def test_what_a_process_left_unfinished_goes_too(store: Store, key: str) -> None
 
 def hammer(store: Store, number: int) -> set[bytes | None]:
     """Put, get, drop and prune one key, and return all that was seen under it."""
-    key, seen = store.key("test", b"shared"), set[bytes | None]()
+    key, seen = store.entry_name("test", b"shared"), set[bytes | None]()
     for _ in range(200):
         store.put(key, bytes([number]) * 50_000)
         seen.add(store.get(key))

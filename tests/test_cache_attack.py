@@ -14,7 +14,7 @@ import pytest
 
 from nodrop import cache, outcome_cache
 from nodrop.cache import Store
-from nodrop.results.outcome import Outcome
+from nodrop.results.outcome import FabricOutcome
 from support.command import nodrop
 
 
@@ -49,15 +49,15 @@ def forgotten() -> Iterator[None]:
 
 def forged(monkeypatch: pytest.MonkeyPatch, kept: Path, home: Path) -> None:
     """Fill a cache folder as an attacker does who has another home and a nodrop that keeps no findings."""
-    keep = outcome_cache._keep
+    keep = outcome_cache._store_outcome
 
-    def silent(store: Store, key: str, made: Outcome) -> None:
+    def silent(store: Store, key: str, made: FabricOutcome) -> None:
         keep(store, key, replace(made, findings=()))
 
     with monkeypatch.context() as attack:
         attack.setenv("HOME", str(home))
         attack.setenv("XDG_CACHE_HOME", str(kept))
-        attack.setattr(outcome_cache, "_keep", silent)
+        attack.setattr(outcome_cache, "_store_outcome", silent)
         assert nodrop("lint", "configs").code == 1
         forget_folders()
         assert nodrop("lint", "configs").code == 0, "the attack itself does not work"

@@ -10,7 +10,7 @@ import pytest
 import nodrop
 from nodrop.collect import read_artifacts, read_inputs
 from nodrop.errors import InputProblems
-from nodrop.inputs import DeviceFiles, Inputs, Text, find
+from nodrop.inputs import DeviceFiles, FabricInputs, FileText, find_inputs
 from nodrop.model.declared import DeclaredFacts
 from nodrop.opening import content_digest, read_bundle
 from nodrop.platforms.kit.artifact import Artifact
@@ -34,7 +34,7 @@ def write(path: str, text: str | bytes = SONIC) -> Path:
     return where
 
 
-def shape(inputs: Inputs) -> dict[str, object]:
+def shape(inputs: FabricInputs) -> dict[str, object]:
     """What was found, in short: devices with their files, the rest by how it is shown; nothing that is empty."""
     parts = {
         "devices": {bundle.name: [(name, text.display) for name, text in bundle.files] for bundle in inputs.bundles},
@@ -54,7 +54,7 @@ def test_files_of_a_folder_are_a_device_and_others_are_their_own() -> None:
     write("site/leaf3/frr.conf", FRR)
     write("site/leaf1/other.conf", "not ours")
     write("site/leaf1/.hidden.json")
-    assert shape(find(["site"])) == {
+    assert shape(find_inputs(["site"])) == {
         "devices": {
             "leaf1": [
                 ("config_db.json", "site/leaf1/config_db.json"),
@@ -76,11 +76,11 @@ def test_a_named_file_brings_its_canonical_neighbors() -> None:
     write("leaf1/saved.json")
     whole = {"leaf1": [("config_db.json", "leaf1/config_db.json"), ("frr.conf", "leaf1/frr.conf")]}
     for path in ("leaf1/config_db.json", "leaf1/frr.conf"):
-        assert shape(find([path])) == {"devices": whole}
+        assert shape(find_inputs([path])) == {"devices": whole}
     saved = {"saved": [("config_db.json", "leaf1/saved.json")]}
-    assert shape(find(["leaf1/saved.json"])) == {"devices": saved}
-    assert shape(find(["leaf1"])) == {"devices": whole | saved}
-    assert shape(find(["leaf1/saved.json", "leaf1", "leaf1/frr.conf"])) == {"devices": whole | saved}
+    assert shape(find_inputs(["leaf1/saved.json"])) == {"devices": saved}
+    assert shape(find_inputs(["leaf1"])) == {"devices": whole | saved}
+    assert shape(find_inputs(["leaf1/saved.json", "leaf1", "leaf1/frr.conf"])) == {"devices": whole | saved}
 
 
 @pytest.mark.parametrize(("folder", "path"), [("leaf1", "."), ("leaf1", "config_db.json"), ("leaf1/inner", "..")])
@@ -90,7 +90,7 @@ def test_a_device_is_called_as_its_folder_however_it_is_named(
     write("leaf1/config_db.json")
     Path("leaf1/inner").mkdir()
     monkeypatch.chdir(folder)
-    assert [bundle.name for bundle in find([path]).bundles] == ["leaf1"]
+    assert [bundle.name for bundle in find_inputs([path]).bundles] == ["leaf1"]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_device_is_called_as_its_folder_however_it_is_named(
 )
 def test_a_folder_whose_name_no_device_can_have(folder: str, name: str) -> None:
     write(f"{folder}/config_db.json")
-    assert [bundle.name for bundle in find([folder]).bundles] == [name]
+    assert [bundle.name for bundle in find_inputs([folder]).bundles] == [name]
 
 
 def test_intents_are_told_from_other_yaml() -> None:
@@ -116,13 +116,13 @@ def test_intents_are_told_from_other_yaml() -> None:
     write("a/other.yaml", "services:\n  nodrop: 1\n")
     write("a/README.md", INTENT)
     notes = ["a/other.yaml: YAML of no known form"]
-    assert shape(find(["a"])) == {"intents": ["a/bom.yaml", "a/one.yaml", "a/two.yml"], "notes": notes}
-    assert shape(find(["a/one.yaml", "a", "a/../a/one.yaml"])) == {
+    assert shape(find_inputs(["a"])) == {"intents": ["a/bom.yaml", "a/one.yaml", "a/two.yml"], "notes": notes}
+    assert shape(find_inputs(["a/one.yaml", "a", "a/../a/one.yaml"])) == {
         "intents": ["a/one.yaml", "a/bom.yaml", "a/two.yml"],
         "notes": notes,
     }
-    assert [row.file for row in find(["a"]).ignored] == ["a/README.md"]
-    assert shape(find(["a/other.yaml"])) == {
+    assert [row.file for row in find_inputs(["a"]).ignored] == ["a/README.md"]
+    assert shape(find_inputs(["a/other.yaml"])) == {
         "problems": [
             "a/other.yaml: YAML that is not recognized; expected an intent, which starts with `nodrop: 1`, "
             "or an NVUE file, a list with `header` and `set`"
@@ -133,13 +133,13 @@ def test_intents_are_told_from_other_yaml() -> None:
 def test_fabric_yaml_is_looked_for_beside_each_path_and_then_above() -> None:
     write("site/pod/leaf1/config_db.json")
     write("site/fabric.yaml", "mode: lossy\n")
-    assert "stated" not in shape(find(["site/pod/leaf1"])), "two folders above is somebody else's"
-    assert shape(find(["site/pod"]))["stated"] == ["site/fabric.yaml"]
+    assert "stated" not in shape(find_inputs(["site/pod/leaf1"])), "two folders above is somebody else's"
+    assert shape(find_inputs(["site/pod"]))["stated"] == ["site/fabric.yaml"]
     write("site/pod/fabric.yaml", "mode: lossy\n")
     for path in ("site/pod", "site/pod/leaf1", "site/pod/leaf1/config_db.json"):
-        assert shape(find([path]))["stated"] == ["site/pod/fabric.yaml"]
+        assert shape(find_inputs([path]))["stated"] == ["site/pod/fabric.yaml"]
     write("site/pod/leaf1/fabric.yaml", "mode: lossy\n")
-    assert shape(find(["site/pod/leaf1/config_db.json"]))["stated"] == ["site/pod/leaf1/fabric.yaml"]
+    assert shape(find_inputs(["site/pod/leaf1/config_db.json"]))["stated"] == ["site/pod/leaf1/fabric.yaml"]
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_fabric_yaml_above_the_working_directory(
     write("fabric.yaml", "mode: lossy\n")
     Path("leaf1/x").mkdir()
     monkeypatch.chdir(folder)
-    assert shape(find([path]))["stated"] == [display]
+    assert shape(find_inputs([path]))["stated"] == [display]
 
 
 def two_fabrics() -> None:
@@ -174,13 +174,13 @@ def test_each_fabric_yaml_has_a_fabric_of_its_own() -> None:
         else {"devices": devices_of(name)}
         for name in "abc"
     )
-    assert shape(find(["a"])) == a
-    assert shape(find(["a/leaf1", "a"])) == a
-    assert shape(find(["a", "b"])) == {"nested": [a, b]}
-    assert shape(find(["c", "a", "b"])) == {"nested": [c, a, b]}
-    assert shape(find(["."])) == {"devices": devices_of("c"), "nested": [a, b]}
-    assert [shape(fabric) for fabric in find(["a", "b"]).fabrics()] == [a, b]
-    joined = find(["a", "c"])
+    assert shape(find_inputs(["a"])) == a
+    assert shape(find_inputs(["a/leaf1", "a"])) == a
+    assert shape(find_inputs(["a", "b"])) == {"nested": [a, b]}
+    assert shape(find_inputs(["c", "a", "b"])) == {"nested": [c, a, b]}
+    assert shape(find_inputs(["."])) == {"devices": devices_of("c"), "nested": [a, b]}
+    assert [shape(fabric) for fabric in find_inputs(["a", "b"]).fabrics()] == [a, b]
+    joined = find_inputs(["a", "c"])
     assert [bundle.files[0][1].display for bundle in joined.bundles] == [
         "a/leaf1/config_db.json",
         "c/leaf1/config_db.json",
@@ -190,7 +190,7 @@ def test_each_fabric_yaml_has_a_fabric_of_its_own() -> None:
 
 def test_a_fabric_yaml_that_is_named_holds_for_all_that_is_named() -> None:
     two_fabrics()
-    both = find(["a", "b", "b/fabric.yaml"])
+    both = find_inputs(["a", "b", "b/fabric.yaml"])
     assert (len(both.fabrics()), len(both.bundles)) == (1, 2)
     assert [text.display for text in both.stated] == ["b/fabric.yaml", "a/fabric.yaml", "b/fabric.yaml"]
 
@@ -200,9 +200,9 @@ def test_an_intent_called_fabric_yaml_is_an_intent() -> None:
     write("fabric.yaml", INTENT)
     write("inner/fabric.yaml", INTENT)
     devices = {"leaf1": [("config_db.json", "leaf1/config_db.json")]}
-    assert shape(find(["fabric.yaml"])) == {"intents": ["fabric.yaml"]}
-    assert shape(find(["leaf1"])) == {"devices": devices}
-    assert shape(find(["."])) == {"devices": devices, "intents": ["fabric.yaml", "inner/fabric.yaml"]}
+    assert shape(find_inputs(["fabric.yaml"])) == {"intents": ["fabric.yaml"]}
+    assert shape(find_inputs(["leaf1"])) == {"devices": devices}
+    assert shape(find_inputs(["."])) == {"devices": devices, "intents": ["fabric.yaml", "inner/fabric.yaml"]}
 
 
 def test_several_fabrics_are_no_single_reading() -> None:
@@ -232,11 +232,11 @@ def test_folders_called_plan_and_apply_are_searched_like_others() -> None:
     for folder in ("plan", "apply", "leaf1/apply"):
         write(f"site/{folder}/config_db.json")
     write("site/leaf1/config_db.json")
-    devices = [bundle.files[0][1].display for bundle in find(["site"]).bundles]
+    devices = [bundle.files[0][1].display for bundle in find_inputs(["site"]).bundles]
     assert devices == [f"site/{folder}/config_db.json" for folder in ("apply", "leaf1", "leaf1/apply", "plan")]
-    assert list(shape(find(["site/apply"]))["devices"]) == ["apply"]  # type: ignore[call-overload]
+    assert list(shape(find_inputs(["site/apply"]))["devices"]) == ["apply"]  # type: ignore[call-overload]
     write("site/plan/fabric.yaml")
-    assert len(find(["site"]).nested) == 1
+    assert len(find_inputs(["site"]).nested) == 1
 
 
 def test_links_to_folders_are_told_and_not_followed() -> None:
@@ -249,7 +249,7 @@ def test_links_to_folders_are_told_and_not_followed() -> None:
     Path("site/leaf2/config_db.json").symlink_to("../leaf1/config_db.json")
     Path("elsewhere").mkdir()
     Path("site/out").symlink_to("../elsewhere")
-    inputs = find(["site"])
+    inputs = find_inputs(["site"])
     found, nowhere = shape(inputs), "a link that leads nowhere, or no regular file"
     assert found["notes"] == [
         "site/out: a link that leads out of site, which is not followed",
@@ -260,7 +260,7 @@ def test_links_to_folders_are_told_and_not_followed() -> None:
     assert list(found["devices"]) == ["leaf1", "leaf2"]  # type: ignore[call-overload]
     assert "problems" not in found
     Path("entry").symlink_to("site/leaf1")
-    assert list(shape(find(["entry"]))["devices"]) == ["entry"]  # type: ignore[call-overload]
+    assert list(shape(find_inputs(["entry"]))["devices"]) == ["entry"]  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ def test_paths_that_lead_nowhere(path: str, said: str) -> None:
     Path("self").symlink_to("self")
     Path("zero").symlink_to("/dev/zero")
     os.mkfifo("fifo")
-    assert shape(find([path])) == {"problems": [said]}
+    assert shape(find_inputs([path])) == {"problems": [said]}
 
 
 def test_a_folder_that_cannot_be_read_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -304,7 +304,7 @@ def test_a_folder_that_cannot_be_read_is_a_problem(monkeypatch: pytest.MonkeyPat
         return real(path)
 
     monkeypatch.setattr(os, "scandir", scandir)
-    found = shape(find(["site"]))
+    found = shape(find_inputs(["site"]))
     assert found["problems"] == ["site/leaf1: permission denied; expected a readable folder"]
     assert list(found["devices"]) == ["leaf2"]  # type: ignore[call-overload]
 
@@ -317,9 +317,9 @@ def test_what_another_user_may_not_enter(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     os.seteuid(65534)
     try:
-        assert shape(find(["closed/leaf1"])) == {"problems": ["closed/leaf1: permission denied"]}
-        assert shape(find(["closed"])) == {"problems": ["closed: permission denied; expected a readable folder"]}
-        reading = read_inputs(find(["leaf2"]), DeclaredFacts())
+        assert shape(find_inputs(["closed/leaf1"])) == {"problems": ["closed/leaf1: permission denied"]}
+        assert shape(find_inputs(["closed"])) == {"problems": ["closed: permission denied; expected a readable folder"]}
+        reading = read_inputs(find_inputs(["leaf2"]), DeclaredFacts())
     finally:
         os.seteuid(0)
     assert list(map(str, reading.problems)) == ["leaf2/config_db.json: permission denied; expected a readable file"]
@@ -335,37 +335,37 @@ def test_folders_nested_deeper_than_python_recurses() -> None:
     write("config_db.json")
     os.chdir(Path(*[".."] * 1201))
     try:
-        assert [bundle.name for bundle in find(["deep"]).bundles] == ["d"]
+        assert [bundle.name for bundle in find_inputs(["deep"]).bundles] == ["d"]
     finally:
         subprocess.run(["rm", "-r", "deep"], check=True)  # more than shutil and pytest can remove
 
 
 def test_standard_input() -> None:
-    inputs = find(["-"], stdin=SONIC.encode())
+    inputs = find_inputs(["-"], stdin=SONIC.encode())
     assert shape(inputs) == {"devices": {"stdin": [("config_db.json", "<stdin>")]}}
     assert [device.name for device in read_inputs(inputs, DeclaredFacts()).fabric.devices] == ["stdin"]
-    assert shape(find(["-"], stdin=INTENT.encode())) == {"intents": ["<stdin>"]}
-    assert shape(find(["-"], "sonic", stdin=SONIC.encode())) == shape(inputs)
+    assert shape(find_inputs(["-"], stdin=INTENT.encode())) == {"intents": ["<stdin>"]}
+    assert shape(find_inputs(["-"], "sonic", stdin=SONIC.encode())) == shape(inputs)
 
 
 def test_forcing_a_platform_reads_what_is_not_recognised() -> None:
     write("dump.txt", SONIC)
     write("odd.txt", "{}")
     write("a/odd.json", "{}")
-    assert list(shape(find(["dump.txt"]))["devices"]) == ["dump"]  # type: ignore[call-overload]
-    assert "problems" in shape(find(["odd.txt"]))
-    assert shape(find(["odd.txt"], "sonic")) == {"devices": {"odd": [("config_db.json", "odd.txt")]}}
-    assert shape(find(["a"]))["notes"] == [
+    assert list(shape(find_inputs(["dump.txt"]))["devices"]) == ["dump"]  # type: ignore[call-overload]
+    assert "problems" in shape(find_inputs(["odd.txt"]))
+    assert shape(find_inputs(["odd.txt"], "sonic")) == {"devices": {"odd": [("config_db.json", "odd.txt")]}}
+    assert shape(find_inputs(["a"]))["notes"] == [
         "a/odd.json: empty: contains no configuration",
         "a: holds neither configurations (config_db.json, frr.conf, interfaces, nclu.txt, qos_features.conf, "
         "running-config.txt, startup.yaml, other JSON) nor intents (YAML)",
     ]
-    assert shape(find(["a"], "sonic")) == {"devices": {"odd": [("config_db.json", "a/odd.json")]}}
+    assert shape(find_inputs(["a"], "sonic")) == {"devices": {"odd": [("config_db.json", "a/odd.json")]}}
 
 
 def bundle(*files: tuple[str, str]) -> DeviceFiles:
     return DeviceFiles(
-        name="x", platform="sonic", files=tuple((name, Text(display=path, path=Path(path))) for name, path in files)
+        name="x", platform="sonic", files=tuple((name, FileText(display=path, path=Path(path))) for name, path in files)
     )
 
 
@@ -384,7 +384,7 @@ def test_text_is_held_only_where_there_is_no_file() -> None:
     on_disk = read_bundle(bundle(("config_db.json", "leaf1/config_db.json"))).sources[0]
     assert (on_disk.path, on_disk.held) == (Path("leaf1/config_db.json"), None)
     held = DeviceFiles(
-        name="x", platform="sonic", files=(("config_db.json", Text(display="<stdin>", held=SONIC.encode())),)
+        name="x", platform="sonic", files=(("config_db.json", FileText(display="<stdin>", held=SONIC.encode())),)
     )
     source = read_bundle(held).sources[0]
     assert (source.path, source.held, source.display) == (None, SONIC.encode(), "<stdin>")
@@ -394,7 +394,7 @@ def test_a_file_of_half_a_gigabyte_is_refused_unread(monkeypatch: pytest.MonkeyP
     write("leaf1/config_db.json")
     os.truncate("leaf1/config_db.json", 500_000_000)
     monkeypatch.setattr(os, "fdopen", None)
-    reading = read_inputs(find(["leaf1"]), DeclaredFacts())
+    reading = read_inputs(find_inputs(["leaf1"]), DeclaredFacts())
     said = f"leaf1/config_db.json: 500,000,000 bytes; expected at most {MAX_JSON_BYTES:,} bytes"
     assert list(map(str, reading.problems)) == [said]
     assert reading.fabric.devices == ()
@@ -403,7 +403,7 @@ def test_a_file_of_half_a_gigabyte_is_refused_unread(monkeypatch: pytest.MonkeyP
 def test_what_is_stated_on_the_command_line_is_stronger() -> None:
     write("leaf1/config_db.json")
     write("fabric.yaml", "name: pod\nmode: trim\nclasses: {rdma: {dscp: 10}}\nroles: {leaf1: leaf}\n")
-    reading = read_inputs(find(["leaf1"]), DeclaredFacts(mode="lossy", roles={"leaf1": "spine"}))
+    reading = read_inputs(find_inputs(["leaf1"]), DeclaredFacts(mode="lossy", roles={"leaf1": "spine"}))
     assert (reading.fabric.name, reading.fabric.mode, reading.assumed) == ("pod", "lossy", ())
     assert [one.dscp for one in reading.fabric.classes] == [(10,)]
     assert reading.fabric.devices[0].role == "spine"
@@ -413,7 +413,7 @@ def test_problems_of_all_kinds_are_kept_together() -> None:
     write("leaf1/config_db.json")
     write("leaf2/config_db.json", SONIC[:-1])
     write("fabric.yaml", "mode: none\n")
-    inputs = find(["leaf1", "leaf2", "gone"])
+    inputs = find_inputs(["leaf1", "leaf2", "gone"])
     reading = read_inputs(inputs, DeclaredFacts())
     assert [problem.path for problem in reading.problems] == ["gone", "fabric.yaml", "leaf2/config_db.json"]
     assert [device.name for device in reading.fabric.devices] == ["leaf1"]
@@ -423,7 +423,7 @@ def test_a_device_without_ports_is_told() -> None:
     write("leaf1/frr.conf", FRR)
     write("leaf2/config_db.json", '{"DSCP_TO_TC_MAP": {}}')
     write("leaf3/config_db.json")
-    reading = read_inputs(find(["."]), DeclaredFacts())
+    reading = read_inputs(find_inputs(["."]), DeclaredFacts())
     assert [(note.file, note.message) for note in reading.notes if note.kind == "no-ports"] == [
         ("leaf1/frr.conf", "names no port, so nothing about ports is checked"),
         ("leaf2/config_db.json", "names no port, so nothing about ports is checked"),
@@ -432,7 +432,7 @@ def test_a_device_without_ports_is_told() -> None:
 
 
 def test_nothing_is_assumed_of_nothing() -> None:
-    assert read_inputs(Inputs(), DeclaredFacts()).assumed == ()
+    assert read_inputs(FabricInputs(), DeclaredFacts()).assumed == ()
 
 
 def test_artifacts_are_read_as_files_are() -> None:
@@ -443,7 +443,7 @@ def test_artifacts_are_read_as_files_are() -> None:
     extra = Artifact(device="leaf1", path="plan.txt", text="not a canonical file")
     platform_of = {device.name: device.platform for device in fabric.devices}
     of_text = list(read_artifacts([*(one for one in artifacts if one.device), extra], platform_of, "out"))
-    of_files = [read_bundle(bundle) for bundle in find(["out"]).bundles]
+    of_files = [read_bundle(bundle) for bundle in find_inputs(["out"]).bundles]
     assert [one.device for one in of_text] == [one.device for one in of_files]
     assert [[(s.name, s.display) for s in one.sources] for one in of_text] == [
         [(s.name, s.display) for s in one.sources] for one in of_files

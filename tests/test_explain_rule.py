@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.engine.rules import select_file_rules, shipped
+from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.resources import resource_folder
 from support.command import built, nodrop
 
@@ -279,7 +279,7 @@ def test_what_is_not_there_is_said_with_the_nearest(words: list[str], told: str)
 
 @pytest.mark.slow
 def test_every_rule_can_be_explained_at_a_switch() -> None:
-    for rule in select_file_rules(shipped()):
+    for rule in select_lint_rules(shipped_rules()):
         done = nodrop("explain", rule.name, "--at", "leaf1", "bad")
         assert done.code == 0 or (rule.scope.name == "traffic_class" and "nothing there" in done.err), (rule.name, done)
         assert "Traceback" not in done.err

@@ -9,16 +9,16 @@ import pytest
 from nodrop.advising import add_fix_commands
 from nodrop.engine.finding import Finding, Verdict
 from nodrop.engine.rule import Rule
-from nodrop.engine.rules import select_file_rules, shipped
+from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.folding import fold_findings
 from nodrop.model.reading import Reading
 from nodrop.model.subject import subject_text
 from nodrop.report.text import render
-from nodrop.results.outcome import Outcome, fold_groups, group_findings
+from nodrop.results.outcome import FabricOutcome, fold_groups, group_findings
 from support.single_faults import Fault, inject, reading_of
 
-RULES = select_file_rules(shipped())
+RULES = select_lint_rules(shipped_rules())
 Subjects = dict[str, list[str]]
 
 
@@ -201,12 +201,12 @@ def test_a_note_explains_nothing_worse() -> None:
 
 def test_a_report_shows_the_cause_and_what_it_ends() -> None:
     findings = fold(read_with("sonic", CASES["all ports of a spine are shut"][1]))
-    shown = render(Outcome(devices=4, rules=1, findings=findings)).splitlines()
+    shown = render(FabricOutcome(devices=4, rules=1, findings=findings)).splitlines()
     assert [line for line in shown if line.startswith("warning")] == [
         "warning[planned-port-down]: spine1: Ethernet0 is shut, although a cable to leaf1 Ethernet224 is planned"
     ]
     (ends,) = (line.strip() for line in shown if "also ends" in line)
     assert ends == "= also ends session-over-shut-port: spine1's session to 10.1.1.224 (leaf1 port 29) is over"
     assert "4 devices, 0 interfaces, 1 rule: 0 errors, 8 warnings, 0 notes" in shown
-    every = render(Outcome(devices=4, rules=1, findings=findings), verbose=True)
+    every = render(FabricOutcome(devices=4, rules=1, findings=findings), verbose=True)
     assert "warning[session-over-shut-port]" in every

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nodrop.engine.finding import FileLocation, Finding, Fix, RelatedPart
-from nodrop.locate import _VisibleLines, add_finding_places
+from nodrop.locate import _LinesWithoutSecrets, add_finding_places
 from nodrop.model.change import Change
 from nodrop.model.fabric import Device, End, Fabric, Interface, Link
 from nodrop.model.qos import QosProfile, Queue, Scheduler
@@ -266,7 +266,7 @@ def test_a_place_beyond_the_text_has_no_line() -> None:
 def test_a_line_that_many_findings_stand_on_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[str] = []
     monkeypatch.setattr("nodrop.locate.looks_like_secret", lambda text: looked.append(text) or "password" in text)
-    lines = _VisibleLines({"a": b"one\npassword x"}, ())
+    lines = _LinesWithoutSecrets({"a": b"one\npassword x"}, ())
     assert [lines.get("a", line) for line in (1, 1, 2, 2, 3)] == ["one", "one", None, None, None]
     assert looked == ["one", "password x"]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from nodrop import opening
-from nodrop.inputs.model import Text
+from nodrop.inputs.model import FileText
 
 
 @pytest.mark.parametrize(("name", "read"), [("frr.conf", 0), ("startup.yaml", 0), ("config_db.json", 1)])
@@ -15,7 +15,7 @@ def test_what_is_read_by_line_has_a_limit_of_its_own(
     monkeypatch.setattr(opening, "MAX_TEXT_BYTES", 10)
     path = tmp_path / name
     path.write_bytes(b"x" * 10)
-    text = Text(display=name, path=path)
+    text = FileText(display=name, path=path)
     assert [source.name for source, _ in opening.open_files([(name, text)])[0]] == [name]
     path.write_bytes(b"x" * 11)
     found, problems = opening.open_files([(name, text)])

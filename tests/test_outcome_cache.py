@@ -12,11 +12,11 @@ import pytest
 from nodrop import judging, outcome_cache, reading_cache
 from nodrop.cache import Store
 from nodrop.engine import verdicts
-from nodrop.inputs import find
-from nodrop.judging import Settings
-from nodrop.locate import LOST_PLACE_NOTE_KIND
+from nodrop.inputs import find_inputs
+from nodrop.judging import CheckSettings
+from nodrop.locate import FILE_CHANGED_NOTE_KIND
 from nodrop.resources import resource_folder
-from nodrop.results.outcome import Outcome
+from nodrop.results.outcome import FabricOutcome
 from support.command import Done, built, nodrop, process
 
 FORMATS = ("text", "json", "sarif", "junit", "github", "gitlab", "concise")
@@ -275,16 +275,16 @@ def test_what_will_not_be_so_again_is_not_kept(monkeypatch: pytest.MonkeyPatch, 
     before = Path(CONFIG).read_bytes()
     monkeypatch.setattr(verdicts, "judge", changing)
     done = lint("--format", "json")
-    assert LOST_PLACE_NOTE_KIND in {note["kind"] for note in json.loads(done.out)["notes"]}
+    assert FILE_CHANGED_NOTE_KIND in {note["kind"] for note in json.loads(done.out)["notes"]}
     monkeypatch.setattr(verdicts, "judge", original)
     Path(CONFIG).write_bytes(before)
     assert lint("--format", "json") == lint("--format", "json", "--no-cache")
 
 
 def test_a_line_of_a_file_that_has_changed_since_is_not_shown(tmp_path: Path) -> None:
-    (inputs,) = find(["site"]).fabrics()
+    (inputs,) = find_inputs(["site"]).fabrics()
     store = Store(tmp_path / "cache/nodrop", b"", b"a secret")
-    settings = Settings(store=store)
+    settings = CheckSettings(store=store)
     outcome_cache.check_or_recall_outcome(inputs, settings)
     found = outcome_cache.check_or_recall_outcome(inputs, settings)
     place = next(one.located for one in found.findings if one.located and one.located.file == CONFIG)
@@ -311,14 +311,16 @@ def test_standard_input_intents_and_counts_are_worked_out_each_time(work: list[s
 
 def test_everything_that_an_outcome_holds_can_be_kept() -> None:
     """A new part of a finding without a form would have every fabric judged each time, and nobody would notice."""
-    (inputs,) = find(["site"]).fabrics()
-    made = judging.run_rules(judging.read_source(inputs, Settings()), judging.chosen_rules(Settings()), Settings())
+    (inputs,) = find_inputs(["site"]).fabrics()
+    made = judging.run_rules(
+        judging.read_fabric_or_intent(inputs, CheckSettings()), judging.chosen_rules(CheckSettings()), CheckSettings()
+    )
     values = outcome_cache._StoredOutcome(*(getattr(made, name) for name in outcome_cache._STORED_FIELDS))
     assert (
         outcome_cache._PACKING_TABLE.unpack(outcome_cache._PACKING_TABLE.pack(values), outcome_cache._StoredOutcome)
         == values
     )
-    assert isinstance(made, Outcome)
+    assert isinstance(made, FabricOutcome)
 
 
 def test_nothing_is_kept_where_nobody_wants_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,10 +16,10 @@ import pytest
 
 import nodrop as verbs
 from nodrop import parallel
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 from nodrop.errors import InputProblems, Problem, ServiceUnavailable, Unsupported
 from nodrop.model.qos import QosProfile
-from nodrop.parallel import count_processors, map_chunks, processes
+from nodrop.parallel import count_processors, map_chunks, process_pool_for_devices
 from nodrop.resources import resource_folder
 from support.command import SCRIPT, Done, nodrop
 from support.patience import END_S, within
@@ -27,13 +27,13 @@ from support.patience import END_S, within
 LARGE = (resource_folder("intents") / "reference-256.yaml").read_text()
 LATE_MARKS = ("min: 150kB, max: 1500kB", "min: 48MB, max: 52MB")
 UNKNOWN_MODEL = ("model: SN4700", "model: SN9999")
-OVER_ALL = sorted(rule.name for rule in shipped() if rule.beside)
+OVER_ALL = sorted(rule.name for rule in shipped_rules() if rule.beside)
 PROBLEM = Problem(path="leaf1", line=3, found="this", expected="that")
 
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[Executor]:
-    with processes(parallel.MIN_DEVICES, jobs=2) as executor:
+    with process_pool_for_devices(parallel.MIN_DEVICES_FOR_PROCESSES, jobs=2) as executor:
         assert executor is not None
         yield executor
 
@@ -119,7 +119,10 @@ class TestMapChunks:
             next(seen)
 
     def test_a_process_that_is_killed(self) -> None:
-        with processes(parallel.MIN_DEVICES, jobs=2) as executor, pytest.raises(ServiceUnavailable, match="--jobs"):
+        with (
+            process_pool_for_devices(parallel.MIN_DEVICES_FOR_PROCESSES, jobs=2) as executor,
+            pytest.raises(ServiceUnavailable, match="--jobs"),
+        ):
             list(map_chunks(fails, ["fine", "killed"], executor=executor, chunk=1))
 
 
@@ -132,9 +135,9 @@ def interrupted_over(executor: Executor | None) -> None:
 
 
 class TestProcesses:
-    @pytest.mark.parametrize(("devices", "jobs"), [(parallel.MIN_DEVICES - 1, 2), (10_000, 1), (0, None)])
+    @pytest.mark.parametrize(("devices", "jobs"), [(parallel.MIN_DEVICES_FOR_PROCESSES - 1, 2), (10_000, 1), (0, None)])
     def test_are_not_started_where_they_are_of_no_use(self, devices: int, jobs: int | None) -> None:
-        with processes(devices, jobs=jobs) as executor:
+        with process_pool_for_devices(devices, jobs=jobs) as executor:
             assert executor is None
 
     def test_are_done_without_where_the_system_has_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,16 +145,19 @@ class TestProcesses:
             raise OSError("no semaphores")
 
         monkeypatch.setattr(parallel, "ProcessPoolExecutor", refused)
-        with processes(parallel.MIN_DEVICES, jobs=2) as executor:
+        with process_pool_for_devices(parallel.MIN_DEVICES_FOR_PROCESSES, jobs=2) as executor:
             assert list(map_chunks(square, [2, 3], executor=executor)) == [4, 9]
 
     def test_work_in_the_folder_of_this_process(self) -> None:
-        with processes(parallel.MIN_DEVICES, jobs=2) as executor:
+        with process_pool_for_devices(parallel.MIN_DEVICES_FOR_PROCESSES, jobs=2) as executor:
             assert list(map_chunks(folder_of, [1], executor=executor)) == [str(Path.cwd())]
 
     def test_end_with_the_block_also_in_the_middle_of_their_work(self) -> None:
         begun = time.monotonic()
-        with pytest.raises(KeyboardInterrupt), processes(parallel.MIN_DEVICES, jobs=2) as executor:
+        with (
+            pytest.raises(KeyboardInterrupt),
+            process_pool_for_devices(parallel.MIN_DEVICES_FOR_PROCESSES, jobs=2) as executor,
+        ):
             interrupted_over(executor)
         assert time.monotonic() - begun < END_S
 
@@ -159,7 +165,7 @@ class TestProcesses:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         limit = tmp_path / "cpu.max"
-        monkeypatch.setattr(parallel, "_CPU_LIMIT", limit)
+        monkeypatch.setattr(parallel, "_CGROUP_CPU_LIMIT_FILE", limit)
         monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(64)), raising=False)
         for text, count in (("max 100000\n", 64), ("150000 100000\n", 2), ("1000 100000\n", 1), ("", 64)):
             limit.write_text(text)
@@ -193,7 +199,7 @@ def both(*arguments: str) -> tuple[Done, dict[str, bytes]]:
     done = [(nodrop(*arguments, "--jobs", "1"), tree("out"))]
     for path in sorted(Path("out").rglob("*"), reverse=True) if arguments[0] == "build" else ():
         path.unlink() if path.is_file() else path.rmdir()
-    with mock.patch.object(parallel, "MIN_DEVICES", 2), counted() as pools:
+    with mock.patch.object(parallel, "MIN_DEVICES_FOR_PROCESSES", 2), counted() as pools:
         done.append((nodrop(*arguments, "--jobs", "2"), tree("out")))
     assert pools == [2]
     assert done[0] == done[1]
@@ -270,7 +276,7 @@ def test_check_tells_the_same_drift_in_one_process_and_in_two() -> None:
     config = Path("out/pod2/leaf2/config_db.json")
     config.write_text(config.read_text().replace('"detection_time": "200"', '"detection_time": "300"', 1))
     Path("out/pod0/notes").write_text("mine")
-    with mock.patch.object(parallel, "MIN_DEVICES", 2):
+    with mock.patch.object(parallel, "MIN_DEVICES_FOR_PROCESSES", 2):
         done = [nodrop("build", *intents, "-o", "out", "--check", "--jobs", jobs) for jobs in ("1", "2")]
     assert done[0] == done[1]
     assert done[0].code == 1
@@ -289,7 +295,7 @@ def test_a_site_is_changed_in_place_and_only_where_it_changes() -> None:
     before = {path: path.stat().st_ino for path in Path("out").rglob("*.conf")}
     changed = Path("pod1.yaml").read_text().replace("max: 1500kB", "max: 1600kB")
     Path("pod1.yaml").write_text(changed)
-    with mock.patch.object(parallel, "MIN_DEVICES", 2):
+    with mock.patch.object(parallel, "MIN_DEVICES_FOR_PROCESSES", 2):
         done = nodrop("build", *intents, "-o", "out", "--jobs", "2")
     assert (done.code, done.err) == (0, "out: 18 devices, 78 files (6 written, 72 unchanged)\n")
     assert {path: path.stat().st_ino for path in before} == before
@@ -297,7 +303,7 @@ def test_a_site_is_changed_in_place_and_only_where_it_changes() -> None:
     edited.write_text(edited.read_text() + "! mine\n")
     now = tree("out")
     Path("pod0.yaml").write_text(changed.replace("fabric: pod1", "fabric: pod0"))
-    with mock.patch.object(parallel, "MIN_DEVICES", 2):
+    with mock.patch.object(parallel, "MIN_DEVICES_FOR_PROCESSES", 2):
         done = nodrop("build", *intents, "-o", "out", "--jobs", "2")
     assert done.code == 2
     assert "out/pod2/leaf1/frr.conf: was changed since nodrop wrote it" in done.err
@@ -308,7 +314,7 @@ def test_a_site_is_changed_in_place_and_only_where_it_changes() -> None:
 def test_devices_of_one_fabric_are_read_in_processes_and_share_their_profiles() -> None:
     assert nodrop("build", *write_pods(1), "-o", "out").code == 0
     alone = verbs.read(["out"])
-    with processes(parallel.MIN_DEVICES, jobs=2) as executor:
+    with process_pool_for_devices(parallel.MIN_DEVICES_FOR_PROCESSES, jobs=2) as executor:
         together = verbs.read(["out"], executor=executor)
     assert alone == together
     profiles = [port.qos for device in together.fabric.devices for port in device.interfaces]

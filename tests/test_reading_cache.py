@@ -17,7 +17,7 @@ from nodrop import cache, opening, platforms, reading_cache
 from nodrop.cache import Store
 from nodrop.collect import read_inputs
 from nodrop.errors import Unsupported
-from nodrop.inputs import find
+from nodrop.inputs import find_inputs
 from nodrop.model.declared import DeclaredFacts
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import DeviceReading, Reading
@@ -64,7 +64,7 @@ def site(devices: int = 3) -> None:
 
 
 def read(store: Store | None, *paths: str) -> Reading:
-    inputs = find(paths or ("site",))
+    inputs = find_inputs(paths or ("site",))
     return read_inputs(inputs, DeclaredFacts(), cached_runs=DeviceReadings(inputs.bundles, None, store))
 
 
@@ -115,7 +115,7 @@ def test_what_was_read_before_is_the_same_and_not_read_again(store: Store, parse
 def test_everything_that_a_reading_holds_can_be_kept(store: Store) -> None:
     """A device whose reading has no form would be read each time, and nobody would notice."""
     site()
-    for bundle in find(["site"]).bundles:
+    for bundle in find_inputs(["site"]).bundles:
         runs = DeviceReadings([bundle], None, store)
         assert runs.digests is not None, bundle.name
         assert DeviceReadings([bundle], None, store).all_kept_before, bundle.name
@@ -123,7 +123,7 @@ def test_everything_that_a_reading_holds_can_be_kept(store: Store) -> None:
 
 def test_a_processes_pool_reads_and_keeps_the_same(store: Store) -> None:
     site(60)
-    bundles = find(["site"]).bundles
+    bundles = find_inputs(["site"]).bundles
     plain = list(map(read_bundle, bundles))
     with ProcessPoolExecutor(2) as pool:
         for kept_before in (False, True):
@@ -141,7 +141,9 @@ def test_one_changed_device_has_only_its_own_run_read(store: Store, parsed: list
     Path("site/leaf150/config_db.json").write_text(json.dumps(config))
     parsed.clear()
     found = read(store)
-    (run,) = (run for run in split_into_runs(find(["site"]).bundles) if "leaf150" in {bundle.name for bundle in run})
+    (run,) = (
+        run for run in split_into_runs(find_inputs(["site"]).bundles) if "leaf150" in {bundle.name for bundle in run}
+    )
     assert parsed == [bundle.name for bundle in run]
     assert len(run) < 300
     assert found == read(None)
@@ -150,11 +152,11 @@ def test_one_changed_device_has_only_its_own_run_read(store: Store, parsed: list
 def test_a_device_more_or_less_has_no_run_read_but_those_that_it_is_in(store: Store, parsed: list[str]) -> None:
     site(300)
     read(store)
-    before = set(split_into_runs(find(["site"]).bundles))
+    before = set(split_into_runs(find_inputs(["site"]).bundles))
     write("site/leaf1000", KINDS)
     Path("site/leaf7/frr.conf").unlink()
     Path("site/leaf7/config_db.json").unlink()
-    new = [run for run in split_into_runs(find(["site"]).bundles) if run not in before]
+    new = [run for run in split_into_runs(find_inputs(["site"]).bundles) if run not in before]
     assert 1 <= len(new) <= 3
     parsed.clear()
     found = read(store)
@@ -184,7 +186,7 @@ def test_what_a_reading_depends_on_makes_it_another(store: Store, parsed: list[s
     else:
         platform = "nvue"
     parsed.clear()
-    inputs = find(["site"], platform)
+    inputs = find_inputs(["site"], platform)
     found = read_inputs(inputs, DeclaredFacts(), cached_runs=DeviceReadings(inputs.bundles, None, store))
     assert len(parsed) == 1
     assert found == read_inputs(inputs, DeclaredFacts())
@@ -212,12 +214,12 @@ def test_no_secret_and_no_text_of_a_file_is_kept(store: Store, monkeypatch: pyte
 
 def test_standard_input_and_what_cannot_be_read_are_read_each_time(store: Store, parsed: list[str]) -> None:
     for _ in range(2):
-        inputs = find(["-"], stdin=KINDS["config_db.json"].encode())
+        inputs = find_inputs(["-"], stdin=KINDS["config_db.json"].encode())
         runs = DeviceReadings(inputs.bundles, None, store)
         assert runs.digests is None
         assert len(list(runs.all())) == 1
     site(1)
-    inputs = find(["site"])
+    inputs = find_inputs(["site"])
     Path("site/leaf0/frr.conf").unlink()
     for _ in range(2):
         runs = DeviceReadings(inputs.bundles, None, store)
@@ -228,7 +230,7 @@ def test_standard_input_and_what_cannot_be_read_are_read_each_time(store: Store,
 
 def test_a_file_that_changes_while_it_is_read_is_kept_as_neither(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     site(1)
-    monkeypatch.setattr(reading_cache, "_HELD_BYTES", 0)
+    monkeypatch.setattr(reading_cache, "_MAX_HELD_BYTES_PER_RUN", 0)
     original = reading_cache.read_open_files
 
     def changing(*given: Any) -> DeviceReading:
@@ -236,7 +238,7 @@ def test_a_file_that_changes_while_it_is_read_is_kept_as_neither(store: Store, m
         return original(*given)
 
     monkeypatch.setattr(reading_cache, "read_open_files", changing)
-    assert DeviceReadings(find(["site"]).bundles, None, store).digests is None
+    assert DeviceReadings(find_inputs(["site"]).bundles, None, store).digests is None
     assert list(store.folder.iterdir()) == []
 
 
@@ -279,8 +281,8 @@ def test_what_somebody_else_put_under_a_key_is_read_anew_and_replaced(store: Sto
 def test_an_entry_that_is_gone_by_the_time_it_is_needed_is_read_anew(store: Store) -> None:
     site()
     read(store)
-    plain = list(map(read_bundle, find(["site"]).bundles))
-    runs = DeviceReadings(find(["site"]).bundles, None, store)
+    plain = list(map(read_bundle, find_inputs(["site"]).bundles))
+    runs = DeviceReadings(find_inputs(["site"]).bundles, None, store)
     assert runs.all_kept_before
     store.prune(0)
     assert list(runs.all()) == plain
@@ -304,7 +306,7 @@ def test_random_fabrics_are_read_alike_with_and_without_and_again(shared: Path, 
         return
     plain = read(None, str(folder))
     assert repr(read(store, str(folder))) == repr(plain)
-    again = DeviceReadings(find([str(folder)]).bundles, None, store)
+    again = DeviceReadings(find_inputs([str(folder)]).bundles, None, store)
     assert again.all_kept_before
     with mock.patch.object(reading_cache, "read_bundle", side_effect=AssertionError("read anew")):
         assert len(list(again.all())) == len(plain.fabric.devices)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nodrop import shared_identifiers
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 from nodrop.resources import resource_folder
 from support.command import Done, nodrop
 from support.gitops import committed, git
@@ -61,7 +61,7 @@ def found(*words: str) -> list[tuple[str, str, str, tuple[str, ...]]]:
     return [
         (one["rule"], one["subject"], one["file"], tuple(each["file"] for each in one["related"]))
         for one in findings(done)
-        if one["rule"] in {rule.name for rule in shipped() if rule.beside}
+        if one["rule"] in {rule.name for rule in shipped_rules() if rule.beside}
     ]
 
 
@@ -72,7 +72,9 @@ def findings(done: Done) -> Any:
 
 
 def test_fabrics_with_nothing_in_common_are_never_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared_identifiers._ReadingShelf, "reading", lambda *_: pytest.fail("a fabric is read again"))
+    monkeypatch.setattr(
+        shared_identifiers._FabricReadingCache, "reading", lambda *_: pytest.fail("a fabric is read again")
+    )
     Path("nodrop.yaml").write_text(SITE)
     assert found("lint", "pod1.yaml", "pod2.yaml") == []
     assert found("build", "pod1.yaml", "pod2.yaml", "-o", "out") == []

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from nodrop.platforms.nvue.schema import PathWords, SchemaNode, node_below
+from nodrop.platforms.nvue.schema import SchemaNode, WordsAfterPath, node_below
 from nodrop.platforms.nvue.schema_types import SettingLeaf
 from nvue_merge import Merged, Release
 from nvue_tree import NO_LIMIT, Path, Place, Value, widest
@@ -44,7 +44,7 @@ class Difference:
         return f"{' '.join(self.path)}{spans}" + (f": {self.text}" if self.text else "")
 
 
-def differences(schema: PathWords, tree: Merged) -> list[Difference]:
+def differences(schema: WordsAfterPath, tree: Merged) -> list[Difference]:
     """Return all differences, in order; those of the same kind and text at one path are one."""
     found: dict[tuple[str, Path, str], set[Release]] = {}
     for one in _places(schema, tree, (), tree.releases):
@@ -64,7 +64,7 @@ def summary(found: Iterable[Difference]) -> Iterator[str]:
             yield from (f"  {one}" for one in those)
 
 
-def _places(place: PathWords, tree: Merged, path: Path, releases: Sequence[Release]) -> Iterator[Difference]:
+def _places(place: WordsAfterPath, tree: Merged, path: Path, releases: Sequence[Release]) -> Iterator[Difference]:
     chosen = next((word for word in tree.words if word.startswith("<")), None)
     seen = set()
     for word, one in tree.words.items():
@@ -91,7 +91,7 @@ def _places(place: PathWords, tree: Merged, path: Path, releases: Sequence[Relea
             yield Difference("extra", (*path, word), "", has)
 
 
-def _unknown(place: PathWords, path: Path, one: Merged) -> Difference:
+def _unknown(place: WordsAfterPath, path: Path, one: Merged) -> Difference:
     if place.open:
         size = _size(one)
         return Difference(
@@ -117,9 +117,9 @@ def _nodes(node: SchemaNode, one: Merged, path: Path, releases: Sequence[Release
             yield from _values(node, value, path, release)
         elif isinstance(node, SettingLeaf) and not one.open:
             yield Difference("kind", path, "words follow in the source", (release,))
-        elif isinstance(node, PathWords) and release in one.values and not node.open:
+        elif isinstance(node, WordsAfterPath) and release in one.values and not node.open:
             yield Difference("kind", path, "a value in the source", (release,))
-    if isinstance(node, PathWords) and one.places:
+    if isinstance(node, WordsAfterPath) and one.places:
         yield from _places(node, one, path, both)
 
 
@@ -133,14 +133,20 @@ def _chosen_of(place: Place | None) -> Value | None:
 
 def _has(node: SchemaNode, release: Release) -> bool:
     """Whether a release has a path, and where all words that follow are known, one of them."""
-    if not node.span.has(release) or isinstance(node, SettingLeaf) or node.open or node.chosen or not node.words:
-        return node.span.has(release)
+    if (
+        not node.span.has_release(release)
+        or isinstance(node, SettingLeaf)
+        or node.open
+        or node.chosen
+        or not node.words
+    ):
+        return node.span.has_release(release)
     return any(_has(each, release) for each in node.words.values())
 
 
 def _values(leaf: SettingLeaf, value: Value, path: Path, release: Release) -> Iterator[Difference]:
     """Yield what one side alone takes; where the source takes any text, it does not say."""
-    choices = [choice for choice in leaf.choices if choice.span.has(release)]
+    choices = [choice for choice in leaf.choices if choice.span.has_release(release)]
     if value.text:
         return
     if any(choice.takes(_ANYTHING) for choice in choices):
@@ -161,7 +167,7 @@ def _values(leaf: SettingLeaf, value: Value, path: Path, release: Release) -> It
 
 def _takes(leaf: SettingLeaf, text: str, release: Release) -> bool:
     verdict = leaf.verdict(text)
-    return verdict is None or (not isinstance(verdict, str) and any(span.has(release) for span in verdict))
+    return verdict is None or (not isinstance(verdict, str) and any(span.has_release(release) for span in verdict))
 
 
 def _within(one: tuple[int, int], ours: Iterable[tuple[int, int]]) -> tuple[int, int]:

@@ -82,9 +82,9 @@ def write(fabric: "Fabric") -> Iterator["Artifact"]:
 
 def rack(fabric: "Fabric") -> Iterator["Artifact"]:
     """Yield the files that people carry to the rack: plan/cabling.csv, plan/addresses.csv, plan/hosts.csv."""
-    from nodrop.report.rack import rack_files
+    from nodrop.report.rack import cabling_address_host_csvs
 
-    return rack_files(fabric)
+    return cabling_address_host_csvs(fabric)
 
 
 def host_files(fabric: "Fabric") -> Iterator["Artifact"]:
@@ -109,7 +109,9 @@ def read(
     from nodrop import collect, inputs
     from nodrop.model.declared import DeclaredFacts
 
-    return collect.read_inputs(inputs.find(sources, platform).only(), declared or DeclaredFacts(), executor)
+    return collect.read_inputs(
+        inputs.find_inputs(sources, platform).require_single_fabric(), declared or DeclaredFacts(), executor
+    )
 
 
 def read_back(artifacts: Sequence["Artifact"], fabric: "Fabric", below: str = "") -> "Reading":
@@ -121,10 +123,10 @@ def read_back(artifacts: Sequence["Artifact"], fabric: "Fabric", below: str = ""
 
 def lint(reading: "Reading", *, rules: "Sequence[Rule] | None" = None) -> "Verdict":
     """Judge a reading by the shipped rules, or by `rules`."""
-    from nodrop.engine.rules import select_file_rules, shipped
+    from nodrop.engine.rules import select_lint_rules, shipped_rules
     from nodrop.engine.verdicts import judge
 
-    return judge(reading, select_file_rules(shipped()) if rules is None else rules)
+    return judge(reading, select_lint_rules(shipped_rules()) if rules is None else rules)
 
 
 def fix(sources: "Sequence[str]", *, unsafe: bool = False, platform: str | None = None) -> "Fixed":
@@ -133,18 +135,18 @@ def fix(sources: "Sequence[str]", *, unsafe: bool = False, platform: str | None 
     Apply only safe fixes, unless `unsafe`. Raise `errors.InputProblems` as `read` does.
     """
     from nodrop.fixing import fix
-    from nodrop.inputs import find
-    from nodrop.judging import Settings
+    from nodrop.inputs import find_inputs
+    from nodrop.judging import CheckSettings
 
-    return fix(find(sources, platform).only(), Settings(), unsafe=unsafe)
+    return fix(find_inputs(sources, platform).require_single_fabric(), CheckSettings(), unsafe=unsafe)
 
 
 def validate(reading: "Reading", *, rules: "Sequence[Rule] | None" = None) -> "Verdict":
     """Compute the control plane of a reading and check its behavior, by the shipped rules of routing or by `rules`."""
-    from nodrop.engine.rules import select_routing_rules, shipped
+    from nodrop.engine.rules import select_validate_rules, shipped_rules
     from nodrop.engine.verdicts import judge
 
-    return judge(reading, select_routing_rules(shipped()) if rules is None else rules)
+    return judge(reading, select_validate_rules(shipped_rules()) if rules is None else rules)
 
 
 def plan(old: "Reading", new: "Reading") -> "Plan":
@@ -177,8 +179,8 @@ def check(sources: Sequence[str], base: str, *, exact: bool = False) -> "Checked
     Raise InputProblems if there is no such base, or a source is not in that repository.
     """
     from nodrop.checking.check import check
-    from nodrop.judging import Settings
-    from nodrop.revisions import at_base
+    from nodrop.judging import CheckSettings
+    from nodrop.revisions import open_base_state
 
-    with at_base(sources, base, exact=exact) as (former, name):
-        return check(sources, Settings(), former, name)[0]
+    with open_base_state(sources, base, exact=exact) as (former, name):
+        return check(sources, CheckSettings(), former, name)[0]

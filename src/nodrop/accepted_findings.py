@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from nodrop import platforms
 from nodrop.config import Config
 from nodrop.engine import baseline
-from nodrop.engine.baseline import Baseline, BaselineKey, Entry
-from nodrop.engine.declared_lines import find_declaration_faults
+from nodrop.engine.baseline import Baseline, BaselineEntry, BaselineKey
+from nodrop.engine.declared_lines import find_declared_line_faults
 from nodrop.engine.finding import FileLocation, Finding, Verdict
 from nodrop.engine.rule import Rule, Strictness
 from nodrop.engine.suppressions import (
@@ -31,7 +31,7 @@ from nodrop.model.reading import Note, Reading, Remark
 from nodrop.model.subject import parse_subject, subject_sort_key
 
 if TYPE_CHECKING:
-    from nodrop.results.outcome import Outcome, ReadLine
+    from nodrop.results.outcome import FabricOutcome, ReadLine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,11 +45,11 @@ class SuppressionContext:
     baseline: Baseline | None = None
 
     @property
-    def names(self) -> Mapping[str, str]:
+    def current_name_by_rule_name(self) -> Mapping[str, str]:
         """The present name of every rule, by that and by former names."""
         return {name: rule.name for rule in self.every for name in (rule.name, *rule.aliases)}
 
-    def ran(self, verdict: Verdict, reading: Reading) -> CheckedScope:
+    def checked_scope(self, verdict: Verdict, reading: Reading) -> CheckedScope:
         """Return the rules and parts that were checked: none if a file could not be read."""
         if reading.problems:
             return CheckedScope()
@@ -57,7 +57,7 @@ class SuppressionContext:
         rules = [rule for rule in every if applies_to_reading(rule, reading, self.strictness, self.config.severity)]
         return CheckedScope.of(rules, verdict, reading)
 
-    def of_remarks(self, remarks: Iterable[Remark]) -> tuple[Finding, ...]:
+    def find_suppression_remark_findings(self, remarks: Iterable[Remark]) -> tuple[Finding, ...]:
         """Return the findings of the chosen rules about remarks on suppressions."""
         rules = [rule for rule in self.chosen if rule.remark in SUPPRESSION_REMARK_KINDS]
         reading = reading_of_remarks(remarks)
@@ -75,16 +75,16 @@ def apply_suppressions(
     Among the findings are those about suppressions in its files, and in its intent.
     """
     stated, written = bench.config.suppress, tuple(inline_suppressions(reading))
-    ran = bench.ran(verdict, reading)
+    ran = bench.checked_scope(verdict, reading)
     findings: Sequence[Finding] = verdict.findings
     further_findings: tuple[Finding, ...] = ()
     usage = SuppressionOutcome(ran=ran)
     if stated or written:
-        day, names = today(), bench.names
+        day, names = today(), bench.current_name_by_rule_name
         findings, hits = mark_suppressed_findings(
             findings, (*stated, *written), names, day, partial(_places_of_findings, reading)
         )
-        further_findings = bench.of_remarks(
+        further_findings = bench.find_suppression_remark_findings(
             find_suppression_faults(written, (hits[suppression] for suppression in written), names, day, (ran,))
         )
         usage = SuppressionOutcome(
@@ -110,7 +110,7 @@ def _places_of_findings(reading: Reading, findings: Sequence[Finding]) -> list[t
     ]
 
 
-def conclude_suppressions(
+def find_configured_suppression_faults(
     findings: Iterable[Finding], fabrics: Sequence[SuppressionOutcome], bench: SuppressionContext, *, whole: bool
 ) -> tuple[Finding, ...]:
     """Return the faults in the suppressions and declarations of a configuration, once all fabrics are settled.
@@ -126,10 +126,10 @@ def conclude_suppressions(
     )
     ran = [fabric.ran for fabric in fabrics] if whole else []
     remarks = (
-        *find_suppression_faults(suppressions, hits, bench.names, today(), ran, findings),
-        *find_declaration_faults(harmless, lines, ran),
+        *find_suppression_faults(suppressions, hits, bench.current_name_by_rule_name, today(), ran, findings),
+        *find_declared_line_faults(harmless, lines, ran),
     )
-    return bench.of_remarks(remarks)
+    return bench.find_suppression_remark_findings(remarks)
 
 
 def load_configured_baseline(config: Config) -> Baseline | None:
@@ -159,9 +159,9 @@ def _load_baseline(path: Path, _state: tuple[int, ...] | None) -> Baseline:
     return baseline.load(path)
 
 
-def keep_unaccepted_findings(outcome: "Outcome", known_baseline: Baseline) -> "Outcome":
+def unhide_surplus_findings(outcome: "FabricOutcome", known_baseline: Baseline) -> "FabricOutcome":
     """Return an outcome with the findings that occur more often than the baseline has them, over all fabrics."""
-    back = baseline.find_surplus_findings(outcome.hidden, known_baseline, _count_finding_keys(outcome))
+    back = baseline.ids_of_surplus_findings(outcome.hidden, known_baseline, _count_finding_keys(outcome))
     if not back:
         return outcome
     reported_findings = tuple(replace(finding, baselined=False) for finding in outcome.hidden if id(finding) in back)
@@ -171,25 +171,25 @@ def keep_unaccepted_findings(outcome: "Outcome", known_baseline: Baseline) -> "O
 
 
 def find_stale_baseline_entries(
-    outcome: "Outcome", known_baseline: Baseline, rule_names: Mapping[str, str]
-) -> dict[BaselineKey, Entry]:
+    outcome: "FabricOutcome", known_baseline: Baseline, rule_names: Mapping[str, str]
+) -> dict[BaselineKey, BaselineEntry]:
     """Return the entries of a baseline that no finding of a command has any more, nothing where not all was read."""
     ran = [fabric.ran for fabric in outcome.settled]
     return (
         {}
         if outcome.problems
-        else baseline.find_ended_entries(known_baseline, _count_finding_keys(outcome), ran, rule_names)
+        else baseline.find_stale_entries(known_baseline, _count_finding_keys(outcome), ran, rule_names)
     )
 
 
-def _count_finding_keys(outcome: "Outcome") -> Counter[BaselineKey]:
+def _count_finding_keys(outcome: "FabricOutcome") -> Counter[BaselineKey]:
     met = Counter[BaselineKey]()
     for fabric in outcome.settled:
         met.update(fabric.met)
     return met
 
 
-def notes_on_ended_entries(ended_entries: Mapping[BaselineKey, Entry], path: str) -> tuple[Note, ...]:
+def notes_on_ended_entries(ended_entries: Mapping[BaselineKey, BaselineEntry], path: str) -> tuple[Note, ...]:
     """Return a note for each rule with entries that have ended."""
     subjects: dict[str, list[str]] = {}
     for entry in ended_entries.values():
@@ -197,7 +197,7 @@ def notes_on_ended_entries(ended_entries: Mapping[BaselineKey, Entry], path: str
     return tuple(
         Note(
             kind="baseline",
-            message=f"{rule} is not found any more at {_list_some_subjects(at)}; {_PRUNE_HINT}",
+            message=f"{rule} is not found any more at {_format_first_subjects(at)}; {_PRUNE_HINT}",
             file=path,
         )
         for rule, at in sorted(subjects.items())
@@ -205,14 +205,16 @@ def notes_on_ended_entries(ended_entries: Mapping[BaselineKey, Entry], path: str
 
 
 _PRUNE_HINT = "`nodrop baseline --prune` drops that"
-_MAX_LISTED = 5
+_MAX_LISTED_SUBJECTS = 5
 
 
-def _list_some_subjects(subjects: Sequence[str]) -> str:
+def _format_first_subjects(subjects: Sequence[str]) -> str:
     """Return the first few of the subjects, and how many more there are."""
     named_subjects = sorted(dict.fromkeys(subjects), key=lambda subject: subject_sort_key(parse_subject(subject)))
-    count_suffix = f" and {len(named_subjects) - _MAX_LISTED} more" if len(named_subjects) > _MAX_LISTED else ""
-    return f"{', '.join(named_subjects[:_MAX_LISTED])}{count_suffix}"
+    count_suffix = (
+        f" and {len(named_subjects) - _MAX_LISTED_SUBJECTS} more" if len(named_subjects) > _MAX_LISTED_SUBJECTS else ""
+    )
+    return f"{', '.join(named_subjects[:_MAX_LISTED_SUBJECTS])}{count_suffix}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,7 +240,7 @@ class BaselineUpdate:
 
 
 def update_baseline(
-    former_baseline: Baseline, outcome: "Outcome", rule_names: Mapping[str, str], *, prune: bool
+    former_baseline: Baseline, outcome: "FabricOutcome", rule_names: Mapping[str, str], *, prune: bool
 ) -> BaselineUpdate:
     """Return a baseline with the findings of an outcome or the old baseline, but no findings about suppressions."""
     known_findings = [
@@ -247,14 +249,14 @@ def update_baseline(
         if finding.suppressed is None and finding.rule not in SUPPRESSION_REMARK_KINDS
     ]
     met = [key for finding in known_findings for key in baseline.baseline_keys_of(finding)]
-    ended = baseline.find_ended_entries(former_baseline, met, [fabric.ran for fabric in outcome.settled], rule_names)
+    ended = baseline.find_stale_entries(former_baseline, met, [fabric.ran for fabric in outcome.settled], rule_names)
     new_baseline, new, changed_count = baseline.update_baseline(former_baseline, known_findings, ended, prune=prune)
     fingerprints = {fingerprint for finding in known_findings for fingerprint in (finding.fingerprint, *finding.former)}
     ended_count = sum(fingerprint not in fingerprints for fingerprint, _ in ended)
     return BaselineUpdate(baseline=new_baseline, new=new, other=changed_count, ended=ended_count, pruned=prune)
 
 
-def overlay_lines(lines_by_place: Mapping[tuple[str, int], str], line: "ReadLine") -> "ReadLine":
+def line_reader_with_overlay(lines_by_place: Mapping[tuple[str, int], str], line: "ReadLine") -> "ReadLine":
     """Return a function that knows, besides other lines, those that are given."""
     return partial(_find_overlaid_line, lines_by_place, line) if lines_by_place else line
 

@@ -14,26 +14,26 @@ from nodrop.engine.finding import SEVERITIES, Finding, FixCommands
 from nodrop.errors import InputProblems
 from nodrop.limits import MAX_ADVISED_EDITS
 from nodrop.locate import load_unchanged_source
-from nodrop.model.change import DISRUPTIONS, Change, Disruption, Edit
+from nodrop.model.change import DISRUPTIONS, Change, Disruption, EditResult
 from nodrop.model.fabric import Device
 from nodrop.model.fields import FIELD_TABLE
 from nodrop.model.qos import QosProfile
 from nodrop.model.reading import Reading
-from nodrop.model.subject import FABRIC_HEAD, Subject, cable_ends, natural_sort_key
+from nodrop.model.subject import FABRIC_HEAD, Subject, ends_of_cable_key, natural_sort_key
 from nodrop.platforms.hosts import edit as hosts
 from nodrop.platforms.hosts.command_lines import format_job_file_lines
 from nodrop.platforms.kit.change_effects import effect_of_change
 from nodrop.platforms.kit.command_lines import (
+    are_all_ports_typable,
     disruptions_of_lines,
     fill_port_slots,
     has_port_slot,
-    has_typable_ports,
     ports_by_command,
 )
 from nodrop.platforms.kit.editing import RetryBudget
 from nodrop.results.outcome import first_shown_findings
 
-_Group = tuple[str, str, str | None]
+_FindingGroupKey = tuple[str, str, str | None]
 _PREREQUISITES_BY_SETTING = {
     ("qos", *path.split("/")): {("qos", name) for name in row.follows}
     for path, row in FIELD_TABLE[QosProfile].items()
@@ -56,8 +56,8 @@ def add_fix_commands(
     shown = findings if whole else first_shown_findings(finding for finding in findings if not finding.hidden)
     chosen = {id(finding) for finding in shown if finding.fix is not None}
     wanted = {_group_key_of_finding(finding) for finding in findings if id(finding) in chosen}
-    first = _find_first_corrections(findings)
-    groups: dict[_Group, list[Finding]] = {}
+    first = _rules_to_correct_first(findings)
+    groups: dict[_FindingGroupKey, list[Finding]] = {}
     for finding in findings:
         if not finding.hidden and finding.fix is not None and (group := _group_key_of_finding(finding)) in wanted:
             members = groups.setdefault(group, [])
@@ -83,11 +83,11 @@ def add_fix_commands(
     return tuple(map(advise, findings))
 
 
-def _group_key_of_finding(finding: Finding) -> _Group:
+def _group_key_of_finding(finding: Finding) -> _FindingGroupKey:
     return finding.rule, finding.group, finding.device
 
 
-def _find_first_corrections(findings: Iterable[Finding]) -> dict[int, str]:
+def _rules_to_correct_first(findings: Iterable[Finding]) -> dict[int, str]:
     """Return the rule to correct first, by the id of each finding whose changes that correction would contradict."""
     by_port: dict[Subject, list[tuple[Finding, dict[Subject, object]]]] = {}
     for finding in findings:
@@ -135,7 +135,7 @@ class _Adviser:
         self._reading = reading
         self._devices = {device.name: device for device in reading.fabric.devices}
         self._edits_left = MAX_ADVISED_EDITS
-        self.made: set[_Group] = set()
+        self.made: set[_FindingGroupKey] = set()
         """Groups whose commands make the changes of their fixes."""
 
     def commands(self, group: Sequence[Finding]) -> Iterator[FixCommands]:
@@ -175,7 +175,7 @@ class _Adviser:
         for (device, language, condition), commands in spelled.items():
             if self._would_refuse_commands(device, language, commands):
                 continue
-            language, lines = self._type_on_device(device, language, commands, saved=not shows_only)
+            language, lines = self._lines_to_type_on_device(device, language, commands, saved=not shows_only)
             if lines := self._fit_device(device, language, lines):
                 impact = _format_impact(disruptions_of_lines(lines))
                 yield FixCommands(device=device, language=language, lines=lines, condition=condition, impact=impact)
@@ -185,7 +185,7 @@ class _Adviser:
         spelled: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
         for finding in group:
             assert finding.fix is not None
-            where = finding.device or _host_of(finding), finding.fix.language, self._file_of(finding)
+            where = finding.device or _host_of(finding), finding.fix.language, self._host_file_of_finding(finding)
             port = _port_of(finding)
             commands = finding.fix.spelled
             if commands and platforms.depends_on_context(finding.fix.language):
@@ -198,26 +198,26 @@ class _Adviser:
         for (device, language, file), slotted in spelled.items():
             if not slotted or self._would_refuse_commands(device, language, slotted):
                 continue
-            language, lines = self._type_on_device(device, language, slotted)
+            language, lines = self._lines_to_type_on_device(device, language, slotted)
             if lines := self._fit_file(device, file, self._fit_device(device, language, lines)):
                 impact = _format_impact(disruptions_of_lines(lines))
                 yield FixCommands(device=device, language=language, lines=lines, impact=impact)
 
-    def _type_on_device(
+    def _lines_to_type_on_device(
         self, name: str, language: str, commands: Sequence[tuple[str, str]], *, saved: bool = True
     ) -> tuple[str, tuple[str, ...]]:
         """Return what takes commands, given with a port each, on a device, and all that is typed there.
 
         What changes nothing is not `saved`. There are none where the name of a port has a meaning for a shell.
         """
-        if not has_typable_ports(commands):
+        if not are_all_ports_typable(commands):
             return language, ()
-        lines = _fold_ports(language, commands)
+        lines = _fold_commands_over_ports(language, commands)
         if (device := self._devices.get(name)) is not None:
-            language, lines = platforms.lines_on_device(device, language, lines)
-        return language, _frame_lines(language, lines) if saved else lines
+            language, lines = platforms.lines_as_typed_on_device(device, language, lines)
+        return language, _add_opening_and_closing_lines(language, lines) if saved else lines
 
-    def _file_of(self, finding: Finding) -> str:
+    def _host_file_of_finding(self, finding: Finding) -> str:
         """Return the file of a host that a finding is about; "" for a switch, or where it is about no file."""
         names = [source.name for source in self._reading.sources.get(finding.subject[0], ())]
         is_host = finding.fix is not None and finding.fix.language == platforms.HOSTS_PLATFORM
@@ -259,13 +259,13 @@ class _Adviser:
         device = self._devices.get(name)
         if device is None and name in self._reading.sources:
             self._edits_left -= 1
-            return self._edit_host(name, changes) if self._edits_left >= 0 else None
+            return self._commands_of_host_changes(name, changes) if self._edits_left >= 0 else None
         if device is None or name not in self._reading.sources or device.platform not in platforms.command_languages():
             return None
         self._edits_left -= 1
-        return self._edit_changes(device, changes) if self._edits_left >= 0 else None
+        return self._commands_of_switch_changes(device, changes) if self._edits_left >= 0 else None
 
-    def _edit_host(self, name: str, changes: Sequence[Change]) -> FixCommands | None:
+    def _commands_of_host_changes(self, name: str, changes: Sequence[Change]) -> FixCommands | None:
         """Return the lines that make changes in the files of a host; None where no number in them does."""
         try:
             bundle = {source.name: load_unchanged_source(source) for source in self._reading.sources[name]}
@@ -275,7 +275,7 @@ class _Adviser:
         lines = () if edit.by_hand else platforms.command_lines(platforms.HOSTS_PLATFORM).of_edit(bundle, edit)
         return FixCommands(device=name, language=platforms.HOSTS_PLATFORM, lines=lines) if lines else None
 
-    def _edit_changes(self, device: Device, changes: Sequence[Change]) -> FixCommands | None:
+    def _commands_of_switch_changes(self, device: Device, changes: Sequence[Change]) -> FixCommands | None:
         editor = platforms.find_editor(device.platform)
         if editor is None:
             return None
@@ -292,11 +292,11 @@ class _Adviser:
             language=device.platform,
             lines=lines,
             impact=_describe_impact(device.platform, changes, edit, lines),
-            ports=_find_unnamed_ports(changes, edit, lines),
+            ports=_ports_no_command_names(changes, edit, lines),
         )
 
 
-def _describe_impact(platform: str, changes: Iterable[Change], edit: Edit, lines: Iterable[str]) -> str:
+def _describe_impact(platform: str, changes: Iterable[Change], edit: EditResult, lines: Iterable[str]) -> str:
     """Return the worst disruption of changes on a running switch, with its reason; "" where none is known."""
     of_fields = (
         effect_of_change(
@@ -319,7 +319,7 @@ def _format_impact(disruptions: Iterable[tuple[Disruption, str]]) -> str:
     return "" if worst == "none" else f"{worst}: {reason}"
 
 
-def _find_unnamed_ports(changes: Iterable[Change], edit: Edit, lines: Iterable[str]) -> tuple[str, ...]:
+def _ports_no_command_names(changes: Iterable[Change], edit: EditResult, lines: Iterable[str]) -> tuple[str, ...]:
     """Return the ports that an edit for changes is about, if no command names a port: a shared object has them."""
     of_groups = {port for hand in edit.by_hand for port in hand.ports}
     ports = sorted(
@@ -333,7 +333,7 @@ def _is_port_change(change: Change) -> bool:
     return len(change.subject) > 2 and not change.subject[1].startswith("@")
 
 
-def _commands_of_edit(platform: str, bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:
+def _commands_of_edit(platform: str, bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:
     """Return the commands of an edit and of its manual steps; none where some are not known."""
     if not all(hand.commands for hand in edit.by_hand):
         return ()
@@ -344,10 +344,14 @@ def _commands_of_edit(platform: str, bundle: Mapping[str, bytes], edit: Edit) ->
     ]
     made = platforms.command_lines(platform).of_edit(bundle, edit)
     commands = [*((line, "") for line in made), *by_hand]
-    return _frame_lines(platform, _fold_ports(platform, commands)) if commands and has_typable_ports(commands) else ()
+    return (
+        _add_opening_and_closing_lines(platform, _fold_commands_over_ports(platform, commands))
+        if commands and are_all_ports_typable(commands)
+        else ()
+    )
 
 
-def _fold_ports(language: str, commands: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+def _fold_commands_over_ports(language: str, commands: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     """Return commands, given with a port each, in as few lines as a language allows."""
     for_ports = platforms.command_lines(language).for_ports
     lines = tuple(
@@ -359,7 +363,7 @@ def _fold_ports(language: str, commands: Iterable[tuple[str, str]]) -> tuple[str
     return platforms.open_contexts_once(language, lines) if platforms.depends_on_context(language) else lines
 
 
-def _frame_lines(language: str, lines: Sequence[str]) -> tuple[str, ...]:
+def _add_opening_and_closing_lines(language: str, lines: Sequence[str]) -> tuple[str, ...]:
     """Return lines between those that a language has before and after all commands."""
     spelling = platforms.command_lines(language)
     return (*spelling.LINES_BEFORE, *lines, *(line for line in spelling.LINES_AFTER if line not in lines))
@@ -376,5 +380,5 @@ def _port_of(finding: Finding) -> str:
         if subject[0] == finding.device and len(subject) > 1 and not subject[1].startswith("@"):
             return subject[1]
         if subject[:2] == (FABRIC_HEAD, "links"):
-            return next((end.port for end in cable_ends(subject[2]) if end.node == finding.device), "")
+            return next((end.port for end in ends_of_cable_key(subject[2]) if end.node == finding.device), "")
     return ""

@@ -23,10 +23,10 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-from nodrop.errors import describe_failure
+from nodrop.errors import describe_os_failure
 from nodrop.resources import resource_folder
 
-MAX_BYTES = 256 << 20
+MAX_CACHE_BYTES = 256 << 20
 """How much all entries together may hold; the oldest go first. Readings of 10,000 switches are 8 MB (measured)."""
 
 MAX_ENTRY_BYTES = 64 << 20
@@ -52,11 +52,11 @@ class Store:
     code: bytes
     seal: bytes = field(repr=False)
 
-    def key(self, kind: str, *chunks: bytes) -> str:
+    def entry_name(self, kind: str, *chunks: bytes) -> str:
         """Return the name of the entry of a kind that depends on these parts, in this order, and on the code."""
         return digest_of(_CACHE_FORMAT_HEADER, self.code, kind.encode(), *chunks).hex()
 
-    def sealed(self, key: str, data: bytes) -> bytes:
+    def authentication_code(self, key: str, data: bytes) -> bytes:
         """Return the code that proves that the user wrote an entry, whole, under this key."""
         return _hash_chunks(hashlib.blake2b(digest_size=_DIGEST_BYTES, key=self.seal), (key.encode(), data))
 
@@ -66,7 +66,7 @@ class Store:
         if raw is None or not raw.startswith(_CACHE_FORMAT_HEADER):
             return None
         head = len(_CACHE_FORMAT_HEADER) + _DIGEST_BYTES
-        if not hmac.compare_digest(raw[len(_CACHE_FORMAT_HEADER) : head], self.sealed(key, raw[head:])):
+        if not hmac.compare_digest(raw[len(_CACHE_FORMAT_HEADER) : head], self.authentication_code(key, raw[head:])):
             return None
         unpacking = zlib.decompressobj()
         try:
@@ -96,7 +96,7 @@ class Store:
             file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=descriptor)
             try:
                 with os.fdopen(file, "wb") as writing:
-                    writing.write(_CACHE_FORMAT_HEADER + self.sealed(key, squeezed) + squeezed)
+                    writing.write(_CACHE_FORMAT_HEADER + self.authentication_code(key, squeezed) + squeezed)
                 os.rename(new, key, src_dir_fd=descriptor, dst_dir_fd=descriptor)
             except OSError:
                 os.unlink(new, dir_fd=descriptor)
@@ -112,9 +112,9 @@ class Store:
         except OSError:
             return
 
-    def prune(self, max_bytes: int = MAX_BYTES) -> None:
+    def prune(self, max_bytes: int = MAX_CACHE_BYTES) -> None:
         """Take away the entries that were used longest ago until no more than `max_bytes` bytes are left."""
-        entries = sorted(_entries(self.folder), key=lambda entry: (-entry[0], entry[2]))
+        entries = sorted(_cache_entries(self.folder), key=lambda entry: (-entry[0], entry[2]))
         begun_before, total_bytes = time.time() - _UNFINISHED_FILE_AGE_S, 0
         for used, size, name in entries:
             unfinished = name.startswith(_UNFINISHED_FILE_START)
@@ -192,7 +192,7 @@ def _load_or_create_secret(folder: Path) -> bytes | str:
             _create_secret_file(descriptor)
             return _read_secret(descriptor, file)
     except OSError as error:
-        return f"{file}: {describe_failure(error)}".lower()
+        return f"{file}: {describe_os_failure(error)}".lower()
 
 
 def _read_secret(descriptor: int, file: Path) -> bytes | str:
@@ -258,7 +258,7 @@ def _describe_folder_fault(folder: Path) -> str:
     try:
         status = folder.lstat()
     except (OSError, ValueError) as error:
-        return f"{folder}: {describe_failure(error)}".lower()
+        return f"{folder}: {describe_os_failure(error)}".lower()
     return f"{folder} {_why_folder_unsafe(status) or 'cannot be opened'}"
 
 
@@ -289,7 +289,7 @@ def _read_cache_entry(folder: Path, name: str) -> bytes | None:
         return None
 
 
-def _entries(folder: Path) -> Iterator[tuple[float, int, str]]:
+def _cache_entries(folder: Path) -> Iterator[tuple[float, int, str]]:
     """Yield the time of use, the size and the name of each entry."""
     try:
         with os.scandir(folder) as scandir_iterator:

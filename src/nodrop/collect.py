@@ -10,10 +10,10 @@ from pathlib import Path
 from nodrop import context, platforms
 from nodrop.cache import Store
 from nodrop.errors import InputProblems, Problem
-from nodrop.inputs import DeviceFiles, Inputs, Text
+from nodrop.inputs import DeviceFiles, FabricInputs, FileText
 from nodrop.inputs.contents import DEVICE_NOT_READ_NOTE_KIND, is_blank
 from nodrop.limits import MAX_TEXT_BYTES
-from nodrop.model.assemble import SharedObjects, assemble_fabric
+from nodrop.model.assemble import ObjectsSharedByStates, assemble_fabric
 from nodrop.model.declared import DeclaredFacts
 from nodrop.model.reading import DeviceReading, HostReading, Note, Reading, Source
 from nodrop.opening import apply_allow_comments, open_files, truncation_notes
@@ -23,7 +23,7 @@ from nodrop.reading_cache import DeviceReadings
 
 
 def read_inputs(
-    inputs: Inputs,
+    inputs: FabricInputs,
     declared_context: DeclaredFacts,
     executor: Executor | None = None,
     *,
@@ -32,7 +32,7 @@ def read_inputs(
     cached_readings: Sequence[DeviceReading] | None = None,
     progress: Callable[[str], None] | None = None,
     store: Store | None = None,
-    shared: SharedObjects | None = None,
+    shared: ObjectsSharedByStates | None = None,
     beside: DeclaredFacts | None = None,
 ) -> Reading:
     """Read the bundles of one fabric, with an executor in its processes, unless they are in `cached_runs` or a store.
@@ -44,16 +44,16 @@ def read_inputs(
     """
     problems = list(inputs.problems)
     if beside is not None:
-        declared_context = declared_context.over(beside)
+        declared_context = declared_context.completed_from(beside)
     for text in inputs.stated if beside is None else ():
         try:
-            declared_context = declared_context.over(
+            declared_context = declared_context.completed_from(
                 context.loads(text.read_bytes(context.MAX_FABRIC_FILE_BYTES), text.display)
             )
         except InputProblems as error:
             problems.extend(error.problems)
     if default_context is not None:
-        declared_context = declared_context.over(default_context)
+        declared_context = declared_context.completed_from(default_context)
     readings = []
     notes = list(inputs.notes)
     devices = (
@@ -79,11 +79,11 @@ def read_inputs(
     )
 
 
-def find_stage_differences(inputs: Inputs) -> list[Problem]:
+def find_stage_differences(inputs: FabricInputs) -> list[Problem]:
     """Return why stages next to devices result in settings that differ from the devices' files."""
     problems: list[Problem] = []
     for stage in inputs.stages:
-        staged = platforms.find_staged(stage.platform)
+        staged = platforms.find_staged_module(stage.platform)
         try:
             state = stage.state.read_bytes(MAX_TEXT_BYTES)
             texts = {text.display: text.read_bytes(MAX_TEXT_BYTES) for text in stage.texts}
@@ -113,7 +113,7 @@ def read_hosts(bundles: Iterable[DeviceFiles]) -> list[HostReading]:
 
 def group_host_files(bundles: Iterable[DeviceFiles]) -> list[DeviceFiles]:
     """Return the files of hosts, one bundle for each name; of files with the same name a later one gets a number."""
-    files: dict[str, dict[str, Text]] = {}
+    files: dict[str, dict[str, FileText]] = {}
     for bundle in bundles:
         texts = files.setdefault(bundle.name, {})
         for name, text in bundle.files:
@@ -129,13 +129,13 @@ def _append_number(name: str, number: int) -> str:
     return name if number == 1 else f"{name}.{number}"
 
 
-def _read_host(host: str, files: Mapping[str, Text]) -> HostReading:
+def _read_host(host: str, files: Mapping[str, FileText]) -> HostReading:
     read, problems = open_files(files.items(), hosts.MAX_HOST_FILE_BYTES)
     reading = apply_allow_comments(hosts.read_host(host, read), platforms.HOSTS_PLATFORM, read)
     return replace(reading, problems=(*problems, *reading.problems), notes=tuple(truncation_notes(read)))
 
 
-def host_artifacts(artifacts: Iterable[Artifact], parent_folder: str) -> tuple[HostReading, ...]:
+def read_host_artifacts(artifacts: Iterable[Artifact], parent_folder: str) -> tuple[HostReading, ...]:
     """Read the rendered files of hosts as `read_hosts` reads them from a disk."""
     own_files = (file for file in artifacts if not file.device and file.path.startswith(f"{hosts.HOSTS_FOLDER}/"))
     return _read_host_artifacts(tuple(own_files), parent_folder)
@@ -147,7 +147,7 @@ def _read_host_artifacts(artifacts: tuple[Artifact, ...], parent_folder: str) ->
     for artifact in artifacts:
         path, raw = Path(artifact.path), artifact.text.encode()
         if hosts.may_be_host_file(path.suffix) and hosts.has_nic_settings(raw):
-            text = Text(display=f"{parent_folder}/{path}" if parent_folder else str(path), held=raw)
+            text = FileText(display=f"{parent_folder}/{path}" if parent_folder else str(path), held=raw)
             files = ((path.name, text),)
             bundles.append(
                 DeviceFiles(name=hosts.host_name_of_path(path), platform=platforms.HOSTS_PLATFORM, files=files)
@@ -159,7 +159,7 @@ def read_build(
     artifacts: Sequence[Artifact],
     platform_of: Mapping[str, str],
     parent_folder: str,
-    shared: SharedObjects | None = None,
+    shared: ObjectsSharedByStates | None = None,
 ) -> Reading:
     """Read the files of a whole build, fabric.yaml and host files included, without touching a disk.
 
@@ -168,7 +168,7 @@ def read_build(
     devices = [artifact for artifact in artifacts if artifact.device]
     readings = list(read_artifacts(devices, platform_of, parent_folder))
     text = next(artifact.text for artifact in artifacts if artifact.path == context.FABRIC_FILE)
-    hosts_read = host_artifacts(artifacts, parent_folder)
+    hosts_read = read_host_artifacts(artifacts, parent_folder)
     return assemble_fabric(readings, parse_rendered_fabric_yaml(text), hosts_read, shared)
 
 

@@ -73,7 +73,7 @@ class ServiceUnavailable(NodropError):
     """A service that was asked for did not answer."""
 
 
-def describe_failure(error: Exception) -> str:
+def describe_os_failure(error: Exception) -> str:
     """Return the reason of a failed system call, in lower case; of a NUL in a name in the same words on each Python."""
     if isinstance(error, ValueError) and "embedded null" in str(error):
         return "a NUL character in the name"

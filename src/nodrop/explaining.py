@@ -7,18 +7,18 @@ from functools import partial
 from nodrop import context
 from nodrop.engine.finding import Finding
 from nodrop.engine.rule import Rule
-from nodrop.engine.rules import select_file_rules
+from nodrop.engine.rules import select_lint_rules
 from nodrop.engine.verdicts import rule_options, rule_severity
-from nodrop.judging import Settings, all_rules, reading_at, run_rules
+from nodrop.judging import CheckSettings, all_rules, reading_at, run_rules
 from nodrop.model.declared import DeclaredFacts
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.subject import parse_subject
-from nodrop.model.types import nearest
+from nodrop.model.types import known_word_hint
 from nodrop.syntax import yaml
 
 
-def rule_of_name(name: str, settings: Settings) -> Rule:
+def rule_of_name(name: str, settings: CheckSettings) -> Rule:
     """Return the rule of a name or former name; ValueError names the nearest, or the rules of an area."""
     rules = all_rules(settings.config)
     known_rules = {word: rule for rule in rules for word in (*rule.aliases, rule.name)}
@@ -26,10 +26,10 @@ def rule_of_name(name: str, settings: Settings) -> Rule:
         return known_rules[name]
     if of_area := [rule.name for rule in rules if rule.area == name]:
         raise ValueError(f"{name} is an area; its rules: {', '.join(of_area)}")
-    raise ValueError(f"no rule {name!r} ({nearest(name, known_rules, listed_by='nodrop rules')})")
+    raise ValueError(f"no rule {name!r} ({known_word_hint(name, known_rules, listed_by='nodrop rules')})")
 
 
-def render_rule_at_subject(name: str, at: str, path: str, settings: Settings, platform: str | None = None) -> str:
+def render_rule_at_subject(name: str, at: str, path: str, settings: CheckSettings, platform: str | None = None) -> str:
     """Return as a page the view of the named rule at a subject of the fabric at a path.
 
     InputProblems where the files are wrong; ValueError where there is no such rule, or it checks nothing there.
@@ -50,10 +50,10 @@ def render_rule_at_subject(name: str, at: str, path: str, settings: Settings, pl
     before = (
         [
             earlier_rule
-            for earlier_rule in select_file_rules(all_rules(config))
-            if not earlier_rule.last and earlier_rule.name != rule.name
+            for earlier_rule in select_lint_rules(all_rules(config))
+            if not earlier_rule.reads_other_findings and earlier_rule.name != rule.name
         ]
-        if rule.last
+        if rule.reads_other_findings
         else []
     )
     asked = ExplainRequest(
@@ -64,7 +64,7 @@ def render_rule_at_subject(name: str, at: str, path: str, settings: Settings, pl
         outcome=run_rules(reading, [*before, rule], settings, index=index),
         options=rule_options(rule, config.options),
         set_at=_places_of_options(rule, settings),
-        stated_by=_make_source_lookup(path, settings),
+        stated_by=_make_fabric_key_source_lookup(path, settings),
         in_intent=partial(_diff_intent_fix, path, reading),
         off=off,
     )
@@ -74,14 +74,14 @@ def render_rule_at_subject(name: str, at: str, path: str, settings: Settings, pl
 def _diff_intent_fix(path: str, reading: Reading, finding: Finding) -> list[str]:
     """Return a diff of the intent lines that end a finding and their new text; nothing where no key ends it."""
     from nodrop.fixing.intents import intent_values_of_fix
-    from nodrop.inputs import find
+    from nodrop.inputs import find_inputs
     from nodrop.intent.load import MAX_INTENT_BYTES
     from nodrop.report.text_change import diff_file_texts
     from nodrop.syntax.yaml_set import set_yaml_value
 
     if reading.decided is None or not (edits := intent_values_of_fix(finding, reading)):
         return []
-    (text,) = find((path,)).all_intents()
+    (text,) = find_inputs((path,)).all_intents()
     old = new = text.read_bytes(MAX_INTENT_BYTES)
     for keys, value in edits:
         try:
@@ -91,7 +91,7 @@ def _diff_intent_fix(path: str, reading: Reading, finding: Finding) -> list[str]
     return list(diff_file_texts(text.display, old, new))
 
 
-def _places_of_options(rule: Rule, settings: Settings) -> Mapping[str, str]:
+def _places_of_options(rule: Rule, settings: CheckSettings) -> Mapping[str, str]:
     """Where the site's configuration sets the options of a rule."""
     config = settings.config
     place_of_option = {}
@@ -102,15 +102,15 @@ def _places_of_options(rule: Rule, settings: Settings) -> Mapping[str, str]:
     return place_of_option
 
 
-def _make_source_lookup(path: str, settings: Settings) -> Callable[[str], str]:
+def _make_fabric_key_source_lookup(path: str, settings: CheckSettings) -> Callable[[str], str]:
     """Return the source of a key of the fabric: the command line, a fabric.yaml next to the files, or the
     configuration.
     """
-    from nodrop.inputs import find
+    from nodrop.inputs import find_inputs
 
     sources: list[tuple[DeclaredFacts, Callable[[str], str]]] = [(settings.declared, lambda _key: "--assume")]
-    inputs = find((path,), exclude=settings.config.excludes)
-    for text in () if inputs.all_intents() else inputs.only().stated:
+    inputs = find_inputs((path,), exclude=settings.config.excludes)
+    for text in () if inputs.all_intents() else inputs.require_single_fabric().stated:
         raw = text.read_bytes(context.MAX_FABRIC_FILE_BYTES)
         sources.append((context.loads(raw, text.display), _make_key_locator(raw, text.display)))
     sources.append((settings.config.declared, lambda key: f"{settings.config.path}, fabric.{key}"))

@@ -15,8 +15,8 @@ from functools import cached_property
 
 from nodrop.engine.finding import SEVERITIES, Finding, Verdict
 from nodrop.engine.rule import Rule
-from nodrop.limits import MAX_FOLDING_CHANGES, MAX_FOLDING_TRIALS
-from nodrop.model.change import DOCUMENT_AREA, Change
+from nodrop.limits import MAX_CAUSE_CORRECTION_CHANGES, MAX_CAUSE_CORRECTION_TRIALS
+from nodrop.model.change import FILE_SETTING_AREA, Change
 from nodrop.model.edit import set_value
 from nodrop.model.fabric import Fabric, Link
 from nodrop.model.reading import Reading
@@ -25,9 +25,9 @@ from nodrop.results.outcome import group_findings
 
 CheckReading = Callable[[Reading, Sequence[Rule]], Verdict]
 """The check of a fabric by rules, with the settings of the command."""
-_FIELDS = {"@neighbors": "bgp", "@vrf_bgp": "bgp"}
+_DEVICE_FIELD_BY_AREA = {"@neighbors": "bgp", "@vrf_bgp": "bgp"}
 """The fields of a switch that subjects name otherwise."""
-_WHOLE_DEVICES = 16
+_MAX_DEVICES_TO_RECHECK_WHOLE = 16
 """Up to how many switches rules that read the whole fabric are checked again."""
 
 
@@ -44,11 +44,15 @@ def fold_findings(
     groups = group_findings(shown)
     if len(groups) < 2:
         return findings
-    trials = _Trials(groups, reading, rules, check)
-    candidates = {number: trials.find_ended_groups(number) for number in range(min(len(groups), MAX_FOLDING_TRIALS))}
+    trials = _CorrectionTrials(groups, reading, rules, check)
+    candidates = {
+        number: trials.find_ended_groups(number) for number in range(min(len(groups), MAX_CAUSE_CORRECTION_TRIALS))
+    }
     causes: set[int] = set()
     explained: dict[int, int] = {}
-    for number in sorted(candidates, key=lambda number: (-len(candidates[number]), trials.size(number), number)):
+    for number in sorted(
+        candidates, key=lambda number: (-len(candidates[number]), trials.count_changed_facts(number), number)
+    ):
         ended = [other for other in candidates[number] if other not in explained and other not in causes]
         if ended and number not in explained:
             causes.add(number)
@@ -65,7 +69,7 @@ def fold_findings(
     )
 
 
-class _Trials:
+class _CorrectionTrials:
     """Corrections of one switch of each group, and the findings that end with them."""
 
     def __init__(
@@ -78,28 +82,30 @@ class _Trials:
         self._old: dict[frozenset[str], dict[str, set[str]]] = {}
         """What rules find among some switches as they are, by the names of these and of the rule."""
 
-    def size(self, number: int) -> int:
+    def count_changed_facts(self, number: int) -> int:
         """Return how many facts the correction of a group changes on its first switch."""
-        return len(self._changes(number) or ())
+        return len(self._changes_ending_group(number) or ())
 
     def find_ended_groups(self, number: int) -> tuple[int, ...]:
         """Return the other groups that end with the correction of one; none if it is not known, or does not help."""
-        changes = self._changes(number)
+        changes = self._changes_ending_group(number)
         if not changes:
             return ()
         device = self._homes[number][0]
-        corrected = {_FIELDS.get(name, name.removeprefix("@")) for change in changes for name in change.subject[1:]}
+        corrected = {
+            _DEVICE_FIELD_BY_AREA.get(name, name.removeprefix("@")) for change in changes for name in change.subject[1:]
+        }
         affected = [other for other in self._affected_groups(number) if self._reads(other, corrected)]
         if not affected:
             return ()
-        others = {change.subject[0] for change in changes} | self._names(number)
+        others = {change.subject[0] for change in changes} | self._other_switches_mentioned(number)
         near = self._find_nearby_switches(device, others)
         try:
             after = _apply_changes(self._nearby_fabric(near), changes)
         except ValueError:
             return ()
         rules = self._rules_of((number, *affected))
-        first = rules if any(rule.last for rule in rules) else self._rules_of(affected)
+        first = rules if any(rule.reads_other_findings for rule in rules) else self._rules_of(affected)
         new = self._fingerprints(after, first)
         on_switch = {other: self._fingerprints_on(other, self._home_of_group(other, device)) for other in affected}
         ended = [other for other in affected if not on_switch[other] & new]
@@ -132,12 +138,12 @@ class _Trials:
         pairs = zip(self._groups[number], self._homes[number], strict=True)
         return [finding for finding, home in pairs if home == device]
 
-    def _changes(self, number: int) -> tuple[Change, ...] | None:
+    def _changes_ending_group(self, number: int) -> tuple[Change, ...] | None:
         """Return the changes that end a group on the switch of its first finding; None where they are not known."""
         group = self._groups[number]
         rule = self._rules.get(group[0].rule)
         device = self._homes[number][0]
-        if rule is None or rule.remark or rule.last or not device:
+        if rule is None or rule.remark or rule.reads_other_findings or not device:
             return None
         here = self._findings_on(number, device)
         if not all(finding.fix and finding.fix.changes for finding in here):
@@ -145,11 +151,13 @@ class _Trials:
         changes = {
             change.subject: change for finding in here for change in (finding.fix.changes if finding.fix else ())
         }
-        if len(changes) > MAX_FOLDING_CHANGES or any(FABRIC_HEAD in change.subject[:1] for change in changes.values()):
+        if len(changes) > MAX_CAUSE_CORRECTION_CHANGES or any(
+            FABRIC_HEAD in change.subject[:1] for change in changes.values()
+        ):
             return None
         return (
             None
-            if any(DOCUMENT_AREA in change.subject[1:2] for change in changes.values())
+            if any(FILE_SETTING_AREA in change.subject[1:2] for change in changes.values())
             else tuple(changes.values())
         )
 
@@ -160,19 +168,21 @@ class _Trials:
         """
         device, devices = self._homes[number][0], set(self._homes[number])
         severity = self._groups[number][0].severity
-        small = len(self._reading.fabric.devices) <= _WHOLE_DEVICES
+        small = len(self._reading.fabric.devices) <= _MAX_DEVICES_TO_RECHECK_WHOLE
         for other, group in enumerate(self._groups):
             rule = self._rules.get(group[0].rule)
-            if other == number or rule is None or rule.remark or not (rule.near or small):
+            if other == number or rule is None or rule.remark or not (rule.needs_only_cabled_neighbors or small):
                 continue
             if SEVERITIES.index(group[0].severity) < SEVERITIES.index(severity) and severity == "note":
                 continue
             homes = self._homes[other]
             of_rule = group[0].rule == self._groups[number][0].rule
-            if (device in homes and devices.issuperset(homes)) or (of_rule and self._names(number).issuperset(homes)):
+            if (device in homes and devices.issuperset(homes)) or (
+                of_rule and self._other_switches_mentioned(number).issuperset(homes)
+            ):
                 yield other
 
-    def _names(self, number: int) -> set[str]:
+    def _other_switches_mentioned(self, number: int) -> set[str]:
         """Return the other switches that the first finding of a group names: the other side of a contradiction."""
         return {part.subject[0] for part in self._groups[number][0].related} & self._switches
 
@@ -186,7 +196,7 @@ class _Trials:
 
     def _find_nearby_switches(self, device: str, others: set[str]) -> frozenset[str]:
         """Return a switch, those cabled to it, and the `others`; all of a small fabric."""
-        if len(self._reading.fabric.devices) <= _WHOLE_DEVICES:
+        if len(self._reading.fabric.devices) <= _MAX_DEVICES_TO_RECHECK_WHOLE:
             return frozenset(self._switches)
         ends = (end.node for link in self._links.get(device, ()) for end in (link.a, link.b))
         return frozenset({device, *others, *ends})
@@ -220,7 +230,7 @@ class _Trials:
 
     def _old_fingerprints(self, near: frozenset[str], rules: Sequence[Rule]) -> set[str]:
         """Return what rules find before a correction; each rule runs once for the same switches, unless one is last."""
-        if any(rule.last for rule in rules):
+        if any(rule.reads_other_findings for rule in rules):
             return self._fingerprints(self._nearby_fabric(near), rules)
         known = self._old.setdefault(near, {})
         if further := [rule for rule in rules if rule.name not in known]:

@@ -13,7 +13,7 @@ from nodrop.engine.rule import Rule, Strictness
 from nodrop.errors import InputProblems, Problem, Unsupported
 from nodrop.model.declared import DeclaredFacts
 from nodrop.model.subject import FABRIC_HEAD
-from nodrop.model.types import nearest
+from nodrop.model.types import known_word_hint
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from nodrop.accepted_findings import BaselineUpdate, SuppressionContext
     from nodrop.engine.baseline import Baseline
     from nodrop.engine.nearby import AffectedPart
-    from nodrop.inputs import Inputs, Text
+    from nodrop.inputs import FabricInputs, FileText
     from nodrop.intent.schema import Intent
-    from nodrop.model.assemble import SharedObjects
+    from nodrop.model.assemble import ObjectsSharedByStates
     from nodrop.model.index import Index
     from nodrop.model.reading import DeviceReading, Reading
     from nodrop.platforms.kit.artifact import Artifact
     from nodrop.reading_cache import DeviceReadings
-    from nodrop.report.rule_list import Listed
-    from nodrop.results.outcome import Outcome
+    from nodrop.report.rule_list import ListedRule
+    from nodrop.results.outcome import FabricOutcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class CheckSettings:
     """Settings of a check: which rules, how strictly, the statements, and the site's configuration of all that."""
 
     select: tuple[str, ...] = ()
@@ -62,11 +62,11 @@ def all_rules(config: Config) -> tuple[Rule, ...]:
     from nodrop.engine import rules
     from nodrop.engine.site_rules import load_rules_with_shipped
 
-    return load_rules_with_shipped(config.rules, config.held) if config.rules else rules.shipped()
+    return load_rules_with_shipped(config.rules, config.held) if config.rules else rules.shipped_rules()
 
 
 def chosen_rules(
-    settings: Settings, *, files: bool = True, failures: bool = False, observed: bool = False
+    settings: CheckSettings, *, files: bool = True, failures: bool = False, observed: bool = False
 ) -> tuple[Rule, ...]:
     """Return the rules that were selected and not ignored: those that `files` decide, those of routing and `failures`.
 
@@ -74,22 +74,22 @@ def chosen_rules(
 
     InputProblems where a word names none, or the configuration names a rule that does not exist.
     """
-    from nodrop.engine.rules import select_file_rules, select_routing_rules
+    from nodrop.engine.rules import select_lint_rules, select_validate_rules
     from nodrop.engine.skipped import explain_not_selected
 
     every = all_rules(settings.config)
-    settings.config.check(every)
+    settings.config.check_severity_and_options(every)
     halves = (
-        select_file_rules(every) if files else (),
-        select_routing_rules(every, observed=observed) if failures else (),
+        select_lint_rules(every) if files else (),
+        select_validate_rules(every, observed=observed) if failures else (),
     )
     rules = tuple({rule.name: rule for half in halves for rule in half}.values())
-    words = {word for rule in (every if settings.both else rules) for word in rule.words}
+    words = {word for rule in (every if settings.both else rules) for word in rule.selectors}
     selection, unwanted = (_checked_words(option, words, getattr(settings, option)) for option in ("select", "ignore"))
     return tuple(rule for rule in rules if not explain_not_selected(rule, selection, unwanted))
 
 
-def list_rules(settings: Settings) -> "tuple[Listed, ...]":
+def list_rules(settings: CheckSettings) -> "tuple[ListedRule, ...]":
     """Return every rule, those of routing too, as it stands by the settings: whether it is on, and why it is not.
 
     InputProblems as of `chosen_rules`. In which modes a rule speaks is no reason: that depends on the fabric.
@@ -97,11 +97,11 @@ def list_rules(settings: Settings) -> "tuple[Listed, ...]":
     from nodrop.engine.rule import STRICTNESSES
     from nodrop.engine.skipped import explain_not_selected
     from nodrop.engine.verdicts import rule_options, rule_severity
-    from nodrop.report.rule_list import Listed
+    from nodrop.report.rule_list import ListedRule
 
     every, config = all_rules(settings.config), settings.config
-    config.check(every)
-    words = {word for rule in every for word in rule.words}
+    config.check_severity_and_options(every)
+    words = {word for rule in every for word in rule.selectors}
     selection, unwanted = (_checked_words(option, words, getattr(settings, option)) for option in ("select", "ignore"))
     allowed = STRICTNESSES.index(settings.strictness)
 
@@ -114,10 +114,12 @@ def list_rules(settings: Settings) -> "tuple[Listed, ...]":
             return f"strictness {rule.strictness}"
         return "only possible, so strictness pedantic" if rule.confidence == "possible" and not allowed else ""
 
-    def stands(rule: Rule) -> Listed:
+    def stands(rule: Rule) -> ListedRule:
         severity = rule_severity(rule, config.severity)
         own_severity = rule.severity if severity == "off" else severity
-        return Listed(rule=rule, off=why_off(rule), severity=own_severity, options=rule_options(rule, config.options))
+        return ListedRule(
+            rule=rule, off=why_off(rule), severity=own_severity, options=rule_options(rule, config.options)
+        )
 
     return tuple(map(stands, every))
 
@@ -128,7 +130,10 @@ def _checked_words(option: str, known_words: set[str], values: Sequence[str]) ->
 
     names = split_rule_words(values)
     if wrong := sorted(names - known_words):
-        place, hints = f"--{option}", {word: nearest(word, known_words, listed_by="nodrop rules") for word in wrong}
+        place, hints = (
+            f"--{option}",
+            {word: known_word_hint(word, known_words, listed_by="nodrop rules") for word in wrong},
+        )
         raise InputProblems(Problem(path=place, found=f"no rule or area {word!r}", hint=hints[word]) for word in wrong)
     return names
 
@@ -136,22 +141,22 @@ def _checked_words(option: str, known_words: set[str], values: Sequence[str]) ->
 def run_rules(
     reading: "Reading",
     rules: Sequence[Rule],
-    settings: Settings,
+    settings: CheckSettings,
     *,
     index: "Index | None" = None,
     rechecked_part: "AffectedPart | None" = None,
     progress: Callable[[str], None] | None = None,
-) -> "Outcome":
+) -> "FabricOutcome":
     """Return the verdict of the rules on a reading, or on its part `rechecked_part`, with the places for reports."""
     from nodrop import platforms
-    from nodrop.accepted_findings import apply_suppressions, overlay_lines
+    from nodrop.accepted_findings import apply_suppressions, line_reader_with_overlay
     from nodrop.advising import add_fix_commands
     from nodrop.engine.declared_lines import apply_declared_lines
     from nodrop.engine.skipped import find_skipped_rules
     from nodrop.engine.verdicts import judge
     from nodrop.folding import fold_findings
     from nodrop.locate import add_finding_places
-    from nodrop.results.outcome import Outcome, RuleWork, first_shown_findings
+    from nodrop.results.outcome import FabricOutcome, RuleCost, first_shown_findings
 
     reading, lines = apply_declared_lines(reading, settings.config.harmless if settings.suppressing else ())
     evaluations, seconds = Counter[str](), dict[str, float]()
@@ -168,7 +173,7 @@ def run_rules(
         progress=progress,
     )
     findings, fared = (
-        apply_suppressions(verdict, reading, build_bench(rules, settings))
+        apply_suppressions(verdict, reading, build_suppression_context(rules, settings))
         if settings.suppressing
         else (verdict.findings, None)
     )
@@ -183,8 +188,8 @@ def run_rules(
     findings = add_fix_commands(tuple(findings), reading, settings.advised, whole=settings.whole)
     only = None if settings.whole else first_shown_findings(finding for finding in findings if not finding.hidden)
     pointed = add_finding_places(findings, reading, platforms.make_place_finder, only=only)
-    line = overlay_lines(reading.written, pointed.line)
-    outcome = Outcome.of(reading, verdict, findings=pointed.findings, notes=pointed.notes, line=line)
+    line = line_reader_with_overlay(reading.written, pointed.line)
+    outcome = FabricOutcome.of(reading, verdict, findings=pointed.findings, notes=pointed.notes, line=line)
     config = settings.config
     left_out = find_skipped_rules(
         all_rules(config),
@@ -199,11 +204,13 @@ def run_rules(
     outcome = add_site_rules(outcome, settings, rules)
     if not settings.statistics:
         return outcome
-    work = (RuleWork(rule=rule, evaluations=evaluations[rule], seconds=took) for rule, took in seconds.items())
+    work = (RuleCost(rule=rule, evaluations=evaluations[rule], seconds=took) for rule, took in seconds.items())
     return replace(outcome, work=tuple(work))
 
 
-def add_site_rules(outcome: "Outcome", settings: Settings, rules: Sequence[Rule] | None = None) -> "Outcome":
+def add_site_rules(
+    outcome: "FabricOutcome", settings: CheckSettings, rules: Sequence[Rule] | None = None
+) -> "FabricOutcome":
     """Return an outcome with the site's own rules among those that were chosen."""
     from nodrop.engine.rules import is_shipped_rule_path
 
@@ -213,7 +220,7 @@ def add_site_rules(outcome: "Outcome", settings: Settings, rules: Sequence[Rule]
     return replace(outcome, own=tuple(rule for rule in chosen if not is_shipped_rule_path(rule.path)))
 
 
-def build_bench(rules: Sequence[Rule], settings: Settings) -> "SuppressionContext":
+def build_suppression_context(rules: Sequence[Rule], settings: CheckSettings) -> "SuppressionContext":
     """Return the basis for settling findings."""
     from nodrop.accepted_findings import SuppressionContext, load_configured_baseline
 
@@ -227,9 +234,9 @@ def build_bench(rules: Sequence[Rule], settings: Settings) -> "SuppressionContex
     )
 
 
-def conclude_outcome(
-    outcome: "Outcome", settings: Settings, *, failures: bool = False, observed: bool = False
-) -> "Outcome":
+def conclude_suppressions_and_baseline(
+    outcome: "FabricOutcome", settings: CheckSettings, *, failures: bool = False, observed: bool = False
+) -> "FabricOutcome":
     """Return the outcome of all fabrics of a command, with the faults of the suppressions in the configuration.
 
     Findings of the baseline that were not found any more are noted; those above its count are reported.
@@ -239,39 +246,43 @@ def conclude_outcome(
     config = settings.config
     if not outcome.settled or not (config.suppress or config.harmless or config.baseline):
         return outcome
-    rules = build_bench(chosen_rules(settings, files=not failures, failures=failures, observed=observed), settings)
+    rules = build_suppression_context(
+        chosen_rules(settings, files=not failures, failures=failures, observed=observed), settings
+    )
     if rules.baseline is not None:
-        outcome = accepted_findings.keep_unaccepted_findings(outcome, rules.baseline)
-        ended = accepted_findings.find_stale_baseline_entries(outcome, rules.baseline, rules.names)
+        outcome = accepted_findings.unhide_surplus_findings(outcome, rules.baseline)
+        ended = accepted_findings.find_stale_baseline_entries(outcome, rules.baseline, rules.current_name_by_rule_name)
         outcome = replace(
             outcome, notes=(*outcome.notes, *accepted_findings.notes_on_ended_entries(ended, str(config.baseline)))
         )
-    further_findings = accepted_findings.conclude_suppressions(
+    further_findings = accepted_findings.find_configured_suppression_faults(
         outcome.findings, outcome.settled, rules, whole=not outcome.problems
     )
     written = {(suppression.file, suppression.line): suppression.text for suppression in config.suppress}
     written |= {(declared_line.file, declared_line.line): declared_line.text for declared_line in config.harmless}
-    line = accepted_findings.overlay_lines(written, outcome.line)
+    line = accepted_findings.line_reader_with_overlay(written, outcome.line)
     return replace(outcome, findings=(*outcome.findings, *further_findings), line=line) if further_findings else outcome
 
 
 def update_baseline(
-    former_baseline: "Baseline", outcome: "Outcome", settings: Settings, *, prune: bool
+    former_baseline: "Baseline", outcome: "FabricOutcome", settings: CheckSettings, *, prune: bool
 ) -> "BaselineUpdate":
     """Return a baseline with a command's findings, and without those not found any more if `prune` is set."""
     from nodrop import accepted_findings
 
-    return accepted_findings.update_baseline(former_baseline, outcome, build_bench((), settings).names, prune=prune)
+    return accepted_findings.update_baseline(
+        former_baseline, outcome, build_suppression_context((), settings).current_name_by_rule_name, prune=prune
+    )
 
 
-def read_source(
-    source: "Inputs | Text",
-    settings: Settings,
+def read_fabric_or_intent(
+    source: "FabricInputs | FileText",
+    settings: CheckSettings,
     executor: "Executor | None" = None,
     *,
     cached_runs: "DeviceReadings | None" = None,
     cached_readings: "Sequence[DeviceReading] | None" = None,
-    shared: "SharedObjects | None" = None,
+    shared: "ObjectsSharedByStates | None" = None,
     declared_context: DeclaredFacts | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> "Reading":
@@ -285,10 +296,10 @@ def read_source(
     An intent itself makes the statements that a configuration would need separately, except for the profile.
     """
     from nodrop.collect import read_inputs
-    from nodrop.inputs import Inputs
+    from nodrop.inputs import FabricInputs
 
     otherwise = settings.config.declared
-    if isinstance(source, Inputs):
+    if isinstance(source, FabricInputs):
         return read_inputs(
             source,
             settings.declared,
@@ -305,13 +316,13 @@ def read_source(
     return apply_profile(reading, settings)
 
 
-def apply_profile(reading: "Reading", settings: Settings) -> "Reading":
+def apply_profile(reading: "Reading", settings: CheckSettings) -> "Reading":
     """Return a reading to be held against the profile of the settings."""
     profile = settings.declared.profile or settings.config.declared.profile
     return replace(reading, fabric=replace(reading.fabric, profile=profile)) if profile else reading
 
 
-def read_intent(source_text: "Text") -> "tuple[bytes, Intent]":
+def read_intent(source_text: "FileText") -> "tuple[bytes, Intent]":
     """Read an intent, and return its text too; a file that is no intent at all is reported in one line."""
     from nodrop.inputs import is_intent
     from nodrop.intent.load import MAX_INTENT_BYTES, loads
@@ -330,18 +341,18 @@ def read_intent(source_text: "Text") -> "tuple[bytes, Intent]":
 
 
 @contextmanager
-def collect_input_problems(outcomes: "list[Outcome]") -> Iterator[None]:
+def collect_input_problems(outcomes: "list[FabricOutcome]") -> Iterator[None]:
     """Turn faults in the input into an outcome, to keep a fault from hiding the next."""
-    from nodrop.results.outcome import Outcome
+    from nodrop.results.outcome import FabricOutcome
 
     try:
         yield
     except InputProblems as error:
-        outcomes.append(Outcome(problems=error.problems))
+        outcomes.append(FabricOutcome(problems=error.problems))
 
 
 def build_and_read(
-    intent: "Intent", display: str, parent_folder: str, shared: "SharedObjects | None" = None
+    intent: "Intent", display: str, parent_folder: str, shared: "ObjectsSharedByStates | None" = None
 ) -> "tuple[tuple[Artifact, ...], Reading]":
     """Return the files that an intent results in, and their content when they are read back as if from `parent_folder`.
 
@@ -382,26 +393,26 @@ def _apply_allow_comments(reading: "Reading", intent: "Intent") -> "Reading":
     )
 
 
-def reading_at(path: str, settings: Settings | None = None, platform: str | None = None) -> "Reading":
+def reading_at(path: str, settings: CheckSettings | None = None, platform: str | None = None) -> "Reading":
     """Return the reading at one path: configurations, or an intent, read as its switches' configurations.
 
     With a platform, every file is read as that platform's.
     """
-    from nodrop.inputs import find
+    from nodrop.inputs import find_inputs
 
-    settings = settings or Settings()
-    return reading_of(find((path,), platform, exclude=settings.config.excludes), settings, path)
+    settings = settings or CheckSettings()
+    return reading_of(find_inputs((path,), platform, exclude=settings.config.excludes), settings, path)
 
 
-def reading_of(inputs: "Inputs", settings: Settings, named_path: str) -> "Reading":
+def reading_of(inputs: "FabricInputs", settings: CheckSettings, named_path: str) -> "Reading":
     """Return the reading of inputs that are one fabric or one intent; else raise InputProblems under the name."""
     if intents := inputs.all_intents():
         text, *other_texts = intents
         if other_texts or inputs.bundles:
             fault_text = "several intents, or an intent and configurations"
             raise InputProblems([Problem(path=named_path, found=fault_text, expected="one fabric")])
-        return read_source(text, settings)
-    reading = read_source(inputs.only(), settings)
+        return read_fabric_or_intent(text, settings)
+    reading = read_fabric_or_intent(inputs.require_single_fabric(), settings)
     if not reading.fabric.devices:
         why = next((note.message for note in inputs.notes if note.kind == "nothing"), "")
         expected = "files of switches, or an intent"
@@ -411,7 +422,7 @@ def reading_of(inputs: "Inputs", settings: Settings, named_path: str) -> "Readin
 
 
 def readings_of(
-    inputs: "Inputs", settings: Settings, path: str, executor: "Executor | None" = None
+    inputs: "FabricInputs", settings: CheckSettings, path: str, executor: "Executor | None" = None
 ) -> "tuple[Reading, ...]":
     """Return the readings of inputs by fabric: configurations, and each intent as its switches' configurations.
 
@@ -419,10 +430,10 @@ def readings_of(
     """
     readings: list[Reading] = []
     problems: list[Problem] = []
-    every: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
+    every: list[FabricInputs | FileText] = [*inputs.fabrics(), *inputs.all_intents()]
     for source in every:
         try:
-            reading = read_source(source, settings, executor)
+            reading = read_fabric_or_intent(source, settings, executor)
         except InputProblems as error:
             problems += error.problems
             continue

@@ -15,19 +15,19 @@ from nodrop.intent.schema import Intent
 from nodrop.model import subject
 from nodrop.model.edit import ABSENT, find_value
 from nodrop.model.fabric import Fabric
-from nodrop.model.reading import Decision, FilePlace, Note, Reading, Source
+from nodrop.model.reading import FilePlace, IntentDecision, Note, Reading, Source
 from nodrop.model.subject import Subject, natural_sort_key
 from nodrop.platforms import HOSTS_PLATFORM
 from nodrop.platforms.kit.secrets import looks_like_secret
 from nodrop.syntax.places import BYTE_ORDER_MARK, has_lone_return, read_regular_file, split_lines
 
-PlaceOf = Callable[[Subject], FilePlace | None]
+FindPlaceOfPart = Callable[[Subject], FilePlace | None]
 """Where a part of one device stands in its sources."""
 
-PlaceFinderFactory = Callable[[str, Mapping[str, bytes]], PlaceOf]
-"""Makes the `PlaceOf` of a device from its platform and its sources, by canonical name."""
+PlaceFinderFactory = Callable[[str, Mapping[str, bytes]], FindPlaceOfPart]
+"""Makes the `FindPlaceOfPart` of a device from its platform and its sources, by canonical name."""
 
-LOST_PLACE_NOTE_KIND = "lost-place"
+FILE_CHANGED_NOTE_KIND = "lost-place"
 """The kind of the note that a file has changed since it was read."""
 
 _MAX_SOURCE_BYTES = 1 << 30
@@ -64,13 +64,13 @@ def add_finding_places(
     """
     findings = tuple(findings)
     chosen = {id(finding) for finding in (findings if only is None else only)}
-    aim = _PlaceTarget(reading)
+    aim = _PlaceLookupTargets(reading)
     targets_of_device: dict[str, dict[_LookupTarget, None]] = {}
     for device, target in (aimed for finding in findings if id(finding) in chosen for aimed in aim.all_of(finding)):
         targets_of_device.setdefault(device, {})[target] = None
-    atlas = _PlaceIndex(reading, locations, _RowUsers(findings, reading.fabric))
+    atlas = _PlacesByDevice(reading, locations, _OtherUsersOfRows(findings, reading.fabric))
     for device in sorted(targets_of_device, key=natural_sort_key):
-        atlas.chart(device, reading.sources[device], targets_of_device[device])
+        atlas.look_up_on_device(device, reading.sources[device], targets_of_device[device])
     lines = dict(atlas.lines)
 
     def locate_finding(finding: Finding) -> Finding:
@@ -100,7 +100,7 @@ def find_deciding_keys(intent: Intent, fabric_part: Subject) -> tuple[IntentKeys
     )
 
 
-def decision_of(finding: Finding, reading: Reading) -> Decision | None:
+def decision_of(finding: Finding, reading: Reading) -> IntentDecision | None:
     """Return where the intent decides the part that a finding points at: for a switch or port as such, its fix's
     change.
     """
@@ -132,7 +132,9 @@ def place_of(fabric_part: Subject, reading: Reading, locations: PlaceFinderFacto
 
     InputProblems where a file has changed since it was read.
     """
-    aimed = _PlaceTarget(reading).at_part(fabric_part[:3] if fabric_part[0] == subject.FABRIC_HEAD else fabric_part)
+    aimed = _PlaceLookupTargets(reading).at_part(
+        fabric_part[:3] if fabric_part[0] == subject.FABRIC_HEAD else fabric_part
+    )
     if aimed is None:
         return None
     device, fabric_part = aimed
@@ -213,7 +215,7 @@ def _enclosing_parts(part: Subject) -> tuple[Subject, ...]:
     return part, (*part[:2], "qos", "priority_groups"), part[:2]
 
 
-class _RowUsers:
+class _OtherUsersOfRows:
     """Which other parts may share the row of a map, profile or scheduler that findings about few ports point at.
 
     Only for queues, priority groups and cable lengths. Ports with a finding of the same rule and path are sick, all
@@ -232,7 +234,7 @@ class _RowUsers:
                 self._rules.setdefault(part, []).append(finding.rule)
         self._asked = Counter(device for _, device, _ in self._sick)
 
-    def others(self, part: Subject) -> "tuple[list[Subject], list[Subject]] | None":
+    def sound_siblings_and_row_sharers(self, part: Subject) -> "tuple[list[Subject], list[Subject]] | None":
         """Return up to two sound siblings of a part, and equal parts that may share its row.
 
         None where no sibling is sound, or so many ports or parts of the switch have findings that none is the odd one.
@@ -259,7 +261,7 @@ class _RowUsers:
         return ABSENT if value is ABSENT or value is None else repr(value)
 
 
-class _PlaceTarget:
+class _PlaceLookupTargets:
     """On which device to look, and for what."""
 
     def __init__(self, reading: Reading) -> None:
@@ -306,17 +308,17 @@ class _PlaceTarget:
         }
 
 
-class _PlaceIndex:
+class _PlacesByDevice:
     """The places found, device by device."""
 
-    def __init__(self, reading: Reading, where: PlaceFinderFactory, users: _RowUsers) -> None:
+    def __init__(self, reading: Reading, where: PlaceFinderFactory, users: _OtherUsersOfRows) -> None:
         self._platforms, self._where, self._secret = _platforms_by_name(reading), where, reading.secret_lines
         self._users = users
         self.places: dict[tuple[str, _LookupTarget], FileLocation] = {}
         self.lines: dict[tuple[str, int], str] = {}
         self.notes: list[Note] = []
 
-    def chart(self, device: str, sources: tuple[Source, ...], targets: Iterable[_LookupTarget]) -> None:
+    def look_up_on_device(self, device: str, sources: tuple[Source, ...], targets: Iterable[_LookupTarget]) -> None:
         """Look up the targets on one device, then let go of its texts."""
         loaded = [(source, raw) for source in sources if (raw := self._load_source(device, source)) is not None]
         if not loaded:
@@ -329,15 +331,16 @@ class _PlaceIndex:
             located = (
                 target
                 if isinstance(target, FileLocation)
-                else _locate_nearest_part(place_of, self._own_part(target, place_of), displays) or file_location
+                else _locate_nearest_part(place_of, self._part_that_names_row(target, place_of), displays)
+                or file_location
             )
             if located is not None and located.file in lines.texts:
                 self.places[device, target] = located
                 self._keep_line(located, lines)
 
-    def _own_part(self, part: Subject, place_of: PlaceOf) -> Subject:
+    def _part_that_names_row(self, part: Subject, place_of: FindPlaceOfPart) -> Subject:
         """Return the part whose place names a row, if the row itself is right for others that share it; else `part`."""
-        others = self._users.others(part)
+        others = self._users.sound_siblings_and_row_sharers(part)
         if others is None:
             return part
         siblings, equal = others
@@ -347,7 +350,7 @@ class _PlaceIndex:
                 return tuple(own)
         return part
 
-    def _keep_line(self, located: FileLocation, lines: "_VisibleLines") -> None:
+    def _keep_line(self, located: FileLocation, lines: "_LinesWithoutSecrets") -> None:
         if located.span is not None and (text := lines.get(located.file, located.span.line)) is not None:
             self.lines[located.file, located.span.line] = text
 
@@ -356,7 +359,7 @@ class _PlaceIndex:
             return load_unchanged_source(source)
         except InputProblems as lost:
             message = f"{lost.problems[0].found}; what was found in it has no place"
-            self.notes.append(Note(kind=LOST_PLACE_NOTE_KIND, message=message, device=device, file=source.display))
+            self.notes.append(Note(kind=FILE_CHANGED_NOTE_KIND, message=message, device=device, file=source.display))
             return None
 
 
@@ -369,7 +372,7 @@ def _decode_text(file_content: bytes) -> str:
     return file_content.decode("utf-8", "surrogateescape").removeprefix(BYTE_ORDER_MARK)
 
 
-class _VisibleLines:
+class _LinesWithoutSecrets:
     """The lines of texts but those `hidden` and those that look like a secret's, as `syntax.places` counts lines.
 
     A text with a carriage return that ends no line has none: readers of lines count them differently there.
@@ -399,11 +402,11 @@ class _VisibleLines:
 
 def _visible_lines_of_device(
     secret: Collection[tuple[str, str, int]], device: str, loaded: Sequence[tuple[Source, bytes]]
-) -> _VisibleLines:
+) -> _LinesWithoutSecrets:
     """Return the lines of a device's files, except those that hold a secret."""
     displays = {source.name: source.display for source, _ in loaded}
     hidden = {(displays[file], line) for name, file, line in secret if name == device and file in displays}
-    return _VisibleLines({source.display: raw for source, raw in loaded}, hidden)
+    return _LinesWithoutSecrets({source.display: raw for source, raw in loaded}, hidden)
 
 
 def load_unchanged_source(source: Source) -> bytes:
@@ -418,7 +421,9 @@ def load_unchanged_source(source: Source) -> bytes:
     return raw
 
 
-def _locate_nearest_part(place_of: PlaceOf, fabric_part: Subject, displays: Mapping[str, str]) -> FileLocation | None:
+def _locate_nearest_part(
+    place_of: FindPlaceOfPart, fabric_part: Subject, displays: Mapping[str, str]
+) -> FileLocation | None:
     places = (place_of(fabric_part[:length]) for length in range(len(fabric_part), 0, -1))
     return next(
         (FileLocation(file=displays[place.file], span=place.span) for place in places if place is not None), None
@@ -426,7 +431,7 @@ def _locate_nearest_part(place_of: PlaceOf, fabric_part: Subject, displays: Mapp
 
 
 def _fill_locations(
-    finding: Finding, aim: _PlaceTarget, places: Mapping[tuple[str, _LookupTarget], FileLocation]
+    finding: Finding, aim: _PlaceLookupTargets, places: Mapping[tuple[str, _LookupTarget], FileLocation]
 ) -> Finding:
     def located(aimed: tuple[str, _LookupTarget] | None, prior_location: FileLocation | None) -> FileLocation | None:
         return prior_location if aimed is None else places.get(aimed)

@@ -7,11 +7,19 @@ from typing import TypeVar
 
 from nodrop import platforms
 from nodrop.errors import InputProblems, Problem
-from nodrop.inputs import DeviceFiles, Text
-from nodrop.inputs.contents import CUT_SHORT_NOTE_KIND, is_json
-from nodrop.limits import MAX_REMARKS, MAX_TEXT_BYTES
+from nodrop.inputs import DeviceFiles, FileText
+from nodrop.inputs.contents import MAYBE_TRUNCATED_NOTE_KIND, is_json
+from nodrop.limits import MAX_REMARKS_PER_SWITCH, MAX_TEXT_BYTES
 from nodrop.model.allowing import parse_allow_comments
-from nodrop.model.reading import NOT_LISTED_NOTE_KIND, AllowComment, DeviceReading, HostReading, Note, Remark, Source
+from nodrop.model.reading import (
+    FAULTS_NOT_LISTED_NOTE_KIND,
+    AllowComment,
+    DeviceReading,
+    HostReading,
+    Note,
+    Remark,
+    Source,
+)
 from nodrop.syntax.json import MAX_JSON_BYTES
 
 OpenedFiles = tuple[list[tuple[Source, bytes]], list[Problem]]
@@ -23,7 +31,7 @@ def content_digest(file_content: bytes) -> str:
     return hashlib.blake2b(file_content, digest_size=16).hexdigest()
 
 
-def open_files(files: Iterable[tuple[str, Text]], max_bytes: int = MAX_JSON_BYTES) -> OpenedFiles:
+def open_files(files: Iterable[tuple[str, FileText]], max_bytes: int = MAX_JSON_BYTES) -> OpenedFiles:
     """Open files; a file that cannot be opened, or has more than `max_bytes`, is a problem.
 
     Files other than JSON are read in Python, line by line, and may have `MAX_TEXT_BYTES` at most.
@@ -75,7 +83,7 @@ def truncation_notes(opened_files: Iterable[tuple[Source, bytes]]) -> list[Note]
     """
     message = "its end: the last line has no line end, so the file may be cut short"
     return [
-        Note(kind=CUT_SHORT_NOTE_KIND, message=message, file=source.display)
+        Note(kind=MAYBE_TRUNCATED_NOTE_KIND, message=message, file=source.display)
         for source, raw in opened_files
         if raw and raw[-1:] not in (b"\n", b"\r") and not source.name.endswith(".json") and not is_json(raw)
     ]
@@ -83,10 +91,10 @@ def truncation_notes(opened_files: Iterable[tuple[Source, bytes]]) -> list[Note]
 
 def _note_remark_limit(reading: DeviceReading) -> DeviceReading:
     """Return a reading with a note where its reader stopped listing faults."""
-    if len(reading.remarks) < MAX_REMARKS:
+    if len(reading.remarks) < MAX_REMARKS_PER_SWITCH:
         return reading
-    message = f"its files have {MAX_REMARKS:,} faults or more: further ones are not listed"
-    note = Note(kind=NOT_LISTED_NOTE_KIND, message=message, device=reading.device.name)
+    message = f"its files have {MAX_REMARKS_PER_SWITCH:,} faults or more: further ones are not listed"
+    note = Note(kind=FAULTS_NOT_LISTED_NOTE_KIND, message=message, device=reading.device.name)
     return replace(reading, notes=(*reading.notes, note))
 
 

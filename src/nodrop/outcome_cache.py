@@ -17,45 +17,45 @@ from nodrop import judging
 from nodrop.cache import Store
 from nodrop.engine.suppressions import today
 from nodrop.errors import InputProblems
-from nodrop.inputs import Inputs, Text
-from nodrop.judging import Settings
-from nodrop.locate import LOST_PLACE_NOTE_KIND, split_text_lines
+from nodrop.inputs import FabricInputs, FileText
+from nodrop.judging import CheckSettings
+from nodrop.locate import FILE_CHANGED_NOTE_KIND, split_text_lines
 from nodrop.model.identifiers import identifiers_of
 from nodrop.model.reading import Reading
 from nodrop.model.states import UNKNOWN
 from nodrop.opening import content_digest
 from nodrop.reading_cache import MODEL_CLASSES, DeviceReadings
-from nodrop.results.outcome import Outcome
+from nodrop.results.outcome import FabricOutcome
 from nodrop.syntax.json import MAX_JSON_BYTES
-from nodrop.syntax.packed import PackableClasses, Unpackable, Unreadable, classes_of
+from nodrop.syntax.packed import CannotPackValue, PackerOfClasses, UnreadablePackedBytes, classes_of
 from nodrop.syntax.places import read_regular_file
 
 _STORED_FIELDS = tuple(
-    attr.name for attr in fields(Outcome) if attr.name not in ("files", "in_order", "line", "own", "work")
+    attr.name for attr in fields(FabricOutcome) if attr.name not in ("files", "in_order", "line", "own", "work")
 )
-_TYPE_BY_FIELD = get_type_hints(Outcome)
+_TYPE_BY_FIELD = get_type_hints(FabricOutcome)
 _StoredOutcome: Any = make_dataclass(
     "_Kept", [(name, _TYPE_BY_FIELD[name]) for name in _STORED_FIELDS], frozen=True, slots=True
 )
 """What is kept of an outcome."""
 _STORED_CLASSES = classes_of([_StoredOutcome])
-_PACKING_TABLE = PackableClasses(dict.fromkeys((*MODEL_CLASSES, *_STORED_CLASSES)), (UNKNOWN,))
+_PACKING_TABLE = PackerOfClasses(dict.fromkeys((*MODEL_CLASSES, *_STORED_CLASSES)), (UNKNOWN,))
 _STORED_TYPE = GenericAlias(tuple, (_StoredOutcome, tuple[tuple[str, int], ...]))
 """What is kept, and the lines that were at hand."""
 
 
 def check_or_recall_outcome(
-    source: Inputs | Text,
-    settings: Settings,
+    source: FabricInputs | FileText,
+    settings: CheckSettings,
     executor: Executor | None = None,
     progress: Callable[[str], None] | None = None,
-) -> Outcome:
+) -> FabricOutcome:
     """Check one fabric, or recall its outcome; its devices are read by the executor if there is one.
 
     The design of an intent is computed each time, and so are statistics that are asked for.
     """
-    if not isinstance(source, Inputs) or settings.store is None or settings.statistics:
-        reading = judging.read_source(source, settings, executor, progress=progress)
+    if not isinstance(source, FabricInputs) or settings.store is None or settings.statistics:
+        reading = judging.read_fabric_or_intent(source, settings, executor, progress=progress)
         return _check_reading(reading, source, settings, progress)
     runs = DeviceReadings(source.bundles, executor, settings.store, progress)
     key = _outcome_key(source, settings, settings.store, runs)
@@ -63,27 +63,27 @@ def check_or_recall_outcome(
         outcome = _load_outcome(settings.store, key, source, runs)
         if outcome is not None:
             return judging.add_site_rules(outcome, settings)
-    reading = judging.read_source(source, settings, cached_runs=runs)
+    reading = judging.read_fabric_or_intent(source, settings, cached_runs=runs)
     new_outcome = _check_reading(reading, source, settings, progress)
     if key is not None and key == _outcome_key(
         source, settings, settings.store, runs
     ):  # nothing has changed in between
-        _keep(settings.store, key, new_outcome)
+        _store_outcome(settings.store, key, new_outcome)
     return new_outcome
 
 
 def _check_reading(
-    reading: Reading, source: Inputs | Text, settings: Settings, progress: Callable[[str], None] | None
-) -> Outcome:
+    reading: Reading, source: FabricInputs | FileText, settings: CheckSettings, progress: Callable[[str], None] | None
+) -> FabricOutcome:
     """Return the results of the rules for a fabric, with the identifiers for comparing it with others."""
     outcome = judging.run_rules(reading, judging.chosen_rules(settings), settings, progress=progress)
-    return replace(outcome, identifiers=identifiers_of(reading.fabric), an_intent=isinstance(source, Text))
+    return replace(outcome, identifiers=identifiers_of(reading.fabric), an_intent=isinstance(source, FileText))
 
 
-def check_settings(settings: Settings) -> None:
+def check_rule_names_in_settings(settings: CheckSettings) -> None:
     """Raise InputProblems where the settings name missing rules, unless they were found good before."""
     key_parts = None if settings.store is None else _settings_key_parts(settings)
-    key = None if key_parts is None or settings.store is None else settings.store.key("settings", *key_parts)
+    key = None if key_parts is None or settings.store is None else settings.store.entry_name("settings", *key_parts)
     if settings.store is None or key is None:
         judging.chosen_rules(settings)
     elif settings.store.get(key) is None:
@@ -91,7 +91,7 @@ def check_settings(settings: Settings) -> None:
         settings.store.put(key, b"good")
 
 
-def _load_outcome(store: Store, key: str, inputs: Inputs, cached_runs: DeviceReadings) -> Outcome | None:
+def _load_outcome(store: Store, key: str, inputs: FabricInputs, cached_runs: DeviceReadings) -> FabricOutcome | None:
     """Return the outcome kept under a key; None where nothing was kept, or it cannot be decoded."""
     packed = store.get(key)
     if packed is None:
@@ -99,8 +99,10 @@ def _load_outcome(store: Store, key: str, inputs: Inputs, cached_runs: DeviceRea
     try:
         stored_outcome, shown = _PACKING_TABLE.unpack(packed, _STORED_TYPE)
         field_values = {name: getattr(stored_outcome, name) for name in _STORED_FIELDS}
-        outcome = Outcome(**field_values, line=_Lines(_files_by_name(inputs, cached_runs), frozenset(shown)))
-    except (Unreadable, TypeError, ValueError, AttributeError):
+        outcome = FabricOutcome(
+            **field_values, line=_LinesReadOnRequest(_files_by_name(inputs, cached_runs), frozenset(shown))
+        )
+    except (UnreadablePackedBytes, TypeError, ValueError, AttributeError):
         store.drop(key)
         return None
     day = today().isoformat()
@@ -111,23 +113,23 @@ def _load_outcome(store: Store, key: str, inputs: Inputs, cached_runs: DeviceRea
     )
 
 
-def _keep(store: Store, key: str, outcome: Outcome) -> None:
+def _store_outcome(store: Store, key: str, outcome: FabricOutcome) -> None:
     """Keep an outcome, unless it contains something that will not recur."""
-    if outcome.crashed or any(note.kind == LOST_PLACE_NOTE_KIND for note in outcome.notes):
+    if outcome.crashed or any(note.kind == FILE_CHANGED_NOTE_KIND for note in outcome.notes):
         return
     try:
         packed = _PACKING_TABLE.pack(
             (
                 _StoredOutcome(*(getattr(outcome, name) for name in _STORED_FIELDS)),
-                tuple(sorted(_available_lines(outcome))),
+                tuple(sorted(_available_line_places(outcome))),
             )
         )
-    except Unpackable:
+    except CannotPackValue:
         return
     store.put(key, packed)
 
 
-def _available_lines(outcome: Outcome) -> set[tuple[str, int]]:
+def _available_line_places(outcome: FabricOutcome) -> set[tuple[str, int]]:
     """Return the lines that an outcome has available, by file and number."""
     findings = (*outcome.findings, *outcome.hidden)
     located = [finding.located for finding in findings]
@@ -140,7 +142,7 @@ def _available_lines(outcome: Outcome) -> set[tuple[str, int]]:
     return {place for place in places if outcome.line(*place) is not None}
 
 
-def _files_by_name(inputs: Inputs, cached_runs: DeviceReadings) -> dict[str, tuple[Path, str | None]]:
+def _files_by_name(inputs: FabricInputs, cached_runs: DeviceReadings) -> dict[str, tuple[Path, str | None]]:
     """Return where each file of a fabric lies, and its digest, by the name under which it is shown."""
     digests = iter([one for bundle_digests in cached_runs.digests or () for one in bundle_digests])
     switches = [(text, next(digests)) for bundle in inputs.bundles for _, text in bundle.files]
@@ -150,7 +152,7 @@ def _files_by_name(inputs: Inputs, cached_runs: DeviceReadings) -> dict[str, tup
 
 
 @dataclass(frozen=True, slots=True)
-class _Lines:
+class _LinesReadOnRequest:
     """Lines of files, read on request; None where a line was not available before, or the file has changed."""
 
     files: dict[str, tuple[Path, str | None]]
@@ -169,13 +171,15 @@ class _Lines:
     def _read_unchanged_lines(self, file: str) -> Sequence[str]:
         path, stored_digest = self.files.get(file, (None, None))
         try:
-            raw = Text(display=file, path=path).read_bytes(MAX_JSON_BYTES)
+            raw = FileText(display=file, path=path).read_bytes(MAX_JSON_BYTES)
         except InputProblems:
             return ()
         return split_text_lines(raw) if content_digest(raw) == stored_digest else ()
 
 
-def _outcome_key(inputs: Inputs, settings: Settings, store: Store, cached_runs: DeviceReadings) -> str | None:
+def _outcome_key(
+    inputs: FabricInputs, settings: CheckSettings, store: Store, cached_runs: DeviceReadings
+) -> str | None:
     """Return the key of a fabric's outcome; None where something that it depends on has no bytes to compare."""
     texts = [*inputs.stated, *(text for bundle in inputs.hosts for _, text in bundle.files)]
     digests = [_digest_text(text) for text in texts]
@@ -193,10 +197,10 @@ def _outcome_key(inputs: Inputs, settings: Settings, store: Store, cached_runs: 
         _pickle_collecting_paths((inputs.problems, inputs.notes), set()),
         *(ascii(row).encode() for row in (facts, *names)),
     )
-    return store.key("outcome", *key_parts, *chunks)
+    return store.entry_name("outcome", *key_parts, *chunks)
 
 
-def _settings_key_parts(settings: Settings) -> tuple[bytes, bytes] | None:
+def _settings_key_parts(settings: CheckSettings) -> tuple[bytes, bytes] | None:
     """Return the settings and the contents of the files that they name; None where these cannot be read."""
     paths: set[Path] = set()
     settings_bytes = _pickle_collecting_paths(replace(settings, store=None), paths)
@@ -204,12 +208,12 @@ def _settings_key_parts(settings: Settings) -> tuple[bytes, bytes] | None:
     return None if contents is None else (settings_bytes, contents)
 
 
-def _day_for_cache_key(settings: Settings) -> str:
+def _day_for_cache_key(settings: CheckSettings) -> str:
     """Return the day, where what comes of a fabric may depend on it."""
     return today().isoformat() if settings.config.suppress or settings.config.harmless else ""
 
 
-def _digest_text(text: Text) -> str | None:
+def _digest_text(text: FileText) -> str | None:
     try:
         return content_digest(text.read_bytes(MAX_JSON_BYTES)) if text.path is not None else None
     except InputProblems:

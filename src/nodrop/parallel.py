@@ -24,10 +24,10 @@ from nodrop.errors import ServiceUnavailable
 _T = TypeVar("_T")
 _R = TypeVar("_R")
 
-MIN_DEVICES = 100
+MIN_DEVICES_FOR_PROCESSES = 100
 """Below this, starting processes takes longer than the work: half a second, against 10 ms for a device (measured)."""
 
-_CPU_LIMIT = Path("/sys/fs/cgroup/cpu.max")
+_CGROUP_CPU_LIMIT_FILE = Path("/sys/fs/cgroup/cpu.max")
 """Where a container is told how much of the machine it has: microseconds of each period of microseconds, or `max`."""
 
 
@@ -71,7 +71,7 @@ def _run_each_item(fn: Callable[[_T], _R], items: Sequence[_T]) -> list[_R]:
 
 
 @contextmanager
-def processes(
+def process_pool_for_devices(
     devices: int, *, jobs: int | None = None, preload: Sequence[str] = (), begin: Callable[[], None] | None = None
 ) -> Iterator[Executor | None]:
     """Provide an executor of `jobs` processes, one per processor unless stated; None where that is of no use.
@@ -82,7 +82,7 @@ def processes(
     however that ends.
     """
     workers = jobs or count_processors()
-    if workers < 2 or devices < MIN_DEVICES:
+    if workers < 2 or devices < MIN_DEVICES_FOR_PROCESSES:
         yield None
         return
     context = multiprocessing.get_context("forkserver")
@@ -145,7 +145,7 @@ def count_processors() -> int:
     """Return how many processors this process may use."""
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:
-        quota, period = map(int, _CPU_LIMIT.read_text("ascii").split())
+        quota, period = map(int, _CGROUP_CPU_LIMIT_FILE.read_text("ascii").split())
     except (OSError, ValueError):
         return count
     return min(count, max(1, -(-quota // period)))

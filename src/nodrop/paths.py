@@ -7,26 +7,26 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from nodrop.errors import Problem, describe_failure
+from nodrop.errors import Problem, describe_os_failure
 from nodrop.publish import interrupted_build_hint
 from nodrop.syntax.places import link_leads_out_problem
-from nodrop.syntax.root import LeadsOut, Root, find_root
+from nodrop.syntax.root import InputRoot, LeadsOut, find_containment_root
 
 
-def find_path_fault(text: str, root: Root | None = None) -> Problem | None:
+def find_path_fault(text: str, root: InputRoot | None = None) -> Problem | None:
     """Return why a path leads nowhere, or out of its root; that a build of it was interrupted is such a reason."""
     if not text:
         return Problem(path='""', found="an empty path", hint="`.` is the working directory")
     path = Path(text)
     try:
-        (root or find_root(text)).status(text)
+        (root or find_containment_root(text)).status(text)
     except LeadsOut as error:
         return link_leads_out_problem(text, error)
     except FileNotFoundError:
         hint = next(filter(None, map(interrupted_build_hint, (path, path.parent))), None)
         return Problem(path=text, found="no such file or folder", hint=hint or _suggest_similar_path(path))
     except (OSError, ValueError) as error:
-        return Problem(path=text, found=describe_failure(error))
+        return Problem(path=text, found=describe_os_failure(error))
     return None
 
 

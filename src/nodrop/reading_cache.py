@@ -17,8 +17,8 @@ from nodrop.model.fabric import End, Port
 from nodrop.model.reading import (
     AllowComment,
     CableEvidence,
-    Correction,
     DeviceReading,
+    FileCorrection,
     FilePlace,
     Note,
     Remark,
@@ -29,21 +29,21 @@ from nodrop.model.states import UNKNOWN
 from nodrop.model.values import value_classes
 from nodrop.opening import OpenedFiles, open_files, read_bundle, read_open_files
 from nodrop.parallel import map_chunks
-from nodrop.syntax.packed import PackableClasses, Unpackable, Unreadable
+from nodrop.syntax.packed import CannotPackValue, PackerOfClasses, UnreadablePackedBytes
 from nodrop.syntax.places import Span
 
 MEAN_DEVICES_PER_RUN = 40
 """How many devices a run has, on average; one in a thousand has more than 280."""
 
-_HELD_BYTES = 64 << 20
+_MAX_HELD_BYTES_PER_RUN = 64 << 20
 """How much of a run's files is held until it is known whether they have to be read; the others are opened again."""
 
 MODEL_CLASSES = (*value_classes(), End, Port)
 """The classes of the model."""
-NOTICE_CLASSES = (AllowComment, Correction, Note, FilePlace, Problem, Remark, Remedy, Span)
+NOTICE_CLASSES = (AllowComment, FileCorrection, Note, FilePlace, Problem, Remark, Remedy, Span)
 """Those of what readers notice."""
-_PACKING_TABLE = PackableClasses((*MODEL_CLASSES, *NOTICE_CLASSES, CableEvidence, DeviceReading), (UNKNOWN,))
-_STORED_TYPE = tuple[tuple[DeviceReading, ...] | tuple[tuple[int, ...], ...], ...]
+_READING_PACKER = PackerOfClasses((*MODEL_CLASSES, *NOTICE_CLASSES, CableEvidence, DeviceReading), (UNKNOWN,))
+_STORED_RUN_TYPE = tuple[tuple[DeviceReading, ...] | tuple[tuple[int, ...], ...], ...]
 """What a run is kept as: its readings, and which of its files each of them used."""
 
 
@@ -68,7 +68,7 @@ class _RunResult:
     readings: tuple[DeviceReading, ...] | None = None
 
     @property
-    def kept_before(self) -> bool:
+    def is_read_from_cache(self) -> bool:
         """Whether nothing had to be read."""
         return self.packed is None and self.readings is None
 
@@ -93,14 +93,14 @@ class DeviceReadings:
         self._readings: list[tuple[DeviceReading, ...] | None] = []
         self.all_kept_before = True
         """Whether nothing has to be read."""
-        answers = map_chunks(_read_uncached_run, self._runs, executor=executor, chunk=1)
+        answers = map_chunks(_read_run_unless_cached, self._runs, executor=executor, chunk=1)
         done = 0
         for run, answer in zip(self._runs, answers, strict=True):
             self._tell(done := done + len(run.bundles))
             self._answers.append(answer)
-            self.all_kept_before = self.all_kept_before and answer.kept_before
+            self.all_kept_before = self.all_kept_before and answer.is_read_from_cache
             # As soon as one run is new, all will be asked for; until then, it may be that none is.
-            self._readings.append(None if self.all_kept_before else _readings_of_run(run, answer))
+            self._readings.append(None if self.all_kept_before else _decode_or_read_run(run, answer))
 
     @property
     def digests(self) -> tuple[tuple[str, ...], ...] | None:
@@ -117,7 +117,7 @@ class DeviceReadings:
                 self._tell(number)
                 yield reading
         for run, answer, readings in zip(self._runs, self._answers, self._readings, strict=True):
-            yield from _readings_of_run(run, answer) if readings is None else readings
+            yield from _decode_or_read_run(run, answer) if readings is None else readings
 
     def _tell(self, done: int) -> None:
         if self._progress is not None:
@@ -138,7 +138,7 @@ def split_into_runs(bundles: Sequence[DeviceFiles]) -> Iterator[tuple[DeviceFile
         yield tuple(run)
 
 
-def _read_uncached_run(run: _ReadingRun) -> _RunResult:
+def _read_run_unless_cached(run: _ReadingRun) -> _RunResult:
     """Check the files of a run, and read them unless they are kept."""
     opened_bundles: list[OpenedFiles | None] = []
     digests: list[tuple[str, ...]] = []
@@ -148,7 +148,7 @@ def _read_uncached_run(run: _ReadingRun) -> _RunResult:
         keepable = keepable and not problems and all(source.path is not None for source, _ in opened_files)
         digests.append(tuple(source.digest for source, _ in opened_files))
         size += sum(len(raw) for _, raw in opened_files)
-        opened_bundles.append((opened_files, problems) if size <= _HELD_BYTES else None)
+        opened_bundles.append((opened_files, problems) if size <= _MAX_HELD_BYTES_PER_RUN else None)
     key = _key_of_run(run, digests) if keepable else None
     if key is not None and run.store.has(key):
         return _RunResult(key=key, digests=tuple(digests))
@@ -162,10 +162,10 @@ def _read_uncached_run(run: _ReadingRun) -> _RunResult:
             key = None
     if key is not None:
         try:
-            packed = _PACKING_TABLE.pack(
+            packed = _READING_PACKER.pack(
                 (tuple(replace(device_reading, sources=()) for device_reading in readings), tuple(used))
             )
-        except Unpackable:
+        except CannotPackValue:
             key = None
         else:
             run.store.put(key, packed)
@@ -179,18 +179,18 @@ def _key_of_run(cached_run: _ReadingRun, digests: Sequence[tuple[str, ...]]) -> 
         (bundle.name, bundle.platform, *((name, text.display) for name, text in bundle.files), *file_digests)
         for bundle, file_digests in zip(cached_run.bundles, digests, strict=True)
     ]
-    return cached_run.store.key("readings", *(ascii(bundle_key).encode() for bundle_key in bundle_keys))
+    return cached_run.store.entry_name("readings", *(ascii(bundle_key).encode() for bundle_key in bundle_keys))
 
 
-def _readings_of_run(cached_run: _ReadingRun, answer: _RunResult) -> tuple[DeviceReading, ...]:
+def _decode_or_read_run(cached_run: _ReadingRun, answer: _RunResult) -> tuple[DeviceReading, ...]:
     """Return the readings of a run; stored readings that cannot be decoded are read again."""
     if answer.readings is not None:
         return answer.readings
     packed = cached_run.store.get(answer.key or "") if answer.packed is None else answer.packed
     try:
         if packed is not None:
-            return tuple(_attach_sources(cached_run, answer.digests, *_PACKING_TABLE.unpack(packed, _STORED_TYPE)))
-    except (Unreadable, TypeError, ValueError, LookupError):
+            return tuple(_attach_sources(cached_run, answer.digests, *_READING_PACKER.unpack(packed, _STORED_RUN_TYPE)))
+    except (UnreadablePackedBytes, TypeError, ValueError, LookupError):
         cached_run.store.drop(answer.key or "")
     return tuple(map(read_bundle, cached_run.bundles))
 

@@ -9,7 +9,7 @@ from nodrop.engine.examples import run_example
 from nodrop.engine.finding import Finding
 from nodrop.engine.mutants import Mutant, find_surviving_mutants
 from nodrop.engine.mutants import mutants_of as mutants_of
-from nodrop.engine.rule import Example, Rule
+from nodrop.engine.rule import Rule, RuleExample
 from nodrop.engine.rules import locate_rule_key
 from nodrop.locate import add_finding_places
 from nodrop.model.reading import Reading
@@ -44,7 +44,7 @@ class RuleTestResult:
     """How many changes of its conditions were tried."""
 
 
-def try_rules(rules: Sequence[Rule], *, mutants: bool = False) -> Iterator[RuleTestResult]:
+def run_rule_examples(rules: Sequence[Rule], *, mutants: bool = False) -> Iterator[RuleTestResult]:
     """Try the rules one after the other; with `mutants`, also whether an example fails for every change of a condition.
 
     ValueError is never raised for an example that does not fit the fabric: that is a fault of the rule.
@@ -61,7 +61,7 @@ def _test_rule(rule: Rule, *, mutants: bool) -> RuleTestResult:
         reasons: dict[str, str] = {}
         for platform in TIER_CHANGES_BY_PLATFORM:
             try:
-                messages = _example_failures(rule, example, PlatformExamples(platform))
+                messages = _failures_of_example_on_platform(rule, example, PlatformExamples(platform))
             except UnsupportedExample as reason:
                 reasons[platform] = str(reason)
                 continue
@@ -75,7 +75,7 @@ def _test_rule(rule: Rule, *, mutants: bool) -> RuleTestResult:
         else:
             unsaid += [(example.name, platform, reason) for platform, reason in reasons.items()]
         faults += [_make_example_fault(rule, example, message, on) for message, on in platforms_by_message.items()]
-    faults += _unseen_platform_faults(rule, kinds_by_platform)
+    faults += _contradicted_unseen_platform_faults(rule, kinds_by_platform)
     tries = mutants_of(rule) if mutants else ()
     remaining_mutants = (
         []
@@ -96,10 +96,12 @@ def _test_rule(rule: Rule, *, mutants: bool) -> RuleTestResult:
     )
 
 
-def _example_failures(rule: Rule, example: Example, setting: PlatformExamples) -> list[str]:
+def _failures_of_example_on_platform(rule: Rule, example: RuleExample, setting: PlatformExamples) -> list[str]:
     """Return the fault of an example on a platform; CannotSay where the platform cannot express it."""
     setting.check_support(example)
-    failures = run_example(rule, example, setting.base, setting.views, setting.artifact, _locate_findings)
+    failures = run_example(
+        rule, example, setting.base, setting.views, setting.views_of_edited_artifacts, _locate_findings
+    )
     return [failure.message for failure in failures]
 
 
@@ -107,7 +109,7 @@ def _locate_findings(findings: Iterable[Finding], reading: Reading) -> Iterable[
     return add_finding_places(findings, reading, platforms.make_place_finder).findings
 
 
-def _unseen_platform_faults(rule: Rule, kinds_by_platform: dict[str, set[str]]) -> Iterator[Fault]:
+def _contradicted_unseen_platform_faults(rule: Rule, kinds_by_platform: dict[str, set[str]]) -> Iterator[Fault]:
     """Yield the platforms that the rule lists as never having the fault, although an example shows one."""
     for platform in rule.unseen:
         if "bad" in kinds_by_platform.get(platform, ()):
@@ -117,12 +119,12 @@ def _unseen_platform_faults(rule: Rule, kinds_by_platform: dict[str, set[str]]) 
             yield Fault(where=where, line=line, column=column, platforms=(platform,), message=message)
 
 
-def _make_example_fault(rule: Rule, example: Example, message: str, on: Iterable[str]) -> Fault:
+def _make_example_fault(rule: Rule, example: RuleExample, message: str, on: Iterable[str]) -> Fault:
     line, column = locate_rule_key(rule, example.keys)
     return Fault(where=example.name, line=line, column=column, platforms=tuple(on), message=message)
 
 
 def _unnoticed_change_fault(rule: Rule, mutant: Mutant) -> Fault:
-    line, column = locate_rule_key(rule, (mutant.key,))
+    line, column = locate_rule_key(rule, (mutant.changed_key,))
     message = f"no example notices the change {mutant.change.partition(': ')[2]}"
-    return Fault(where=mutant.key, line=line, column=column, platforms=(), message=message)
+    return Fault(where=mutant.changed_key, line=line, column=column, platforms=(), message=message)

@@ -29,10 +29,10 @@ def json_schema(kind: str) -> dict[str, Any]:
     KeyError where there is none of that kind.
     """
     if kind in REPORT_SCHEMA_KINDS:
-        from nodrop.report.schema import REPORT_SCHEMAS
+        from nodrop.report.schema import SCHEMA_MAKER_BY_REPORT_KIND
 
-        return {"$schema": JSON_SCHEMA_DRAFT} | REPORT_SCHEMAS[kind]()
-    written = file_model(kind).model_json_schema()
+        return {"$schema": JSON_SCHEMA_DRAFT} | SCHEMA_MAKER_BY_REPORT_KIND[kind]()
+    written = pydantic_model_of_file_kind(kind).model_json_schema()
     head = {
         "$schema": EDITOR_DRAFT,
         "$id": f"https://www.schemastore.org/nodrop-{kind}.json",
@@ -54,7 +54,7 @@ def _as_draft_07(part: object) -> object:
     return [_as_draft_07(each) for each in part] if isinstance(part, list) else part
 
 
-def file_model(kind: str) -> "type[BaseModel]":
+def pydantic_model_of_file_kind(kind: str) -> "type[BaseModel]":
     """Return the model that reads a file of a kind that users write. KeyError where there is none."""
     if kind == "intent":
         from nodrop.intent.schema import Intent

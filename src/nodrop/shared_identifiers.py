@@ -10,42 +10,42 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from nodrop import platforms
-from nodrop.accepted_findings import overlay_lines
-from nodrop.analyses._beside import OTHER_FABRICS, OTHER_FABRICS_SUBJECT, OtherFabric
+from nodrop.accepted_findings import line_reader_with_overlay
+from nodrop.analyses._beside import OTHER_FABRICS_CHANNEL, OTHER_FABRICS_SUBJECT, OtherFabric
 from nodrop.engine.finding import FileLocation, Finding, RelatedPart
 from nodrop.engine.rule import Rule
 from nodrop.engine.verdicts import rule_severity
-from nodrop.judging import Settings, run_rules
+from nodrop.judging import CheckSettings, run_rules
 from nodrop.locate import add_finding_places
-from nodrop.model.identifiers import Identifiers, SharedIdentifiers, find_shared_identifiers, is_same_fabric
+from nodrop.model.identifiers import FabricIdentifiers, SharedIdentifiers, find_shared_identifiers, is_same_fabric
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject
 from nodrop.results.merged import merge_rule_work
-from nodrop.results.outcome import Outcome, first_shown_findings, fix_location
+from nodrop.results.outcome import FabricOutcome, first_shown_findings, fix_location
 
 _MAX_HELD_FABRICS = 4
 """How many fabrics are held in memory at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FabricMember:
+class FabricOfCommand:
     """One fabric of a command: the place of its files, the identifiers that it may not share, and its reader."""
 
     name: str
-    identifiers: Identifiers
+    identifiers: FabricIdentifiers
     read: Callable[[], Reading]
     an_intent: bool = False
 
 
 def add_shared_identifier_findings(
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[FabricOutcome],
     reads: Sequence[Callable[[], Reading]],
     rules: Callable[[], Sequence[Rule]],
-    settings: Settings,
+    settings: CheckSettings,
     *,
     one_site: bool,
-) -> list[Outcome]:
+) -> list[FabricOutcome]:
     """Return the outcomes of all fabrics of a command, with findings about their common parts.
 
     `reads` reads each fabric again, and `rules` loads the rules; only those that compare fabrics count. Both are called
@@ -54,22 +54,22 @@ def add_shared_identifier_findings(
     """
     new_outcomes = list(outcomes)
     members = {
-        at: FabricMember(name=outcome.name, identifiers=outcome.identifiers, read=read, an_intent=outcome.an_intent)
+        at: FabricOfCommand(name=outcome.name, identifiers=outcome.identifiers, read=read, an_intent=outcome.an_intent)
         for at, (outcome, read) in enumerate(zip(outcomes, reads, strict=True))
         if outcome.identifiers is not None
     }
-    fabrics = compare_fabrics(list(members.values()), rules, settings, one_site=one_site)
+    fabrics = findings_of_fabric_comparison(list(members.values()), rules, settings, one_site=one_site)
     for at, further_fabric in zip(members, fabrics, strict=True):
         if further_fabric is not None:
             new_outcomes[at] = _extend_outcome(new_outcomes[at], further_fabric)
     return new_outcomes
 
 
-def compare_fabrics(
-    members: Sequence[FabricMember], rules: Callable[[], Sequence[Rule]], settings: Settings, *, one_site: bool
-) -> list[Outcome | None]:
+def findings_of_fabric_comparison(
+    members: Sequence[FabricOfCommand], rules: Callable[[], Sequence[Rule]], settings: CheckSettings, *, one_site: bool
+) -> list[FabricOutcome | None]:
     """Return for each fabric the findings of the rules that compare fabrics; None if there is nothing to compare."""
-    outcomes: list[Outcome | None] = [None] * len(members)
+    outcomes: list[FabricOutcome | None] = [None] * len(members)
     chosen = list(_distinct_fabrics(members))
     if len(chosen) < 2:
         return outcomes
@@ -80,17 +80,17 @@ def compare_fabrics(
     comparing = [rule for rule in rules() if rule.beside and rule_severity(rule, severity) != "off"]
     if not comparing:
         return outcomes
-    shelf = _ReadingShelf([members[at] for at in chosen])
+    shelf = _FabricReadingCache([members[at] for at in chosen])
     for later in shared.pairs:
         reading = shelf.reading(later)
         index = Index(reading.fabric)
-        index.set_value(OTHER_FABRICS, tuple(shelf.earlier_fabrics(later, shared, one_site=one_site)))
+        index.set_channel_value(OTHER_FABRICS_CHANNEL, tuple(shelf.earlier_fabrics(later, shared, one_site=one_site)))
         outcomes[chosen[later]] = run_rules(reading, comparing, settings, index=index)
     _locate_related_parts(outcomes, shelf, settings)
     return outcomes
 
 
-def _distinct_fabrics(members: Sequence[FabricMember]) -> Iterable[int]:
+def _distinct_fabrics(members: Sequence[FabricOfCommand]) -> Iterable[int]:
     """Return the position of each fabric that is not another state of an earlier fabric."""
     distinct_indices: list[int] = []
     for at, member in enumerate(members):
@@ -107,10 +107,10 @@ def _distinct_fabrics(members: Sequence[FabricMember]) -> Iterable[int]:
 
 
 @dataclass(slots=True)
-class _ReadingShelf:
+class _FabricReadingCache:
     """Fabrics that are read again; a few of them are kept."""
 
-    members: Sequence[FabricMember]
+    members: Sequence[FabricOfCommand]
     _held: dict[int, Reading] = field(default_factory=dict)
 
     def reading(self, at: int) -> Reading:
@@ -144,9 +144,16 @@ class _ReadingShelf:
         ]
 
 
-def _locate_related_parts(outcomes: list[Outcome | None], shelf: _ReadingShelf, settings: Settings) -> None:
+def _locate_related_parts(
+    outcomes: list[FabricOutcome | None], shelf: _FabricReadingCache, settings: CheckSettings
+) -> None:
     """Fill in where the parts of other fabrics stand: of all findings, or of those that a short report shows."""
-    every = [candidate for new_outcome in outcomes if new_outcome is not None for candidate in new_outcome.every]
+    every = [
+        candidate
+        for new_outcome in outcomes
+        if new_outcome is not None
+        for candidate in new_outcome.findings_with_hidden
+    ]
     shown = every if settings.whole else first_shown_findings(candidate for candidate in every if not candidate.hidden)
     findings_by_fabric: dict[str, dict[Subject, Finding]] = {}
     for finding in shown:
@@ -182,7 +189,7 @@ def _locate_related_parts(outcomes: list[Outcome | None], shelf: _ReadingShelf, 
                 outcome,
                 findings=tuple(map(locate_related, outcome.findings)),
                 hidden=tuple(map(locate_related, outcome.hidden)),
-                line=overlay_lines(lines, outcome.line),
+                line=line_reader_with_overlay(lines, outcome.line),
             )
 
 
@@ -190,7 +197,7 @@ def _with_related_location(related: RelatedPart, places: dict[Subject, FileLocat
     return replace(related, located=places.get(related.subject, related.located))
 
 
-def _extend_outcome(outcome: Outcome, further_outcome: Outcome) -> Outcome:
+def _extend_outcome(outcome: FabricOutcome, further_outcome: FabricOutcome) -> FabricOutcome:
     """Return the outcome of a fabric with what comparing it has brought."""
 
     def line(file: str, number: int) -> str | None:

@@ -6,7 +6,7 @@ import pytest
 
 from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.analyses.access_lists import find
-from nodrop.model.access import AccessEntry, AccessList, Binding, Bits, PortRange, Stage
+from nodrop.model.access import AccessEntry, AccessList, AccessListStage, Binding, Bits, PortRange
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN
@@ -18,7 +18,7 @@ BGP = (PortRange(179, 179),)
 
 
 def site(
-    *entries: AccessEntry, at: tuple[str, ...] = ("Ethernet0",), stage: Stage = "ingress", **more: Any
+    *entries: AccessEntry, at: tuple[str, ...] = ("Ethernet0",), stage: AccessListStage = "ingress", **more: Any
 ) -> AccessList:
     bindings = tuple(Binding(interface=name, stage=stage) for name in at)
     return AccessList(name="SITE", entries=entries, bindings=bindings, **more)

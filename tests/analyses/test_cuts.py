@@ -5,8 +5,8 @@ import random
 import pytest
 
 from clos import three_tier, two_tier
-from nodrop.analyses._drops import route_reaches_of
-from nodrop.analyses._failed import FailureCase, build_failure_case, failure_cases
+from nodrop.analyses._drops import route_propagations_of
+from nodrop.analyses._failed import FailureCase, failure_case_if_harmful, harmful_failure_cases
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.index import Index
 from nodrop.model.states import known_rows
@@ -53,12 +53,12 @@ def _of(one: FailureCase) -> Hit:
 
 def _all(index: Index) -> list[Hit]:
     found = []
-    for reach in route_reaches_of(index):
+    for reach in route_propagations_of(index):
         failures = FailureAnalysis(reach.plane, reach.routes)
         for link in failures.links:
-            found += [_of(one) for one in build_failure_case(reach, failures.of_link(link), link)]
+            found += [_of(one) for one in failure_case_if_harmful(reach, failures.of_link(link), link)]
         for device in dict.fromkeys(one.router.device.name for one in reach.world.speakers.values()):
-            found += [_of(one) for one in build_failure_case(reach, failures.of_device(device), None, device)]
+            found += [_of(one) for one in failure_case_if_harmful(reach, failures.of_device(device), None, device)]
     return found
 
 
@@ -67,19 +67,19 @@ def _all(index: Index) -> list[Hit]:
 def test_what_is_left_out_of_leaves_and_spines_hits_nobody(seed: int, *, shared: bool) -> None:
     fabric = _with_hosts(two_tier(5, 2 + seed % 2, parallel=1 + seed % 3 // 2, shared=shared, filtered=False))
     index = Index(_without_cables(fabric, seed % 4, seed))
-    assert route_reaches_of(index)[0].hosts
-    assert {_of(one) for one in failure_cases(index)} == set(_all(index))
+    assert route_propagations_of(index)[0].hosts
+    assert {_of(one) for one in harmful_failure_cases(index)} == set(_all(index))
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_what_is_left_out_of_three_tiers_hits_nobody(seed: int) -> None:
     index = Index(_without_cables(_with_hosts(three_tier(3, 2, 2, 2)), seed, seed))
-    assert {_of(one) for one in failure_cases(index)} == set(_all(index))
+    assert {_of(one) for one in harmful_failure_cases(index)} == set(_all(index))
 
 
 def test_a_sound_fabric_needs_no_failure_tried() -> None:
     assert (
-        failure_cases(Index(_with_hosts(two_tier(6, 2))))
-        == failure_cases(Index(_with_hosts(three_tier(2, 2, 2, 2))))
+        harmful_failure_cases(Index(_with_hosts(two_tier(6, 2))))
+        == harmful_failure_cases(Index(_with_hosts(three_tier(2, 2, 2, 2))))
         == []
     )

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from nodrop.analyses._computed import compute_observation, unlike_data
-from nodrop.model.access import AccessEntry, AccessList, Binding, PortRange, Stage
+from nodrop.analyses._computed import compute_observation, reach_items_worse_than_dscp
+from nodrop.model.access import AccessEntry, AccessList, AccessListStage, Binding, PortRange
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN
@@ -35,7 +35,7 @@ def having(
     *entries: AccessEntry,
     device: str = "leaf1",
     ports: tuple[str | None, ...] = UPLINKS,
-    stage: Stage = "ingress",
+    stage: AccessListStage = "ingress",
     **more: Any,
 ) -> Observation:
     """Return what is computed of a fabric with a list at ports of a switch."""
@@ -46,7 +46,7 @@ def index_having(
     *entries: AccessEntry,
     device: str = "leaf1",
     ports: tuple[str | None, ...] = UPLINKS,
-    stage: Stage = "ingress",
+    stage: AccessListStage = "ingress",
     **more: Any,
 ) -> Index:
     bindings = tuple(Binding(interface=port, stage=stage) for port in ports)
@@ -170,9 +170,9 @@ def test_cnps_that_no_class_states_are_not_looked_at() -> None:
 
 
 def test_what_happens_to_cnps_alone_is_unlike_what_happens_to_data() -> None:
-    assert unlike_data(index_having(CNPS), 26) == {TO_LEAF1, SELF2}
-    assert unlike_data(index_having(CNPS), 48) == set()
-    assert unlike_data(index_having(DROP), 26) == set()
+    assert reach_items_worse_than_dscp(index_having(CNPS), 26) == {TO_LEAF1, SELF2}
+    assert reach_items_worse_than_dscp(index_having(CNPS), 48) == set()
+    assert reach_items_worse_than_dscp(index_having(DROP), 26) == set()
 
 
 def test_an_unknown_last_action_is_a_doubt() -> None:

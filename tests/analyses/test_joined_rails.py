@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.model.fabric import End, Fabric, Link
 from nodrop.model.nics import Nic
@@ -76,7 +76,7 @@ def test_a_switch_that_was_not_read_joins_what_is_cabled_to_it_and_may_join_more
 def test_rails_that_the_owner_calls_isolated_are_a_note(policy: Any, severity: str) -> None:
     fabric = parted(pxn=False)
     reading = Reading(fabric=replace_fields(fabric, policy=replace_fields(fabric.policy, rails=policy)))
-    verdict = judge(reading, [rule for rule in shipped() if rule.name == "rails-not-joined"])
+    verdict = judge(reading, [rule for rule in shipped_rules() if rule.name == "rails-not-joined"])
     assert {(finding.subject[-1], finding.severity) for finding in verdict.findings} == {
         ("gpu1", severity),
         ("gpu2", severity),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.model.fabric import Port
 from nodrop.model.reading import Reading
@@ -62,7 +62,7 @@ def test_an_extra_port_is_outside_unless_something_of_the_fabric_is_at_its_far_e
     changed_fabric = replace_fields(fabric, devices=devices)
     found = say("outside_ports", changed_fabric)
     assert found.get("leaf1/Ethernet0", {}).get("outside") == outside
-    rules = tuple(rule for rule in shipped() if rule.name == "pfc-on-outside-port")
+    rules = tuple(rule for rule in shipped_rules() if rule.name == "pfc-on-outside-port")
     findings = judge(Reading(fabric=changed_fabric), rules).findings
     confidences = [one.confidence for one in findings if one.subject == ("leaf1", "Ethernet0")]
     assert confidences == ([] if outside is None else ["likely" if "extra" in outside else "certain"])

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from nodrop.analyses._aims import find_required_destinations
+from nodrop.analyses._aims import required_destinations_per_leaf
 from nodrop.analyses._plane import control_plane_of
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
@@ -127,7 +127,7 @@ def test_spines_with_one_number_are_not_expected_to_reach_one_another() -> None:
     plane = control_plane_of(index)
     expected = {
         (router.name, plane.routers[aim.router].name, aim.hosts)
-        for router, aim in find_required_destinations(index, plane)
+        for router, aim in required_destinations_per_leaf(index, plane)
     }
     assert {pair for pair in expected if {pair[0], pair[1]} == {"spine1", "spine2"}} == set()
     assert {("leaf1", "leaf2", True), ("leaf1", "leaf2", False), ("spine1", "leaf2", True)} <= expected

@@ -7,8 +7,8 @@ import pytest
 
 import nodrop
 from nodrop.engine.finding import Verdict
-from nodrop.engine.rules import select_file_rules
-from nodrop.engine.rules import shipped as shipped_rules
+from nodrop.engine.rules import select_lint_rules
+from nodrop.engine.rules import shipped_rules as shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.model.fabric import Fabric
 from nodrop.platforms.kit.artifact import Artifact
@@ -28,7 +28,7 @@ def verdict(data: Data, *texts: str, own: bool = False) -> Verdict:
     fabric, switches = written(json.dumps(data))
     files = [Artifact(device="", path=f"hosts/gpu1/{number}.sh", text=text) for number, text in enumerate(texts)]
     reading = nodrop.read_back([*switches, *(nodrop.host_files(fabric) if own else ()), *files], fabric)
-    return judge(reading, [one for one in select_file_rules(shipped_rules()) if one.name in RULES])
+    return judge(reading, [one for one in select_lint_rules(shipped_rules()) if one.name in RULES])
 
 
 @cache

@@ -4,7 +4,7 @@ import pytest
 
 from nodrop.limits import MAX_ALLOW_COMMENT_RULES
 from nodrop.model.allowing import parse_allow_comments
-from nodrop.syntax.comments import Comment, CommentSyntax, find_nodrop_comments
+from nodrop.syntax.comments import CommentSyntax, NodropComment, find_nodrop_comments
 
 
 def around(text: str, syntax: CommentSyntax) -> str:
@@ -62,7 +62,7 @@ def test_a_comment_allows_nothing_where_readers_and_comments_count_other_lines(
 
 def test_a_file_allows_so_many_rules_and_no_more() -> None:
     every = [
-        Comment(line=line, column=1, text=f"nodrop: allow[pfc-{line}] x", lines=(line, line), around="")
+        NodropComment(line=line, column=1, text=f"nodrop: allow[pfc-{line}] x", lines=(line, line), around="")
         for line in range(1, MAX_ALLOW_COMMENT_RULES + 4)
     ]
     allows, remarks = parse_allow_comments(every, "frr.conf", ("leaf1",))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nodrop import judging
-from nodrop.inputs import DeviceFiles, Inputs, Text
+from nodrop.inputs import DeviceFiles, FabricInputs, FileText
 from nodrop.model.reading import DeviceReading, Reading
 from nodrop.opening import read_bundle
 from nodrop.routing.observation import DifferingFlow
@@ -76,8 +76,8 @@ def test_of_a_large_fabric_no_more_is_read_and_judged_than_the_change_can_matter
         return read_bundle(bundle)
 
     monkeypatch.setattr("nodrop.reading_cache.read_bundle", watched)
-    monkeypatch.setattr("nodrop.checking.check.MOST_DEVICES", 3)
-    monkeypatch.setattr("nodrop.checking.both_policies.MOST_DEVICES", 3)
+    monkeypatch.setattr("nodrop.checking.check.MAX_DEVICES_FOR_ROUTING", 3)
+    monkeypatch.setattr("nodrop.checking.both_policies.MAX_DEVICES_FOR_ROUTING", 3)
     near = of_json("--base", "main", "--no-cache")
     assert near["findings"] == whole["findings"] != []
     assert (whole["summary"]["unchanged"], near["summary"]["unchanged"]) == (0, None)
@@ -427,13 +427,13 @@ def test_only_what_has_changed_is_read(git: Git, two_by_two: Path, monkeypatch: 
     commit(git)
     unwatched("Ethernet224", path="pod1/leaf1/config_db.json")
     read: list[str] = []
-    before = judging.read_source
+    before = judging.read_fabric_or_intent
 
-    def counted(what: Inputs | Text, *given: object, **named: object) -> Reading:
-        read.append(what.name if isinstance(what, Inputs) else what.display)
+    def counted(what: FabricInputs | FileText, *given: object, **named: object) -> Reading:
+        read.append(what.folder_of_fabric if isinstance(what, FabricInputs) else what.display)
         return before(what, *given, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(judging, "read_source", counted)
+    monkeypatch.setattr(judging, "read_fabric_or_intent", counted)
     made = of_json("--base", "main")
     assert read == ["pod1", "pod1"]
     assert made["unchanged_fabrics"] == ["pod0", "pod2"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.inputs import Disk
+from nodrop.inputs import DiskWithHeldTexts
 from nodrop.revisions import tree
 from nodrop.revisions.folder import former_state_of_folder
 from nodrop.revisions.git import open_repository
@@ -219,7 +219,7 @@ def looked_into(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     with monkeypatch.context() as patched, former_state_of_revision(repository, repository.commit("main")) as former:
         patched.setattr(tree, "_object_id_of_file", watched)
         for path in sorted(path for path in Path("build/leaf1").iterdir() if path.is_file()):
-            here = former.is_now(former.text(path))
+            here = former.is_unchanged(former.text(path))
             assert here == (path.read_bytes() == repository.ask("show", f"main:{path}"))
     return found
 
@@ -290,7 +290,7 @@ def test_links_to_folders_are_followed_in_a_folder_as_they_are_now(configuration
         shutil.copytree("build/leaf1", top / "real" / "leaf1")
         (top / "led").symlink_to("real")
     written("real/leaf1/config_db.json", '"mtu": "9216"', '"mtu": "9100"')
-    former, now = former_state_of_folder(before, ["led"]), Disk()
+    former, now = former_state_of_folder(before, ["led"]), DiskWithHeldTexts()
     for path in (Path(), Path("led"), Path("led/leaf1")):
         own = [one for one in now.entries(path) if one.name not in ("build", ".git", ".gitignore")]
         assert former.entries(path) == own
@@ -310,7 +310,7 @@ def test_equal_bytes_in_a_folder_have_not_changed(
     former = former_state_of_folder(Path("../before"), ["."])
     for device, here in (("leaf1", False), ("leaf2", True)):
         path = Path(f"build/{device}/config_db.json")
-        assert former.is_now(former.text(path)) is here
+        assert former.is_unchanged(former.text(path)) is here
         assert former.text(path).path == (path if here else Path("../before") / path)
     shutil.copytree("../before/build", "build", dirs_exist_ok=True)
     monkeypatch.setattr("nodrop.checking.check.plan", None)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.inputs import Disk
-from nodrop.revisions import at_base
+from nodrop.inputs import DiskWithHeldTexts
+from nodrop.revisions import open_base_state
 from support.check_repositories import Git, commit, of_json, written_before
 from support.command import Done, nodrop, unwatched
 from support.hostile_repositories import BASES, BROKEN, CASES, EVIL, Attack, forge, put, store
@@ -53,7 +53,7 @@ def test_a_base_that_is_none_is_refused_at_once(
     Path(BROKEN).write_text("{}")
     commit(git)
     git("checkout", "-q", "-b", "topic")
-    monkeypatch.setattr(Disk, "entries", None)
+    monkeypatch.setattr(DiskWithHeldTexts, "entries", None)
     began = time.process_time()
     done = nodrop("check", "--base", base)
     assert (done.code, done.out) == (2, "")
@@ -135,9 +135,9 @@ def test_a_file_of_now_is_not_looked_for_behind_a_link_out_of_the_tree(configura
     shutil.copytree("build/leaf1", tmp_path / "outside")
     shutil.rmtree("build/leaf1")
     Path("build/leaf1").symlink_to(tmp_path / "outside")
-    with at_base(("build",), "main") as (former, _):
+    with open_base_state(("build",), "main") as (former, _):
         assert former.text(Path(BROKEN)).path != Path(BROKEN)
-        assert not former.is_now(former.text(Path(BROKEN)))
+        assert not former.is_unchanged(former.text(Path(BROKEN)))
 
 
 def test_attributes_of_the_change_do_not_hide_what_they_make_of_a_file(configurations: Git) -> None:

@@ -11,8 +11,8 @@ import pytest
 from nodrop.engine.example_setup import PlatformExamples
 from nodrop.engine.finding import Finding
 from nodrop.engine.nearby import find_parts_to_recheck
-from nodrop.engine.rule import Example, Rule
-from nodrop.engine.rules import select_file_rules, shipped
+from nodrop.engine.rule import Rule, RuleExample
+from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import analysis_hits, judge, rule_options
 from nodrop.model.edit import set_value
 from nodrop.model.fabric import Device, End, Fabric, Link
@@ -21,7 +21,7 @@ from nodrop.model.reading import Reading
 from nodrop.model.subject import parse_subject
 from nodrop.model.values import replace_fields
 
-RULES = select_file_rules(shipped())
+RULES = select_lint_rules(shipped_rules())
 CASES = [
     (rule, example)
     for rule in RULES
@@ -31,7 +31,7 @@ CASES = [
 BASE = PlatformExamples("sonic").base({})
 
 
-def faulty(example: Example) -> Fabric:
+def faulty(example: RuleExample) -> Fabric:
     """Return the fabric of the examples with the fault of one."""
     fabric = BASE
     for subject, value in (example.model or {}).items():
@@ -102,11 +102,15 @@ def told(pair: tuple[Reading, Reading], rules: Sequence[Rule], *, near: bool) ->
 
 def ruled(rule: Rule) -> Sequence[Rule]:
     """Return a rule with those that are judged before it."""
-    return [*(one for one in RULES if not one.last and one is not rule), rule] if rule.last else [rule]
+    return (
+        [*(one for one in RULES if not one.reads_other_findings and one is not rule), rule]
+        if rule.reads_other_findings
+        else [rule]
+    )
 
 
 @pytest.mark.parametrize(("rule", "example"), CASES, ids=[f"{rule.name}-{one.name}" for rule, one in CASES])
-def test_a_fault_that_comes_or_goes_is_told_whatever_is_far_away(rule: Rule, example: Example) -> None:
+def test_a_fault_that_comes_or_goes_is_told_whatever_is_far_away(rule: Rule, example: RuleExample) -> None:
     site, fault = Site(), faulty(example)
     stated = {name: getattr(fault, name) for name in ("mode", "classes", "hosts", "nics", "policy", "profile")}
     sound = replace(BASE, **stated)

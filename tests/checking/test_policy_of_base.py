@@ -268,7 +268,7 @@ def test_a_configuration_with_escaped_characters_is_found(configurations: Git) -
 def test_a_file_that_is_too_large_to_compare_is_no_sign_of_a_deletion(
     configurations: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nodrop.checking.missing_switches._MAX_BYTES", 1000)
+    monkeypatch.setattr("nodrop.checking.missing_switches._MAX_COMPARED_BYTES", 1000)
     shutil.rmtree("build/leaf1")
     Path("kept.txt").write_text("x" * 1001)
     code, severity, message = missed(configurations)
@@ -278,7 +278,7 @@ def test_a_file_that_is_too_large_to_compare_is_no_sign_of_a_deletion(
 def test_more_files_than_are_compared_are_no_sign_of_a_deletion(
     configurations: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nodrop.checking.missing_switches._MOST_FILES", 3)
+    monkeypatch.setattr("nodrop.checking.missing_switches._MAX_COMPARED_FILES", 3)
     shutil.rmtree("build/leaf1")
     for number in range(4):
         Path(f"kept{number}.txt").write_text("x")

@@ -20,8 +20,8 @@ from nodrop.config import Config
 from nodrop.engine.finding import Verdict
 from nodrop.engine.verdicts import judge
 from nodrop.errors import InputProblems, Problem, Unsupported
-from nodrop.judging import Settings
-from nodrop.model.change import Edit, Step
+from nodrop.judging import CheckSettings
+from nodrop.model.change import EditResult, PatchStep
 from nodrop.model.compare import differences
 from nodrop.model.edit import set_value
 from nodrop.model.fabric import Loopback
@@ -29,11 +29,11 @@ from nodrop.model.reading import Assumption, Reading
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import parse_subject
 from nodrop.plan import model
-from nodrop.plan.effects import stated_changes, unchanged_files
-from nodrop.plan.model import ChangeScope, Plan, Stage
+from nodrop.plan.effects import changes_not_computed_by_switch, switch_files_if_unchanged
+from nodrop.plan.model import ChangeScope, Plan, RolloutStage
 from nodrop.plan.order import number_stages, possible_orders
 from nodrop.plan.patches import make_patches
-from nodrop.plan.shares import ChangeShares
+from nodrop.plan.shares import ChangesByScope
 from nodrop.plan.states import RolloutStates, rollout_moments, scopes_done_after
 from nodrop.platforms.sonic import applying
 from nodrop.platforms.sonic import edit as sonic_edit
@@ -62,9 +62,9 @@ def edited(of: Reading, *changes: tuple[str, Any]) -> Reading:
     return replace(of, fabric=fabric)
 
 
-def made(old: Reading, new: Reading, settings: Settings | None = None) -> Plan:
+def made(old: Reading, new: Reading, settings: CheckSettings | None = None) -> Plan:
     plan = nodrop.plan(old, new)
-    return order_rollout(plan, old, new, settings or Settings(), routing=should_compute_routing(plan, old, new))
+    return order_rollout(plan, old, new, settings or CheckSettings(), routing=should_compute_routing(plan, old, new))
 
 
 def devices(plan: Plan) -> list[tuple[str, ...]]:
@@ -238,7 +238,7 @@ def test_pfc_comes_to_both_ends_of_a_cable() -> None:
 
 def test_ports_at_hosts_come_last_where_those_between_switches_have_to_wait_longer() -> None:
     """For whoever calls it an error that a watchdog between switches acts before those at hosts are through."""
-    strict = Settings(config=Config(severity={"watchdog-tier-order": "error"}))
+    strict = CheckSettings(config=Config(severity={"watchdog-tier-order": "error"}))
     slower = {"detection": "800ms", "restoration": "1600ms"}
     slowest = {"detection": "2000ms", "restoration": "4000ms"}
     new = reading_of("sonic", {"pfc": {"watchdog": {"hosts": slower, "fabric": slowest}}})
@@ -277,7 +277,7 @@ def test_the_ends_of_a_cable_within_a_tier_change_together() -> None:
 
 def test_what_is_suppressed_or_no_error_is_no_hazard() -> None:
     old, new = reading(), reading_of("sonic", MOVED)
-    calm = Settings(config=Config(severity={"rdma-dscp-in-lossy-class": "warning"}))
+    calm = CheckSettings(config=Config(severity={"rdma-dscp-in-lossy-class": "warning"}))
     assert hazards(made(old, new, calm)) == []
 
 
@@ -290,11 +290,11 @@ def test_what_is_known_of_a_switch_alone_is_what_a_whole_state_has(platform: str
     """Also of an old switch with new facts of the fabric, and where a port of a switch has yet another fault."""
     old, new = reading(platform), reading_of(platform, changes)
     new = edited(new, (f"leaf1/{new.fabric.devices[0].interfaces[0].name}/mtu_bytes", 1500))
-    search = rollout._Search(nodrop.plan(old, new), old, new, Settings(), routing=False)
+    search = rollout._RolloutSearch(nodrop.plan(old, new), old, new, CheckSettings(), routing=False)
     order = next(search.orders())
     for done in ({}, scopes_done_after(order.stages[:1]), scopes_done_after(order.stages)):
         for stated in ("old", "new"):
-            whole = judge(search._states.at(done, stated), search._rules).findings
+            whole = judge(search._states.reading_after_changes(done, stated), search._rules).findings
             known = search._find_state_errors(done, stated)
             assert {key: replace(error, fix=None) for key, error in known.items()} == {
                 error.fingerprint: replace(error, fix=None) for error in whole if error.severity == "error"
@@ -308,7 +308,9 @@ def test_rules_that_ask_other_switches_are_judged_in_whole_states() -> None:
     def alone(before: Reading) -> set[str]:
         return {
             rule.name
-            for rule in rollout._Search(nodrop.plan(old, new), before, new, Settings(), routing=True)._own_rules
+            for rule in rollout._RolloutSearch(
+                nodrop.plan(old, new), before, new, CheckSettings(), routing=True
+            )._own_rules
         }
 
     asks_others_if_assumed = "rdma-dscp-in-lossy-class"
@@ -340,8 +342,8 @@ def test_a_switch_is_judged_alone_once_for_all_states_that_have_it(monkeypatch: 
 
 def test_states_are_tried_as_long_as_there_is_time_and_the_others_told(monkeypatch: pytest.MonkeyPatch) -> None:
     old, new = reading(), reading_of("sonic", MOVED)
-    monkeypatch.setattr(rollout, "_LEAST", 60)
-    monkeypatch.setattr(rollout, "_TIMES", 0)
+    monkeypatch.setattr(rollout, "_MIN_JUDGED_SWITCHES", 60)
+    monkeypatch.setattr(rollout, "_JUDGED_SWITCHES_PER_FABRIC_SWITCH", 0)
     plan = made(old, new)
     assert plan.rollout is not None
     assert (plan.rollout.states_checked, plan.rollout.states_not_checked) == (2, 1)
@@ -350,8 +352,8 @@ def test_states_are_tried_as_long_as_there_is_time_and_the_others_told(monkeypat
 
 
 def test_of_switches_one_after_the_other_the_first_middle_and_last_are_tried() -> None:
-    stages = [Stage(devices=(f"spine{number}",), why="alone", tier=1) for number in range(9)]
-    first = Stage(devices=("leaf1", "leaf2"), why="pod")
+    stages = [RolloutStage(devices=(f"spine{number}",), why="alone", tier=1) for number in range(9)]
+    first = RolloutStage(devices=("leaf1", "leaf2"), why="pod")
     found, alike = rollout_moments([first, *stages])
     assert [(one.when, one.stage, len(one.done)) for one in found] == [
         ("between stages", 1, 2),
@@ -363,11 +365,11 @@ def test_of_switches_one_after_the_other_the_first_middle_and_last_are_tried() -
 
 
 def test_a_stage_of_new_switches_alone_is_tried_as_a_whole() -> None:
-    new, old = Stage(devices=("leaf3", "leaf4"), why="new"), Stage(devices=("leaf1", "leaf2"), why="pod")
+    new, old = RolloutStage(devices=("leaf3", "leaf4"), why="new"), RolloutStage(devices=("leaf1", "leaf2"), why="pod")
     found, alike = rollout_moments([new, old], {"leaf3", "leaf4"})
     assert [(moment.when, moment.stage) for moment in found] == [("between stages", 1), ("within stage", 2)]
     assert alike == 1
-    mixed = Stage(devices=("leaf3", "leaf1"), why="renamed")
+    mixed = RolloutStage(devices=("leaf3", "leaf1"), why="renamed")
     assert [moment.when for moment in rollout_moments([mixed], {"leaf3"})[0]] == ["within stage"]
 
 
@@ -387,16 +389,16 @@ def test_every_order_is_the_whole_plan_and_ends_in_the_new_fabric(data: st.DataO
     if data.draw(st.booleans()):
         old, new = new, old
     plan = nodrop.plan(old, new)
-    shares = ChangeShares(plan.devices, old.fabric, new.fabric)
+    shares = ChangesByScope(plan.devices, old.fabric, new.fabric)
     states = RolloutStates(plan.devices, old, new, shares)
-    assert states.at({}, "old").fabric == old.fabric
+    assert states.reading_after_changes({}, "old").fabric == old.fabric
     for order in possible_orders(plan.devices, shares, new.fabric, restated=False):
         assert {name for stage in order.stages for name in stage.devices} == {one.name for one in plan.devices}
-        assert states.at(scopes_done_after(order.stages), "new").fabric == new.fabric
+        assert states.reading_after_changes(scopes_done_after(order.stages), "new").fabric == new.fabric
         for one, other in pairwise(range(len(order.stages) + 1)):
             assert scopes_done_after(order.stages[:one]) != scopes_done_after(order.stages[:other])
-    taken, usual = made(old, new), rollout._Search(plan, old, new, Settings(), routing=False, progress=str)
-    first = usual.check_order(next(iter(usual.orders()))) if plan.order else None
+    taken, usual = made(old, new), rollout._RolloutSearch(plan, old, new, CheckSettings(), routing=False, progress=str)
+    first = usual.find_hazards_of_order(next(iter(usual.orders()))) if plan.order else None
     assert taken.rollout is None or first is None or len(taken.rollout.hazards) <= len(first.hazards)
 
 
@@ -488,10 +490,10 @@ def test_a_watchdog_that_comes_is_there_before_the_pfc() -> None:
 
 def test_the_updater_takes_rows_before_fields_and_shuts_ports_last() -> None:
     old, new = changed_files(unpaused, "leaf1")
-    files = unchanged_files(old, "leaf1")
+    files = switch_files_if_unchanged(old, "leaf1")
     assert files is not None
     (change,) = nodrop.plan(old, new).devices
-    edit = sonic_edit.edit(files, stated_changes(change), name="leaf1")
+    edit = sonic_edit.edit(files, changes_not_computed_by_switch(change), name="leaf1")
     ((after, then),) = applying.states(files, edit)
     config, before = json.loads(then["config_db.json"]), json.loads(files["config_db.json"])
     assert after == "PFC_WD (remove)"
@@ -506,11 +508,11 @@ def test_the_updater_takes_rows_before_fields_and_shuts_ports_last() -> None:
 )
 def test_what_ports_are_shut_for_comes_after_the_maps_that_it_names(table: str, row: str, field: str) -> None:
     """Whatever stands first in the patch, rows that come among it; a map that changes is in force before."""
-    of_port = Step(op="replace", path=f"/{table}/{row}/{field}", value="new")
-    row_of_port = Step(op="add", path=f"/{table}/Ethernet8", value={field: "new"})
-    of_map = Step(op="add", path="/DSCP_TO_TC_MAP/AZURE/26", value="3")
+    of_port = PatchStep(op="replace", path=f"/{table}/{row}/{field}", value="new")
+    row_of_port = PatchStep(op="add", path=f"/{table}/Ethernet8", value={field: "new"})
+    of_map = PatchStep(op="add", path="/DSCP_TO_TC_MAP/AZURE/26", value="3")
     old = {table: {row: {field: "old"}}, "DSCP_TO_TC_MAP": {"AZURE": {"0": "0"}}}
-    edit = Edit(files={"config_db.json": b"{}"}, steps=(of_port, row_of_port, of_map))
+    edit = EditResult(files={"config_db.json": b"{}"}, steps=(of_port, row_of_port, of_map))
     ((after, then),) = applying.states({"config_db.json": json.dumps(old).encode()}, edit)
     assert after == "DSCP_TO_TC_MAP (add)"
     assert json.loads(then["config_db.json"]) == old | {"DSCP_TO_TC_MAP": {"AZURE": {"0": "0", "26": "3"}}}
@@ -518,9 +520,9 @@ def test_what_ports_are_shut_for_comes_after_the_maps_that_it_names(table: str, 
 
 def test_a_patch_that_is_refused_is_no_way_at_all() -> None:
     """The file is loaded whole instead."""
-    step = Step(op="replace", path="/PORT/Ethernet0/mtu", value="9000", disruption="refused")
+    step = PatchStep(op="replace", path="/PORT/Ethernet0/mtu", value="9000", disruption="refused")
     files = {"config_db.json": b'{"PORT": {"Ethernet0": {"mtu": "9216"}}}'}
-    edit = Edit(files={"config_db.json": b"{}"}, steps=(step, replace(step, path="/PFC_WD", op="remove")))
+    edit = EditResult(files={"config_db.json": b"{}"}, steps=(step, replace(step, path="/PFC_WD", op="remove")))
     assert list(applying.states(files, edit)) == []
 
 
@@ -529,8 +531,8 @@ def test_a_patch_that_is_refused_is_no_way_at_all() -> None:
 def test_the_patches_of_each_stage_make_what_was_judged(platform: str, changes: dict[str, Any]) -> None:
     old, new = reading(platform), reading_of(platform, changes)
     plan = made(old, new)
-    shares = ChangeShares(plan.devices, old.fabric, new.fabric)
-    files = {one.name: unchanged_files(old, one.name) for one in plan.devices}
+    shares = ChangesByScope(plan.devices, old.fabric, new.fabric)
+    files = {one.name: switch_files_if_unchanged(old, one.name) for one in plan.devices}
     found = {(one.turn, one.device): one for one in make_patches(plan, old, new)}
     done: dict[str, frozenset[ChangeScope]] = {}
     follows = {
@@ -549,9 +551,9 @@ def test_the_patches_of_each_stage_make_what_was_judged(platform: str, changes: 
             was = as_read(platform, name, dict(files[name] or {}))
             files[name] = {**(files[name] or {}), **found.pop((number, name)).result}
             now = as_read(platform, name, dict(files[name] or {}))
-            start = shares.device(name, done.get(name, ()))
+            start = shares.device_after_shares(name, done.get(name, ()))
             done[name] = done.get(name, frozenset()) | {stage.scope(name)}
-            judged = shares.device(name, done[name])
+            judged = shares.device_after_shares(name, done[name])
             made_so = {one.path for one in differences(was, now)} - follows
             assert made_so == {one.path for one in differences(start, judged)} - follows
     assert not found
@@ -573,9 +575,11 @@ def test_patches_of_passes_lie_in_folders_by_stage(tmp_path: Path, monkeypatch: 
 def test_commands_are_typed_after_a_patch() -> None:
     row = {"green_min_threshold": "1", "green_max_threshold": "2"}
     tables = {"PORT": {"Ethernet0": {"mtu": "9216"}}, "WRED_PROFILE": {"W": row}}
-    typed = Step(op="replace", path="/WRED_PROFILE/W/green_min_threshold", value="3", command="ecnconfig -p W -gmin 3")
-    steps = (typed, Step(op="replace", path="/PORT/Ethernet0/mtu", value="9000"))
+    typed = PatchStep(
+        op="replace", path="/WRED_PROFILE/W/green_min_threshold", value="3", command="ecnconfig -p W -gmin 3"
+    )
+    steps = (typed, PatchStep(op="replace", path="/PORT/Ethernet0/mtu", value="9000"))
     files = {"config_db.json": json.dumps(tables).encode()}
-    ((after, then),) = applying.states(files, Edit(files={"config_db.json": b"{}"}, steps=steps))
+    ((after, then),) = applying.states(files, EditResult(files={"config_db.json": b"{}"}, steps=steps))
     assert after == "PORT (replace)"
     assert json.loads(then["config_db.json"]) == {**tables, "PORT": {"Ethernet0": {"mtu": "9000"}}}

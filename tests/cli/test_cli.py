@@ -19,7 +19,7 @@ from nodrop.cli.export import command as group
 from nodrop.engine import rules as rule_files
 from nodrop.engine import verdicts
 from nodrop.engine.rule_loader import parse_rule
-from nodrop.engine.rules import select_file_rules, select_routing_rules, shipped
+from nodrop.engine.rules import select_lint_rules, select_validate_rules, shipped_rules
 from nodrop.resources import resource_folder
 from support.command import SCRIPT, Done, built, nodrop, on_terminal, process
 from support.gitops import committed, git
@@ -94,8 +94,8 @@ def crashing_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     rule = parse_rule(
         CRASHES.encode(), str(resource_folder("rules") / "pfc" / "crashes.yaml"), name="crashes", area="pfc"
     )
-    rules = (*shipped(), rule)
-    monkeypatch.setattr(rule_files, "shipped", lambda: rules)
+    rules = (*shipped_rules(), rule)
+    monkeypatch.setattr(rule_files, "shipped_rules", lambda: rules)
 
 
 @pytest.mark.parametrize(
@@ -559,14 +559,14 @@ def test_output_names_neither_this_machine_nor_the_time(args: list[str], site: P
 
 
 def test_rules_in_every_form() -> None:
-    names = [rule.name for rule in shipped()]
+    names = [rule.name for rule in shipped_rules()]
     text, markdown, listed = (nodrop("rules", "--format", form) for form in ("text", "markdown", "json"))
     assert sorted(line.split()[0] for line in text.out.splitlines() if line.startswith("  ")) == names
     assert text == nodrop("rules")
     areas = [line for line in text.out.splitlines()[2:] if re.fullmatch(r"[a-z]+", line)]
-    assert areas == sorted({rule.area for rule in shipped()})
+    assert areas == sorted({rule.area for rule in shipped_rules()})
     watchdog = nodrop("rules", "watchdog").out.splitlines()
-    of_watchdog = [rule.name for rule in shipped() if rule.area == "watchdog"]
+    of_watchdog = [rule.name for rule in shipped_rules() if rule.area == "watchdog"]
     assert watchdog[0].startswith(f"{len(of_watchdog)} rules in 1 area: ")
     assert [line.split()[0] for line in watchdog if line.startswith("  ")] == of_watchdog
     assert "no rule or area 'watchdgo' (did you mean `watchdog`?)" in nodrop("rules", "watchdgo").err
@@ -575,7 +575,7 @@ def test_rules_in_every_form() -> None:
     assert all(len(line) <= 110 for line in text.out.splitlines())
 
 
-@pytest.mark.parametrize("rule", [rule.name for rule in shipped()])
+@pytest.mark.parametrize("rule", [rule.name for rule in shipped_rules()])
 def test_every_rule_is_explained(rule: str) -> None:
     done = nodrop("explain", rule)
     assert (done.code, done.err) == (0, "")
@@ -606,8 +606,8 @@ def test_each_strictness_adds_to_the_one_before(monkeypatch: pytest.MonkeyPatch)
     }
     broken = set(heard("bad"))
     assert broken >= {"pfc-without-watchdog", "fabric-pfc-without-watchdog"}
-    rules = tuple(replace(rule, **stricter.get(rule.name, {})) for rule in shipped())  # type: ignore[arg-type]
-    monkeypatch.setattr(rule_files, "shipped", lambda: rules)
+    rules = tuple(replace(rule, **stricter.get(rule.name, {})) for rule in shipped_rules())  # type: ignore[arg-type]
+    monkeypatch.setattr(rule_files, "shipped_rules", lambda: rules)
     assert set(heard("bad")) == broken - stricter.keys()
     assert heard("bad", "--strictness", "regular") == heard("bad")
     assert set(heard("bad", "--strictness", "pedantic")) == broken - {"fabric-pfc-without-watchdog"}
@@ -626,9 +626,10 @@ def summary_of(*args: str) -> dict[str, int]:
 
 def test_a_former_name_still_works(monkeypatch: pytest.MonkeyPatch) -> None:
     rules = tuple(
-        replace(rule, aliases=("no-watchdog",)) if rule.name == "pfc-without-watchdog" else rule for rule in shipped()
+        replace(rule, aliases=("no-watchdog",)) if rule.name == "pfc-without-watchdog" else rule
+        for rule in shipped_rules()
     )
-    monkeypatch.setattr(rule_files, "shipped", lambda: rules)
+    monkeypatch.setattr(rule_files, "shipped_rules", lambda: rules)
     assert nodrop("explain", "no-watchdog") == nodrop("explain", "pfc-without-watchdog")
     selected = nodrop("lint", "bad", "--select", "no-watchdog")
     assert selected == nodrop("lint", "bad", "--select", "pfc-without-watchdog")
@@ -707,19 +708,20 @@ def test_a_switch_alone_is_not_told_that_its_neighbors_are_nobody(tmp_path: Path
 def test_validate_says_what_it_has_computed(tmp_path: Path) -> None:
     built(resource_folder("intents") / "dual-stack.yaml", tmp_path / "build")
     done = nodrop("validate", tmp_path / "build")
-    rules = [rule for rule in select_routing_rules(shipped()) if rule.strictness == "regular"]
+    rules = [rule for rule in select_validate_rules(shipped_rules()) if rule.strictness == "regular"]
     shared = len(
-        {one.name for one in select_file_rules(shipped())} & {one.name for one in select_routing_rules(shipped())}
+        {one.name for one in select_lint_rules(shipped_rules())}
+        & {one.name for one in select_validate_rules(shipped_rules())}
     )
-    observed = sum(rule.observed for rule in shipped())
+    observed = sum(rule.observed for rule in shipped_rules())
     assert done == Done(
         code=0,
         out="note: BGP sessions: 16 up\n"
         "note: IPv4: 6 prefixes announced, reached over up to 4 next hops\n"
         "note: IPv6: 6 prefixes announced, reached over up to 4 next hops\n"
         "\n"
-        f"{len(shipped()) - len(rules)} rules skipped: "
-        f"{len(select_file_rules(shipped())) - shared} run by nodrop lint, {observed} for nodrop validate --all, "
+        f"{len(shipped_rules()) - len(rules)} rules skipped: "
+        f"{len(select_lint_rules(shipped_rules())) - shared} run by nodrop lint, {observed} for nodrop validate --all, "
         "1 above strictness regular\n"
         f"no findings in 4 devices, 128 interfaces, {len(rules)} rules\n",
         err="",

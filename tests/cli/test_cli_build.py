@@ -12,10 +12,10 @@ import pytest
 from nodrop import judging
 from nodrop.cli.build import _encode_files
 from nodrop.platforms.kit.artifact import Artifact
-from nodrop.publish import MANIFEST_FILE, PutFiles, content_digest
-from nodrop.publish.draft import Part
+from nodrop.publish import MANIFEST_FILE, PutFilesResult, content_digest
+from nodrop.publish.draft import DraftPart
 from nodrop.resources import resource_folder
-from nodrop.results.outcome import Outcome
+from nodrop.results.outcome import FabricOutcome
 from support.command import Done, built, nodrop, process
 
 SMALL = (resource_folder("intents") / "two-by-two.yaml").read_text()
@@ -73,17 +73,17 @@ def test_files_are_in_the_draft_before_the_rules_run_and_leave_nothing_if_these_
 ) -> None:
     """Else the texts of all files would be in memory beside the routes that rules compute."""
     steps: list[tuple[str, int]] = []
-    run_rules, put = judging.run_rules, Part.put
+    run_rules, put = judging.run_rules, DraftPart.put
 
-    def put_and_note(part: Part, files: Mapping[str, bytes]) -> PutFiles:
+    def put_and_note(part: DraftPart, files: Mapping[str, bytes]) -> PutFilesResult:
         steps.append(("put", len(files)))
         return put(part, files)
 
-    def run_and_note(*arguments: Any) -> Outcome:
+    def run_and_note(*arguments: Any) -> FabricOutcome:
         steps.append(("rules", len(tree(".out.nodrop-new"))))
         return run_rules(*arguments)
 
-    monkeypatch.setattr(Part, "put", put_and_note)
+    monkeypatch.setattr(DraftPart, "put", put_and_note)
     monkeypatch.setattr(judging, "run_rules", run_and_note)
     assert nodrop("build", faulty(), "-o", "out").code == 1
     assert [step for step, _ in steps] == ["put", "rules"]

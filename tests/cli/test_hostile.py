@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 import nodrop as verbs
-from nodrop.inputs.disk import HEAD_BYTES
+from nodrop.inputs.disk import FILE_HEAD_BYTES
 from nodrop.report.schema import findings_schema
 from nodrop.resources import resource_folder
 from support.command import Done, built, nodrop
@@ -547,7 +547,7 @@ def test_half_a_gigabyte_is_refused_unread(name: str, monkeypatch: pytest.Monkey
 
     class Beginning(BytesIO):
         def __init__(self, file: BinaryIO) -> None:
-            super().__init__(file.read(HEAD_BYTES))
+            super().__init__(file.read(FILE_HEAD_BYTES))
             self.file = file
 
         def close(self) -> None:
@@ -555,7 +555,7 @@ def test_half_a_gigabyte_is_refused_unread(name: str, monkeypatch: pytest.Monkey
             super().close()
 
         def read(self, size: int | None = -1, /) -> bytes:
-            assert 0 <= (-1 if size is None else size) <= HEAD_BYTES, "the file is read"
+            assert 0 <= (-1 if size is None else size) <= FILE_HEAD_BYTES, "the file is read"
             return super().read(size)
 
     def never(descriptor: int, *args: Any, **named: Any) -> Any:

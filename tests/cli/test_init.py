@@ -8,7 +8,7 @@ import pytest
 
 import nodrop
 from nodrop import platforms
-from nodrop.engine.rules import select_file_rules, shipped
+from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.hardware import asic, buildable_models, switch
 from nodrop.intent.load import loads
@@ -16,7 +16,7 @@ from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown
 from nodrop.resources import resource_folder
 from nodrop.schemas import render_schema
-from nodrop.sizing.first_intent import write_first_intent
+from nodrop.sizing.first_intent import render_full_leaf_spine_intent
 from nodrop.syntax.yaml import parse_yaml
 from support.command import nodrop as run
 
@@ -50,17 +50,17 @@ def _models_by_asic() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("platform", "model"), list(_models_by_asic()))
 def test_it_builds_without_a_finding(platform: str, model: str) -> None:
-    text = write_first_intent(platform, model, file="intent.yaml").text
+    text = render_full_leaf_spine_intent(platform, model, file="intent.yaml").text
     fabric = nodrop.build(loads(text.encode(), "intent.yaml"))
     assert {(device.platform, device.model) for device in fabric.devices} == {(platform, model)}
     verdict = judge(
-        nodrop.read_back(list(nodrop.write(fabric)), fabric), select_file_rules(shipped()), strictness="auditor"
+        nodrop.read_back(list(nodrop.write(fabric)), fabric), select_lint_rules(shipped_rules()), strictness="auditor"
     )
     low = {"headroom-row-below-formula"} if model in LOW_ROWS else set()
     found = {one.rule for one in verdict.findings}
     assert found <= WORTH_KNOWING | low
     chip = asic(switch(model).asic)
-    told = chip.computes or all(map(_has_rows, fabric.devices))
+    told = chip.has_headroom_terms or all(map(_has_rows, fabric.devices))
     unknown = {one.rule for one in verdict.unknown}
     assert ("pool-exceeds-memory" in unknown) == (chip.packet_memory_bytes is None)
     assert unknown - {"pool-exceeds-memory"} <= (set() if told else {"headroom-too-small", "headroom-below-formula"})
@@ -77,7 +77,7 @@ def _has_rows(device: Device) -> bool:
 
 @pytest.mark.parametrize("model", buildable_models("sonic"))
 def test_servers_fill_the_leaves_at_one_to_one(model: str) -> None:
-    fabric = nodrop.build(loads(write_first_intent("sonic", model, file="x").text.encode(), "x"))
+    fabric = nodrop.build(loads(render_full_leaf_spine_intent("sonic", model, file="x").text.encode(), "x"))
     for device in fabric.devices:
         if device.role == "leaf":
             down, up = (sum(p.speed_mbps for p in device.interfaces if p.side == side) for side in ("host", "fabric"))
@@ -95,7 +95,7 @@ def test_a_folder_gets_an_intent() -> None:
         "16 servers of 8 GPUs behind 2 leaves and 2 spines; 2 x 400G for each server",
     ]
     text = Path("new/pod1/intent.yaml").read_text()
-    assert text == write_first_intent("sonic", "SN4700", file="intent.yaml").text
+    assert text == render_full_leaf_spine_intent("sonic", "SN4700", file="intent.yaml").text
     line, _, schema = text.splitlines()[0].partition("$schema=")
     assert line == "# yaml-language-server: "
     assert (Path("new/pod1") / schema).read_text() == render_schema("intent")
@@ -199,7 +199,7 @@ def test_the_list_has_every_shipped_intent_but_those_that_are_refused() -> None:
 
 
 def test_every_line_is_short_and_has_words_that_hold() -> None:
-    text = write_first_intent("sonic", "SN5600", file="intent.yaml").text
+    text = render_full_leaf_spine_intent("sonic", "SN5600", file="intent.yaml").text
     assert max(map(len, text.splitlines())) <= 120
     assert "$" not in text.replace("$schema=", "")
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from nodrop.cli.options import FORMATS
+from nodrop.cli.options import REPORT_FORMATS
 from nodrop.resources import resource_folder
 from support.command import nodrop
 from support.places import TESTS
@@ -129,12 +129,12 @@ def test_no_format_shows_a_secret(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     what = found.file if found.file.suffix == ".nv" else found.folder
-    outputs = [word for name in FORMATS if name != "text" for word in ("--format", f"{name}={tmp_path / name}")]
+    outputs = [word for name in REPORT_FORMATS if name != "text" for word in ("--format", f"{name}={tmp_path / name}")]
     for strictness in ("regular", "auditor"):
         for _ in range(2):  # the second from the cache
             done = nodrop("lint", what, "-v", "--strictness", strictness, "--format", "text", *outputs)
             assert [*leaks(done.out + done.err)] == []
-            for name in FORMATS:
+            for name in REPORT_FORMATS:
                 if name != "text":
                     assert [*leaks((tmp_path / name).read_text())] == [], name
     kept = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]

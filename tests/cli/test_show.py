@@ -351,7 +351,7 @@ def test_three_tiers_and_links_of_unlike_speed() -> None:
     }
     assert capacity.injection_mbps() == 1_200 * G
     assert capacity.bisection_mbps() == 100 * G
-    assert {row["group"]: row["per_gpu_mbps"] for row in capacity.groups()} == {"a": 200 * G, "b": None}
+    assert {row["group"]: row["per_gpu_mbps"] for row in capacity.host_group_facts()} == {"a": 200 * G, "b": None}
 
 
 def test_leaves_that_nothing_joins_have_no_bisection() -> None:

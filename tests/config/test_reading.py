@@ -6,7 +6,7 @@ import pytest
 
 from nodrop.config import find, load, loads
 from nodrop.config.toml import parse_nodrop_table
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 from nodrop.errors import InputProblems
 
 TOML = """\
@@ -33,7 +33,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def problems(text: str, path: str = "nodrop.yaml") -> list[str]:
     with pytest.raises(InputProblems) as caught:
-        loads(text.encode(), Path(path)).check(shipped())
+        loads(text.encode(), Path(path)).check_severity_and_options(shipped_rules())
     return [str(problem) for problem in caught.value.problems]
 
 

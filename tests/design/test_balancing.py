@@ -4,7 +4,7 @@ import pytest
 
 import nodrop
 from nodrop.design.balancing import supports_adaptive_routing_at
-from nodrop.engine.rules import shipped as rules
+from nodrop.engine.rules import shipped_rules as rules
 from nodrop.engine.verdicts import judge
 from nodrop.errors import InputProblems
 from nodrop.hardware import asic, buildable_models, switch

@@ -9,7 +9,7 @@ import pytest
 
 import nodrop
 from nodrop.design import build as design
-from nodrop.engine.rules import shipped as shipped_rules
+from nodrop.engine.rules import shipped_rules as shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.errors import InputProblems
 from nodrop.hardware import medium

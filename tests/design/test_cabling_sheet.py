@@ -10,7 +10,7 @@ import nodrop
 from nodrop.errors import InputProblems
 from nodrop.intent.load import loads
 from nodrop.model.compare import differences
-from nodrop.platforms.kit.panel_names import PanelPart, find_panel_parts
+from nodrop.platforms.kit.panel_names import PanelPortOrPart, find_panel_parts
 from nodrop.resources import resource_folder
 from support.designs import Data, build, changed, shipped
 
@@ -57,7 +57,7 @@ def test_devices_are_named_by_name_or_identity() -> None:
 
 @pytest.mark.parametrize("name", ["swp3", "Ethernet16", "etp3", "Eth1/3", "Ethernet1/3", "3", "ETP3"])
 def test_a_port_has_all_names_that_people_use(name: str) -> None:
-    assert find_panel_parts("SN4700", name)[0] == PanelPart(3)
+    assert find_panel_parts("SN4700", name)[0] == PanelPortOrPart(3)
 
 
 @pytest.mark.parametrize(

@@ -7,17 +7,17 @@ import pytest
 
 from nodrop.design.deciding import find_decision
 from nodrop.design.decisions import FabricPart, deciding_key_groups
-from nodrop.engine.rules import select_file_rules, shipped
+from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.intent.load import loads
 from nodrop.intent.schema import Intent
 from nodrop.judging import build_and_read
 from nodrop.locate import add_finding_places, find_deciding_keys
 from nodrop.model.fabric import Device, Fabric, Interface
-from nodrop.model.fields import FIELD_TABLE, nearest_field
+from nodrop.model.fields import FIELD_TABLE, nearest_field_with_column
 from nodrop.model.nics import Nic
 from nodrop.model.subject import parse_subject
-from nodrop.model.types import Type, fields_of
+from nodrop.model.types import ValueType, fields_of
 from nodrop.platforms import make_place_finder
 from nodrop.resources import resource_folder
 from nodrop.syntax.yaml import parse_yaml as parse_yaml
@@ -29,7 +29,7 @@ def paths(owner: type, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]
         yield from _below(kind, (*before, name))
 
 
-def _below(kind: Type, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+def _below(kind: ValueType, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     if kind.element is not None:
         yield from _below(kind.element, (*path, "3")) if kind.element.owners else [path]
         return
@@ -59,8 +59,12 @@ BELOW = {"device": ("devices", "x"), "port": ("devices", "x", "interfaces", "y")
 
 def test_every_field_is_decided_by_a_key_or_has_a_reason() -> None:
     """A field without either has the keys of its switch, port or fabric, which decide only these."""
-    whole = {nearest_field(BELOW[kind], "key", "no_key") for kind in BELOW}
-    bare = {(kind, *path) for kind, path in every() if nearest_field((*BELOW[kind], *path), "key", "no_key") in whole}
+    whole = {nearest_field_with_column(BELOW[kind], "key", "no_key") for kind in BELOW}
+    bare = {
+        (kind, *path)
+        for kind, path in every()
+        if nearest_field_with_column((*BELOW[kind], *path), "key", "no_key") in whole
+    }
     assert bare == {("device", "name"), ("device", "role"), ("fabric", "name")}
 
 
@@ -273,7 +277,7 @@ def test_findings_of_what_is_built_speak_of_the_intent() -> None:
         .replace(b"min: 150kB", b"min: 1kB")
     )
     _, reading = build_and_read(loads(raw, "pod.yaml"), "pod.yaml", "out")
-    verdict = judge(reading, select_file_rules(shipped()))
+    verdict = judge(reading, select_lint_rules(shipped_rules()))
     pointed = add_finding_places(verdict.findings, reading, make_place_finder)
     told = {one.related[0].message for one in pointed.findings if one.rule == "ecn-below-one-packet"}
     assert told == {"decided here: classes.rdma.ecn.max"}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nodrop import design
-from nodrop.design.blocks import halving_position
+from nodrop.design.blocks import van_der_corput_slot
 from nodrop.design.defaults import applied_defaults
 from nodrop.design.endpoints import host_port_places
 from nodrop.design.topology import topology_of
@@ -17,7 +17,7 @@ from nodrop.model.buffers import BufferPool, DynamicBuffers, Headroom
 from nodrop.model.fabric import End, Fabric, HostPort, Link, Port, Trimming
 from nodrop.model.qos import COLORS, PfcWatchdog, QosProfile, Scheduler, WredColor, WredProfile
 from nodrop.model.routing import BgpNeighbor, PrefixRule, StaticRoute
-from nodrop.model.timeouts import QP_RETRIES, QP_TIMEOUT_MS
+from nodrop.model.timeouts import QP_RETRANSMIT_TIMEOUT_MS, QP_RETRIES
 from support.designs import Data, build, changed, links_between, load, port, shipped
 
 REFERENCE = build(shipped("reference-256"))
@@ -227,9 +227,9 @@ def test_routing_of_the_reference() -> None:
 
 
 def test_blocks_halve_the_largest_gap() -> None:
-    assert [halving_position(index, 32) for index in range(8)] == [0, 16, 8, 24, 4, 20, 12, 28]
-    assert [halving_position(index, 6) for index in range(4)] == [0, 3, 1, 4]
-    assert sorted(halving_position(index, 64) for index in range(64)) == list(range(64))
+    assert [van_der_corput_slot(index, 32) for index in range(8)] == [0, 16, 8, 24, 4, 20, 12, 28]
+    assert [van_der_corput_slot(index, 6) for index in range(4)] == [0, 3, 1, 4]
+    assert sorted(van_der_corput_slot(index, 64) for index in range(64)) == list(range(64))
 
 
 @pytest.mark.parametrize(
@@ -434,9 +434,11 @@ def test_derived_watchdogs_are_in_order_and_act_before_queue_pairs_time_out(stat
         for side, group in ((timers.hosts, lower), (timers.fabric, upper)):
             if side:
                 polling_ms = timers.polling_ms[group]
-                assert outlasted_timeout(side.watchdog((3,)), polling_ms, QP_TIMEOUT_MS, QP_RETRIES) == "", ports
+                assert outlasted_timeout(side.watchdog((3,)), polling_ms, QP_RETRANSMIT_TIMEOUT_MS, QP_RETRIES) == "", (
+                    ports
+                )
                 assert group.wanted.platform == "sonic" or side.detection_ms % polling_ms == 0, ports
-        assert timers.fabric is None or timers.fabric.detection_ms > timers.latest_ms, ports
+        assert timers.fabric is None or timers.fabric.detection_ms > timers.latest_host_side_action_ms, ports
     if not stated:
         assert {ports: detections[ports] for ports in (32, 192, 224, 256, 257, 512, 513, 2048)} == {
             32: (200, 600),

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nodrop.engine.rules import select_file_rules, shipped
+from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.intent.load import loads
 from nodrop.judging import build_and_read
@@ -26,7 +26,7 @@ def told(platform: str, entries: tuple[Entry, ...], port: str) -> dict[str, set[
     _, reading = build_and_read(loads(text.encode(), "pod.yaml"), "pod.yaml", "out")
     found: dict[str, set[str]] = {}
     for one in add_finding_places(
-        judge(reading, select_file_rules(shipped())).findings, reading, make_place_finder
+        judge(reading, select_lint_rules(shipped_rules())).findings, reading, make_place_finder
     ).findings:
         if one.rule.startswith("access-list"):
             place = next(each for each in one.related if each.message.startswith("decided here: "))

@@ -9,7 +9,7 @@ import pytest
 import nodrop
 from nodrop.errors import InputProblems
 from nodrop.hardware import switch, switches
-from nodrop.hardware.ports import NarrowWay
+from nodrop.hardware.ports import NarrowSplit
 from nodrop.model.fabric import Device, Fabric, Interface, Port
 from nodrop.platforms import port_name
 from nodrop.platforms.sonic import writer
@@ -75,14 +75,14 @@ def test_every_mode_that_is_written_is_one_of_the_port_and_has_its_lanes(model: 
                     for part in range(way.into)
                 )
                 device = Device(name="leaf1", platform="sonic", model=model, interfaces=parts)
-                ways = writer._split_by_port(facts, device)
+                ways = writer._panel_split_by_port(facts, device)
                 assert set(ways.values()) == {way}
                 modes = [mode for _, mode in writer._breakout_modes(facts, device, ways)]
                 rows = [writer._port_row(facts, one, ways[one.name]) for one in parts]
                 lanes = ",".join(row.lanes for row in rows)
                 assert lanes == ",".join(map(str, facts.sonic_ports[panel].lanes[: way.into * way.lanes]))
                 assert [row.subport for row in rows] == ([0] if way.into == 1 else list(range(1, way.into + 1)))
-                whole = way.into == 1 and not isinstance(way, NarrowWay)
+                whole = way.into == 1 and not isinstance(way, NarrowSplit)
                 assert len(modes) == (0 if whole else 1)
                 for mode in modes:
                     assert mode in way.modes or not way.modes

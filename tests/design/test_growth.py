@@ -74,7 +74,7 @@ def built(data: Data) -> Fabric:
 
 def rounds(data: Data) -> int:
     """Return how many times 32 ports a switch may have links on: watchdog times are multiples of 200 ms times that."""
-    return (resolve_switches(load(data), []).most_ports - 1) // 32 + 1
+    return (resolve_switches(load(data), []).max_ports_of_switch - 1) // 32 + 1
 
 
 def cabled(cables: set[Link], device: Device) -> set[str]:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import nodrop
 from nodrop.design import find_adaptations
-from nodrop.design.adapting import Adaptation, subject_below_device
-from nodrop.engine.rules import shipped as rules
+from nodrop.design.adapting import Adaptation, subject_of_attribute_path
+from nodrop.engine.rules import shipped_rules as rules
 from nodrop.engine.verdicts import judge
 from nodrop.errors import InputProblems
 from nodrop.model.bridging import Vlan
@@ -153,7 +153,7 @@ def subjects(name: str, mix: tuple[str, str]) -> Iterator[Subject]:
     base, other = (named_by_port(read_back(name, *one).fabric) for one in (MIXES[0], mix))
     for device, its in zip(base.devices, other.devices, strict=True):
         for difference in differences(comparable(device), comparable(its)):
-            yield (device.name, *subject_below_device(difference.path))
+            yield (device.name, *subject_of_attribute_path(difference.path))
 
 
 def covers(note: Adaptation, subject: Subject) -> bool:
@@ -166,7 +166,7 @@ def covers(note: Adaptation, subject: Subject) -> bool:
 def test_platforms_differ_in_what_is_noted_and_in_nothing_else(name: str, mix: tuple[str, str]) -> None:
     noted, found = notes(name, *mix), set(subjects(name, mix))
     assert [subject_text(one) for one in sorted(found) if not any(covers(note, one) for note in noted)] == []
-    unsaid = [f"*/{'/'.join(subject_below_device(tuple(path.split('/'))))}" for path in unsupported_paths("nvue")]
+    unsaid = [f"*/{'/'.join(subject_of_attribute_path(tuple(path.split('/'))))}" for path in unsupported_paths("nvue")]
     idle = [note.path for note in noted if not any(covers(note, one) for one in found)]
     assert [path for path in idle if not any(matches(parse_subject(one), parse_subject(path)) for one in unsaid)] == []
 

@@ -7,7 +7,7 @@ import pytest
 import nodrop
 from nodrop.design import find_adaptations
 from nodrop.design.defaults import applied_defaults
-from nodrop.design.reserves import queue_reserve
+from nodrop.design.reserves import lossy_queue_reserve
 from nodrop.design.static_buffers import has_static_headroom
 from nodrop.hardware import asic, switch, switches
 from nodrop.model.buffers import BufferProfile
@@ -109,6 +109,6 @@ def test_nvue_has_none_and_that_is_noted() -> None:
 def test_every_switch_has_a_reserve_or_it_is_said_to_be_unknown(name: str) -> None:
     """No reserve is less than a packet of 1518 bytes."""
     model = switch(name)
-    found = queue_reserve(model, static=has_static_headroom(model))
+    found = lossy_queue_reserve(model, static=has_static_headroom(model))
     assert (found.size_bytes == 0) == found.source.startswith("not known for ")
     assert found.size_bytes == 0 or found.size_bytes >= 1518

@@ -8,7 +8,7 @@ import pytest
 from nodrop import design
 from nodrop.design.static_buffers import design_static_buffers
 from nodrop.design.topology import topology_of
-from nodrop.engine.vocabulary.admission import pause_threshold_bytes
+from nodrop.engine.vocabulary.admission import queue_bytes_when_senders_pause
 from nodrop.engine.vocabulary.egress import refused_threshold_limit_bytes
 from nodrop.errors import InputProblems
 from nodrop.hardware import switch
@@ -95,7 +95,7 @@ def test_senders_are_paused_by_what_the_shared_headroom_leaves() -> None:
     pool = pools["ingress_lossless"]
     qos: Any = leaf.interfaces[0].qos
     assert (
-        pause_threshold_bytes(leaf.model, leaf.buffer_model, leaf.buffer_pools, qos, 3)
+        queue_bytes_when_senders_pause(leaf.model, leaf.buffer_model, leaf.buffer_pools, qos, 3)
         == (pool.size_bytes - pool.shared_headroom_bytes) / 2 / 2
     )
 

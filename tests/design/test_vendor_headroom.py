@@ -12,7 +12,7 @@ from nodrop.design.hwskus import hwsku_of
 from nodrop.design.static_buffers import design_static_buffers, has_static_headroom, static_headroom_faults
 from nodrop.design.topology import topology_of
 from nodrop.errors import InputProblems
-from nodrop.hardware import asic, breakouts_with_known_headroom, buildable_models, switch, switches
+from nodrop.hardware import asic, buildable_models, fastest_breakouts_with_known_headroom, switch, switches
 from nodrop.hardware.schema import HeadroomTable, Switch
 from nodrop.intent.schema import Intent
 from nodrop.model.buffers import HeadroomRow
@@ -212,5 +212,5 @@ def test_a_speed_without_a_row_of_the_model_is_refused() -> None:
 @pytest.mark.parametrize("model", MODELS)
 def test_a_first_intent_has_speeds_with_rows(model: str) -> None:
     rows = {row.speed_mbps for table in switch(model).sonic.headroom for row in table.rows}
-    assert not asic(switch(model).asic).computes
-    assert {speed for _, speed in breakouts_with_known_headroom(switch(model))} <= rows
+    assert not asic(switch(model).asic).has_headroom_terms
+    assert {speed for _, speed in fastest_breakouts_with_known_headroom(switch(model))} <= rows

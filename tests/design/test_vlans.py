@@ -6,7 +6,7 @@ import pytest
 
 import nodrop
 from nodrop import design
-from nodrop.engine.rules import shipped as rules
+from nodrop.engine.rules import shipped_rules as rules
 from nodrop.engine.verdicts import judge
 from nodrop.errors import InputProblems
 from nodrop.model.bridging import Vlan, VlanMember

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodrop.engine.baseline import Baseline, Entry, digest_finding_facts, format_baseline, load, mark_known_findings
+from nodrop.engine.baseline import (
+    Baseline,
+    BaselineEntry,
+    digest_finding_facts,
+    format_baseline,
+    load,
+    mark_known_findings,
+)
 from nodrop.engine.finding import Finding
 from nodrop.errors import InputProblems
 from nodrop.resources import resource_folder
@@ -214,7 +221,7 @@ def test_nothing_is_written_where_not_all_can_be_read(site: Path) -> None:
 def test_a_former_name_of_a_rule_will_do() -> None:
     one = finding("leaf1/Ethernet0", former=("0" * 32,), fingerprint="1" * 32)
     before = Baseline(
-        entries={("0" * 32, digest_finding_facts(one)): Entry(rule="old-name", subject="leaf1/Ethernet0")}
+        entries={("0" * 32, digest_finding_facts(one)): BaselineEntry(rule="old-name", subject="leaf1/Ethernet0")}
     )
     (settled,), met = mark_known_findings([one], before)
     assert settled.baselined
@@ -232,7 +239,7 @@ WORDS = st.text("abcdef0123456789", min_size=32, max_size=32)
 SUBJECTS = st.lists(st.text(min_size=1, max_size=5), min_size=1, max_size=3).map("/".join)
 ENTRIES = st.dictionaries(
     st.tuples(WORDS, WORDS.map(lambda word: word[:16])),
-    st.builds(Entry, rule=st.sampled_from(["a-rule", "b-rule"]), subject=SUBJECTS, times=st.integers(1, 3)),
+    st.builds(BaselineEntry, rule=st.sampled_from(["a-rule", "b-rule"]), subject=SUBJECTS, times=st.integers(1, 3)),
 )
 
 
@@ -251,7 +258,9 @@ def test_a_baseline_is_read_as_it_was_written(tmp_path_factory: pytest.TempPathF
 @given(st.lists(st.sampled_from(["leaf1", "leaf2", "leaf1/Ethernet0"])), ENTRIES)
 def test_settling_marks_and_neither_adds_nor_drops(subjects: list[str], entries: Any) -> None:
     findings: list[Finding] = [finding(one, fingerprint=f"{number:032x}") for number, one in enumerate(subjects)]
-    known = {(one.fingerprint, digest_finding_facts(one)): Entry(rule=one.rule, subject="x") for one in findings[::2]}
+    known = {
+        (one.fingerprint, digest_finding_facts(one)): BaselineEntry(rule=one.rule, subject="x") for one in findings[::2]
+    }
     settled, _ = mark_known_findings(findings, Baseline(entries={**entries, **known}))
     assert [one.fingerprint for one in settled] == [one.fingerprint for one in findings]
     assert [one.baselined for one in settled] == [number % 2 == 0 for number in range(len(findings))]

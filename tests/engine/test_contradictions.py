@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from nodrop.engine.contradictions import find_contradiction
 from nodrop.engine.rule import Rule
 from nodrop.engine.rule_loader import parse_rule
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 
 
 def rule(when: str | None, claim: str, modes: str = "[lossless, lossy]") -> Rule:
@@ -89,7 +89,7 @@ def test_a_rule_that_may_speak_is_let_be(when: str | None, claim: str) -> None:
 
 
 def test_every_shipped_rule_may_speak() -> None:
-    assert [one.name for one in shipped() if find_contradiction(one)] == []
+    assert [one.name for one in shipped_rules() if find_contradiction(one)] == []
 
 
 VALUES = {
@@ -147,7 +147,8 @@ def test_what_is_said_never_to_speak_finds_nothing_whatever_a_port_has(when: str
     ports = [SimpleNamespace(**dict(zip(VALUES, each, strict=True))) for each in product(*VALUES.values())]
     fabric = SimpleNamespace(mode="lossless")
     speaks = any(
-        outcome is True for outcome in made.judge([(None, port) for port in ports], fabric, {"least": 1}, index=None)
+        outcome is True
+        for outcome in made.check_function([(None, port) for port in ports], fabric, {"least": 1}, index=None)
     )
     if speaks:
         assert find_contradiction(made) is None

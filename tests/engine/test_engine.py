@@ -13,7 +13,7 @@ import nodrop
 from nodrop import analyses
 from nodrop.engine import expression_types, vocabulary
 from nodrop.engine.finding import Change, Finding, RelatedPart, Verdict
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 from nodrop.engine.unknowns import advise_on_missing_fact
 from nodrop.engine.verdicts import judge
 from nodrop.engine.vocabulary import declare_word
@@ -689,7 +689,7 @@ def bracketed(name: str | None) -> str:
 
 @pytest.fixture(autouse=True)
 def words_of_this_test(monkeypatch: pytest.MonkeyPatch) -> None:
-    here = {(each.kind, each.name): each for each in vocabulary.declared_in(sys.modules[__name__])}
+    here = {(each.kind, each.name): each for each in vocabulary.words_declared_in(sys.modules[__name__])}
     known = vocabulary.vocabulary() | here
     monkeypatch.setattr(expression_types, "vocabulary", lambda: known)
 
@@ -785,7 +785,7 @@ def test_a_name_that_another_happens_to_share_counts_in_a_group() -> None:
 
 def test_names_of_ends_do_not_part_what_an_analysis_finds() -> None:
     """The words of the rule are `gpu1 sends …; leaf1 Ethernet0 has MTU 1500`: only the numbers tell causes apart."""
-    (too_small,) = (one for one in shipped() if one.name == "rdma-mtu-above-port-mtu")
+    (too_small,) = (one for one in shipped_rules() if one.name == "rdma-mtu-above-port-mtu")
     whole = nodrop.build(nodrop.load(resource_folder("intents") / "two-by-two.yaml"))
     for where, mtu in (("leaf1/Ethernet0", "1500"), ("leaf2/Ethernet8", "1500"), ("leaf2/Ethernet0", "2000")):
         whole = set_value(whole, parse_subject(f"{where}/mtu_bytes"), mtu)

@@ -45,8 +45,8 @@ def test_defaults_of_the_own_port_and_of_the_switch_count() -> None:
 def test_work_grows_with_defaults_and_not_with_ports_times_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
     """A check of 12 switches with 128 ports each once took 28 s of CPU, 22 of them here."""
     read: list[object] = []
-    may_be_read = evidence._may_be_read
-    monkeypatch.setattr(evidence, "_may_be_read", lambda *args: read.append(args) or may_be_read(*args))
+    may_be_read = evidence._may_path_be_read
+    monkeypatch.setattr(evidence, "_may_path_be_read", lambda *args: read.append(args) or may_be_read(*args))
     derived = {f"leaf1/{port}/{field}": "a default" for port in PORTS for field in ("mtu_bytes", "fec", "speed_mbps")}
     known = evidence_of({"leaf1/@hash_seed": "a default", **derived})
     for port in PORTS:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 import nodrop
-from nodrop.engine.example_setup import merge_overlay, write_changed_switches
+from nodrop.engine.example_setup import merge_overlay, write_fabric_with_cache
 from nodrop.model.edit import set_value
 from nodrop.model.fabric import Fabric
 from nodrop.model.subject import parse_subject
@@ -45,13 +45,13 @@ CHANGES = {
 @pytest.mark.parametrize("platform", TIER_CHANGES_BY_PLATFORM)
 def test_a_changed_fabric_is_written_as_if_nothing_were_kept(platform: str, change: Callable[[Fabric], Fabric]) -> None:
     fabric = build(merge_overlay(shipped("two-by-two"), {"topology": TIER_CHANGES_BY_PLATFORM[platform]}))
-    former, changed = list(write_changed_switches(fabric)), change(fabric)
+    former, changed = list(write_fabric_with_cache(fabric)), change(fabric)
     assert former == list(nodrop.write(fabric))
-    assert list(write_changed_switches(changed)) == list(nodrop.write(changed)) != former
+    assert list(write_fabric_with_cache(changed)) == list(nodrop.write(changed)) != former
 
 
 def test_a_switch_that_is_the_same_object_between_the_same_far_ends_is_written_once() -> None:
     fabric = build(shipped("two-by-two"))
-    former = {file.path: file for file in write_changed_switches(fabric) if file.device == "leaf2"}
-    for file in write_changed_switches(setting("leaf1/@ntp_servers", ("10.9.9.9",))(fabric)):
+    former = {file.path: file for file in write_fabric_with_cache(fabric) if file.device == "leaf2"}
+    for file in write_fabric_with_cache(setting("leaf1/@ntp_servers", ("10.9.9.9",))(fabric)):
         assert file.device != "leaf2" or file is former[file.path]

@@ -17,10 +17,10 @@ from nodrop.model.fabric import Interface
 from nodrop.model.index import Index
 from nodrop.model.qos import PfcWatchdog
 from nodrop.model.states import UNKNOWN, UnknownFact
-from nodrop.model.types import Record, type_of
+from nodrop.model.types import RecordType, type_of
 from support.small_fabrics import LOSSLESS, LOSSY, NO_WATCHDOG, WATCHDOG, WRED, device, fabric, port
 
-OPTIONS = Record(
+OPTIONS = RecordType(
     "options", (("minimum_ms", type_of(int)), ("modes", type_of(tuple[str, ...])), ("class", type_of(str)))
 )
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodrop.engine.rules import shipped as shipped_rules
+from nodrop.engine.rules import shipped_rules as shipped_rules
 from nodrop.engine.unknowns import advise_on_missing_fact
 from nodrop.engine.verdicts import judge
 from nodrop.engine.vocabulary.headroom import (
@@ -132,7 +132,12 @@ def test_both_rules_compare_with_the_same_figures(
     """The tables are of sonic-buildimage 202511; the formula is of 202511, for 1024 bytes, half of all small."""
     far = replace_fields(PORT, speed_mbps=speed_mbps, mtu_bytes=9100, lanes=2)
     found = find_xoff_bounds(_traditional(hwsku, model, "202511"), far, length_m=length_m)
-    assert (found.row, found.formula, found.least, found.usual) == (row, formula, least, row)
+    assert (found.row, found.formula, found.least_of_row_and_formula, found.value_switch_would_take) == (
+        row,
+        formula,
+        least,
+        row,
+    )
     assert found.assumed_mtu_bytes == 1024
 
 
@@ -180,18 +185,18 @@ def test_a_headroom_is_told_beside_the_row_and_the_bound(xoff_bytes: int, stated
 
 def test_a_row_below_what_is_on_the_cable_decides_nothing() -> None:
     of_row = XoffBounds(row=5000, formula=None, ieee=9000, tabled=True)
-    assert of_row._replace(in_flight=5000).usual == 5000
-    assert of_row._replace(in_flight=5001).usual == 9000
-    assert of_row._replace(in_flight=5001, formula=7000).usual == 7000
+    assert of_row._replace(in_flight=5000).value_switch_would_take == 5000
+    assert of_row._replace(in_flight=5001).value_switch_would_take == 9000
+    assert of_row._replace(in_flight=5001, formula=7000).value_switch_would_take == 7000
 
 
 def test_an_unknown_buffer_model_leaves_open_only_whether_the_row_decides() -> None:
     far = replace_fields(PORT, speed_mbps=100_000, mtu_bytes=9100, lanes=4)
     device = replace_fields(_traditional("Mellanox-SN2700-D48C8", "SN2700", "202511"), buffer_model=UNKNOWN)
     found = find_xoff_bounds(device, far, length_m=40)
-    assert found.least == 29_696
+    assert found.least_of_row_and_formula == 29_696
     with pytest.raises(UnknownFact, match=r"device\.buffer_model"):
-        _ = found.usual
+        _ = found.value_switch_would_take
 
 
 def test_a_stated_traffic_pattern_replaces_that_of_sonic() -> None:

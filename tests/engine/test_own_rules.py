@@ -10,7 +10,7 @@ import pytest
 
 from nodrop.engine.areas import rule_area_names
 from nodrop.engine.mutants import mutants_of
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 from nodrop.engine.site_rules import load_rules_with_shipped, load_site_rules
 from nodrop.errors import InputProblems
 from nodrop.resources import resource_folder
@@ -64,8 +64,8 @@ def test_own_rules_stand_among_the_shipped_ones() -> None:
     (own,) = load_site_rules([Path("ours"), Path("./ours")])
     assert (own.name, own.area, own.path) == ("site-mtu", "links", "ours/links/site-mtu.yaml")
     every = [rule.name for rule in load_rules_with_shipped([Path("ours")])]
-    assert every == sorted([*(rule.name for rule in shipped()), "site-mtu"])
-    assert load_rules_with_shipped([]) is shipped()
+    assert every == sorted([*(rule.name for rule in shipped_rules()), "site-mtu"])
+    assert load_rules_with_shipped([]) is shipped_rules()
 
 
 ANALYSIS = (
@@ -276,7 +276,7 @@ def test_a_file_that_is_no_rule_is_reported(path: str, told: str, tmp_path: Path
 def test_shipped_rules_are_tested_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(resource_folder("rules").parent)
     name = "telemetry/counters-not-exported"
-    (rule,) = (one for one in shipped() if f"{one.area}/{one.name}" == name)
+    (rule,) = (one for one in shipped_rules() if f"{one.area}/{one.name}" == name)
     kinds = [example.kind for example in rule.examples]
     counts = f"{kinds.count('bad')} bad, {kinds.count('good')} good"
     ok = f"ok    {name}  {counts} on sonic and nvue\n1 rule: 1 ok, 0 failed\n"
@@ -400,7 +400,7 @@ def listed(*options: str) -> dict[str, dict[str, Any]]:
 def test_the_list_says_what_is_on_and_why_not() -> None:
     write("links/site-mtu")
     plain = listed()
-    assert list(plain) == [rule.name for rule in shipped()]
+    assert list(plain) == [rule.name for rule in shipped_rules()]
     off = {name: each["disabled_reason"] for name, each in plain.items() if not each["enabled"]}
     assert set(off.values()) == {
         "strictness pedantic",
@@ -408,14 +408,14 @@ def test_the_list_says_what_is_on_and_why_not() -> None:
         "only possible, so strictness pedantic",
     }
     assert {name for name, why in off.items() if why == "strictness auditor"} == {
-        rule.name for rule in shipped() if rule.strictness == "auditor"
+        rule.name for rule in shipped_rules() if rule.strictness == "auditor"
     }
     assert all(each["enabled"] for each in listed("--strictness", "auditor").values())
     chosen = listed("--select", "links,pfc-one-sided", "--ignore", "mtu-mismatch", "--rules", "ours")
     assert {name for name, each in chosen.items() if each["disabled_reason"] != "not selected"} == {
         "pfc-one-sided",
         "site-mtu",
-        *(rule.name for rule in shipped() if rule.area == "links"),
+        *(rule.name for rule in shipped_rules() if rule.area == "links"),
     }
     assert chosen["mtu-mismatch"]["disabled_reason"] == "ignored"
     assert chosen["site-mtu"] == plain["mtu-mismatch"] | {

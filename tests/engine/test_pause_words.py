@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 from nodrop.engine.vocabulary import qos, sides, watchdog
 from nodrop.model.buffers import HeadroomRow
 from nodrop.model.fabric import Fabric, Purpose, TrafficClass
 from nodrop.model.qos import PfcWatchdog, PriorityGroup
 from nodrop.model.states import UNKNOWN, Unknown, UnknownFact
-from nodrop.model.timeouts import QP_RETRIES, QP_TIMEOUT_MS
+from nodrop.model.timeouts import QP_RETRANSMIT_TIMEOUT_MS, QP_RETRIES
 from support.small_fabrics import LOSSLESS, LOSSY, fabric
 
 MAPPED = replace(
@@ -128,22 +128,24 @@ def test_a_table_without_the_row(arguments: tuple[Any, ...], lacks: bool) -> Non
 
 def test_dscps_that_belong_to_no_lossless_class() -> None:
     rdma = ("rdma", (26,), True)
-    assert sides.unintended_dscps(with_classes(rdma), MAPPED) == ()
-    assert sides.unintended_dscps(with_classes(rdma), mapped(d24=3, d27=3)) == (24, 27)
-    assert sides.unintended_dscps(with_classes(rdma, ("default", (27,), False)), mapped(d27=3)) == (27,)
-    assert sides.unintended_dscps(with_classes(rdma, ("storage", (27,), True)), mapped(d27=3)) == ()
+    assert sides.unintended_lossless_dscps(with_classes(rdma), MAPPED) == ()
+    assert sides.unintended_lossless_dscps(with_classes(rdma), mapped(d24=3, d27=3)) == (24, 27)
+    assert sides.unintended_lossless_dscps(with_classes(rdma, ("default", (27,), False)), mapped(d27=3)) == (27,)
+    assert sides.unintended_lossless_dscps(with_classes(rdma, ("storage", (27,), True)), mapped(d27=3)) == ()
     for purpose in ("cnp", "storage", "inband", "control"):
-        assert sides.unintended_dscps(with_classes(rdma, (purpose, (27,), False)), mapped(d27=3)) == (), purpose
+        assert sides.unintended_lossless_dscps(with_classes(rdma, (purpose, (27,), False)), mapped(d27=3)) == (), (
+            purpose
+        )
 
 
 def test_where_no_intended_dscp_is_lossless_others_do_not_share_its_class() -> None:
     """SONiC's stock map: DSCP 3 is lossless and 26 is not, which is told of 26."""
-    assert sides.unintended_dscps(with_classes(("rdma", (26,), True)), mapped(d3=3, d26=1)) == ()
+    assert sides.unintended_lossless_dscps(with_classes(("rdma", (26,), True)), mapped(d3=3, d26=1)) == ()
 
 
 def test_a_class_beside_lossless_storage_is_told() -> None:
     classes = with_classes(("storage", (26,), True), ("inband", (27,), False))
-    assert sides.unintended_dscps(classes, mapped(d27=3)) == (27,)
+    assert sides.unintended_lossless_dscps(classes, mapped(d27=3)) == (27,)
 
 
 @pytest.mark.parametrize(
@@ -162,12 +164,15 @@ def test_watchdogs_that_take_longer_than_rdma_waits(
     detection: int | None, restoration: int | None, polling: int | None, said: str
 ) -> None:
     timers = PfcWatchdog(priorities=(3,), detection_ms=detection, restoration_ms=restoration, action="drop")
-    assert watchdog.outlasted_timeout(timers, polling, QP_TIMEOUT_MS, QP_RETRIES) == said
+    assert watchdog.outlasted_timeout(timers, polling, QP_RETRANSMIT_TIMEOUT_MS, QP_RETRIES) == said
 
 
 def test_the_rule_waits_as_long_as_the_design() -> None:
-    (rule,) = [one for one in shipped() if one.name == "watchdog-slower-than-rdma-timeout"]
-    assert [(one.name, one.default) for one in rule.options] == [("timeout_ms", QP_TIMEOUT_MS), ("retries", QP_RETRIES)]
+    (rule,) = [one for one in shipped_rules() if one.name == "watchdog-slower-than-rdma-timeout"]
+    assert [(one.name, one.default) for one in rule.options] == [
+        ("timeout_ms", QP_RETRANSMIT_TIMEOUT_MS),
+        ("retries", QP_RETRIES),
+    ]
 
 
 @pytest.mark.parametrize(

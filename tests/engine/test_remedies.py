@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from nodrop.engine.finding import Finding
-from nodrop.engine.remedies import changes_making_part, split_change
-from nodrop.engine.rules import shipped
+from nodrop.engine.remedies import changes_making_part, part_changes_between
+from nodrop.engine.rules import shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.model.buffers import BufferProfile
 from nodrop.model.change import Change
@@ -29,7 +29,7 @@ def fabric(**changes: object) -> Fabric:
 
 
 def found(rule: str, of: Fabric) -> list[Finding]:
-    rules = [one for one in shipped() if one.name == rule]
+    rules = [one for one in shipped_rules() if one.name == rule]
     return list(judge(Reading(fabric=of), rules, strictness="auditor").findings)
 
 
@@ -54,7 +54,7 @@ def changes(rule: str, of: Fabric) -> list[tuple[str, object, object]]:
     ],
 )
 def test_a_change_is_of_the_smallest_part(old: object, new: object, expected: object) -> None:
-    assert list(split_change(old, new)) == expected
+    assert list(part_changes_between(old, new)) == expected
 
 
 def test_what_is_not_there_is_added() -> None:
@@ -94,7 +94,7 @@ def test_the_length_of_a_cable_is_never_guessed_from_siblings() -> None:
     lost = replace(lost, links=tuple(replace(one, length_m=UNKNOWN) for one in lost.links))
     assert [one.subject for one in found("lossless-without-cable-length", lost)] == [("leaf1", "Ethernet0")]
     assert changes("lossless-without-cable-length", lost) == []
-    assert [rule.name for rule in shipped() if any("cable_length_m" in path for path in rule.as_siblings)] == [
+    assert [rule.name for rule in shipped_rules() if any("cable_length_m" in path for path in rule.as_siblings)] == [
         "rdma-dscp-in-lossy-class"  # which gives a port without any lossless class all that its siblings have
     ]
 
@@ -171,7 +171,7 @@ def test_a_part_that_is_missing_is_given_whole() -> None:
 
 
 def test_what_a_rule_writes_first_goes_first() -> None:
-    first = {rule.name: rule.siblings_first for rule in shipped() if rule.changes and rule.as_siblings}
+    first = {rule.name: rule.siblings_first for rule in shipped_rules() if rule.changes and rule.as_siblings}
     assert first["rdma-dscp-in-lossy-class"] is False
     assert first["watchdog-restores-too-soon"] is True
     short = fabric(spine1__Ethernet0__qos__pfc_watchdog__restoration_ms=100)

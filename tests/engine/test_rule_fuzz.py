@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 from nodrop.engine.site_rules import load_site_rules
 from nodrop.errors import InputProblems
-from nodrop.rule_tests import try_rules
+from nodrop.rule_tests import run_rule_examples
 
 WORDS = (
     *("null", "true", "~", "[]", "{}", "''", '"', "5", "-1", "1e999", "0x10", "*a", "&a [*a]", "!!binary x"),
@@ -75,7 +75,7 @@ def outcome(raw: bytes, area: str, folder: Path) -> str:
 def loaded(times: int, folder: Path) -> set[str]:
     """Load so many changed rule files, and return what came of them."""
     chance = random.Random(9)
-    texts = [(Path(rule.path).read_text(), rule.area) for rule in shipped()]
+    texts = [(Path(rule.path).read_text(), rule.area) for rule in shipped_rules()]
     found = set()
     for _ in range(times):
         text, area = chance.choice(texts)
@@ -95,7 +95,7 @@ def test_two_thousand_broken_rule_files_are_rules_or_problems(tmp_path: Path) ->
 def tried(times: int, folder: Path, seed: int) -> int:
     """Try so many rules whose examples were changed, and return how many of them loaded."""
     chance, count = random.Random(seed), 0
-    texts = [(Path(rule.path).read_text(), rule.area) for rule in shipped() if not rule.routed]
+    texts = [(Path(rule.path).read_text(), rule.area) for rule in shipped_rules() if not rule.routed]
     for _ in range(times):
         text, area = chance.choice(texts)
         head, key, examples = text.partition("\nexamples:")
@@ -107,7 +107,7 @@ def tried(times: int, folder: Path, seed: int) -> int:
         except InputProblems:
             path.unlink()
             continue
-        (result,) = try_rules(rules)
+        (result,) = run_rule_examples(rules)
         count += 1
         for fault in result.faults:
             assert fault.message

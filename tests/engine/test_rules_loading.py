@@ -12,7 +12,7 @@ import pytest
 from nodrop import analyses
 from nodrop.engine.nodes import Node, model_path_of
 from nodrop.engine.nodes import format_node as spelt
-from nodrop.engine.rule import Example, OptionArgument, Rule
+from nodrop.engine.rule import OptionArgument, Rule, RuleExample
 from nodrop.engine.rule_file import RuleFile
 from nodrop.engine.rule_loader import parse_rule
 from nodrop.engine.rules import load_rules
@@ -108,13 +108,13 @@ def test_a_rule_is_what_its_file_says() -> None:
     ]
     assert loaded.intent_fix == {"pfc.watchdog.hosts.detection": "200ms"}
     assert loaded.examples == (
-        Example(name="bad[0]", model={"leaf1/Ethernet0/qos/pfc_watchdog": None}, at=("leaf1/Ethernet0",)),
-        Example(
+        RuleExample(name="bad[0]", model={"leaf1/Ethernet0/qos/pfc_watchdog": None}, at=("leaf1/Ethernet0",)),
+        RuleExample(
             name="bad[1]",
             intent={"pfc": {"watchdog": {"hosts": {"detection": "10ms"}}}},
             at=("leaf1/Ethernet0", "leaf2/Ethernet0"),
         ),
-        Example(name="good[0]", model={}),
+        RuleExample(name="good[0]", model={}),
     )
 
 
@@ -133,7 +133,7 @@ def test_a_rule_says_which_platforms_cannot_have_its_fault() -> None:
 
 def test_a_rule_travels_between_processes() -> None:
     loaded = load(WHOLE)
-    assert loaded.judge([], None, None, index=None) == []
+    assert loaded.check_function([], None, None, index=None) == []
     again = pickle.loads(pickle.dumps(loaded))
     assert again == loaded
     assert again.scope is loaded.scope

@@ -64,7 +64,7 @@ def test_settling_only_marks_and_marks_what_is_covered(findings: list[Finding], 
             and (each.until is None or each.until >= TODAY)
         ]
         assert (one.suppressed is not None) == bool(covering)
-        assert one.suppressed is None or one.suppressed == covering[0].mark
+        assert one.suppressed is None or one.suppressed == covering[0].reason_for_findings
     assert sum(hits.values()) >= sum(one.suppressed is not None for one in settled)
 
 
@@ -98,7 +98,7 @@ def test_places_are_asked_for_only_where_a_comment_names_the_rule() -> None:
     comment = suppression("b-rule", "", file="x", lines=(3, 4), device="leaf1")
     settled, _ = mark_suppressed_findings(findings, [comment], NAMES, TODAY, places)
     assert asked == ["b-rule"]
-    assert [one.suppressed for one in settled] == [None, comment.mark]
+    assert [one.suppressed for one in settled] == [None, comment.reason_for_findings]
     for lines, file in (((5, 9), "x"), ((1, 3), "x"), ((4, 4), "y")):
         settled, _ = mark_suppressed_findings(
             findings, [suppression("b-rule", "", file=file, lines=lines)], NAMES, TODAY, places

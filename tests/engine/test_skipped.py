@@ -7,21 +7,21 @@ from pathlib import Path
 import pytest
 
 from nodrop.config import Config
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 from nodrop.engine.skipped import (
     REASON_NEEDS_FAILURES,
     REASON_NEEDS_VALIDATORS,
     REASON_OTHER_MODE,
-    Skipped,
+    SkippedRules,
     find_never_run_rules,
     find_skipped_rules,
 )
-from nodrop.judging import Settings, chosen_rules, reading_at, run_rules
+from nodrop.judging import CheckSettings, chosen_rules, reading_at, run_rules
 from nodrop.report.json import render as json_of
 from nodrop.report.text import render
 from nodrop.resources import resource_folder
 from nodrop.results.merged import merge_outcomes
-from nodrop.results.outcome import Outcome
+from nodrop.results.outcome import FabricOutcome
 
 FAILING = (
     "cyclic-buffer-dependency-after-failures",
@@ -32,10 +32,10 @@ FAILING = (
 )
 
 
-def by_reason(settings: Settings | None = None, *, mode: str = "lossless") -> Mapping[str, tuple[str, ...]]:
-    settings = settings or Settings()
+def by_reason(settings: CheckSettings | None = None, *, mode: str = "lossless") -> Mapping[str, tuple[str, ...]]:
+    settings = settings or CheckSettings()
     made = find_skipped_rules(
-        shipped(),
+        shipped_rules(),
         chosen_rules(settings),
         mode=mode,  # type: ignore[arg-type]
         strictness=settings.strictness,
@@ -47,52 +47,54 @@ def by_reason(settings: Settings | None = None, *, mode: str = "lossless") -> Ma
 
 
 def test_only_failures_and_other_validators_are_left_to_validate() -> None:
-    left = by_reason(Settings(strictness="auditor"))
+    left = by_reason(CheckSettings(strictness="auditor"))
     assert left.keys() == {REASON_NEEDS_FAILURES, REASON_NEEDS_VALIDATORS, REASON_OTHER_MODE}
     assert left[REASON_NEEDS_FAILURES] == FAILING
-    assert left[REASON_NEEDS_VALIDATORS] == tuple(rule.name for rule in shipped() if rule.observed)
-    assert left[REASON_OTHER_MODE] == tuple(rule.name for rule in shipped() if "lossless" not in rule.modes)
+    assert left[REASON_NEEDS_VALIDATORS] == tuple(rule.name for rule in shipped_rules() if rule.observed)
+    assert left[REASON_OTHER_MODE] == tuple(rule.name for rule in shipped_rules() if "lossless" not in rule.modes)
 
 
 def test_each_reason_has_its_rules() -> None:
     config = Config(path=Path("nodrop.yaml"), severity={"pfc-without-watchdog": "off"})
-    left = by_reason(Settings(config=config, ignore=("session-to-nobody",)))
+    left = by_reason(CheckSettings(config=config, ignore=("session-to-nobody",)))
     assert left["off in nodrop.yaml"] == ("pfc-without-watchdog",)
     assert left["ignored"] == ("session-to-nobody",)
-    strict = {rule.name for rule in shipped() if rule.strictness != "regular" or rule.confidence == "possible"}
+    strict = {rule.name for rule in shipped_rules() if rule.strictness != "regular" or rule.confidence == "possible"}
     assert strict - {*left[REASON_OTHER_MODE], *left[REASON_NEEDS_VALIDATORS], *FAILING} == {
         *left["above strictness regular"]
     }
-    selected = by_reason(Settings(select=("pfc-without-watchdog",)))
-    assert selected == {"not selected": tuple(one.name for one in shipped() if one.name != "pfc-without-watchdog")}
+    selected = by_reason(CheckSettings(select=("pfc-without-watchdog",)))
+    assert selected == {
+        "not selected": tuple(one.name for one in shipped_rules() if one.name != "pfc-without-watchdog")
+    }
 
 
 def test_what_ran_and_what_did_not_are_all_rules_and_json_says_the_same() -> None:
-    settings = Settings(select=("watchdog", "routing"))
+    settings = CheckSettings(select=("watchdog", "routing"))
     outcome = run_rules(
         reading_at(str(resource_folder("intents") / "two-by-two.yaml")), chosen_rules(settings), settings
     )
-    assert outcome.rules + sum(len(one.rules) for one in outcome.skipped) == len(shipped())
+    assert outcome.rules + sum(len(one.rules) for one in outcome.skipped) == len(shipped_rules())
     document = json.loads(json_of(outcome))
     assert document["skipped"] == [{"reason": one.reason, "rules": [*one.rules]} for one in outcome.skipped]
 
 
-TWO = (Skipped(reason="ignored", rules=("a",)), Skipped(reason=REASON_OTHER_MODE, rules=("b",)))
+TWO = (SkippedRules(reason="ignored", rules=("a",)), SkippedRules(reason=REASON_OTHER_MODE, rules=("b",)))
 
 
 def test_the_line_before_the_totals_says_how_many_and_why() -> None:
-    made = Outcome(devices=2, interfaces=64, rules=7, skipped=TWO)
+    made = FabricOutcome(devices=2, interfaces=64, rules=7, skipped=TWO)
     assert (
         render(made)
         == "2 rules skipped: 1 ignored, 1 for another mode\nno findings in 2 devices, 64 interfaces, 7 rules\n"
     )
     assert render(made, quiet=True) == ""
-    assert render(Outcome(skipped=TWO)) == "nothing checked\n"
+    assert render(FabricOutcome(skipped=TWO)) == "nothing checked\n"
 
 
 @pytest.mark.parametrize("places", [(0, 1), (1, 0)])
 def test_of_several_fabrics_a_rule_is_skipped_that_ran_in_none(places: tuple[int, int]) -> None:
-    both = (Outcome(devices=1, rules=7, skipped=TWO), Outcome(devices=1, rules=8, skipped=TWO[:1]))
-    made = merge_outcomes([*(both[at] for at in places), Outcome(devices=0)])
+    both = (FabricOutcome(devices=1, rules=7, skipped=TWO), FabricOutcome(devices=1, rules=8, skipped=TWO[:1]))
+    made = merge_outcomes([*(both[at] for at in places), FabricOutcome(devices=0)])
     assert (made.rules, made.skipped) == (8, TWO[:1])
-    assert find_never_run_rules([TWO, (Skipped(reason="not selected", rules=("b",)),)]) == TWO[1:]
+    assert find_never_run_rules([TWO, (SkippedRules(reason="not selected", rules=("b",)),)]) == TWO[1:]

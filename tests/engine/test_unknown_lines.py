@@ -8,7 +8,7 @@ import pytest
 from nodrop.engine.unknowns import unknown_line_verdicts
 from nodrop.model.reading import DeviceReading
 from nodrop.platforms.frr import harmless as frr_harmless
-from nodrop.platforms.frr.harmless import Harmless, find_harmless_row
+from nodrop.platforms.frr.harmless import HarmlessLine, find_harmless_row
 from nodrop.platforms.frr.words import strip_no_word
 from nodrop.platforms.kit.unknown_lines import note_unknown_command
 from nodrop.report import concise, github, sarif
@@ -119,7 +119,7 @@ def test_every_row_has_a_reason_and_a_source() -> None:
 
 
 @pytest.mark.parametrize("row", frr_harmless.harmless_rows(), ids=lambda row: f"{row.block} {row.line}")
-def test_a_row_covers_its_example_with_and_without_no_only_if_it_says_so(row: Harmless) -> None:
+def test_a_row_covers_its_example_with_and_without_no_only_if_it_says_so(row: HarmlessLine) -> None:
     words = tuple(row.command.removesuffix(" ...").split())
     assert (find_harmless_row(row.block, words, True) is not None) == row.takes_line
     assert (find_harmless_row(row.block, *strip_no_word(("no", *words))) is not None) == row.takes_no

@@ -6,11 +6,11 @@ import pytest
 
 import nodrop
 from nodrop.engine.finding import UnknownVerdict
-from nodrop.engine.unknowns import UnknownFacts, advise_on_missing_fact, format_owner_statement
+from nodrop.engine.unknowns import UnknownFactCounts, advise_on_missing_fact, format_owner_statement
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.states import UNKNOWN
 from nodrop.report.text import render
-from nodrop.results.outcome import Outcome
+from nodrop.results.outcome import FabricOutcome
 
 
 def verdict(missing: str, *devices: str, rule: str = "some-rule", resolved_by: str | None = None) -> UnknownVerdict:
@@ -47,7 +47,7 @@ def test_each_thing_that_is_missing_takes_one_line() -> None:
         verdict("interface.fec", "leaf1", rule="a-rule"),
         verdict("interface.autoneg", "leaf1", rule="third-rule"),
     )
-    shown = render(Outcome(unknown=unknown)).splitlines()
+    shown = render(FabricOutcome(unknown=unknown)).splitlines()
     assert [line for line in shown if line.startswith("unknown")] == [
         "unknown: 2 rules undecided on leaf1, leaf2 without models of devices; state in fabric.yaml: "
         "models: {leaf1: SN5600}",
@@ -61,7 +61,7 @@ def test_a_folded_line_names_the_devices_that_lack_each_fact() -> None:
         verdict("interface.fec", "leaf1", "leaf2", rule="a-rule"),
         verdict("device.bgp", "leaf2", rule="b-rule", resolved_by="a file with its routing (frr.conf)"),
     )
-    (shown,) = (line for line in render(Outcome(unknown=unknown)).splitlines() if line.startswith("unknown"))
+    (shown,) = (line for line in render(FabricOutcome(unknown=unknown)).splitlines() if line.startswith("unknown"))
     assert shown == (
         "unknown: 2 rules undecided on leaf1, leaf2: no file states the FEC of the port, "
         "the BGP settings of the switch (leaf2); -v lists them"
@@ -78,7 +78,7 @@ def test_a_computed_fact_lacks_its_first_unknown_input() -> None:
 
 def advice_on(device: Device) -> str:
     """Return what would supply the headroom of a device."""
-    facts = UnknownFacts({device.name: device})
+    facts = UnknownFactCounts({device.name: device})
     facts.add("headroom-too-small", "priority_group.buffer.headroom.xoff_bytes", [device.name])
     (unknown,) = facts.verdicts()
     return unknown.resolved_by
@@ -86,7 +86,7 @@ def advice_on(device: Device) -> str:
 
 def test_nobody_misses_what_no_file_of_the_platform_can_state() -> None:
     devices = {name: Device(name=name, platform=platform) for name, platform in (("old", "onyx"), ("new", "nvue"))}
-    facts = UnknownFacts(devices)
+    facts = UnknownFactCounts(devices)
     facts.add("a-rule", "interface.adaptive_routing", ["old"])
     assert facts.verdicts() == ()
     facts.add("a-rule", "paths(interface.adaptive_routing, interface.side)", ["old", "new"])

@@ -80,13 +80,13 @@ def test_a_word_is_what_its_function_says() -> None:
 def test_words_belong_to_the_module_that_declares_them() -> None:
     importing = ModuleType("importing")
     importing.__dict__["speed"] = general.speed
-    assert vocabulary.declared_in(importing) == []
-    assert {each.name for each in vocabulary.declared_in(general)} >= {"speed", "bytes", "count", "known"}
+    assert vocabulary.words_declared_in(importing) == []
+    assert {each.name for each in vocabulary.words_declared_in(general)} >= {"speed", "bytes", "count", "known"}
 
 
 def test_two_words_of_one_name_are_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each module of the folder is asked; here each is said to declare what `general` does."""
-    monkeypatch.setattr(vocabulary, "declared_in", lambda module: [_renamed(module.__name__)])
+    monkeypatch.setattr(vocabulary, "words_declared_in", lambda module: [_renamed(module.__name__)])
     with pytest.raises(TypeError, match="two filters are called speed"):
         vocabulary.vocabulary.__wrapped__()
 

@@ -5,34 +5,38 @@ import pytest
 from nodrop.engine.example_setup import PlatformExamples, UnsupportedExample
 from nodrop.engine.examples import PlatformView, build_example_views
 from nodrop.engine.nodes import Logic, Not
-from nodrop.engine.rule import Example, Rule
-from nodrop.engine.rules import select_file_rules, shipped
-from nodrop.engine.witness import AbsentValue, Step, Witness, items_at_subject
+from nodrop.engine.rule import Rule, RuleExample
+from nodrop.engine.rules import select_lint_rules, shipped_rules
+from nodrop.engine.witness import AbsentValue, EvaluatedExpression, RuleAtItem, items_at_subject
 from nodrop.model.index import Index
 from nodrop.model.subject import parse_subject
 from nodrop.platforms.kit.examples import TIER_CHANGES_BY_PLATFORM
 
-RULES = [rule for rule in select_file_rules(shipped()) if rule.claim is not None and rule.scope.parts and not rule.last]
+RULES = [
+    rule
+    for rule in select_lint_rules(shipped_rules())
+    if rule.claim is not None and rule.scope.parts and not rule.reads_other_findings
+]
 
 
-def said(example: Example) -> PlatformView:
+def said(example: RuleExample) -> PlatformView:
     """Return an example as the first platform that can say it has it."""
     for platform in TIER_CHANGES_BY_PLATFORM:
         setting = PlatformExamples(platform)
         try:
             setting.check_support(example)
-            return build_example_views(example, setting.base, setting.views, setting.artifact)[0]
+            return build_example_views(example, setting.base, setting.views, setting.views_of_edited_artifacts)[0]
         except UnsupportedExample:
             continue
     raise AssertionError(example.name)
 
 
-def found(step: Step) -> bool | None:
+def found(step: EvaluatedExpression) -> bool | None:
     """Return whether a condition holds; None where that is not known."""
     return bool(step.value) if step.has_value else None
 
 
-def consistent(step: Step) -> None:
+def consistent(step: EvaluatedExpression) -> None:
     """Check that a step is what its parts make it, and that nothing after the one that decided was looked at."""
     parts = [part for part in step.parts if part.value is not AbsentValue.NOT_REACHED]
     if isinstance(step.node, Not) and step.has_value and parts:
@@ -57,14 +61,14 @@ def test_the_steps_come_to_what_the_rule_says_of_every_part(rule: Rule) -> None:
     devices = {parse_subject(subject)[:1] for subject in example.at} - {("@fabric",)} or {("@fabric",)}
     for device in devices:
         for item in items_at_subject(rule, device, index).items:
-            witness = Witness(rule=rule, item=item, index=index, options=options)
+            witness = RuleAtItem(rule=rule, item=item, index=index, options=options)
             steps = [witness.step(node) for node in rule.conditions]
             for step in steps:
                 consistent(step)
             asked = rule.when is None or found(steps[0])
             claim = found(steps[-1])
             expected = None if asked is None or (asked and claim is None) else bool(asked and not claim)
-            (outcome,) = rule.judge([item], index.fabric, options, index=index)
+            (outcome,) = rule.check_function([item], index.fabric, options, index=index)
             assert (None if isinstance(outcome, Exception) else outcome) == expected
             if expected:
                 at_fault.add(view.spell(rule.scope.subject(item)))

@@ -238,14 +238,14 @@ def test_a_file_that_cannot_be_replaced_is_told_and_the_others_are(monkeypatch: 
 
     edit(LEAF, unwatch)
     edit(Path("net/leaf2/config_db.json"), unwatch)
-    real = inplace.DEFAULT_DISK.take_after
+    real = inplace.DEFAULT_DISK_WRITER.copy_owner_and_mode
 
     def failing(draft: int, place: OutputPlace) -> None:
         if os.path.samestat(os.fstat(place.folder), LEAF.parent.stat()):
             raise PermissionError(1, "Operation not permitted")
         real(draft, place)
 
-    monkeypatch.setattr(inplace.DEFAULT_DISK, "take_after", failing)
+    monkeypatch.setattr(inplace.DEFAULT_DISK_WRITER, "take_after", failing)
     before = LEAF.read_bytes()
     done = nodrop("fix", "net")
     assert done.code == 2

@@ -13,7 +13,7 @@ import pytest
 from nodrop.config import Config
 from nodrop.engine.example_setup import EXAMPLES, build_port_name_table, rename_ports
 from nodrop.hardware.dynamic import resolve_dynamic_buffers
-from nodrop.judging import Settings
+from nodrop.judging import CheckSettings
 from nodrop.model.edit import set_value
 from nodrop.model.subject import parse_subject
 from support.fixed_files import after, fixed, found, left
@@ -97,7 +97,7 @@ def test_a_fix_that_brings_something_new_about_is_refused_and_the_others_are_mad
     (tmp_path / "watchdog").mkdir()
     (tmp_path / "watchdog" / "forwards.yaml").write_text(RULE)
     changes = {"leaf1/Ethernet8/qos/pfc_watchdog/action": "forward", "leaf1/Ethernet0/qos/pfc_watchdog": None}
-    settings = Settings(config=Config(rules=(tmp_path,)), ignore=("watchdog-only-alerts",))
+    settings = CheckSettings(config=Config(rules=(tmp_path,)), ignore=("watchdog-only-alerts",))
     made = fixed(built("sonic", changes), settings=settings)
     assert [(one.rule, one.subject) for one in made.made] == [("pfc-without-watchdog", ("leaf1", "Ethernet0"))]
     assert left(made) == [("forwards", "leaf1/Ethernet8", "refused")]
@@ -131,7 +131,7 @@ def test_devices_that_call_themselves_alike_are_each_fixed_in_their_own_file() -
     one = json.dumps(config)
     config["PFC_WD"]["Ethernet224"]["action"] = "alert"
     files = {"a/config_db.json": one, "b/config_db.json": json.dumps(config)}
-    made = fixed(files, settings=Settings(select=("watchdog-only-alerts",)))
+    made = fixed(files, settings=CheckSettings(select=("watchdog-only-alerts",)))
     assert list(made.files) == ["net/b/config_db.json"]
     assert json.loads(made.files["net/b/config_db.json"]) == json.loads(one)
 

@@ -6,8 +6,8 @@ import pytest
 
 from nodrop.config import Config
 from nodrop.fixing import fix
-from nodrop.inputs import Text
-from nodrop.judging import Settings
+from nodrop.inputs import FileText
+from nodrop.judging import CheckSettings
 from nodrop.resources import resource_folder
 from nodrop.results.fixed import Fixed
 from support.command import nodrop
@@ -30,9 +30,9 @@ examples:
 """
 
 
-def fixed(text: str, *, unsafe: bool = True, settings: Settings | None = None) -> Fixed:
-    held = Text(display="lab.yaml", held=text.encode())
-    return fix(held, settings or Settings(), unsafe=unsafe)
+def fixed(text: str, *, unsafe: bool = True, settings: CheckSettings | None = None) -> Fixed:
+    held = FileText(display="lab.yaml", held=text.encode())
+    return fix(held, settings or CheckSettings(), unsafe=unsafe)
 
 
 def test_the_intent_has_no_findings_and_is_left_alone() -> None:
@@ -67,7 +67,7 @@ def test_what_only_a_switch_file_could_say_is_left_with_the_words_of_the_rule() 
 def test_a_key_that_makes_it_worse_or_no_better_is_refused(tmp_path: Path, keys: str, why: str) -> None:
     (tmp_path / "watchdog").mkdir()
     (tmp_path / "watchdog" / "watched.yaml").write_text(BREAKS.replace("KEYS", keys))
-    made = fixed(INTENT, settings=Settings(config=Config(rules=(tmp_path,))))
+    made = fixed(INTENT, settings=CheckSettings(config=Config(rules=(tmp_path,))))
     assert made.files == {}
     assert {one.finding.rule for one in made.remaining} == {"watched"}
     assert {one.reason for one in made.remaining} == {"refused"}

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from nodrop.engine.rules import select_file_rules, shipped
+from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.errors import Unsupported
-from nodrop.judging import Settings
+from nodrop.judging import CheckSettings
 from nodrop.results.fixed import Fixed
 from support.broken_fabrics import bad_examples, broken, said
 from support.fixed_files import after, fixed, found, left
@@ -30,7 +30,7 @@ def test_several_faults_at_once(platform: str, data: st.DataObject) -> None:
     except (ValueError, Unsupported):
         assume(False)
     made = fixed(files)
-    nothing = fixed(files, settings=Settings(select=("name-of-two-devices",)))
+    nothing = fixed(files, settings=CheckSettings(select=("name-of-two-devices",)))
     assert nothing.files == {}
     new = after(files, made)
     assert before(made) == Counter((one.rule, one.subject) for one in _all(files))
@@ -46,4 +46,4 @@ def test_several_faults_at_once(platform: str, data: st.DataObject) -> None:
 def _all(files: dict[str, str]) -> tuple[object, ...]:
     from nodrop.judging import run_rules
 
-    return run_rules(said(files), select_file_rules(shipped()), Settings()).findings
+    return run_rules(said(files), select_lint_rules(shipped_rules()), CheckSettings()).findings

@@ -7,9 +7,9 @@ import pytest
 
 from nodrop.engine.finding import Finding, UnknownVerdict
 from nodrop.fixing.fix_selection import FindingKey, FixSelector, FixTrial, find_new_results, key_of_finding
-from nodrop.limits import MAX_FIX_TRIALS
+from nodrop.limits import MAX_FIX_FABRIC_CHECKS
 from nodrop.model.subject import Subject
-from nodrop.results.outcome import Outcome
+from nodrop.results.outcome import FabricOutcome
 from support.report_samples import finding, outcome
 
 
@@ -25,7 +25,7 @@ class World:
     """What the fix at a subject writes at one place for all."""
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> FabricOutcome:
         return outcome(*(finding(subject) for subject in self.there))
 
     def edits(self, one: Finding) -> Sequence[tuple[Subject, object]]:
@@ -42,7 +42,7 @@ class World:
 
 def settled(world: World) -> FixSelector[World]:
     settler = FixSelector(world=world, fixable=lambda one: "/".join(one.subject) in world.there)
-    settler.settle()
+    settler.make_all_fixes()
     return settler
 
 
@@ -79,7 +79,7 @@ def test_what_is_to_be_done_by_hand_is_left_with_its_words() -> None:
 
 def test_findings_that_are_not_to_be_fixed_are_left() -> None:
     settler = FixSelector(world=World(there=PORTS), fixable=lambda one: one.subject[1] == "Ethernet1")
-    settler.settle()
+    settler.make_all_fixes()
     assert settler.world.there == (PORTS[0], PORTS[2], PORTS[3])
 
 
@@ -93,7 +93,7 @@ def test_of_two_fixes_that_write_otherwise_at_one_place_one_waits_for_the_other(
 def test_looks_at_a_fabric_are_counted() -> None:
     every = tuple(f"leaf{number}/Ethernet0" for number in range(300))
     made = settled(World(there=every, brings=dict.fromkeys(every, ("leaf999/Ethernet0",))))
-    assert made.trials <= MAX_FIX_TRIALS
+    assert made.trials <= MAX_FIX_FABRIC_CHECKS
     assert made.refused.keys() == keys(*every)
 
 

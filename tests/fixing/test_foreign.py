@@ -12,8 +12,8 @@ import pytest
 
 from nodrop.engine.finding import Finding
 from nodrop.fixing import fix
-from nodrop.inputs import find
-from nodrop.judging import Settings
+from nodrop.inputs import find_inputs
+from nodrop.judging import CheckSettings
 from nodrop.results.fixed import Fixed
 from support.places import TESTS
 
@@ -23,8 +23,8 @@ CONFIGURATIONS = sorted(path for path in FOLDER.iterdir() if path.suffix != SUFF
 
 
 def _fix(path: Path) -> Fixed:
-    (fabric,) = find([str(path)]).fabrics()
-    return fix(fabric, Settings(whole=False), unsafe=True)
+    (fabric,) = find_inputs([str(path)]).fabrics()
+    return fix(fabric, CheckSettings(whole=False), unsafe=True)
 
 
 def _count(findings: Iterable[Finding]) -> Iterator[str]:

@@ -8,10 +8,10 @@ import pytest
 from ruamel.yaml import YAML
 
 from nodrop.engine.example_setup import merge_overlay
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 from nodrop.fixing import fix
-from nodrop.inputs import Text
-from nodrop.judging import Settings
+from nodrop.inputs import FileText
+from nodrop.judging import CheckSettings
 from nodrop.resources import resource_folder
 from nodrop.syntax.yaml import parse_yaml
 
@@ -40,13 +40,13 @@ def intent(overlay: Mapping[str, Any]) -> bytes:
 @pytest.mark.parametrize("rule", FAULTS)
 def test_what_a_rule_sets_in_the_intent_ends_its_fault(rule: str) -> None:
     raw = intent(FAULTS[rule])
-    settings = Settings(strictness="auditor")
-    made = fix(Text(display="net.yaml", held=raw), settings, unsafe=True)
+    settings = CheckSettings(strictness="auditor")
+    made = fix(FileText(display="net.yaml", held=raw), settings, unsafe=True)
     assert rule in {one.rule for one in made.made}
     assert rule not in {one.rule for one in made.outcome.findings}
     (file,) = made.rewritten
     old, new = parse_yaml(file.old, "net.yaml").data, parse_yaml(file.new, "net.yaml").data
-    (fixes,) = (one.intent_fix for one in shipped() if one.name == rule)
+    (fixes,) = (one.intent_fix for one in shipped_rules() if one.name == rule)
     assert _told(old, new) <= {path.split(".")[0] for path in fixes}
 
 
@@ -55,4 +55,4 @@ def _told(old: Mapping[str, Any], new: Mapping[str, Any]) -> set[str]:
 
 
 def test_every_rule_that_sets_something_in_an_intent_has_a_fault_here() -> None:
-    assert {rule.name for rule in shipped() if rule.intent_fix} == FAULTS.keys()
+    assert {rule.name for rule in shipped_rules() if rule.intent_fix} == FAULTS.keys()

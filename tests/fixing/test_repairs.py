@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.engine.rules import select_file_rules, shipped
+from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.fixing import fix
-from nodrop.inputs import find
-from nodrop.judging import Settings
+from nodrop.inputs import find_inputs
+from nodrop.judging import CheckSettings
 from support.places import TESTS
 from support.repaired_faults import Repair, repair
 from support.single_faults import Fault, faults, inject, outcome, read_faults
@@ -63,8 +63,10 @@ def test_exactly_the_faults_are_left_whose_value_nothing_determines() -> None:
 
 
 def test_every_rule_for_errors_has_a_fix_or_a_reason() -> None:
-    without = {rule.name for rule in shipped() if rule.severity == "error" and not rule.changes_files}
-    known = {rule.name for rule in shipped() if not rule.changes_files}
+    without = {
+        rule.name for rule in shipped_rules() if rule.severity == "error" and not rule.changes_switch_configurations
+    }
+    known = {rule.name for rule in shipped_rules() if not rule.changes_switch_configurations}
     listed = [name for row in read_faults("rules/no_fix.yaml") for name in row["rules"]]
     assert without - set(listed) == set()
     assert set(listed) - known == set()
@@ -74,18 +76,18 @@ def test_every_rule_for_errors_has_a_fix_or_a_reason() -> None:
 
 @pytest.mark.slow
 def test_every_fault_without_a_change_has_a_reason() -> None:
-    fixed = {rule.name for rule in shipped() if rule.changes_files}
+    fixed = {rule.name for rule in shipped_rules() if rule.changes_switch_configurations}
     silent = {fault.row["rule"] for fault in faults() if not repaired(fault).changes}
     assert {rule for rule in silent - fixed if not why_not(rule)} == set()
 
 
 @pytest.mark.slow
 def test_changes_come_from_rules_that_say_so() -> None:
-    by_name = {rule.name: rule for rule in shipped()}
+    by_name = {rule.name: rule for rule in shipped_rules()}
     for fault in faults():
         for one in outcome(fault).verdict.findings:
             assert one.fix is not None
-            assert not one.fix.changes or by_name[one.rule].changes_files, one.rule
+            assert not one.fix.changes or by_name[one.rule].changes_switch_configurations, one.rule
             assert not one.fix.safe or by_name[one.rule].fix_safe, one.rule
 
 
@@ -93,14 +95,16 @@ def test_changes_come_from_rules_that_say_so() -> None:
 @pytest.mark.nightly
 def test_nodrop_fix_makes_what_a_fix_says(fault: Fault, tmp_path: Path) -> None:
     """What a fix is said to do, `nodrop fix --unsafe` does, in files as users have them and past all other rules."""
-    known = {rule.name for rule in select_file_rules(shipped())}
+    known = {rule.name for rule in select_lint_rules(shipped_rules())}
     if f"{fault.name}: " in TABLE.read_text() or fault.row["rule"] not in known:
         return
     for name, text in inject(fault).items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    settings = Settings(select=(fault.row["rule"],), strictness=fault.row.get("strictness", "regular"), whole=False)
-    for one in find([str(tmp_path)]).fabrics():
+    settings = CheckSettings(
+        select=(fault.row["rule"],), strictness=fault.row.get("strictness", "regular"), whole=False
+    )
+    for one in find_inputs([str(tmp_path)]).fabrics():
         made = fix(one, settings, unsafe=True)
         assert {finding.rule for finding in made.made} == {fault.row["rule"]}
         assert [(each.reason, each.text) for each in made.remaining] == []

@@ -53,7 +53,7 @@ def test_splits_use_all_lanes_and_speeds_descend(model: str) -> None:
             assert way.into * way.lanes == group.lanes
             assert way.speeds
             assert list(way.speeds) == sorted(set(way.speeds), reverse=True)
-            assert {way.mode(speed).split("x")[0] for speed in way.speeds} == {str(way.into)}
+            assert {way.sonic_breakout_mode(speed).split("x")[0] for speed in way.speeds} == {str(way.into)}
         assert len({way.into for way in group.ways}) == len(group.ways)
 
 
@@ -150,9 +150,9 @@ def test_a_part_as_the_vendor_has_it(
 
 def test_breakout_modes_are_spelt_as_the_vendor_spells_them() -> None:
     whole, two, *_ = switch("Z9864F").ports[0].ways
-    assert (whole.mode(800_000), whole.mode(400_000)) == ("1x800G", "1x400G(8)")
-    assert (two.mode(400_000), two.mode(100_000)) == ("2x400G(8)", "2x100G(8)")
-    assert switch("SN5600").ports[0].ways[1].mode(None) == "2x400G[200G,100G,50G,40G,25G,10G]"
+    assert (whole.sonic_breakout_mode(800_000), whole.sonic_breakout_mode(400_000)) == ("1x800G", "1x400G(8)")
+    assert (two.sonic_breakout_mode(400_000), two.sonic_breakout_mode(100_000)) == ("2x400G(8)", "2x100G(8)")
+    assert switch("SN5600").ports[0].ways[1].sonic_breakout_mode(None) == "2x400G[200G,100G,50G,40G,25G,10G]"
 
 
 def test_a_table_is_that_of_its_hwskus() -> None:
@@ -225,7 +225,7 @@ def test_chips_with_the_dynamic_model() -> None:
     dynamic = {chip for chip in chips if "dynamic" in asic(chip).buffer_models}
     assert dynamic >= {"spectrum-1", "spectrum-4", "tofino-2"}
     assert "tomahawk-5" in chips - dynamic
-    assert {chip for chip in chips if asic(chip).computes} == {chip for chip in dynamic if "spectrum" in chip}
+    assert {chip for chip in chips if asic(chip).has_headroom_terms} == {chip for chip in dynamic if "spectrum" in chip}
     assert asic("silicon-one-q200").watchdog_actions == ("drop", "alert"), "it refuses to forward"
 
 
@@ -274,9 +274,9 @@ def test_many_names_are_not_listed_in_a_hint() -> None:
 def test_a_hardware_file_that_is_wrong_says_where(
     monkeypatch: pytest.MonkeyPatch, old: str, new: str, said: str
 ) -> None:
-    text = hardware._text("switches", "SN4700").decode()
+    text = hardware._read_fact_file("switches", "SN4700").decode()
     assert old in text
-    monkeypatch.setattr(hardware, "_text", lambda folder, name: text.replace(old, new).encode())
+    monkeypatch.setattr(hardware, "_read_fact_file", lambda folder, name: text.replace(old, new).encode())
     with pytest.raises(InputProblems) as wrong:
         hardware._load_facts(Switch, "switches", "SN9999")
     assert said in str(wrong.value)

@@ -12,7 +12,7 @@ from nodrop.hardware import asic, switch
 from nodrop.hardware.bounds import shipped_headroom_rows
 from nodrop.hardware.dynamic import compute_headroom_budget, resolve_dynamic_buffers, speed_for_headroom_mbps
 from nodrop.hardware.formulas import headroom_formula_of
-from nodrop.hardware.headroom import Budget, compute_headroom, ieee_headroom_bound_bytes, table_xoff_bytes
+from nodrop.hardware.headroom import HeadroomBudget, compute_headroom, ieee_headroom_bound_bytes, table_xoff_bytes
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.fabric import Port as PanelPort
@@ -157,7 +157,7 @@ def test_what_a_budget_is_made_of() -> None:
         shared=False,
         compensated=True,
     )
-    assert found == Budget(
+    assert found == HeadroomBudget(
         mtu=9100,
         cable=30303,
         mac_phy=819,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from nodrop.engine.vocabulary.admission import pause_threshold_bytes, shared_bytes
+from nodrop.engine.vocabulary.admission import most_shareable_bytes, queue_bytes_when_senders_pause
 from nodrop.hardware import asic, switch
 from nodrop.hardware.thresholds import dynamic_threshold_bytes
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
@@ -138,7 +138,7 @@ def paused_at(pool: Pool, exponent: int = 0) -> float:
             shared_headroom_bytes=pool.xoff,
         ),
     )
-    found = pause_threshold_bytes(pool.model, "traditional", pools, qos, 3)
+    found = queue_bytes_when_senders_pause(pool.model, "traditional", pools, qos, 3)
     assert found is not None
     return found / cell(pool.model)
 
@@ -166,7 +166,9 @@ def test_the_pause_is_the_later_one_where_size_and_shared_headroom_fit_the_memor
     assert paused_at(Pool("S5232F", 26_284_032, 6_291_456)) == 26_284_032 / 2 / cell("S5232F")
     pools = (BufferPool(name="p", direction="ingress", mode="dynamic", size_bytes=26_284_032),)
     shared = (replace(pools[0], shared_headroom_bytes=6_291_456),)
-    assert shared_bytes(model, "traditional", shared, "p") == shared_bytes(model, "traditional", pools, "p")
+    assert most_shareable_bytes(model, "traditional", shared, "p") == most_shareable_bytes(
+        model, "traditional", pools, "p"
+    )
 
 
 RESERVED: dict[str, tuple[str, int, int]] = {

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from nodrop.importing import derive_intent
-from nodrop.importing.classes import even_out_class_shares
+from nodrop.importing.classes import normalize_class_shares
 from nodrop.model.fabric import Interface
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import UNKNOWN, known_rows
@@ -97,7 +97,7 @@ def test_nics_are_set_as_the_class_and_the_mtu_have_it() -> None:
 )
 def test_shares_of_a_scheduler_are_parts_of_a_hundred(shares: tuple[int, ...], even: tuple[int, ...]) -> None:
     keys: dict[str, Any] = {f"class{n}": {"share": f"{share}%"} for n, share in enumerate(shares)}
-    even_out_class_shares(keys)
+    normalize_class_shares(keys)
     assert tuple(int(one["share"][:-1]) for one in keys.values()) == even
 
 

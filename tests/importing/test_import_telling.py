@@ -10,7 +10,7 @@ from nodrop.design.decisions import FabricPart, format_deciding_keys
 from nodrop.importing import derive_intent
 from nodrop.importing.grouping import build_tier_view
 from nodrop.importing.losses import render_differences
-from nodrop.importing.trial_build import BuildDifference, find_unlike_facts, render_value
+from nodrop.importing.trial_build import ImportedFactDifference, find_unlike_facts, render_value
 from nodrop.intent.load import loads
 from nodrop.model.compare import mask_unsupported_fields
 from nodrop.model.fabric import Device, Interface
@@ -21,7 +21,7 @@ from support.imported_fabrics import bare, filled, fragments, odd
 
 def test_what_one_switch_has_otherwise_is_told_by_the_names_of_the_files() -> None:
     found = derive_intent(odd(), source="site")
-    assert not found.equal
+    assert not found.rebuilds_same_fabric
     told = "\n".join(found.left)
     assert "routing.asn.spines: most have it, and not core-sp2" in found.guessed
     assert "rack-b Ethernet8: qos/pfc_watchdog is none, this intent gives present" in told
@@ -30,14 +30,14 @@ def test_what_one_switch_has_otherwise_is_told_by_the_names_of_the_files() -> No
 
 def test_without_stated_context_a_build_comes_back_with_guesses() -> None:
     found = derive_intent(bare("two-by-two"), source="build")
-    assert found.equal
+    assert found.rebuilds_same_fabric
     assert "endpoints: hosts were taken from descriptions and neighbor tables" in found.guessed
     assert "classes: no file says what traffic is for: names and purposes follow conventions" in found.guessed
 
 
 def test_what_no_file_says_is_to_be_added() -> None:
     found = derive_intent(fragments(), source="site")
-    assert not found.equal
+    assert not found.rebuilds_same_fabric
     assert found.intent is None
     assert {one.partition(":")[0] for one in found.lacking} >= {"classes", "routing.asn.leaves", "addressing.oob"}
     intent = loads(filled(found.text).encode(), "filled.yaml")
@@ -93,7 +93,7 @@ def test_ports_that_are_described_otherwise_are_one_line() -> None:
 def test_facts_that_are_otherwise_in_many_ways_are_one_line() -> None:
     def moved(count: int) -> tuple[str, ...]:
         unlike = (
-            BuildDifference(
+            ImportedFactDifference(
                 device="leaf1", part=f"Ethernet{8 * n}", path="addresses", has=f"10.9.0.{n}", built="none",
                 key="addressing.links",
             )

@@ -10,7 +10,7 @@ import nodrop
 from nodrop.hardware import media
 from nodrop.importing import derive_intent
 from nodrop.importing.grouping import build_tier_view
-from nodrop.importing.pods import find_pod_ratio
+from nodrop.importing.pods import find_pods_per_upper_pod
 from nodrop.importing.uplinks import find_fitting_medium
 from nodrop.model.bridging import PortChannel
 from nodrop.model.compare import differences
@@ -241,7 +241,7 @@ def test_ids_that_no_pods_suit_are_replaced_pod_by_pod() -> None:
     ],
 )  # fmt: skip
 def test_pods_of_a_pod_are_as_many_for_each(pairs: list[tuple[int, int]], ratio: int | None) -> None:
-    assert find_pod_ratio(pairs) == ratio
+    assert find_pods_per_upper_pod(pairs) == ratio
 
 
 @given(topologies())

@@ -6,8 +6,8 @@ import pytest
 
 from nodrop import platforms
 from nodrop.errors import InputProblems
-from nodrop.inputs import Inputs, find, is_intent
-from nodrop.inputs.known import IGNORED_SUFFIXES
+from nodrop.inputs import FabricInputs, find_inputs, is_intent
+from nodrop.inputs.known import REASON_BY_IGNORED_SUFFIX
 from nodrop.platforms import hosts as host_files
 from support.places import GOLDEN
 
@@ -28,32 +28,32 @@ def lay(files: dict[str, bytes]) -> None:
         Path(name).write_bytes(raw)
 
 
-def bundles(inputs: Inputs) -> dict[str, list[str]]:
+def bundles(inputs: FabricInputs) -> dict[str, list[str]]:
     return {bundle.name: [name for name, _ in bundle.files] for bundle in inputs.bundles}
 
 
 def test_folders_of_devices() -> None:
     lay({"build/leaf1/config_db.json": CONFIG, "build/leaf1/frr.conf": FRR, "build/fabric.yaml": STATED})
-    found = find(["build"])
+    found = find_inputs(["build"])
     assert bundles(found) == {"leaf1": ["config_db.json", "frr.conf"]}
     assert [bundle.platform for bundle in found.bundles] == ["sonic"]
     assert [text.display for text in found.stated] == ["build/fabric.yaml"]
-    assert (found.name, found.problems, found.notes) == ("build", [], [])
+    assert (found.folder_of_fabric, found.problems, found.notes) == ("build", [], [])
 
 
 def test_a_file_that_is_named_twice_counts_once() -> None:
     lay({"build/leaf1/config_db.json": CONFIG})
-    assert bundles(find(["build", "build/leaf1", "build/leaf1/config_db.json"])) == {"leaf1": ["config_db.json"]}
+    assert bundles(find_inputs(["build", "build/leaf1", "build/leaf1/config_db.json"])) == {"leaf1": ["config_db.json"]}
 
 
 def test_folders_with_stated_facts_of_their_own_are_fabrics() -> None:
     for pod in ("pod1", "pod2"):
         lay({f"build/{pod}/fabric.yaml": STATED, f"build/{pod}/leaf1/config_db.json": CONFIG})
-    found = find(["build"])
-    assert [one.name for one in found.fabrics()] == ["build/pod1", "build/pod2"]
-    assert find(["build/pod1"]).only().name == "build/pod1"
+    found = find_inputs(["build"])
+    assert [one.folder_of_fabric for one in found.fabrics()] == ["build/pod1", "build/pod2"]
+    assert find_inputs(["build/pod1"]).require_single_fabric().folder_of_fabric == "build/pod1"
     with pytest.raises(InputProblems) as caught:
-        found.only()
+        found.require_single_fabric()
     assert [problem.path for problem in caught.value.problems] == ["build/pod1/fabric.yaml", "build/pod2/fabric.yaml"]
 
 
@@ -63,11 +63,11 @@ def test_what_is_excluded_is_passed_over_unless_it_is_named() -> None:
     def excluded(path: Path) -> bool:
         return path.name == "old"
 
-    assert bundles(find(["build"], exclude=excluded)) == {"leaf1": ["config_db.json"]}
-    assert bundles(find(["build/old"], exclude=excluded)) == {"old": ["config_db.json"]}
+    assert bundles(find_inputs(["build"], exclude=excluded)) == {"leaf1": ["config_db.json"]}
+    assert bundles(find_inputs(["build/old"], exclude=excluded)) == {"old": ["config_db.json"]}
 
 
-@pytest.mark.parametrize("suffix", sorted(IGNORED_SUFFIXES))
+@pytest.mark.parametrize("suffix", sorted(REASON_BY_IGNORED_SUFFIX))
 def test_no_ending_that_a_reader_takes_is_ignored_by_name(suffix: str) -> None:
     assert not host_files.may_be_host_file(suffix)
     assert [name for name in platforms.platform_names() if suffix in platforms.reader(name).USUAL_SUFFIXES] == []
@@ -75,7 +75,7 @@ def test_no_ending_that_a_reader_takes_is_ignored_by_name(suffix: str) -> None:
 
 def test_texts_that_are_held_stand_for_files() -> None:
     lay({"leaf1/config_db.json": CONFIG})
-    found = find(["leaf1"], held={"leaf1/config_db.json": b"{}"})
+    found = find_inputs(["leaf1"], held={"leaf1/config_db.json": b"{}"})
     ((_, text),) = found.bundles[0].files
     assert text.read_bytes(100) == b"{}"
 
@@ -85,24 +85,24 @@ def test_texts_that_are_held_stand_for_files() -> None:
     [(CONFIG, "sonic"), ((GOLDEN / "two-by-two" / "leaf1" / "config_db.json").read_bytes(), "sonic"), (b"{", "sonic")],
 )
 def test_standard_input_is_a_device(raw: bytes, platform: str) -> None:
-    (bundle,) = find(["-"], stdin=raw).bundles
+    (bundle,) = find_inputs(["-"], stdin=raw).bundles
     assert (bundle.name, bundle.platform, bundle.files[0][1].display) == ("stdin", platform, "<stdin>")
 
 
 def test_standard_input_may_be_an_intent() -> None:
-    found = find(["-"], stdin=INTENT)
+    found = find_inputs(["-"], stdin=INTENT)
     assert ([text.read_bytes(100) for text in found.all_intents()], found.bundles) == ([INTENT], [])
 
 
 def test_what_does_not_exist_is_a_problem_and_all_else_is_found() -> None:
     lay({"leaf1/config_db.json": CONFIG})
-    found = find(["gone", "leaf1"])
+    found = find_inputs(["gone", "leaf1"])
     assert ([problem.path for problem in found.problems], bundles(found)) == (["gone"], {"leaf1": ["config_db.json"]})
 
 
 def test_stated_facts_alone_are_no_fabric() -> None:
     lay({"fabric.yaml": STATED})
-    found = find(["fabric.yaml"])
+    found = find_inputs(["fabric.yaml"])
     assert ([note.kind for note in found.notes], found.bundles) == (["nothing"], [])
 
 

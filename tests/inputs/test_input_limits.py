@@ -7,7 +7,7 @@ import pytest
 
 from nodrop import limits
 from nodrop.model.addresses import is_address_or_prefix
-from nodrop.model.types import meant
+from nodrop.model.types import did_you_mean_hint
 from nodrop.units import parse_whole_number
 from support.command import nodrop
 from support.processor_time import faster_growth
@@ -27,7 +27,7 @@ def ports(count: int) -> str:
 
 
 def test_a_switch_with_more_ports_than_any_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nodrop.platforms.sonic.document.MAX_PORTS", 20)
+    monkeypatch.setattr("nodrop.platforms.sonic.document.MAX_PORTS_PER_SWITCH", 20)
     Path("leaf1/config_db.json").write_text(ports(21))
     done = nodrop("lint", "leaf1", "--no-config")
     assert done.code == 2
@@ -37,7 +37,7 @@ def test_a_switch_with_more_ports_than_any_is_refused(monkeypatch: pytest.Monkey
 
 
 def test_more_commands_than_any_switch_has_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nodrop.platforms.nvue.tree.MAX_COMMANDS", 3)
+    monkeypatch.setattr("nodrop.platforms.nvue.tree.MAX_COMMANDS_PER_FILE", 3)
     path = Path("leaf1.nv")
     path.write_text("".join(f"nv set interface swp{number} type swp\n" for number in range(1, 5)))
     done = nodrop("lint", path, "--no-config")
@@ -60,8 +60,8 @@ def test_a_prefix_is_an_address_and_a_length() -> None:
 
 
 def test_the_nearest_word_of_a_very_long_one_is_not_looked_for() -> None:
-    assert meant("interfac", ["interface"]) == "did you mean `interface`?"
-    assert meant("interface" * 100, ["interface" * 101]) == ""
+    assert did_you_mean_hint("interfac", ["interface"]) == "did you mean `interface`?"
+    assert did_you_mean_hint("interface" * 100, ["interface" * 101]) == ""
 
 
 LARGE = {

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from nodrop.errors import InputProblems
-from nodrop.inputs import Disk
+from nodrop.inputs import DiskWithHeldTexts
 from nodrop.locate import load_unchanged_source
 from nodrop.opening import open_files
 from nodrop.publish import content_digest
@@ -684,7 +684,7 @@ def test_a_file_that_became_a_link_out_of_the_tree_is_not_opened_again(outside: 
     """Not even where it holds the same, for that alone would tell."""
     path = Path("leaf1/frr.conf")
     shutil.copy(outside / "key", path)
-    found, problems = open_files([("frr.conf", Disk().text(path))])
+    found, problems = open_files([("frr.conf", DiskWithHeldTexts().text(path))])
     assert problems == []
     link("leaf1/frr.conf", "../../outside/key")
     with pytest.raises(InputProblems, match="leads out of the repository"):

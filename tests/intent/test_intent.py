@@ -223,7 +223,7 @@ def test_pools_at_the_edge(pool: str) -> None:
 
 @pytest.mark.parametrize(("text", "ratio"), [("off", None), ("on", 1), ("1", 1), ("2", 2), ("256", 256)])
 def test_shared_headroom(text: str, ratio: int | None) -> None:
-    assert load(shipped("two-by-two", {"buffers.shared_headroom": text})).buffers.over_subscription == ratio
+    assert load(shipped("two-by-two", {"buffers.shared_headroom": text})).buffers.headroom_over_subscription == ratio
 
 
 @pytest.mark.parametrize("text", ["0", "257", "1.5", "yes", "2:1"])

@@ -139,8 +139,10 @@ def test_an_editor_shows_faults_of_a_sheet_that_is_not_open_at_the_intent(tmp_pa
 
     path = site(tmp_path, "cables.csv", CSV.replace("etp20", "etp99"))
     sheet = path.parent / "cables.csv"
-    (mark,) = TextChecker().look(path, {str(path): path.read_bytes()}).marks[str(path)]
+    (mark,) = TextChecker().check_text(path, {str(path): path.read_bytes()}).marks[str(path)]
     assert mark.message.startswith(f"{sheet}:10:1: leaf3 has no port etp99")
-    marks = TextChecker().look(path, {str(path): path.read_bytes(), str(sheet): sheet.read_bytes()}).marks
+    marks = TextChecker().check_text(path, {str(path): path.read_bytes(), str(sheet): sheet.read_bytes()}).marks
     assert (marks[str(path)], marks[str(sheet)][0].point) == ([], (10, 1))
-    assert TextChecker().look(path, {str(path): path.read_bytes(), str(sheet): CSV.encode()}).marks[str(path)] == []
+    assert (
+        TextChecker().check_text(path, {str(path): path.read_bytes(), str(sheet): CSV.encode()}).marks[str(path)] == []
+    )

@@ -20,7 +20,7 @@ def test_a_look_reads_and_judges_once_and_loads_no_rule_again(site: Path, monkey
     (site / "nodrop.yaml").write_text("rules: [rules]\n")
     (site / "rules/pfc").mkdir(parents=True)
     held = {str(path): path.read_bytes()}
-    desk.look(path, held)
+    desk.check_text(path, held)
     counted = {"read": 0, "rules": 0, "where": 0}
 
     def count(name: str, owner: object, attribute: str) -> None:
@@ -36,7 +36,7 @@ def test_a_look_reads_and_judges_once_and_loads_no_rule_again(site: Path, monkey
     count("rules", rules, "load_rules")
     count("where", platforms, "make_place_finder")
     before = desk.judged
-    desk.look(path, held)
+    desk.check_text(path, held)
     assert (counted, desk.judged - before) == ({"read": 1, "rules": 0, "where": 0}, 1)
 
 
@@ -46,12 +46,12 @@ def test_rules_of_the_site_are_loaded_again_when_they_change(site: Path) -> None
     own = site / "rules/pfc/link-pause-of-ours.yaml"
     own.parent.mkdir(parents=True)
     held = {str(path): path.read_bytes()}
-    known = {rule.name for rule in desk.look(path, held).site.every}
-    shipped = next(one for one in rules.shipped() if one.name == "link-pause-with-pfc")
+    known = {rule.name for rule in desk.check_text(path, held).site.every}
+    shipped = next(one for one in rules.shipped_rules() if one.name == "link-pause-with-pfc")
     own.write_text(Path(shipped.path).read_text())
-    assert {rule.name for rule in desk.look(path, held).site.every} - known == {"link-pause-of-ours"}
+    assert {rule.name for rule in desk.check_text(path, held).site.every} - known == {"link-pause-of-ours"}
     own.write_text("severity: fatal\n")
-    look = desk.look(path, held)
+    look = desk.check_text(path, held)
     assert {rule.name for rule in look.site.every} == known
     assert any("link-pause-of-ours.yaml" in line and "fatal" in line for line in look.log)
 
@@ -67,7 +67,7 @@ def test_a_rule_that_fails_is_a_mark_and_a_line_of_the_log(site: Path, monkeypat
 
     monkeypatch.setattr(_RuleRun, "judge", failing)
     path = site / "build/leaf1/config_db.json"
-    look = TextChecker().look(path, {str(path): path.read_bytes()})
+    look = TextChecker().check_text(path, {str(path): path.read_bytes()})
     (mark,) = look.marks[str(path)]
     assert mark.code == CRASH
     assert "pfc-without-watchdog" in mark.message
@@ -85,7 +85,7 @@ def test_no_comment_is_offered_that_leaves_its_finding(site: Path, severity: str
     )
     held = {str(path): text.encode()}
     desk = TextChecker()
-    look = desk.look(path, held)
+    look = desk.check_text(path, held)
     offered = {
         mark.code: suppress_by_comment(desk, look, mark.finding, path, mark.span.line - 1, held) is not None
         for mark in look.marks[str(path)]

@@ -9,7 +9,7 @@ pytest.importorskip("pygls", reason="the extra `lsp` is not installed")
 
 from lsprotocol import types
 
-from nodrop.lsp.rows import Rows
+from nodrop.lsp.rows import EditorLines
 from nodrop.resources import resource_folder
 from support.lsp_client import Editor, session
 
@@ -49,7 +49,7 @@ async def scribble(editor: Editor, paths: list[Path], rounds: int, seed: int) ->
     for _ in range(rounds):
         uri = chance.choice(list(texts))
         for _ in range(chance.randrange(1, 6)):
-            rows = Rows(texts[uri])
+            rows = EditorLines(texts[uri])
             start = chance.randrange(len(rows.text) + 1)
             end = min(len(rows.text), start + chance.choice((0, 0, 1, 3, 40)))
             (line, column), (end_line, end_column) = rows.position(start), rows.position(end)
@@ -62,7 +62,7 @@ async def scribble(editor: Editor, paths: list[Path], rounds: int, seed: int) ->
         await editor.client.text_document_completion_async(types.CompletionParams(named, at))
         await editor.client.text_document_hover_async(types.HoverParams(named, at))
         found = await editor.diagnostics(uri)
-        rows = Rows(texts[uri])
+        rows = EditorLines(texts[uri])
         for one in found:
             for place in (one.range.start, one.range.end):
                 assert rows.position(rows.offset((place.line, place.character))) == (place.line, place.character)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodrop.lsp.rows import PositionEncoding, Rows
+from nodrop.lsp.rows import EditorLines, PositionEncoding
 from nodrop.syntax.places import BYTE_ORDER_MARK, Lines, Span
 
 TEXTS = st.text(st.sampled_from("ab{: é𝄞\u2028\x0b\x85\t\r\n"), max_size=40)
@@ -13,7 +13,7 @@ BYTES = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-l
 
 @given(TEXTS, st.sampled_from(ENCODINGS))
 def test_every_offset_has_a_position_that_leads_back(text: str, encoding: PositionEncoding) -> None:
-    rows = Rows(text, encoding)
+    rows = EditorLines(text, encoding)
     assert "".join(rows.lines) == text
     codec, width = BYTES[encoding]
     for offset in range(len(text) + 1):
@@ -28,7 +28,7 @@ def test_every_offset_has_a_position_that_leads_back(text: str, encoding: Positi
 
 @given(TEXTS, st.sampled_from(ENCODINGS), st.integers(0, 9), st.integers(0, 99))
 def test_any_position_is_brought_into_the_text(text: str, encoding: PositionEncoding, line: int, column: int) -> None:
-    rows = Rows(text, encoding)
+    rows = EditorLines(text, encoding)
     offset = rows.offset((line, column))
     assert 0 <= offset <= len(text)
     assert rows.position(offset)[0] == min(line, len(rows.lines) - 1)
@@ -36,7 +36,7 @@ def test_any_position_is_brought_into_the_text(text: str, encoding: PositionEnco
 
 @given(TEXTS, st.sampled_from(ENCODINGS), st.data())
 def test_spans_of_the_readers_are_ranges(text: str, encoding: PositionEncoding, data: st.DataObject) -> None:
-    rows, lines = Rows(text, encoding), Lines(text)
+    rows, lines = EditorLines(text, encoding), Lines(text)
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
     if any(text[at - 1 : at + 1] == "\r\n" for at in (start, end)):
@@ -47,10 +47,10 @@ def test_spans_of_the_readers_are_ranges(text: str, encoding: PositionEncoding, 
 
 
 def test_a_byte_order_mark_is_no_column_of_readers() -> None:
-    assert Rows(f"{BYTE_ORDER_MARK}ab\nab").range(Span(1, 1, 1, 2)) == ((0, 1), (0, 2))
-    assert Rows(f"{BYTE_ORDER_MARK}ab\nab").range(Span(2, 1, 2, 2)) == ((1, 0), (1, 1))
+    assert EditorLines(f"{BYTE_ORDER_MARK}ab\nab").range(Span(1, 1, 1, 2)) == ((0, 1), (0, 2))
+    assert EditorLines(f"{BYTE_ORDER_MARK}ab\nab").range(Span(2, 1, 2, 2)) == ((1, 0), (1, 1))
 
 
 def test_a_column_inside_of_a_character_is_before_it() -> None:
-    assert [Rows("a𝄞b", "utf-16").offset((0, column)) for column in range(5)] == [0, 1, 1, 2, 3]
-    assert [Rows("é", "utf-8").offset((0, column)) for column in range(3)] == [0, 0, 1]
+    assert [EditorLines("a𝄞b", "utf-16").offset((0, column)) for column in range(5)] == [0, 1, 1, 2, 3]
+    assert [EditorLines("é", "utf-8").offset((0, column)) for column in range(3)] == [0, 0, 1]

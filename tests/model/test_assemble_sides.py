@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from nodrop.model.assemble import SharedObjects, assemble_fabric
+from nodrop.model.assemble import ObjectsSharedByStates, assemble_fabric
 from nodrop.model.declared import DeclaredFacts
 from nodrop.model.fabric import Device, End, Host, Interface, Link
 from nodrop.model.reading import CableEvidence, DeviceReading
@@ -95,7 +95,7 @@ def test_where_cables_are_stated_nothing_else_says_the_side() -> None:
 
 
 def test_a_state_with_other_sessions_is_not_cabled_alike() -> None:
-    shared, ports = SharedObjects(), (Interface(name="swp1"),)
+    shared, ports = ObjectsSharedByStates(), (Interface(name="swp1"),)
     first = assemble_fabric([leaf(*ports)], DeclaredFacts(), shared=shared).fabric.device("leaf1")
     second = assemble_fabric([leaf(*ports, sessions=(over("swp1", "internal"),))], DeclaredFacts(), shared=shared)
     assert (first.interfaces[0].side, second.fabric.device("leaf1").interfaces[0].side) == (UNKNOWN, "fabric")

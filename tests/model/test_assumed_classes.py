@@ -7,7 +7,7 @@ import pytest
 
 import nodrop
 from nodrop import analyses
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 
 NOTE = "conventional-rdma-dscp-lossy"
 STOCK = dict.fromkeys(range(64), 1) | {3: 3, 4: 4}
@@ -137,7 +137,7 @@ def test_a_stated_class_has_no_note(tmp_path: Path) -> None:
 
 
 def test_only_what_reads_the_classes_is_unsure_for_want_of_them() -> None:
-    reading = {rule.name for rule in shipped() if "classes" in rule.topics}
+    reading = {rule.name for rule in shipped_rules() if "classes" in rule.topics}
     assert {
         "rdma-dscp-in-lossy-class",
         "nic-tos-not-rdma",
@@ -156,7 +156,7 @@ def test_only_what_reads_the_classes_is_unsure_for_want_of_them() -> None:
 
 
 def test_arguments_that_an_analysis_names_for_a_statement_are_those_of_rules() -> None:
-    for name in analyses.names():
-        named = getattr(analyses.module(name), "RESTS_ON_WITH", {})
-        used = {value for rule in shipped() if rule.analysis == name for value in rule.arguments.values()}
+    for name in analyses.analysis_names():
+        named = getattr(analyses.analysis_module(name), "RESTS_ON_WITH", {})
+        used = {value for rule in shipped_rules() if rule.analysis == name for value in rule.arguments.values()}
         assert frozenset().union(*named.values()) <= used, name

@@ -237,7 +237,7 @@ def test_reading_what_is_worked_out_and_what_is_not_there() -> None:
 
 
 def test_what_is_only_looked_for_is_not_guessed_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nodrop.model.edit.nearest", lambda *_: pytest.fail("a hint was looked for"))
+    monkeypatch.setattr("nodrop.model.edit.known_word_hint", lambda *_: pytest.fail("a hint was looked for"))
     assert find_value(BASE, parse_subject("leaf1/Ethernet0/qos/pfc")) is ABSENT
     assert find_value(BASE, parse_subject("leaf1/Ethernet0/qos/queues/4")) is ABSENT
     assert find_value(BASE, parse_subject("leaf1/Ethernet16%2F1/qos")) is None

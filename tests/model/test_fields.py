@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from nodrop.analyses.siblings import SIBLING_ASPECTS
+from nodrop.analyses.siblings import PORT_TRAITS_BY_ASPECT
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.fields import FIELD_TABLE, entry_label, field_names, field_of, impacts_of_path, label_of, unit_of
-from nodrop.model.types import Type, attributes_of, fields_of
+from nodrop.model.types import ValueType, attributes_of, fields_of
 from nodrop.model.values import value_classes
 from support.places import ROOT
 
@@ -29,7 +29,7 @@ def test_every_field_of_the_model_has_a_row_and_every_row_a_field() -> None:
 
 def test_every_path_of_a_row_leads_to_a_part_of_the_model() -> None:
     def leads(owner: type, path: list[str]) -> bool:
-        kind: Type | None = attributes_of(owner).get(path[0])
+        kind: ValueType | None = attributes_of(owner).get(path[0])
         rest = path[1:]
         if kind is not None and rest and rest[0] in ("*", "**"):
             kind, rest = kind.element, rest[1:]
@@ -76,7 +76,7 @@ def test_no_label_repeats_what_follows_from_the_name() -> None:
 
 
 def test_aspects_are_those_of_siblings() -> None:
-    assert {row.aspect for rows in FIELD_TABLE.values() for row in rows.values()} - {""} == SIBLING_ASPECTS.keys()
+    assert {row.aspect for rows in FIELD_TABLE.values() for row in rows.values()} - {""} == PORT_TRAITS_BY_ASPECT.keys()
 
 
 def test_words_and_units_of_fields() -> None:

@@ -3,13 +3,13 @@
 import pytest
 
 from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Management
-from nodrop.model.identifiers import Identifiers, find_shared_identifiers, identifiers_of, is_same_fabric
+from nodrop.model.identifiers import FabricIdentifiers, find_shared_identifiers, identifiers_of, is_same_fabric
 from nodrop.model.routing import Bgp
 from nodrop.model.states import UNKNOWN
 
 
-def identifiers(*devices: str, fabric: str = "", **others: tuple[str, ...]) -> Identifiers:
-    return Identifiers(fabric=fabric, devices=devices, **others)  # type: ignore[arg-type]
+def identifiers(*devices: str, fabric: str = "", **others: tuple[str, ...]) -> FabricIdentifiers:
+    return FabricIdentifiers(fabric=fabric, devices=devices, **others)  # type: ignore[arg-type]
 
 
 def test_what_is_adjacent_is_one_range_and_what_means_something_on_one_link_is_left_out() -> None:
@@ -30,7 +30,7 @@ def test_what_is_adjacent_is_one_range_and_what_means_something_on_one_link_is_l
     )
     cable = Link(a=End("gpu1", "nic1"), b=End("leaf1", "Ethernet8"))
     made = identifiers_of(Fabric(name="fabric", mode="lossless", devices=(device,), links=(cable,)))
-    assert made == Identifiers(
+    assert made == FabricIdentifiers(
         fabric="",
         devices=("leaf1",),
         management=("192.0.2.1", "fd00:9::1"),
@@ -58,7 +58,9 @@ def test_what_is_adjacent_is_one_range_and_what_means_something_on_one_link_is_l
         (identifiers("leaf3"), identifiers("leaf1", "leaf2", fabric="pod"), True, False),
     ],
 )
-def test_states_of_one_fabric_are_not_two(one: Identifiers, other: Identifiers, an_intent: bool, same: bool) -> None:
+def test_states_of_one_fabric_are_not_two(
+    one: FabricIdentifiers, other: FabricIdentifiers, an_intent: bool, same: bool
+) -> None:
     assert is_same_fabric(one, other, an_intent=an_intent) is same
     assert is_same_fabric(other, one, an_intent=an_intent) is same
 

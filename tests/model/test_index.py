@@ -83,9 +83,9 @@ def test_ports_of_a_switch_are_alike_in_all_that_groups_go_by() -> None:
     ports = tuple(Interface(name=f"p{number}", **way) for number, way in enumerate([*ways, *reversed(ways)]))
     device = Device(name="leaf1", platform="sonic", interfaces=ports)
     first = Index(Fabric(name="test", mode="lossless", devices=(device,)))
-    groups = [[one.name for one in group] for group in first.alike(device)]
+    groups = [[one.name for one in group] for group in first.alike_ports_of_device(device)]
     assert groups == [["p0", "p1", "p8", "p9"], ["p2", "p7"], ["p3", "p6"], ["p4", "p5"]]
     other = Device(name="leaf1", platform="sonic", interfaces=ports[:1])
     second = Index(Fabric(name="test", mode="lossless", devices=(device, other)), first)
-    assert second.alike(device) is first.alike(device)
-    assert second.alike(other) == (list(ports[:1]),)
+    assert second.alike_ports_of_device(device) is first.alike_ports_of_device(device)
+    assert second.alike_ports_of_device(other) == (list(ports[:1]),)

@@ -179,5 +179,10 @@ def test_stated_hosts_join_the_planes_of_a_fabric() -> None:
     pair = [Link(a=End(a, "Ethernet8"), b=End(b, "Ethernet8")) for a, b in (("a1", "a2"), ("b1", "b2"))]
     devices = assemble_fabric([switch(name, pfc=True) for name in names], DeclaredFacts(mode="lossless")).fabric
     joined = Index(replace(devices, hosts=(host,), links=(*links, *pair)))
-    assert joined.groups == dict.fromkeys(names, "")
-    assert Index(replace(devices, links=(*links, *pair))).groups == {"a1": "a1", "a2": "a1", "b1": "b1", "b2": "b1"}
+    assert joined.cable_group_by_device == dict.fromkeys(names, "")
+    assert Index(replace(devices, links=(*links, *pair))).cable_group_by_device == {
+        "a1": "a1",
+        "a2": "a1",
+        "b1": "b1",
+        "b2": "b1",
+    }

@@ -7,7 +7,7 @@ import pytest
 
 import nodrop
 from nodrop.collect import read_artifacts
-from nodrop.model.assemble import SharedObjects, assemble_fabric
+from nodrop.model.assemble import ObjectsSharedByStates, assemble_fabric
 from nodrop.model.declared import DeclaredFacts
 from nodrop.model.fabric import End, Interface, Link
 from nodrop.model.reading import CableEvidence, DeviceReading
@@ -69,14 +69,14 @@ OTHERS: dict[str, Callable[[State], State]] = {
 @pytest.mark.parametrize("name", OTHERS)
 def test_a_state_is_the_same_beside_another_and_alone(name: str, state: State) -> None:
     other = OTHERS[name](state)
-    shared = SharedObjects()
+    shared = ObjectsSharedByStates()
     for one in (state, other, state):
         assert assemble_fabric(*one, shared=shared) == assemble_fabric(*one)
     assert assemble_fabric(*other) != assemble_fabric(*state)
 
 
 def test_of_what_is_the_same_there_is_one_object(state: State) -> None:
-    shared = SharedObjects()
+    shared = ObjectsSharedByStates()
     before, after = (assemble_fabric(*one, shared=shared).fabric for one in (state, OTHERS["MTU"](state)))
     assert before.links is after.links
     same = [one.name for one, other in zip(before.devices, after.devices, strict=True) if one is other]

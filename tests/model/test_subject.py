@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodrop.model.fabric import End
-from nodrop.model.subject import cable_ends, link_subject, matches
+from nodrop.model.subject import ends_of_cable_key, link_subject, matches
 
 
 @pytest.mark.parametrize(
@@ -19,12 +19,12 @@ from nodrop.model.subject import cable_ends, link_subject, matches
     ],
 )
 def test_the_ends_of_a_cable(a: End, b: End) -> None:
-    assert cable_ends(link_subject(a, b)[-1]) == tuple(sorted((a, b)))
+    assert ends_of_cable_key(link_subject(a, b)[-1]) == tuple(sorted((a, b)))
 
 
 @pytest.mark.parametrize("name", ["leaf1", "leaf--1", "", "*", "leaf1:Ethernet0"])
 def test_what_is_no_cable_has_no_ends(name: str) -> None:
-    assert cable_ends(name) == ()
+    assert ends_of_cable_key(name) == ()
 
 
 @settings(max_examples=100)

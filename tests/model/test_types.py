@@ -12,15 +12,15 @@ from nodrop.model.qos import PfcWatchdog, PriorityGroup, QosProfile, Queue
 from nodrop.model.routing import BgpNeighbor, RouteMapRule
 from nodrop.model.types import (
     ANY_TYPE,
-    Record,
-    Type,
+    RecordType,
+    ValueType,
     attributes_of,
+    did_you_mean_hint,
     fields_of,
     is_property,
     join_types,
     key_of,
-    meant,
-    nearest,
+    known_word_hint,
     source_fields_of,
     type_of,
 )
@@ -29,7 +29,7 @@ from nodrop.model.types import (
 def owners() -> list[type]:
     """All classes of the model, found from the fabric down."""
     found: dict[type, None] = {}
-    left: list[Type] = [type_of(Fabric)]
+    left: list[ValueType] = [type_of(Fabric)]
     while left:
         kind = left.pop()
         for owner in kind.owners:
@@ -80,7 +80,7 @@ def test_fields_and_properties() -> None:
     assert source_fields_of(Device, "neighbors") == {"bgp"}
     assert source_fields_of(PriorityGroup, "lossless") == {"buffer"}
     assert set(attributes_of(Port)) == {"panel", "split"}
-    record = Record("options", (("limit", type_of(int)),))
+    record = RecordType("options", (("limit", type_of(int)),))
     assert attributes_of(record) == {"limit": type_of(int)}
 
 
@@ -129,8 +129,8 @@ def test_rows_are_called_by_their_key() -> None:
 
 
 def test_hints_name_the_nearest_word_or_those_there_are() -> None:
-    assert nearest("watchdg", ["pfc_watchdog", "queues"]) == "did you mean `pfc_watchdog`?"
-    assert nearest("x", ["b", "a"]) == "known: a, b"
-    assert nearest("x", []) == ""
-    assert nearest("x" * 9, [f"word{number:02}" for number in range(25)]).endswith("word23, …")
-    assert meant("x", ["b"]) == ""
+    assert known_word_hint("watchdg", ["pfc_watchdog", "queues"]) == "did you mean `pfc_watchdog`?"
+    assert known_word_hint("x", ["b", "a"]) == "known: a, b"
+    assert known_word_hint("x", []) == ""
+    assert known_word_hint("x" * 9, [f"word{number:02}" for number in range(25)]).endswith("word23, …")
+    assert did_you_mean_hint("x", ["b"]) == ""

@@ -84,7 +84,7 @@ def test_what_runs_otherwise_is_drift(platform: str, kind: str) -> None:
 def test_an_import_states_the_lists_under_extra(platform: str, kind: str) -> None:
     data = intent_with(platform, *changes(platform)[kind])
     found = imported(build(data))
-    assert (found.left, found.equal) == ((), True)
+    assert (found.left, found.rebuilds_same_fabric) == ((), True)
     assert found.intent is not None
     again, stated = (
         {key: sorted((*part.tables, *part.paths)) for key, part in extra.items()}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.limits import MAX_TRIALS
+from nodrop.limits import MAX_EDIT_TRIALS
 from nodrop.platforms.kit import editing
 from support.command import nodrop
 from support.single_faults import clean, written
@@ -25,7 +25,7 @@ nv set interface swp2
 def failed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Collect why changes cannot be made, one for each time that it is tried."""
     found: list[str] = []
-    take = editing.EditState._take
+    take = editing.EditState._make_all_or_none
 
     def counted(state: editing.EditState, changes):  # type: ignore[no-untyped-def]
         why = take(state, changes)
@@ -43,7 +43,7 @@ def test_a_switch_has_one_budget_over_all_edits_of_a_plan(tmp_path: Path, failed
         path.write_text(text)
     done = nodrop("plan", *paths, "--no-config", "--patch", tmp_path / "out")
     assert done.code == 1
-    assert 0 < len(failed) <= 2 * MAX_TRIALS  # of each edit, the first trial is free
+    assert 0 < len(failed) <= 2 * MAX_EDIT_TRIALS  # of each edit, the first trial is free
     left = (tmp_path / "out" / "leaf1" / "by-hand.txt").read_text()
     assert "not tried, for too many changes of this switch cannot be made together" in left
 

@@ -16,7 +16,7 @@ from nodrop.model.assemble import assemble_fabric
 from nodrop.model.declared import DeclaredFacts
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading, Source
-from nodrop.plan.effects import unchanged_files
+from nodrop.plan.effects import switch_files_if_unchanged
 from nodrop.plan.model import Plan
 from nodrop.platforms.kit.own_additions import _parse_addition_row, is_added_by_switch, read_addition_rows
 from nodrop.resources import resource_folder
@@ -47,7 +47,7 @@ def _read(files: dict[str, bytes], platform: str = "sonic") -> Reading:
 
 
 def _tables(of: Reading, name: str) -> dict[str, Any]:
-    tables: dict[str, Any] = json.loads((unchanged_files(of, name) or {})["config_db.json"])
+    tables: dict[str, Any] = json.loads((switch_files_if_unchanged(of, name) or {})["config_db.json"])
     return tables
 
 

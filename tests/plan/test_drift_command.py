@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from nodrop.cli import working
-from nodrop.parallel import processes
+from nodrop.parallel import process_pool_for_devices
 from nodrop.resources import resource_folder
 from support.as_it_runs import as_it_runs
 from support.command import built, nodrop
@@ -106,9 +106,9 @@ def test_patches_are_made_by_as_many_processes_as_are_asked_for(
 
     def counted(devices: int, *, jobs: int | None, **given: Any) -> AbstractContextManager[Executor | None]:
         asked.append(jobs)
-        return processes(devices, jobs=jobs, **given)
+        return process_pool_for_devices(devices, jobs=jobs, **given)
 
-    monkeypatch.setattr(working, "processes", counted)
+    monkeypatch.setattr(working, "process_pool_for_devices", counted)
     nodrop("drift", "running", "intent.yaml", "--patch", "patch", "-j", "3")
     assert asked == [3, 3]
 

@@ -12,9 +12,9 @@ from nodrop.errors import InputProblems
 from nodrop.judging import build_and_read
 from nodrop.model.change import worst_disruption
 from nodrop.model.reading import Reading
-from nodrop.plan.effects import unchanged_files
+from nodrop.plan.effects import switch_files_if_unchanged
 from nodrop.plan.model import CHANGE_RISKS, Plan
-from nodrop.plan.patches import Patch, make_patches
+from nodrop.plan.patches import SwitchPatchFiles, make_patches
 from nodrop.platforms.frr.changes import find_vtysh_changes
 from nodrop.platforms.sonic.edit import PATCH, between
 from nodrop.platforms.sonic.patch import diff_tables
@@ -36,12 +36,12 @@ CASES = [*({knob: value} for knob, values in KNOBS.items() for value in values),
 SLOW = [pytest.param(one, marks=pytest.mark.slow, id=str(one)) for one in CASES if one not in MORE]
 
 
-def made(old: Reading, new: Reading) -> Iterator[tuple[Plan, Patch, dict[str, bytes], dict[str, bytes]]]:
+def made(old: Reading, new: Reading) -> Iterator[tuple[Plan, SwitchPatchFiles, dict[str, bytes], dict[str, bytes]]]:
     """The plan and the patch of each switch that changes, with its old files and its new ones."""
     plan = nodrop.plan(old, new)
     kinds = {one.name: one.kind for one in plan.devices}
     for patch in make_patches(plan, old, new):
-        before, after = unchanged_files(old, patch.device), unchanged_files(new, patch.device)
+        before, after = switch_files_if_unchanged(old, patch.device), switch_files_if_unchanged(new, patch.device)
         if kinds[patch.device] == "changed":
             assert before is not None
             assert after is not None
@@ -133,7 +133,7 @@ def test_a_table_without_rows_is_none() -> None:
 @pytest.mark.parametrize("knob", ["endpoints.storage.split", "hwsku"])
 def test_other_lanes_and_another_hwsku_are_for_no_patch(knob: str) -> None:
     old = reading("sonic")
-    files = unchanged_files(old, "leaf1")
+    files = switch_files_if_unchanged(old, "leaf1")
     assert files is not None
     config = json.loads(files["config_db.json"])
     if knob == "hwsku":
@@ -147,7 +147,7 @@ def test_other_lanes_and_another_hwsku_are_for_no_patch(knob: str) -> None:
 def test_no_map_is_without_rows(name: str) -> None:
     """libyang 1, with which SONiC reads files up to 202511, refuses the whole file for one."""
     for device in ("leaf1", "spine1"):
-        files = unchanged_files(build_and_read(load(shipped(name)), "intent.yaml", "build")[1], device)
+        files = switch_files_if_unchanged(build_and_read(load(shipped(name)), "intent.yaml", "build")[1], device)
         assert files is not None
         tables = json.loads(files["config_db.json"])
         maps = {table: rows for table, rows in tables.items() if table.endswith("_MAP") or "MAP_" in table}

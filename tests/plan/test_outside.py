@@ -15,7 +15,7 @@ from nodrop.model.declared import DeclaredFacts
 from nodrop.model.reading import Reading, Source
 from nodrop.plan.model import Plan
 from nodrop.plan.patches import make_patches
-from nodrop.platforms.kit.settings import OpenedSettings
+from nodrop.platforms.kit.settings import DeviceFileSettings
 from nodrop.report import plan_json
 from nodrop.resources import resource_folder
 from support.broken_fabrics import broken, said
@@ -152,16 +152,16 @@ def test_settings_are_taken_in_the_order_of_their_paths() -> None:
     """And not in that of a set, which every run has otherwise: what is spelt has the same bytes."""
     means = platforms.find_settings_reader("nvue")
     none, some = (
-        OpenedSettings({"startup.yaml": f"- set: {text}\n".encode()}, means)
+        DeviceFileSettings({"startup.yaml": f"- set: {text}\n".encode()}, means)
         for text in (
             "{}",
             "{system: {hostname: leaf1}, qos: {roce: {enable: on, mode: lossless}}, interface: {swp1: {}}}",
         )
     )
     paths = [one.path for one in none.differences(some)]
-    made = none.taking(some, paths)
+    made = none.files_with_settings_from(some, paths)
     assert len(paths) == 4
-    assert all(none.taking(some, paths[at:] + paths[:at]) == made for at in range(4))
+    assert all(none.files_with_settings_from(some, paths[at:] + paths[:at]) == made for at in range(4))
 
 
 def test_a_setting_that_states_its_default_is_harmless() -> None:

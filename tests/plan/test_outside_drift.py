@@ -14,7 +14,7 @@ from nodrop.model.declared import DeclaredFacts
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading, Source
 from nodrop.plan.drifting import declared_facts_of
-from nodrop.plan.effects import unchanged_files
+from nodrop.plan.effects import switch_files_if_unchanged
 from nodrop.plan.model import Drift
 from nodrop.plan.patches import make_patches
 from nodrop.platforms.kit.own_additions import is_self_written_setting
@@ -38,7 +38,7 @@ def read(platform: str, files: dict[str, bytes], stated: Fabric | None = None) -
 
 
 def files_of(platform: str = "sonic") -> dict[str, bytes]:
-    return dict(unchanged_files(reading(platform), "leaf1") or {})
+    return dict(switch_files_if_unchanged(reading(platform), "leaf1") or {})
 
 
 def sonic(change: Change, want: Change = lambda _: None) -> tuple[Reading, Reading]:

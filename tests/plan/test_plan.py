@@ -13,7 +13,7 @@ import nodrop
 from nodrop import platforms
 from nodrop.checking.rollout import order_rollout, should_compute_routing
 from nodrop.errors import InputProblems, Unsupported
-from nodrop.judging import Settings
+from nodrop.judging import CheckSettings
 from nodrop.model.compare import differences
 from nodrop.model.edit import set_value
 from nodrop.model.fabric import Device
@@ -21,9 +21,9 @@ from nodrop.model.reading import Assumption, Reading
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import parse_subject
 from nodrop.model.types import fields_of
-from nodrop.plan.effects import unchanged_files
+from nodrop.plan.effects import switch_files_if_unchanged
 from nodrop.plan.model import Plan
-from nodrop.plan.patches import MANUAL_STEPS_FILE, Patch, make_patches
+from nodrop.plan.patches import MANUAL_STEPS_FILE, SwitchPatchFiles, make_patches
 from nodrop.platforms.kit import change_effects
 from nodrop.platforms.kit.traits import traits_of_platform
 from nodrop.platforms.sonic.edit import PATCH
@@ -88,7 +88,7 @@ def whole(one: Plan) -> list[str]:
 def test_what_a_reviewer_reads(name: str, update_golden: bool) -> None:
     old, new = story(name)
     made = nodrop.plan(old, new)
-    made = order_rollout(made, old, new, Settings(), routing=should_compute_routing(made, old, new))
+    made = order_rollout(made, old, new, CheckSettings(), routing=should_compute_routing(made, old, new))
     pages = {
         "txt": text_of_plan(made),
         "md": markdown_of_plan(made),
@@ -155,10 +155,10 @@ def test_equal_changes_are_told_once() -> None:
     assert [len(block.ports) for block in made.changes] == [7, 4]
 
 
-def applied_by_its_tool(platform: str, patch: Patch, old: Reading) -> None:
+def applied_by_its_tool(platform: str, patch: SwitchPatchFiles, old: Reading) -> None:
     """What the switch's own tools make of the patch alone is what the patch promises of the file."""
     file = platforms.reader(platform).CANONICAL_FILES[0]
-    had = unchanged_files(old, patch.device)
+    had = switch_files_if_unchanged(old, patch.device)
     assert had is not None
     if platform == "sonic":
         tables = typed(patch.files, applied(steps_of(patch.files), json.loads(had[file])))

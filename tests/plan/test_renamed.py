@@ -3,7 +3,7 @@
 import nodrop
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading
-from nodrop.plan.model import Stage
+from nodrop.plan.model import RolloutStage
 from support.designs import build, shipped
 
 
@@ -11,7 +11,7 @@ def read(fabric: Fabric) -> Reading:
     return nodrop.read_back(list(nodrop.write(fabric)), fabric)
 
 
-def order(changes: dict[str, object]) -> tuple[Stage, ...]:
+def order(changes: dict[str, object]) -> tuple[RolloutStage, ...]:
     old, new = build(shipped("two-by-two")), build(shipped("two-by-two", changes))
     return nodrop.plan(read(old), read(new)).order
 

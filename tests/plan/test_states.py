@@ -8,7 +8,7 @@ import pytest
 import nodrop
 from nodrop.model.reading import Reading, Source
 from nodrop.plan.model import ChangeScope, Plan
-from nodrop.plan.shares import ChangeShares
+from nodrop.plan.shares import ChangesByScope
 from nodrop.plan.states import RolloutStates
 from support.plan_pairs import reading, reading_of
 
@@ -31,8 +31,8 @@ def pair() -> tuple[Reading, Reading, Plan]:
 def test_files_of_a_switch_are_those_of_its_own_state(done: tuple[str, ...]) -> None:
     old, new, plan = pair()
     assert {change.name for change in plan.devices} == set(NAMES)
-    states = RolloutStates(plan.devices, old, new, ChangeShares(plan.devices, old.fabric, new.fabric))
-    state = states.at(dict.fromkeys(done, frozenset({ChangeScope()})), "old")
+    states = RolloutStates(plan.devices, old, new, ChangesByScope(plan.devices, old.fabric, new.fabric))
+    state = states.reading_after_changes(dict.fromkeys(done, frozenset({ChangeScope()})), "old")
     found = {name: [source.display for source in sources] for name, sources in state.sources.items()}
     assert found == {name: [f"{'new' if name in done else 'old'}/{name}"] for name in NAMES}
     sides = {"old": old.fabric, "new": new.fabric}
@@ -46,7 +46,7 @@ def test_a_state_has_as_many_switches_as_it_costs_to_judge(near: bool, seen: tup
     """What changes is leaf1 alone, which has cables to both spines and none to leaf2."""
     old, new, plan = pair()
     changes = [change for change in plan.devices if change.name == "leaf1"]
-    states = RolloutStates(changes, old, new, ChangeShares(changes, old.fabric, new.fabric), near=near)
-    state = states.at(states.every, "new")
+    states = RolloutStates(changes, old, new, ChangesByScope(changes, old.fabric, new.fabric), near=near)
+    state = states.reading_after_changes(states.all_changes_done, "new")
     assert tuple(device.name for device in state.fabric.devices) == seen
-    assert states.size == len(seen)
+    assert states.max_switch_count == len(seen)

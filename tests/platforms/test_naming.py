@@ -6,7 +6,7 @@ from nodrop import platforms
 from nodrop.hardware import switch, switches
 from nodrop.model.fabric import Port
 from nodrop.platforms import port_name
-from nodrop.platforms.nvue.naming import NvuePort, nvue_port
+from nodrop.platforms.nvue.naming import ParsedPortName, nvue_port
 from nodrop.platforms.sonic.naming import model_port
 
 
@@ -36,7 +36,7 @@ def test_a_name_means_its_port(model: str, splits: int) -> None:
     groups = [group for group in switch(model).ports if group.find_breakout(splits)]
     ports = [Port(panel, part) for group in groups for panel in group.panels for part in range(splits)]
     nvue = [port_name("nvue", model, port, splits) for port in ports]
-    assert [nvue_port(name) for name in nvue] == [NvuePort(port, splits > 1) for port in ports]
+    assert [nvue_port(name) for name in nvue] == [ParsedPortName(port, splits > 1) for port in ports]
     known = [port for port in ports if port.panel in switch(model).sonic_ports]
     sonic = [port_name("sonic", model, port, splits) for port in known]
     assert [model_port(model, name, splits) for name in sonic] == known

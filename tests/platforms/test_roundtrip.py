@@ -27,7 +27,7 @@ from nodrop.platforms import unsupported_paths
 from nodrop.platforms.kit.artifact import Artifact
 from nodrop.platforms.sonic import read_qos, writer
 from nodrop.platforms.sonic.read_bridging import DEFAULT_MTU_BYTES
-from nodrop.platforms.sonic.routing_tables import FRAMEWORK_DEFAULT_REASONS
+from nodrop.platforms.sonic.routing_tables import FRRCFGD_DEFAULT_REASON_BY_FIELD
 from nodrop.resources import resource_folder
 from support import random_values
 from support.random_fabrics import alone, devices, fabrics
@@ -90,7 +90,11 @@ def left_open(*devices: Device) -> dict[Subject, str]:
     shut = [(one.name, port.name, port.mtu_bytes) for one in devices for port in one.interfaces if not port.enabled]
     mtu = f"PORT has no mtu, which is {DEFAULT_MTU_BYTES} (portmgrd)"
     return {
-        **{(name, "@bgp", field): reason for name in in_tables for field, reason in FRAMEWORK_DEFAULT_REASONS.items()},
+        **{
+            (name, "@bgp", field): reason
+            for name in in_tables
+            for field, reason in FRRCFGD_DEFAULT_REASON_BY_FIELD.items()
+        },
         **{(name, port, "mtu_bytes"): mtu for name, port, size in shut if size == DEFAULT_MTU_BYTES},
     }
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from nodrop.engine.areas import rule_area_names
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 from nodrop.resources import resource_folder
 from support.places import ROOT, TESTS
 
@@ -323,7 +323,7 @@ def test_golden_files_are_small() -> None:
 
 
 def test_every_rule_lies_in_an_area_and_has_examples() -> None:
-    for rule in shipped():
+    for rule in shipped_rules():
         assert rule.area in rule_area_names(), rule.name
         kinds = {example.kind for example in rule.examples}
         assert kinds == {"bad", "good"}, rule.name

@@ -13,7 +13,7 @@ from nodrop.cli import main as cli
 from nodrop.platforms.nvue import delivery as nvue
 from nodrop.platforms.nvue.releases import RELEASES as NVUE_RELEASES
 from nodrop.platforms.sonic.delivery import apply_script
-from nodrop.platforms.sonic.releases import RELEASES as SONIC_RELEASES
+from nodrop.platforms.sonic.releases import DATABASE_VERSION_BY_RELEASE as SONIC_RELEASES
 from support.command import nodrop
 from support.places import ROOT
 

@@ -7,7 +7,7 @@ from textwrap import dedent
 from nodrop.design.high_frequency import COUNTERS_BY_KIND
 from nodrop.hardware import asic
 from nodrop.platforms.sonic.delivery import apply_script
-from nodrop.platforms.sonic.releases import RELEASE_BY_BRANCH, RELEASES
+from nodrop.platforms.sonic.releases import DATABASE_VERSION_BY_RELEASE, RELEASE_BY_BRANCH
 from nodrop.platforms.sonic.schema import schema_of_release
 from nodrop.resources import resource_folder
 from support.command import nodrop
@@ -66,7 +66,7 @@ def test_db_migrator_reads_in_each_release_what_its_script_asks_for() -> None:
         for release in row[0].split(", "):
             stated[release] = " ".join(re.findall(r"`([\w.]+)`", row[5]))
     asked = {}
-    for release in (*RELEASES, *RELEASE_BY_BRANCH):
+    for release in (*DATABASE_VERSION_BY_RELEASE, *RELEASE_BY_BRANCH):
         (asked[release],) = re.findall(
             "^MIGRATED_FROM='(.*)'$", apply_script(RELEASE_BY_BRANCH.get(release, release)), re.MULTILINE
         )

@@ -13,10 +13,10 @@ from nodrop.model.routing import Bgp, PrefixList, PrefixRule, RouteMap, RouteMap
 from nodrop.model.states import known_rows
 from nodrop.model.values import replace_fields
 from nodrop.proofs.alike_failures import AlikeFailures, is_order_free
-from nodrop.proofs.deadlock import DeadlockCheck, check_deadlock
+from nodrop.proofs.deadlock import DeadlockCheckResult, check_deadlock
 from nodrop.proofs.dependencies import DependencyGraph
-from nodrop.proofs.failures import search_failures
-from nodrop.proofs.invariants import check_invariants
+from nodrop.proofs.failures import search_failures_with_circle
+from nodrop.proofs.invariants import check_any_failure_conditions
 from nodrop.routing import compute_control_plane
 from support.lossless_fabrics import (
     ends_of,
@@ -117,10 +117,10 @@ def with_changes(fabric: Fabric, chance: Random) -> Fabric:
     return replace_fields(fabric, devices=tuple(devices), links=links)
 
 
-def fingerprint(check: DeadlockCheck) -> object:
+def fingerprint(check: DeadlockCheckResult) -> object:
     """What two graphs have in common that are the same but for names: circles, and buffers by neighborhoods."""
     graph = DependencyGraph(check.traffic, exact=True)
-    awaited = {buffer: graph.awaited_by(buffer) for buffer in graph.buffers()}
+    awaited = {buffer: graph.awaited_by(buffer) for buffer in graph.used_buffers()}
     waiting: dict[Any, list[Any]] = {buffer: [] for buffer in awaited}
     for buffer, others in awaited.items():
         for other in others:
@@ -153,7 +153,7 @@ def compare_members(chance: Random) -> tuple[int, int]:
     index = Index(fabric)
     plane = compute_control_plane(index, base)
     check = check_deadlock(plane)
-    alike = AlikeFailures(check.traffic, check_invariants(check.traffic.forwarding))
+    alike = AlikeFailures(check.traffic, check_any_failure_conditions(check.traffic.forwarding))
     failures = [
         *((alike.class_of_cables([frozenset((link.a, link.b))]), ends_of((link,))) for link in fabric.links),
         *(
@@ -204,7 +204,7 @@ def test_failures_of_a_class_make_the_same_graph_in_more_fabrics(tenth: int) -> 
 def test_pods_planes_and_switches_change_places(fabric: Fabric, sizes: list[int]) -> None:
     plane = compute_control_plane(Index(lossless(fabric)))
     check = check_deadlock(plane)
-    alike = AlikeFailures(check.traffic, check_invariants(check.traffic.forwarding))
+    alike = AlikeFailures(check.traffic, check_any_failure_conditions(check.traffic.forwarding))
     kinds = Counter([
         *(alike.class_of_cables([frozenset((link.a, link.b))]) for link in fabric.links),
         *(alike.class_of_switch(device.name) for device in fabric.devices),
@@ -216,7 +216,7 @@ def test_one_failure_of_each_class_is_computed() -> None:
     fabric = lossless(three_tier(3, 3, 2, 2, shared=False))
     plane = compute_control_plane(Index(fabric))
     check = check_deadlock(plane)
-    search = search_failures(plane, check, check_invariants(check.traffic.forwarding), 1)
+    search = search_failures_with_circle(plane, check, check_any_failure_conditions(check.traffic.forwarding), 1)
     assert (search.single, search.classes, search.states, search.complete) == (49, 5, 5, True)
 
 
@@ -228,9 +228,9 @@ def test_exchanges_of_single_routers_count_where_order_decides() -> None:
     )
     plane = compute_control_plane(Index(replace_fields(fabric, devices=devices)))
     check = check_deadlock(plane)
-    invariants = check_invariants(check.traffic.forwarding)
+    invariants = check_any_failure_conditions(check.traffic.forwarding)
     assert not AlikeFailures(check.traffic, invariants).has_classes
-    search = search_failures(plane, check, invariants, 1)
+    search = search_failures_with_circle(plane, check, invariants, 1)
     assert (search.single, search.classes, search.states, search.complete) == (19, 7, 7, True)
 
 
@@ -239,6 +239,6 @@ def test_a_search_that_is_cut_short_says_so(monkeypatch: pytest.MonkeyPatch) -> 
     plane = compute_control_plane(Index(fabric))
     check = check_deadlock(plane)
     monkeypatch.setattr("nodrop.proofs.failures.MOST_CHANNELS", 100)
-    search = search_failures(plane, check, check_invariants(check.traffic.forwarding), 2)
+    search = search_failures_with_circle(plane, check, check_any_failure_conditions(check.traffic.forwarding), 2)
     assert not search.complete
     assert search.check is None

@@ -11,7 +11,7 @@ from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.proofs.certificate import build_certificate, seal_digest
 from nodrop.proofs.deadlock import check_deadlock
-from nodrop.proofs.invariants import check_invariants
+from nodrop.proofs.invariants import check_any_failure_conditions
 from nodrop.routing import compute_control_plane
 from nodrop.schemas import json_schema
 from support.lossless_fabrics import links_between, lossless, ring
@@ -20,7 +20,9 @@ from support.lossless_fabrics import links_between, lossless, ring
 def certificate(fabric: Fabric, failed: str = "") -> dict[str, Any]:
     ends = links_between(fabric, failed)
     check = check_deadlock(compute_control_plane(Index(fabric), ends))
-    document = build_certificate(check, check_invariants(check.traffic.forwarding), [("a.json", "0" * 32)], ends)
+    document = build_certificate(
+        check, check_any_failure_conditions(check.traffic.forwarding), [("a.json", "0" * 32)], ends
+    )
     found: dict[str, Any] = json.loads(json.dumps(document))
     Draft202012Validator(json_schema("certificate")).validate(found)
     return found

@@ -14,7 +14,7 @@ from nodrop.model import effects
 from nodrop.model.fabric import End, Fabric
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
-from nodrop.proofs.deadlock import DeadlockCheck, Names, check_deadlock
+from nodrop.proofs.deadlock import DeadlockCheckResult, DependencyGraphNames, check_deadlock
 from nodrop.proofs.dependencies import DependencyGraph
 from nodrop.routing import ControlPlane, compute_control_plane
 from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, Prefix
@@ -24,12 +24,12 @@ from support.random_routed import routed
 Node = tuple[str, str, int]
 
 
-def checked(fabric: Fabric, failed: frozenset[End] = frozenset()) -> DeadlockCheck:
+def checked(fabric: Fabric, failed: frozenset[End] = frozenset()) -> DeadlockCheckResult:
     return check_deadlock(compute_control_plane(Index(fabric), failed))
 
 
-def circles(check: DeadlockCheck) -> list[list[str]]:
-    names = Names(check.traffic)
+def circles(check: DeadlockCheckResult) -> list[list[str]]:
+    names = DependencyGraphNames(check.traffic)
     return [list(names.switches(circle)) for circle in check.circles]
 
 
@@ -69,9 +69,12 @@ def test_leaves_that_lose_their_last_common_spine(spines: int, failed: str, shar
 def test_each_hop_of_a_circle_has_a_destination_and_two_hosts() -> None:
     fabric = lossless(two_tier(6, 2, shared=False, filtered=False))
     check = checked(fabric, links_between(fabric, "l1-s1 l2-s2"))
-    names = Names(check.traffic)
+    names = DependencyGraphNames(check.traffic)
     (circle,) = check.circles
-    shown = [(str(names.port(turn.buffer)), names.prefix(turn.destination), *names.hosts(turn)) for turn in circle]
+    shown = [
+        (str(names.port(turn.buffer)), names.prefix(turn.destination), *names.sender_and_receiver(turn))
+        for turn in circle
+    ]
     assert shown == [
         ("l3:e1", "10.128.1.0/24", "a host at l1", "a host at l2"),
         ("s1:e2", "10.128.3.0/24", "a host at l3", "a host at l4"),
@@ -164,7 +167,7 @@ def address_in(prefix: Prefix, others: set[Prefix]) -> Address | None:
     return None
 
 
-def walked(plane: ControlPlane, check: DeadlockCheck) -> "networkx.DiGraph[Node]":
+def walked(plane: ControlPlane, check: DeadlockCheckResult) -> "networkx.DiGraph[Node]":
     """Return the graph of buffers, from the walk of every packet, one by one."""
     graph: networkx.DiGraph[Node] = networkx.DiGraph()
     index, forwarding = plane.index, check.traffic.forwarding
@@ -172,7 +175,7 @@ def walked(plane: ControlPlane, check: DeadlockCheck) -> "networkx.DiGraph[Node]
         prefix
         for family in ADDRESS_FAMILIES
         for number in range(len(plane.routers))
-        for prefix in (*plane.of(family).world.destinations.prefixes, *plane.of(family).own(number))
+        for prefix in (*plane.of(family).world.destinations.prefixes, *plane.of(family).non_bgp_routes(number))
     }
     for destination in forwarding.destinations.values():
         for prefix in destination.prefixes:
@@ -254,13 +257,13 @@ def compare_with_walk(seed: int) -> bool:
         return False
     check = check_deadlock(plane)
     graph = walked(plane, check)
-    names = Names(check.traffic)
+    names = DependencyGraphNames(check.traffic)
     exact = DependencyGraph(check.traffic, exact=True)
 
     def node(buffer: object) -> Node:
         return (*names.port(buffer), buffer.group)  # type: ignore[arg-type, attr-defined]
 
-    edges = {(node(one), node(other)) for one in exact.buffers() for other in exact.awaited_by(one)}
+    edges = {(node(one), node(other)) for one in exact.used_buffers() for other in exact.awaited_by(one)}
     assert edges == set(graph.edges)
     assert check.is_free is networkx.is_directed_acyclic_graph(graph)
     if check.positions is not None:

@@ -13,7 +13,7 @@ from nodrop.proofs.direct_networks import (
     DragonflyRoutes,
     NetworkRoutes,
     TorusRoutes,
-    check_network,
+    check_network_for_circles,
     find_priority_need,
     make_dragonfly,
     make_torus,
@@ -71,7 +71,7 @@ def test_the_graph_is_circular_where_walked_packets_are(network: DirectNetwork, 
     walked: networkx.DiGraph[Hop] = networkx.DiGraph()
     for packet in walk_packets(network, routing, priorities):
         networkx.add_path(walked, packet)
-    check = check_network(network, routes_of(network, routing), priorities)
+    check = check_network_for_circles(network, routes_of(network, routing), priorities)
     assert check.is_free is networkx.is_directed_acyclic_graph(walked)
     components = [part for part in networkx.strongly_connected_components(walked) if len(part) > 1]
     assert len(check.circles) == len(components)

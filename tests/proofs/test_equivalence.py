@@ -12,8 +12,8 @@ from nodrop.model.fabric import End, Fabric
 from nodrop.model.index import Index
 from nodrop.model.values import replace_fields
 from nodrop.proofs.deadlock import check_deadlock
-from nodrop.proofs.dependencies import Traffic
-from nodrop.proofs.equivalence import EquivalentRouters
+from nodrop.proofs.dependencies import TrafficAtRouters
+from nodrop.proofs.equivalence import EquivalentRouterClasses
 from nodrop.proofs.forwarding import bit_positions
 from nodrop.routing import compute_control_plane
 from support.lossless_fabrics import (
@@ -29,7 +29,7 @@ from support.lossless_fabrics import (
 )
 
 
-def traffic_of(fabric: Fabric, failed: frozenset[End] = frozenset()) -> Traffic:
+def traffic_of(fabric: Fabric, failed: frozenset[End] = frozenset()) -> TrafficAtRouters:
     return check_deadlock(compute_control_plane(Index(fabric), failed)).traffic
 
 
@@ -37,16 +37,16 @@ def nothing(_of: object) -> Hashable:
     return None
 
 
-def classes(traffic: Traffic) -> list[set[str]]:
+def classes(traffic: TrafficAtRouters) -> list[set[str]]:
     """The names of the switches of each class with several."""
     routers = traffic.forwarding.plane.routers
-    found = EquivalentRouters(traffic, nothing, nothing)
+    found = EquivalentRouterClasses(traffic, nothing, nothing)
     return [
         {routers[number].device.name for number in numbers} for numbers in found.members.values() if len(numbers) > 1
     ]
 
 
-def exchange_is_harmless(traffic: Traffic, found: EquivalentRouters, one: int, other: int) -> bool:
+def exchange_is_harmless(traffic: TrafficAtRouters, found: EquivalentRouterClasses, one: int, other: int) -> bool:
     """Whether rows, ends and ports are the same with two routers exchanged."""
     forwarding = traffic.forwarding
     routers = {one: other, other: one}
@@ -67,12 +67,15 @@ def exchange_is_harmless(traffic: Traffic, found: EquivalentRouters, one: int, o
         for row in forwarding.rows[near]:
             bits, channels = row.bits & ~forwarding.own[near], row.channels
             if exchanged:
-                bits, channels = moved(bits), tuple(found.exchanged(channel, one, other) for channel in channels)
+                bits, channels = (
+                    moved(bits),
+                    tuple(found.exchanged_channel(channel, one, other) for channel in channels),
+                )
             counts[bits, frozenset(channels)] += 1
         return counts
 
     for channel, (near, _, far, _) in enumerate(forwarding.channels):
-        there = found.exchanged(channel, one, other)
+        there = found.exchanged_channel(channel, one, other)
         ends = forwarding.channels[there]
         if (ends.near, ends.far) != (routers.get(near, near), routers.get(far, far)):
             return False
@@ -111,7 +114,7 @@ def check_exchanges(chance: Random) -> int:
     """Carry out the exchanges of a random fabric with failures; return how many there are."""
     fabric = random_fabric(chance)
     traffic = traffic_of(fabric, sampled_failures(fabric, chance.choice((0.0, 0.05, 0.2)), chance))
-    found = EquivalentRouters(traffic, nothing, nothing)
+    found = EquivalentRouterClasses(traffic, nothing, nothing)
     count = 0
     for first, *others in found.members.values():
         for other in others:
@@ -151,7 +154,7 @@ def test_switches_that_differ_stay_apart() -> None:
 
 def test_keys_keep_ports_and_routers_apart() -> None:
     traffic = traffic_of(lossless(two_tier(4, 2)))
-    by_port = EquivalentRouters(traffic, lambda end: end == End("l1", "e0"), nothing)
-    by_router = EquivalentRouters(traffic, nothing, lambda number: number)
+    by_port = EquivalentRouterClasses(traffic, lambda end: end == End("l1", "e0"), nothing)
+    by_router = EquivalentRouterClasses(traffic, nothing, lambda number: number)
     assert sorted(map(len, by_port.members.values())) == [1, 1, 1, 3]
     assert set(map(len, by_router.members.values())) == {1}

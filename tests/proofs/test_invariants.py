@@ -11,16 +11,16 @@ from nodrop.model.routing import Aggregate, Bgp, BgpNeighbor, StaticRoute
 from nodrop.model.states import known_rows
 from nodrop.model.values import replace_fields
 from nodrop.proofs.deadlock import check_deadlock
-from nodrop.proofs.failures import search_failures
-from nodrop.proofs.harmless import HarmlessFailures
-from nodrop.proofs.invariants import Invariants, check_invariants
+from nodrop.proofs.failures import search_failures_with_circle
+from nodrop.proofs.harmless import HarmlessFailureCheck
+from nodrop.proofs.invariants import DeadlockFreedomConditions, check_any_failure_conditions
 from nodrop.proofs.proving import prove_deadlock
 from nodrop.routing import compute_control_plane
 from support.lossless_fabrics import ends_of, fat_tree, lossless, ring, sampled_failures, seeds
 
 
-def conditions(fabric: Fabric) -> Invariants:
-    return check_invariants(check_deadlock(compute_control_plane(Index(fabric))).traffic.forwarding)
+def conditions(fabric: Fabric) -> DeadlockFreedomConditions:
+    return check_any_failure_conditions(check_deadlock(compute_control_plane(Index(fabric))).traffic.forwarding)
 
 
 def obstacles(fabric: Fabric) -> set[str]:
@@ -123,10 +123,10 @@ def test_the_least_failures_are_found() -> None:
 def test_parallel_cables_fail_together() -> None:
     plane = compute_control_plane(Index(lossless(two_tier(4, 2, parallel=3, shared=False, filtered=False))))
     check = check_deadlock(plane)
-    invariants = check_invariants(check.traffic.forwarding)
-    search = search_failures(plane, check, invariants, 6)
+    invariants = check_any_failure_conditions(check.traffic.forwarding)
+    search = search_failures_with_circle(plane, check, invariants, 6)
     assert [failure.name for failure in search.failures] == ["3 cables from l1 to s1", "3 cables from l2 to s2"]
-    assert search_failures(plane, check, invariants, 5).check is None
+    assert search_failures_with_circle(plane, check, invariants, 5).check is None
 
 
 def test_a_ring_needs_a_second_class_or_two_turns_less() -> None:
@@ -145,7 +145,9 @@ def test_harmless_failures_make_no_circle() -> None:
         plane = compute_control_plane(Index(fabric), failed)
         check = check_deadlock(plane)
         assert check.is_free
-        harmless = HarmlessFailures(check.traffic.forwarding, check_invariants(check.traffic.forwarding))
+        harmless = HarmlessFailureCheck(
+            check.traffic.forwarding, check_any_failure_conditions(check.traffic.forwarding)
+        )
         for link in fabric.links:
             free = check_deadlock(compute_control_plane(plane.index, failed | ends_of((link,)))).is_free
             known = harmless.is_harmless(harmless.outcomes_without_links([link]))
@@ -164,10 +166,10 @@ def test_a_search_computes_no_graph_for_harmless_failures(monkeypatch: pytest.Mo
     fabric = lossless(with_own_numbers(three_tier(2, 3, 2, 2), "super"))
     plane = compute_control_plane(Index(fabric))
     check = check_deadlock(plane)
-    invariants = check_invariants(check.traffic.forwarding)
+    invariants = check_any_failure_conditions(check.traffic.forwarding)
     assert {obstacle.reason for obstacle in invariants.obstacles} == {"passes"}
     monkeypatch.setattr("nodrop.proofs.failures.compute_control_plane", lambda *_: pytest.fail("a state was computed"))
-    search = search_failures(plane, check, invariants, 1)
+    search = search_failures_with_circle(plane, check, invariants, 1)
     assert (search.complete, search.check) == (True, None)
     assert search.states == search.classes == 5, "cables of two joins, and switches of three tiers"
 
@@ -186,7 +188,7 @@ def test_a_search_computes_no_graph_for_harmless_failures(monkeypatch: pytest.Mo
 )  # fmt: skip
 def test_no_failure_is_known_to_be_harmless(changed_fabric: Fabric) -> None:
     forwarding = check_deadlock(compute_control_plane(Index(lossless(changed_fabric)))).traffic.forwarding
-    harmless = HarmlessFailures(forwarding, check_invariants(forwarding))
+    harmless = HarmlessFailureCheck(forwarding, check_any_failure_conditions(forwarding))
     assert not any(harmless.is_harmless(harmless.outcomes_without_links([link])) for link in changed_fabric.links)
 
 
@@ -242,7 +244,7 @@ def test_conditions_against_the_failure_of_each_cable_and_switch(tenth: int) -> 
         plane = compute_control_plane(Index(fabric))
         check = check_deadlock(plane)
         assert check.is_free
-        if not check_invariants(check.traffic.forwarding).hold:
+        if not check_any_failure_conditions(check.traffic.forwarding).hold:
             continue
         failures = [ends_of((link,)) for link in fabric.links]
         failures += [frozenset(End(one.name, port.name) for port in one.interfaces) for one in fabric.devices]

@@ -15,11 +15,11 @@ from nodrop.model.fabric import Device, End, Fabric, Interface
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.values import replace_fields
-from nodrop.proofs.deadlock import Names, check_deadlock
+from nodrop.proofs.deadlock import DependencyGraphNames, check_deadlock
 from nodrop.proofs.dependencies import DependencyGraph
-from nodrop.proofs.storm import FindFillTime, StormModel
+from nodrop.proofs.storm import FindFillTime, PauseSpreadGraph
 from nodrop.proofs.storm_hosts import FillTime
-from nodrop.report.storm import freezes_for_ever, render_storms, storm_facts
+from nodrop.report.storm import has_endless_freeze_beyond_host, pause_storm_facts, render_storms
 from nodrop.routing import compute_control_plane
 from nodrop.schemas import json_schema
 from support.designs import build, shipped
@@ -28,7 +28,7 @@ from support.storm_enumeration import effects_of, enumerated_effects
 
 
 def facts(fabric: Fabric) -> dict[str, Any]:
-    found = storm_facts(Index(fabric))
+    found = pause_storm_facts(Index(fabric))
     Draft202012Validator(json_schema("storm")).validate(found)
     return found
 
@@ -77,7 +77,7 @@ def test_a_lossy_fabric_has_no_storm() -> None:
 
 def test_without_a_watchdog_nothing_ends_it() -> None:
     found = facts(with_ports(build(shipped("two-by-two")), with_watchdog(None)))
-    assert freezes_for_ever(found)
+    assert has_endless_freeze_beyond_host(found)
     assert "never ends: the port has no watchdog" in render_storms(found)
 
 
@@ -87,7 +87,7 @@ def test_a_watchdog_that_only_tells_ends_nothing() -> None:
     assert isinstance(port.qos, QosProfile)
     watchdog = replace(port.qos.pfc_watchdog, action="alert")  # type: ignore[type-var]
     found = facts(with_ports(fabric, with_watchdog(watchdog)))
-    assert freezes_for_ever(found)
+    assert has_endless_freeze_beyond_host(found)
     assert {row["freeze"]["action"] for row in found["storms"]} == {"alert"}
 
 
@@ -106,14 +106,14 @@ def test_the_reach_is_that_of_the_graph(name: str) -> None:
     """What stops is all that leads to a buffer of packets that end at the switch, by another library's search."""
     index = Index(build(shipped(name)))
     check = check_deadlock(compute_control_plane(index))
-    graph, names = DependencyGraph(check.traffic, exact=True), Names(check.traffic)
-    edges = [(buffer, far) for buffer in graph.buffers() for far in graph.awaited_by(buffer)]
+    graph, names = DependencyGraph(check.traffic, exact=True), DependencyGraphNames(check.traffic)
+    edges = [(buffer, far) for buffer in graph.used_buffers() for far in graph.awaited_by(buffer)]
     whole = networkx.DiGraph(edges)
-    whole.add_nodes_from(graph.buffers())
-    storms = list(StormModel(check.traffic, unit_fill).storms())
+    whole.add_nodes_from(graph.used_buffers())
+    storms = list(PauseSpreadGraph(check.traffic, unit_fill).storms())
     assert storms
     for storm in storms:
-        first = {buffer for buffer in graph.buffers() if names.port(buffer).node == storm.port.node}
+        first = {buffer for buffer in graph.used_buffers() if names.port(buffer).node == storm.port.node}
         distances = networkx.multi_source_dijkstra_path_length(whole.reverse(), first)
         steps = Counter(1 + distance for distance in distances.values())
         found: Counter[int] = Counter()
@@ -219,7 +219,7 @@ def compare_with_enumeration(chance: Random) -> tuple[int, int]:
     fill, detection = random_times(fabric, chance)
     failed = sampled_failures(fabric, chance.choice((0.0, 0.0, 0.1)), chance)
     traffic = check_deadlock(compute_control_plane(Index(fabric), failed)).traffic
-    storms = list(StormModel(traffic, fill, detection).storms())
+    storms = list(PauseSpreadGraph(traffic, fill, detection).storms())
     expected = enumerated_effects(traffic, fill, detection)
     assert effects_of(storms, detection) == expected
     return len(storms), len(expected)

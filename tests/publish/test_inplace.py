@@ -7,8 +7,8 @@ from typing import BinaryIO
 import pytest
 
 from nodrop.errors import InputProblems
-from nodrop.publish import Replacement, built_from, publish, replace_files
-from nodrop.publish.disk import Disk
+from nodrop.publish import Replacement, build_folder_of_file, publish, replace_files
+from nodrop.publish.disk import DiskWriter
 from nodrop.publish.landing import OutputPlace
 
 
@@ -16,7 +16,7 @@ class Ended(BaseException):
     """The run is ended here, as by a signal."""
 
 
-class Mortal(Disk):
+class Mortal(DiskWriter):
     """A disk on which a run ends before an operation, the first being number 0."""
 
     def __init__(self, last: int) -> None:
@@ -108,7 +108,7 @@ def test_a_file_of_a_build_is_known_by_the_manifest_above_it(tmp_path: Path) -> 
     (tmp_path / "out" / "mine.json").write_text("2")
     (tmp_path / "link").symlink_to("out/pod/leaf1/x.json")
     for path in ("out/pod/leaf1/x.json", "link"):
-        built = built_from(tmp_path / path)
+        built = build_folder_of_file(tmp_path / path)
         assert built is not None
         assert (built.folder, built.inputs) == (tmp_path / "out", ("pod.yaml",))
-    assert built_from(tmp_path / "out" / "mine.json") is None
+    assert build_folder_of_file(tmp_path / "out" / "mine.json") is None

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from nodrop.publish.disk import DEFAULT_DISK, MARKER_FILE
+from nodrop.publish.disk import DEFAULT_DISK_WRITER, DRAFT_MARKER_FILE
 from nodrop.publish.held import HeldFolder
-from nodrop.publish.landing import OutputPlace, open_landing
+from nodrop.publish.landing import OutputPlace, open_folder_of_output
 
 
 def write(path: Path, data: bytes) -> None:
-    with open_landing(path) as place:
-        os.close(place.write_whole(data))
+    with open_folder_of_output(path) as place:
+        os.close(place.create_whole_file(data))
 
 
 def failing(code: int, call: Callable[..., Any]) -> Callable[..., Any]:
@@ -63,10 +63,10 @@ def test_a_folder_is_marked_once_so_that_a_full_disk_keeps_no_draft(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "draft").mkdir()
-    with open_landing(tmp_path / "draft") as place:
+    with open_folder_of_output(tmp_path / "draft") as place:
         folder = HeldFolder.of(place)
         assert folder is not None
-        DEFAULT_DISK.mark(folder)
+        DEFAULT_DISK_WRITER.mark_removable(folder)
         monkeypatch.setattr(OutputPlace, "write_whole", lambda *_: pytest.fail("there is no room for another mark"))
-        DEFAULT_DISK.mark(folder)
-    assert [path.name for path in (tmp_path / "draft").iterdir()] == [MARKER_FILE]
+        DEFAULT_DISK_WRITER.mark_removable(folder)
+    assert [path.name for path in (tmp_path / "draft").iterdir()] == [DRAFT_MARKER_FILE]

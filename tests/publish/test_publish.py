@@ -15,17 +15,17 @@ import pytest
 
 from nodrop.errors import InputProblems
 from nodrop.publish import (
-    DEFAULT_DISK,
-    Disk,
-    PublishedFiles,
-    TreeDrift,
+    DEFAULT_DISK_WRITER,
+    BuildFolderDifference,
+    DiskWriter,
+    OutputTreeChanges,
     compare_with_build,
     content_digest,
     interrupted_build_hint,
     open_draft,
     publish,
 )
-from nodrop.publish.disk import MARKER_FILE, MARKER_FILE_CONTENT
+from nodrop.publish.disk import DRAFT_MARKER_FILE, DRAFT_MARKER_FILE_CONTENT
 from nodrop.publish.landing import OutputPlace
 from support.places import TESTS
 from support.publish_alternately import TREES, anything
@@ -41,14 +41,14 @@ INPUTS = {"intents/pod1.yaml": content_digest(b"pod1")}
 
 
 def put(
-    directory: Path, files: dict[str, bytes], disk: Disk = DEFAULT_DISK, *, overwrite_edited: bool = False
-) -> PublishedFiles:
+    directory: Path, files: dict[str, bytes], disk: DiskWriter = DEFAULT_DISK_WRITER, *, overwrite_edited: bool = False
+) -> OutputTreeChanges:
     return publish(
         directory, files, anything, inputs=INPUTS, display="out", disk=disk, overwrite_edited=overwrite_edited
     )
 
 
-def recover(directory: Path, disk: Disk = DEFAULT_DISK) -> None:
+def recover(directory: Path, disk: DiskWriter = DEFAULT_DISK_WRITER) -> None:
     """Begin a build, which settles what another one left, and end it without one."""
     with open_draft(directory, anything, display=str(directory), disk=disk):
         pass
@@ -81,7 +81,7 @@ def lock_of(directory: Path) -> OutputPlace:
     return OutputPlace(os.open(directory.parent, os.O_PATH), f".{directory.name}.nodrop-lock")
 
 
-def refusal(directory: Path, files: dict[str, bytes] = NEW, disk: Disk = DEFAULT_DISK) -> str:
+def refusal(directory: Path, files: dict[str, bytes] = NEW, disk: DiskWriter = DEFAULT_DISK_WRITER) -> str:
     """The words of the refusal, which has changed nothing and left nothing."""
     exists = directory.exists()
     before = contents(directory.parent)
@@ -101,7 +101,7 @@ def out(tmp_path: Path) -> Path:
 class TestPublish:
     def test_absent_folder_and_its_parents_are_made(self, tmp_path: Path) -> None:
         done = put(tmp_path / "a" / "b" / "out", OLD)
-        assert done == PublishedFiles(written=tuple(sorted(OLD)), unchanged=(), removed=())
+        assert done == OutputTreeChanges(written=tuple(sorted(OLD)), unchanged=(), removed=())
         assert files_in(tmp_path / "a" / "b" / "out") == OLD
         assert beside(tmp_path / "a" / "b" / "out") == []
 
@@ -117,7 +117,7 @@ class TestPublish:
     def test_a_second_build_says_what_it_did_and_leaves_no_empty_folders(self, out: Path) -> None:
         put(out, OLD)
         done = put(out, NEW)
-        assert done == PublishedFiles(
+        assert done == OutputTreeChanges(
             written=("leaf1/config_db.json", "spine1/frr.conf"),
             unchanged=("fabric.yaml",),
             removed=("leaf2/apply/apply.sh",),
@@ -143,7 +143,7 @@ class TestPublish:
     def test_an_equal_build_changes_nothing(self, out: Path) -> None:
         put(out, OLD)
         inode, disk = out.stat().st_ino, StoppingDisk()
-        assert put(out, OLD, disk) == PublishedFiles(written=(), unchanged=tuple(sorted(OLD)), removed=())
+        assert put(out, OLD, disk) == OutputTreeChanges(written=(), unchanged=tuple(sorted(OLD)), removed=())
         assert out.stat().st_ino == inode
         assert disk.done == ["lock", "mkdir", "mark", "mark", "remove_tree", "unlock"]
 
@@ -363,14 +363,14 @@ class TestRefused:
     def test_while_another_build_runs(self, out: Path) -> None:
         put(out, OLD)
         lock = lock_of(out)
-        handle = DEFAULT_DISK.lock(lock)
+        handle = DEFAULT_DISK_WRITER.try_lock(lock)
         assert handle is not None
         assert refusal(out) == "out: another nodrop build is writing it (wait until that has ended)"
         (out.parent / ".out.nodrop-new").mkdir()
         assert "another nodrop build" in refusal(out)
         assert beside(out) == [".out.nodrop-lock", ".out.nodrop-new"]
         child = os.dup(handle)
-        DEFAULT_DISK.unlock(lock, handle)
+        DEFAULT_DISK_WRITER.unlock_and_remove_lock(lock, handle)
         put(out, NEW)
         assert beside(out) == []
         os.close(child)
@@ -389,17 +389,17 @@ class TestRefused:
                 path.touch()
 
         monkeypatch.setattr("fcntl.flock", flock)
-        handle = DEFAULT_DISK.lock(lock_of(tmp_path / "out"))
+        handle = DEFAULT_DISK_WRITER.try_lock(lock_of(tmp_path / "out"))
         assert handle is not None
         assert len(tries) == 3
         assert os.path.samestat(os.fstat(handle), path.stat())
         os.close(handle)
 
     def test_builds_into_neighbouring_folders_do_not_meet(self, out: Path) -> None:
-        handle = DEFAULT_DISK.lock(lock_of(out))
+        handle = DEFAULT_DISK_WRITER.try_lock(lock_of(out))
         assert handle is not None
         put(out.parent / "out2", OLD)
-        DEFAULT_DISK.unlock(lock_of(out), handle)
+        DEFAULT_DISK_WRITER.unlock_and_remove_lock(lock_of(out), handle)
 
 
 class TestSystemRefuses:
@@ -468,7 +468,7 @@ class TestSystemRefuses:
 
     @pytest.mark.parametrize("what", ["new file", "edit", "first file"])
     def test_a_user_at_work_while_the_build_runs(self, out: Path, what: str) -> None:
-        class Busy(Disk):
+        class Busy(DiskWriter):
             def mkdir(self, place: OutputPlace, mode: int = 0o777) -> None:
                 super().mkdir(place, mode)
                 if place.name == "leaf1":
@@ -603,26 +603,27 @@ class TestRecover:
         assert (out.parent / "mine" / "thesis").exists()
 
     @pytest.mark.parametrize(
-        ("held", "ours"), [(b"", True), (MARKER_FILE_CONTENT[:9], True), (MARKER_FILE_CONTENT, True), (b"mine", False)]
+        ("held", "ours"),
+        [(b"", True), (DRAFT_MARKER_FILE_CONTENT[:9], True), (DRAFT_MARKER_FILE_CONTENT, True), (b"mine", False)],
     )
     def test_a_folder_is_removed_where_nodrop_has_marked_it(self, out: Path, held: bytes, ours: bool) -> None:
         new = out.parent / ".out.nodrop-new"
         new.mkdir()
-        (new / MARKER_FILE).write_bytes(held)
+        (new / DRAFT_MARKER_FILE).write_bytes(held)
         if ours:
             put(out, OLD)
             assert beside(out) == []
             return
         assert "was not made by nodrop" in refusal(out)
-        assert (new / MARKER_FILE).read_bytes() == held
+        assert (new / DRAFT_MARKER_FILE).read_bytes() == held
 
     def test_a_mark_that_is_cut_short_says_nothing_of_what_else_is_there(self, out: Path) -> None:
         new = out.parent / ".out.nodrop-new"
         new.mkdir()
-        (new / MARKER_FILE).write_bytes(MARKER_FILE_CONTENT[:9])
+        (new / DRAFT_MARKER_FILE).write_bytes(DRAFT_MARKER_FILE_CONTENT[:9])
         (new / "thesis").write_text("years of work")
         assert "was not made by nodrop" in refusal(out)
-        (new / MARKER_FILE).write_bytes(MARKER_FILE_CONTENT)
+        (new / DRAFT_MARKER_FILE).write_bytes(DRAFT_MARKER_FILE_CONTENT)
         put(out, OLD)
         assert beside(out) == []
 
@@ -661,23 +662,23 @@ class TestCheck:
         (out / "mine").mkdir()
         (out / "mine" / "inner").write_bytes(b"")
         assert compare_with_build(out, built, display="out") == (
-            TreeDrift(path="a", kind="differs", line=3),
-            TreeDrift(path="b/c", kind="differs", line=2),
-            TreeDrift(path="b/extra", kind="unexpected"),
-            TreeDrift(path="d", kind="differs", line=1),
-            TreeDrift(path="e", kind="differs", line=1),
-            TreeDrift(path="f/g", kind="missing"),
-            TreeDrift(path="h", kind="differs"),
-            TreeDrift(path="mine", kind="unexpected"),
+            BuildFolderDifference(path="a", kind="differs", line=3),
+            BuildFolderDifference(path="b/c", kind="differs", line=2),
+            BuildFolderDifference(path="b/extra", kind="unexpected"),
+            BuildFolderDifference(path="d", kind="differs", line=1),
+            BuildFolderDifference(path="e", kind="differs", line=1),
+            BuildFolderDifference(path="f/g", kind="missing"),
+            BuildFolderDifference(path="h", kind="differs"),
+            BuildFolderDifference(path="mine", kind="unexpected"),
         )
 
     def test_a_build_of_an_older_intent(self, out: Path) -> None:
         put(out, OLD)
         assert compare_with_build(out, NEW, display="out") == (
-            TreeDrift(path=".nodrop.json", kind="differs", line=8),
-            TreeDrift(path="leaf1/config_db.json", kind="differs", line=1),
-            TreeDrift(path="leaf2/apply/apply.sh", kind="unexpected"),
-            TreeDrift(path="spine1/frr.conf", kind="missing"),
+            BuildFolderDifference(path=".nodrop.json", kind="differs", line=8),
+            BuildFolderDifference(path="leaf1/config_db.json", kind="differs", line=1),
+            BuildFolderDifference(path="leaf2/apply/apply.sh", kind="unexpected"),
+            BuildFolderDifference(path="spine1/frr.conf", kind="missing"),
         )
 
     def test_a_manifest_that_is_missing_or_stale(self, out: Path) -> None:
@@ -685,13 +686,21 @@ class TestCheck:
         manifest = out / ".nodrop.json"
         whole = manifest.read_bytes()
         manifest.write_bytes(whole.replace(content_digest(OLD["fabric.yaml"]).encode(), b"0"))
-        assert compare_with_build(out, OLD, display="out") == (TreeDrift(path=".nodrop.json", kind="differs", line=7),)
+        assert compare_with_build(out, OLD, display="out") == (
+            BuildFolderDifference(path=".nodrop.json", kind="differs", line=7),
+        )
         manifest.write_bytes(b"damaged")
-        assert compare_with_build(out, OLD, display="out") == (TreeDrift(path=".nodrop.json", kind="differs", line=1),)
+        assert compare_with_build(out, OLD, display="out") == (
+            BuildFolderDifference(path=".nodrop.json", kind="differs", line=1),
+        )
         manifest.unlink()
-        assert compare_with_build(out, OLD, display="out") == (TreeDrift(path=".nodrop.json", kind="missing"),)
+        assert compare_with_build(out, OLD, display="out") == (
+            BuildFolderDifference(path=".nodrop.json", kind="missing"),
+        )
         manifest.mkdir()
-        assert compare_with_build(out, OLD, display="out") == (TreeDrift(path=".nodrop.json", kind="differs"),)
+        assert compare_with_build(out, OLD, display="out") == (
+            BuildFolderDifference(path=".nodrop.json", kind="differs"),
+        )
 
     def test_no_folder_and_a_file(self, out: Path) -> None:
         assert [drift.kind for drift in compare_with_build(out, OLD, display="out")] == ["missing"] * 4

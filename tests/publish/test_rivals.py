@@ -15,7 +15,7 @@ import pytest
 
 from nodrop.errors import InputProblems
 from nodrop.publish import MANIFEST_FILE, open_draft, publish
-from nodrop.publish.disk import MARKER_FILE, MARKER_FILE_CONTENT
+from nodrop.publish.disk import DRAFT_MARKER_FILE, DRAFT_MARKER_FILE_CONTENT
 from nodrop.publish.file import replace_file, write_new
 from support.publish_alternately import anything
 from support.stopping_disk import StoppingDisk
@@ -114,9 +114,9 @@ def test_a_rival_at_any_moment_changes_nothing_else(
         put(out, OLD)
         if leftover:
             precious(out.with_name(".out.nodrop-new"))
-            out.with_name(".out.nodrop-new").joinpath(MARKER_FILE).write_bytes(MARKER_FILE_CONTENT)
+            out.with_name(".out.nodrop-new").joinpath(DRAFT_MARKER_FILE).write_bytes(DRAFT_MARKER_FILE_CONTENT)
         precious(elsewhere)
-        (elsewhere / MARKER_FILE).write_bytes(MARKER_FILE_CONTENT)
+        (elsewhere / DRAFT_MARKER_FILE).write_bytes(DRAFT_MARKER_FILE_CONTENT)
         bait = out.with_name("bait")
         if decoy == "link":
             bait.symlink_to(elsewhere)
@@ -189,7 +189,7 @@ def test_what_another_user_left_is_refused(tmp_path: Path, name: str, kind: str,
     else:
         left.mkdir()
     if kind == "marked":
-        (left / MARKER_FILE).write_bytes(MARKER_FILE_CONTENT)
+        (left / DRAFT_MARKER_FILE).write_bytes(DRAFT_MARKER_FILE_CONTENT)
         (left / "thesis").write_bytes(b"years of work")
     if built:
         left.rename(tmp_path / "aside")

@@ -23,7 +23,7 @@ from nodrop.report.document import (
     Table,
     Verdict,
 )
-from nodrop.results.outcome import Outcome
+from nodrop.results.outcome import FabricOutcome
 from support.places import ROOT
 
 FORMATS = sorted(path.stem for path in (ROOT / "src" / "nodrop" / "report").glob("document_*.py"))
@@ -72,7 +72,7 @@ def full(text: str) -> Document:
         Table(title=f"title {text}", heads=(f"head {text}",), rows=((f"cell {text}",),), explanation=f"because {text}"),
         FactList((("name", f"value {text}"),)),
         ChangeTable(title=f"what {text}", rows=(row,)),
-        FindingList(outcome=Outcome(findings=(finding,), problems=(problem,))),
+        FindingList(outcome=FabricOutcome(findings=(finding,), problems=(problem,))),
         Document(heading=f"part {text}", body=(Paragraph(f"inner {text}"),), verdict=Verdict(text=f"short {text}")),
     )
     return Document(

@@ -6,7 +6,7 @@ import pytest
 
 from nodrop.hardware import switch, switches
 from nodrop.platforms.kit.traits import traits_of_platform
-from nodrop.report.hardware import Filters, names_with_pages, render_model_page
+from nodrop.report.hardware import SwitchListFilters, names_with_pages, render_model_page
 from support.command import nodrop as run
 
 
@@ -170,8 +170,8 @@ def test_a_release_leaves_out_models_that_came_later() -> None:
         for platform, since in switch(name).since.items():
             releases = traits_of_platform(platform).releases
             before = releases[releases.index(since) - 1]
-            assert Filters(platform=platform, release=since).match(switch(name)), name
-            assert not Filters(platform=platform, release=before).match(switch(name)), name
+            assert SwitchListFilters(platform=platform, release=since).match(switch(name)), name
+            assert not SwitchListFilters(platform=platform, release=before).match(switch(name)), name
     assert any(switch(name).since for name in switches())
     assert _listed("--release", "202505") == _listed("--release", "202505", "--platform", "sonic")
 

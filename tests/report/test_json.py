@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 
 from nodrop.engine.finding import FileLocation, Fix, UnknownVerdict
 from nodrop.errors import Problem
-from nodrop.inputs.known import Ignored
+from nodrop.inputs.known import IgnoredPath
 from nodrop.model.change import Change
 from nodrop.model.fabric import End, Port
 from nodrop.model.qos import PfcWatchdog, QosProfile
@@ -16,7 +16,7 @@ from nodrop.model.reading import Assumption, Note
 from nodrop.model.states import UNKNOWN
 from nodrop.report.json import json_value, render
 from nodrop.report.schema import findings_schema
-from nodrop.results.outcome import Files, Outcome
+from nodrop.results.outcome import FabricOutcome, ReadAndIgnoredFiles
 from support.report_samples import at, finding, outcome, related
 
 WATCHDOG = PfcWatchdog(priorities=(3,), detection_ms=200, restoration_ms=400, action="drop")
@@ -52,13 +52,13 @@ WHOLE = outcome(
         Problem(path="c.yaml", found="a pipe"),
     ),
     assumed=(Assumption(fact="mode", value="lossless", reason="PFC is on"),),
-    files=Files(read=("a.json", "c.yaml"), ignored=(Ignored("README.md", "documentation"),)),
+    files=ReadAndIgnoredFiles(read=("a.json", "c.yaml"), ignored=(IgnoredPath("README.md", "documentation"),)),
     suppressed=3,
     baseline=12,
 )
 
 
-def read_back(shown: Outcome) -> Any:
+def read_back(shown: FabricOutcome) -> Any:
     document = json.loads(render(shown))
     Draft202012Validator(findings_schema()).validate(document)
     return document

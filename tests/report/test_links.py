@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from nodrop.cli import output
 from nodrop.config.reading import loads
 from nodrop.engine.finding import Finding, UnknownVerdict
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 from nodrop.errors import InputProblems, Problem
 from nodrop.report import links
-from nodrop.report.links import RulePages, TerminalLinks, format_link
+from nodrop.report.links import RulePageUrls, TerminalLinks, format_link
 from nodrop.report.text import render
 from nodrop.resources import resource_folder
 from support.command import nodrop, on_terminal
@@ -34,7 +34,7 @@ def written(path: Path, text: str = "one\ntwo\n") -> Path:
 
 
 def test_a_rule_leads_to_its_page_else_to_its_own_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    rules = shipped()
+    rules = shipped_rules()
     page = resource_folder("rules").parent / "docs" / "rules" / "pfc-without-watchdog.md"
     assert TerminalLinks(rules).rule("pfc-without-watchdog") == f"file://{HERE}{page}"
     assert TerminalLinks(rules).rule("no-such-rule") is None
@@ -71,7 +71,7 @@ def test_rules_and_places_of_a_report_are_links(monkeypatch: pytest.MonkeyPatch,
     lacking = UnknownVerdict(rule="headroom-too-small", missing="x", subjects_count=1, devices=(), resolved_by="")
     whole = outcome(one, other, unknown=(lacking,), problems=(Problem(path="leaf1.json", line=2, found="x"),))
     for color in (False, True):
-        text = render(whole, color=color, verbose=True, links=TerminalLinks(shipped()))
+        text = render(whole, color=color, verbose=True, links=TerminalLinks(shipped_rules()))
         strip = re.compile(r"\x1b\[[0-9;]*m")
         found = [(strip.sub("", shown), urlsplit(address)) for address, shown in LINK.findall(text)]
         assert [shown for shown, _ in found] == [
@@ -93,7 +93,7 @@ NAMES = st.text(st.sampled_from("a/.;#%\x1b\\\n\r\x07\x9c ]8:\u202e\udcff`"), mi
 
 @given(name=NAMES, rule=NAMES)
 def test_no_name_breaks_out_of_a_link(name: str, rule: str) -> None:
-    given_rule = (one for one in shipped()[:1])
+    given_rule = (one for one in shipped_rules()[:1])
     made = TerminalLinks(given_rule)
     with patch.object(TerminalLinks, "_is_file", lambda *_: True):
         hostile: Finding = finding("leaf1/Ethernet0", at(name, 1, 1, 2), rule=rule)
@@ -189,10 +189,10 @@ def test_findings_link_to_the_pages_that_a_site_publishes(faulty: Path, monkeypa
 
 
 def test_only_shipped_rules_have_pages() -> None:
-    pages = RulePages(PAGES)
+    pages = RulePageUrls(PAGES)
     assert pages.find_address("pfc-without-watchdog") == PAGES.format(rule="pfc-without-watchdog")
     assert pages.find_address("our-own-rule") is None
-    assert RulePages().find_address("pfc-without-watchdog") is None
+    assert RulePageUrls().find_address("pfc-without-watchdog") is None
 
 
 @pytest.mark.parametrize(

@@ -8,25 +8,25 @@ from nodrop.engine.finding import Verdict
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.reading import Note, Reading
 from nodrop.model.routing import Bgp, BgpNeighbor
-from nodrop.platforms.kit.unknown_lines import leaks_routes, note_unknown_command, note_unknown_line
+from nodrop.platforms.kit.unknown_lines import is_route_leak_note, note_unknown_command, note_unknown_line
 from nodrop.report import concise, github, gitlab, sarif, text
 from nodrop.report import json as as_json
 from nodrop.results.merged import merge_outcomes
-from nodrop.results.outcome import Outcome
+from nodrop.results.outcome import FabricOutcome
 
 
 def _bgp(*, evpn: bool, vrf: str | None = None) -> Bgp:
     return Bgp(asn=65001, vrf=vrf, neighbors=(BgpNeighbor(interface="swp1", evpn=evpn),))
 
 
-def _outcome(*, evpn: bool = True) -> Outcome:
+def _outcome(*, evpn: bool = True) -> FabricOutcome:
     devices = (
         Device(name="leaf1", platform="nvue", bgp=_bgp(evpn=evpn)),
         Device(name="leaf2", platform="nvue", bgp=_bgp(evpn=False), vrf_bgp=(_bgp(evpn=evpn, vrf="RED"),)),
         Device(name="leaf3", platform="nvue", bgp=_bgp(evpn=False)),
     )
     reading = Reading(fabric=Fabric(name="pod", mode="lossless", devices=devices))
-    return Outcome.of(reading, Verdict(findings=(), unknown=(), notes=(), problems=(), rules=3))
+    return FabricOutcome.of(reading, Verdict(findings=(), unknown=(), notes=(), problems=(), rules=3))
 
 
 def test_the_last_line_says_of_how_many_devices_the_routes_of_evpn_were_not_computed() -> None:
@@ -74,20 +74,20 @@ LEAKS = (
 
 @pytest.mark.parametrize("note", LEAKS, ids=lambda note: note.text)
 def test_lines_that_leak_routes_are_known(note: Note) -> None:
-    assert leaks_routes(note)
+    assert is_route_leak_note(note)
 
 
 @pytest.mark.parametrize(
     "text", ["import check", "neighbor 10.0.0.1 strict-capability-match", "ip route 10.0.0.0/8 e0 x"]
 )
 def test_other_lines_leak_no_routes(text: str) -> None:
-    assert not leaks_routes(note_unknown_command(text, "leaf1", "leaf1/frr.conf", 7))
+    assert not is_route_leak_note(note_unknown_command(text, "leaf1", "leaf1/frr.conf", 7))
 
 
-def _leaking() -> Outcome:
+def _leaking() -> FabricOutcome:
     devices = (Device(name="leaf1", platform="sonic", bgp=_bgp(evpn=True)),)
     reading = Reading(fabric=Fabric(name="pod", mode="lossless", devices=devices), notes=LEAKS)
-    return Outcome.of(reading, Verdict(findings=(), unknown=(), notes=(), problems=(), rules=3))
+    return FabricOutcome.of(reading, Verdict(findings=(), unknown=(), notes=(), problems=(), rules=3))
 
 
 def test_the_last_line_says_of_how_many_devices_leaked_routes_were_not_computed() -> None:

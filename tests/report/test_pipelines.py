@@ -15,7 +15,7 @@ from nodrop.engine.finding import FileLocation, Fix, UnknownVerdict
 from nodrop.errors import Problem
 from nodrop.report import concise, github, gitlab, junit, sarif
 from nodrop.report import json as json_report
-from nodrop.results.outcome import Outcome
+from nodrop.results.outcome import FabricOutcome
 from support.report_samples import at, finding, outcome, related
 
 HOSTILE = "a\r\n::error::x\n]]><b>&\"'%0A,:\x1b[2J\u202e\x00"
@@ -165,7 +165,7 @@ def test_a_path_is_a_uri_in_sarif(file: str, uri: str) -> None:
     assert physical == {"artifactLocation": {"uri": uri}}, "without a line there is no region"
 
 
-def hostile(text: str) -> Outcome:
+def hostile(text: str) -> FabricOutcome:
     whole: dict[str, Any] = {"message": text, "rule": text, "fix": Fix(text=text), "within": text, "group": text}
     intent = related("leaf1", f"decided here: extra.{text}", at(text, 1, 1, 2))
     return outcome(

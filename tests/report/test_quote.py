@@ -2,12 +2,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodrop.report.quote import count_terminal_columns, quote_source_line
+from nodrop.report.quote import count_terminal_columns, fit_quoted_line
 from nodrop.syntax.places import Span
 
 
 def drawn(line: str, column: int, end_column: int, *, room: int = 60, lines: int = 1) -> list[str]:
-    quoted = quote_source_line(line, Span(1, column, lines, end_column), room=room)
+    quoted = fit_quoted_line(line, Span(1, column, lines, end_column), room=room)
     return [quoted.text, " " * quoted.indent + "^" * quoted.length]
 
 
@@ -61,7 +61,7 @@ def test_a_line_of_megabytes_costs_no_more_than_its_window() -> None:
     st.integers(0, 90),
 )
 def test_a_quote_fits_and_underlines_something(line: str, column: int, length: int, room: int) -> None:
-    quoted = quote_source_line(line, Span(1, column, 1, column + length), room=room)
+    quoted = fit_quoted_line(line, Span(1, column, 1, column + length), room=room)
     assert count_terminal_columns(quoted.text) <= max(room, 30)
     assert quoted.length >= 1
     assert quoted.indent + quoted.length <= max(room, 30) + 1

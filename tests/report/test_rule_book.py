@@ -11,19 +11,19 @@ import pytest
 
 from nodrop import platforms
 from nodrop.engine.areas import rule_area_names
-from nodrop.engine.rule import Example, Option, Rule
-from nodrop.engine.rules import shipped
-from nodrop.report.escape import fence_code_block, format_trusted_markdown
+from nodrop.engine.rule import Rule, RuleExample, RuleOption
+from nodrop.engine.rules import shipped_rules
+from nodrop.report.escape import fence_code_block, format_nodrop_text_as_markdown
 from nodrop.report.rule_book import INDEX_FILE, KnownProblem, render_rule_book
-from nodrop.report.rule_on import CONFIGURATIONS_TITLE, render_configurations
-from nodrop.report.rules import advice_of_rule, message_of_rule, render_rule_page, rule_platforms
+from nodrop.report.rule_on import CONFIGURATIONS_TITLE, render_configurations_section
+from nodrop.report.rules import advice_of_rule, message_of_rule, platforms_with_fault, render_rule_page
 from nodrop.syntax.yaml import parse_yaml
 from support.command import nodrop
 from support.places import ROOT
 
 BOOK = ROOT / "docs/rules"
 PLATFORMS = sorted(platforms.writable_platforms())
-RULES = {rule.name: rule for rule in shipped()}
+RULES = {rule.name: rule for rule in shipped_rules()}
 
 
 @cache
@@ -40,7 +40,7 @@ def catalogue() -> tuple[KnownProblem, ...]:
 
 @cache
 def made() -> dict[str, str]:
-    return render_rule_book(shipped(), catalogue(), committed_configurations)
+    return render_rule_book(shipped_rules(), catalogue(), committed_configurations)
 
 
 def committed_configurations(rule: Rule) -> list[str]:
@@ -70,7 +70,7 @@ def test_the_pages_in_docs_are_those_of_the_rules(update_golden: bool) -> None:
 def _write_pages(names: set[str]) -> None:
     """Write pages of the book with new configurations."""
     written = render_rule_book(
-        shipped(), catalogue(), lambda rule: render_configurations(rule) if rule.name in names else ()
+        shipped_rules(), catalogue(), lambda rule: render_configurations_section(rule) if rule.name in names else ()
     )
     for name in names:
         (BOOK / f"{name}.md").write_text(written[f"{name}.md"])
@@ -79,8 +79,8 @@ def _write_pages(names: set[str]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("area", rule_area_names())
 def test_pages_have_the_configurations_that_examples_make(area: str, update_golden: bool) -> None:
-    of_area = [rule for rule in shipped() if rule.area == area]
-    fresh = {rule.name: render_configurations(rule) for rule in of_area}
+    of_area = [rule for rule in shipped_rules() if rule.area == area]
+    fresh = {rule.name: render_configurations_section(rule) for rule in of_area}
     if update_golden:
         _write_pages({name for name in fresh if committed_configurations(RULES[name]) != fresh[name]})
     stale = [rule.name for rule in of_area if committed_configurations(rule) != fresh[rule.name]]
@@ -131,7 +131,7 @@ def _of_key(part: str, key: str) -> list[str]:
 
 def test_the_index_has_every_rule_where_it_belongs() -> None:
     assert [name for name in rule_area_names() if _under(name, 3)] == [
-        area for area in rule_area_names() if any(rule.area == area for rule in shipped())
+        area for area in rule_area_names() if any(rule.area == area for rule in shipped_rules())
     ]
     for area in rule_area_names():
         assert _linked(_under(area, 3)) == [name for name, rule in RULES.items() if rule.area == area]
@@ -156,8 +156,8 @@ def test_the_index_lists_rules_of_some_modes_by_mode() -> None:
 @pytest.mark.parametrize("name", [next(iter(RULES)), "watchdog-tier-order", next(reversed(RULES))])
 def test_a_new_rule_adds_lines_to_the_index_and_changes_none(name: str) -> None:
     """Two branches that each add a rule then merge without a conflict."""
-    after = iter(render_rule_book(shipped())[INDEX_FILE].splitlines())
-    before = render_rule_book([rule for rule in shipped() if rule.name != name])[INDEX_FILE].splitlines()
+    after = iter(render_rule_book(shipped_rules())[INDEX_FILE].splitlines())
+    before = render_rule_book([rule for rule in shipped_rules() if rule.name != name])[INDEX_FILE].splitlines()
     assert all(line in after for line in before)
 
 
@@ -166,7 +166,7 @@ def test_the_index_has_every_row_of_what_is_known_to_go_wrong() -> None:
     assert rows.keys() == {row.id for row in catalogue()}
     for row in catalogue():
         assert _linked(rows[row.id]) == [name for name in row.rules if name in RULES]
-        assert not row.undecided or format_trusted_markdown(row.undecided, cell=True) == rows[row.id]
+        assert not row.undecided or format_nodrop_text_as_markdown(row.undecided, cell=True) == rows[row.id]
 
 
 def test_a_page_says_all_there_is_to_say() -> None:
@@ -193,7 +193,7 @@ def test_a_page_says_all_there_is_to_say() -> None:
         assert f"| {fact} |" in text
     assert "| tested on | cumulus, nvue, sonic |" in text
     assert "| [words] | in brackets are values of the finding |" in text
-    assert format_trusted_markdown(rule.why) in text
+    assert format_nodrop_text_as_markdown(rule.why) in text
     assert "\n* timeout_ms = 4294: timeout after which a QP" in text
     bad = "```text\nset spine1/Ethernet0/qos/pfc_watchdog/detection_ms to 4194\n```\n\nreported at `spine1/Ethernet0`\n"
     assert bad in text
@@ -235,10 +235,10 @@ def test_what_a_rule_finds_names_what_will_stand_there() -> None:
 
 
 def test_seen_on_is_what_the_examples_can_be_written_on() -> None:
-    assert rule_platforms(RULES["pfc-without-watchdog"]) == ("cumulus", "nvue", "onyx", "sonic")
-    assert rule_platforms(RULES["unit-suffix"]) == ("nvue",)
-    assert rule_platforms(RULES["nic-tos-not-rdma"]) == (platforms.HOSTS_PLATFORM,)
-    assert {"nclu", "onyx", "sonic"} & set(rule_platforms(RULES["unknown-command"])) == {"nclu", "onyx", "sonic"}
+    assert platforms_with_fault(RULES["pfc-without-watchdog"]) == ("cumulus", "nvue", "onyx", "sonic")
+    assert platforms_with_fault(RULES["unit-suffix"]) == ("nvue",)
+    assert platforms_with_fault(RULES["nic-tos-not-rdma"]) == (platforms.HOSTS_PLATFORM,)
+    assert {"nclu", "onyx", "sonic"} & set(platforms_with_fault(RULES["unknown-command"])) == {"nclu", "onyx", "sonic"}
 
 
 HOSTILE = "# x <b>&amp; [l](http://a.example/b_c) *e* _f_ a_b ~~g~~ $h$ `i|<j>` k|l \x1b[31m\u202e \\` m\n\n- n ``"
@@ -266,12 +266,12 @@ SAFE = (
     ],
 )
 def test_prose_stays_prose(text: str, expected: str) -> None:
-    assert format_trusted_markdown(text) == expected
+    assert format_nodrop_text_as_markdown(text) == expected
 
 
 def test_a_cell_stays_a_cell() -> None:
     assert (
-        format_trusted_markdown("a|b `c|d` https://e.example/f|g\nh", cell=True)
+        format_nodrop_text_as_markdown("a|b `c|d` https://e.example/f|g\nh", cell=True)
         == r"a\|b `c\|d` <https://e.example/f>\|g h"
     )
 
@@ -299,13 +299,13 @@ def hostile() -> Rule:
         options=(replace_option(HOSTILE),),
         message=(HOSTILE,),
         examples=(
-            Example(name="bad[0]", model={HOSTILE: HOSTILE}, at=(HOSTILE,)),
-            Example(name="good[0]", artifact=edits),
+            RuleExample(name="bad[0]", model={HOSTILE: HOSTILE}, at=(HOSTILE,)),
+            RuleExample(name="good[0]", artifact=edits),
         ),
     )
 
 
-def replace_option(text: str) -> Option:
+def replace_option(text: str) -> RuleOption:
     option = RULES["watchdog-slower-than-rdma-timeout"].options[0]
     return replace(option, default=text, description=text)
 
@@ -355,11 +355,11 @@ def test_a_page_says_where_typed_lines_are_lost() -> None:
 
 def test_files_of_another_system_are_no_configuration_of_this_one() -> None:
     """The example is a file of Onyx: it is not what SONiC's files become."""
-    assert "On sonic" not in "\n".join(render_configurations(RULES["shares-exceed-whole"]))
+    assert "On sonic" not in "\n".join(render_configurations_section(RULES["shares-exceed-whole"]))
 
 
 def test_configurations_show_the_finding_and_the_settings_that_differ() -> None:
-    lines = render_configurations(RULES["watchdog-without-pfc"])
+    lines = render_configurations_section(RULES["watchdog-without-pfc"])
     at = lines.index("On sonic, reported at `leaf1/Ethernet0`")
     assert lines[at:] == [
         "On sonic, reported at `leaf1/Ethernet0`",
@@ -376,13 +376,13 @@ def test_configurations_show_the_finding_and_the_settings_that_differ() -> None:
 
 
 def test_a_remedy_that_differs_from_finding_to_finding_is_shown() -> None:
-    assert "> Fix: permit the prefix there, before any entry that denies it" in render_configurations(
+    assert "> Fix: permit the prefix there, before any entry that denies it" in render_configurations_section(
         RULES["route-to-hosts-filtered"]
     )
 
 
 def test_a_fault_is_shown_beside_a_sound_fabric_of_the_same_intent() -> None:
-    lines = render_configurations(RULES["session-without-link-local"])
+    lines = render_configurations_section(RULES["session-without-link-local"])
     intent = "with `{routing: {sessions: unnumbered}, addressing: {links: null}}` in the intent"
     assert any(line.endswith(intent) for line in lines)
     assert "- INTERFACE Ethernet224 ipv6_use_link_local_only: enable" in lines

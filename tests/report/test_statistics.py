@@ -11,15 +11,15 @@ from nodrop.report.json import render as render_json
 from nodrop.report.statistics import format_statistics_table
 from nodrop.report.text import render
 from nodrop.resources import resource_folder
-from nodrop.results.outcome import Outcome, RuleWork
+from nodrop.results.outcome import FabricOutcome, RuleCost
 from support.command import nodrop
 from support.report_samples import finding, outcome
 
 WORK = (
-    RuleWork(rule="quick", evaluations=3, seconds=0.0004),
-    RuleWork(rule="pfc-without-watchdog", evaluations=12, seconds=0.25),
-    *(RuleWork(rule=f"slow-{number}", evaluations=1, seconds=1 + number) for number in range(10)),
-    RuleWork(rule="idle", evaluations=0, seconds=0.0),
+    RuleCost(rule="quick", evaluations=3, seconds=0.0004),
+    RuleCost(rule="pfc-without-watchdog", evaluations=12, seconds=0.25),
+    *(RuleCost(rule=f"slow-{number}", evaluations=1, seconds=1 + number) for number in range(10)),
+    RuleCost(rule="idle", evaluations=0, seconds=0.0),
 )
 ASKED = outcome(finding("leaf1/Ethernet0"), finding("leaf1/Ethernet8"), work=WORK)
 
@@ -52,7 +52,7 @@ def test_json_has_every_rule_the_slowest_first() -> None:
 
 
 def test_a_hostile_rule_name_stays_a_name() -> None:
-    hostile = Outcome(work=(RuleWork(rule="a\n\x1b[31m\u202eb", evaluations=1, seconds=0.0),))
+    hostile = FabricOutcome(work=(RuleCost(rule="a\n\x1b[31m\u202eb", evaluations=1, seconds=0.0),))
     assert "\n" + r"a\n\x1b[31m\u202eb " in render(hostile)
 
 

@@ -10,7 +10,7 @@ from nodrop.engine.finding import FileLocation, Finding, Fix, FixCommands, Unkno
 from nodrop.errors import Problem
 from nodrop.model.reading import Assumption, Note
 from nodrop.report.text import render
-from nodrop.results.outcome import Outcome, first_shown_findings
+from nodrop.results.outcome import FabricOutcome, first_shown_findings
 from nodrop.syntax.places import Span
 from support.report_samples import at, finding, outcome, related
 
@@ -188,7 +188,7 @@ def test_commands_of_other_switches_are_shown_where_they_differ() -> None:
     ]
 
 
-def storm(causes: int) -> Outcome:
+def storm(causes: int) -> FabricOutcome:
     """So many findings of two rules, each of a cause of its own, on four switches."""
     return outcome(
         *(
@@ -418,7 +418,7 @@ HOSTILE = st.text(st.characters(exclude_categories=("No",)), max_size=12)
 def test_no_control_character_gets_out(texts: list[str], verbose: bool, width: int) -> None:
     a, b, c, d, e, f, g, h, i, j, k, l = texts  # noqa: E741
     place = at(a, 1, len(b), len(b) + 3)
-    shown = Outcome(
+    shown = FabricOutcome(
         devices=1,
         interfaces=1,
         rules=1,

@@ -6,9 +6,9 @@ from nodrop.errors import Problem
 from nodrop.model.fabric import Device, Fabric, Interface
 from nodrop.model.reading import Assumption, Note, Reading
 from nodrop.results.outcome import (
-    SHOWN_GROUPS,
-    Outcome,
-    Summary,
+    MAX_SHOWN_FINDING_GROUPS,
+    FabricOutcome,
+    OutcomeTotals,
     count_outcome,
     first_shown_findings,
     group_findings,
@@ -27,7 +27,7 @@ UNKNOWN_VERDICTS = (
 def test_the_summary_counts_findings_by_severity() -> None:
     severities = ("error", "warning", "warning", "note")
     shown = outcome(*(finding(f"leaf{number}", severity=each) for number, each in enumerate(severities)))
-    assert count_outcome(shown) == Summary(
+    assert count_outcome(shown) == OutcomeTotals(
         devices=6,
         interfaces=192,
         rules=11,
@@ -58,18 +58,18 @@ def test_an_outcome_of_a_reading_and_its_verdict() -> None:
         rules=7,
     )
     placed = (finding("leaf1", at("a.json", 1, 1, 2)),)
-    shown = Outcome.of(reading, verdict, findings=placed, notes=(Note(kind="b", message="3"),))
+    shown = FabricOutcome.of(reading, verdict, findings=placed, notes=(Note(kind="b", message="3"),))
     assert (shown.devices, shown.interfaces, shown.rules) == (1, 2, 7)
     assert shown.findings == placed
     assert [note.message for note in shown.notes] == ["1", "3", "2"]
     assert [problem.path for problem in shown.problems] == ["a", "b"]
     assert (shown.unknown, shown.assumed) == (UNKNOWN_VERDICTS[::-1], ASSUMED)
-    assert Outcome.of(reading, verdict).findings == verdict.findings
+    assert FabricOutcome.of(reading, verdict).findings == verdict.findings
 
 
 def test_an_outcome_made_of_another_one_is_in_order() -> None:
     first, second, third = (finding(f"leaf{number}/Ethernet0") for number in (1, 2, 3))
-    made = Outcome(findings=(third, first), hidden=(second,))
+    made = FabricOutcome(findings=(third, first), hidden=(second,))
     assert made.findings == (first, third)
     assert dataclasses.replace(made, devices=1).findings is made.findings
     assert dataclasses.replace(made, findings=(*made.findings, *made.hidden)).findings == (first, second, third)
@@ -116,7 +116,7 @@ def test_of_too_many_groups_the_worst_go_first_then_each_rule_then_the_largest()
         *many("e-warnings", 12, severity="warning"),
     ]
     shown = [(group[0].rule, len(group)) for group in select_shown_groups(group_findings(every))]
-    assert len(shown) == SHOWN_GROUPS
+    assert len(shown) == MAX_SHOWN_FINDING_GROUPS
     assert [size for rule, size in shown if rule == "b-errors"] == list(range(15, 0, -1))
     assert [SEVERITIES.index(group[0].severity) for group in group_findings(every)] == [0] * 16 + [1] * 15 + [2] * 40
     assert ("c-error", 1) in shown
@@ -130,9 +130,9 @@ def test_of_too_many_groups_the_worst_go_first_then_each_rule_then_the_largest()
 
 
 def test_twenty_groups_are_all_shown() -> None:
-    twenty = group_findings(many("a", SHOWN_GROUPS))
+    twenty = group_findings(many("a", MAX_SHOWN_FINDING_GROUPS))
     assert select_shown_groups(twenty) == twenty
-    assert len(select_shown_groups(group_findings(many("a", SHOWN_GROUPS + 1)))) == SHOWN_GROUPS
+    assert len(select_shown_groups(group_findings(many("a", MAX_SHOWN_FINDING_GROUPS + 1)))) == MAX_SHOWN_FINDING_GROUPS
 
 
 def test_which_groups_are_shown_does_not_depend_on_places() -> None:
@@ -143,7 +143,7 @@ def test_which_groups_are_shown_does_not_depend_on_places() -> None:
     assert {each.subject for each in first_shown_findings(bare)} == {
         each.subject for each in first_shown_findings(placed)
     }
-    assert len(first_shown_findings(bare)) == SHOWN_GROUPS
+    assert len(first_shown_findings(bare)) == MAX_SHOWN_FINDING_GROUPS
 
 
 def test_of_several_fabrics_a_finding_with_a_place_stands_first() -> None:

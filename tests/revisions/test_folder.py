@@ -38,7 +38,7 @@ def test_files_are_those_of_the_folder_under_the_paths_of_now() -> None:
 def test_which_files_are_as_they_were() -> None:
     former = former_state_of_folder(Path("../old"), ["build"])
     paths = ("build/leaf1/frr.conf", "build/leaf1/config_db.json")
-    assert [former.is_now(former.text(Path(path))) for path in paths] == [True, False]
+    assert [former.is_unchanged(former.text(Path(path))) for path in paths] == [True, False]
 
 
 def test_a_link_out_of_the_folder_is_a_problem_and_is_not_followed(site: Path) -> None:

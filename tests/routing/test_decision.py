@@ -100,8 +100,8 @@ def test_destinations_are_decided_one_by_one() -> None:
     table = decide_best_paths(heard({0b0111: A}, {0b0110: A, 0b1000: longer}, {0b1111: longer}, None), PLAIN)
     assert rows(table) == {(0b0001, (0,), A), (0b0110, (0, 1), A), (0b1000, (1, 2), longer)}
     assert table.bits == 0b1111
-    assert table.entry(1).hops == (0, 1)  # type: ignore[union-attr]
-    assert table.entry(4) is None
+    assert table.entry_of_class(1).hops == (0, 1)  # type: ignore[union-attr]
+    assert table.entry_of_class(4) is None
 
 
 def test_a_med_is_not_told_on_and_some_communities_keep_a_route_at_home() -> None:

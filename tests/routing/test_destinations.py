@@ -14,7 +14,7 @@ from nodrop.model.routing import Redistribution, StaticRoute
 from nodrop.model.states import known_rows
 from nodrop.model.values import replace_fields
 from nodrop.routing import ControlPlane, compute_control_plane
-from nodrop.routing.speakers import FamilyWorld
+from nodrop.routing.speakers import FamilySpeakers
 from support.policy_lists import listed
 from support.random_routed import routed
 from support.wired_routers import fabric, port, router, to
@@ -95,7 +95,7 @@ def stable(plane: ControlPlane) -> bool:
 
 def with_all_origins(made: Fabric) -> ControlPlane:
     """The plane of a fabric in which every AS number at the end of a path is said."""
-    with patch.object(FamilyWorld, "_hidden", lambda _: 0):
+    with patch.object(FamilySpeakers, "_hidden", lambda _: 0):
         plane = compute_control_plane(Index(made))
         assert all(plane.of(family).world.hidden == 0 for family in plane.families)
     return plane

@@ -29,7 +29,7 @@ READERS = {"paths": parse_as_path_expression, "communities": parse_community_exp
 def test_what_an_expression_says_of_a_text(kind: str, case: dict[str, Any]) -> None:
     found = READERS[kind](case["of"])
     wanted = {True: "yes", False: "no"}.get(case["answer"], case["answer"])
-    assert ("unknown" if found is None else "yes" if found.matches(case["text"]) else "no") == wanted
+    assert ("unknown" if found is None else "yes" if found.matches_anywhere(case["text"]) else "no") == wanted
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_the_work_is_linear_in_the_text(expression: str, text: str) -> None:
     for factor in (1, 2):
         found = compile_posix_regex(expression)
         assert found is not None
-        found.matches(text * factor)
+        found.matches_anywhere(text * factor)
         assert found.visited <= (len(text) * factor + 2) * found.states
         work.append(found.visited)
     assert work[1] <= 2 * work[0] + 4 * MAX_STATES
@@ -59,7 +59,7 @@ def test_many_different_texts_do_not_fill_memory() -> None:
     assert found is not None
     for _ in range(300):
         text = "".join(drawn.choice("12") for _ in range(200))
-        assert found.matches(text) == (text[-15] == "1")
+        assert found.matches_anywhere(text) == (text[-15] == "1")
     assert found.remembered <= found.MOST_REMEMBERED
 
 
@@ -80,7 +80,7 @@ def test_what_is_beyond_the_limits_is_unknown(expression: str) -> None:
 def test_as_many_states_as_the_limit_has_are_taken() -> None:
     found = compile_posix_regex("1" * (MAX_STATES // 2))
     assert found is not None
-    assert found.matches("1" * (MAX_STATES // 2))
+    assert found.matches_anywhere("1" * (MAX_STATES // 2))
 
 
 REG_EXTENDED, REG_NOSUB = 1, 8
@@ -130,7 +130,7 @@ def test_well_formed_expressions_are_answered_as_the_c_library_does(expression: 
     wanted, found = answered(expression, texts), compile_posix_regex(expression)
     assert found is not None or wanted is None or re.search(r"[\^$].*[*+?{]", expression)
     if found is not None:
-        assert [found.matches(text) for text in texts] == wanted
+        assert [found.matches_anywhere(text) for text in texts] == wanted
 
 
 @settings(max_examples=1500)
@@ -138,7 +138,7 @@ def test_well_formed_expressions_are_answered_as_the_c_library_does(expression: 
 def test_of_any_text_an_expression_that_is_compiled_is_one_of_the_c_library(expression: str, texts: list[str]) -> None:
     found = compile_posix_regex(expression)
     if found is not None:
-        assert [found.matches(text) for text in texts] == answered(expression, texts)
+        assert [found.matches_anywhere(text) for text in texts] == answered(expression, texts)
 
 
 def _readings(expression: str, texts: list[str]) -> Iterator[tuple[str, bool, bool]]:
@@ -146,7 +146,7 @@ def _readings(expression: str, texts: list[str]) -> Iterator[tuple[str, bool, bo
     if isinstance(found, Expression):
         wanted = answered(expression.replace("_", between), texts)
         assert wanted is not None, expression
-        yield from zip(texts, map(found.matches, texts), wanted, strict=True)
+        yield from zip(texts, map(found.matches_anywhere, texts), wanted, strict=True)
 
 
 @settings(max_examples=300)

@@ -4,9 +4,9 @@ from typing import Any
 
 from nodrop.model.access import AccessEntry, AccessList, Bits, PortRange
 from nodrop.model.states import UNKNOWN
-from nodrop.routing.filtering import AddressRange, Packets, decide_packets
+from nodrop.routing.filtering import AddressRange, PacketSet, decide_packets
 from nodrop.routing.prefixes import parse_prefix
-from nodrop.routing.roce_opcodes import DATA_OPCODES, POSSIBLE_OPCODES
+from nodrop.routing.roce_opcodes import DATA_OPCODES, OPTIONAL_DATA_OPCODES
 
 
 def atom(text: str) -> AddressRange:
@@ -16,7 +16,7 @@ def atom(text: str) -> AddressRange:
 
 
 HOSTS = (atom("10.2.1.1"), atom("10.2.1.9"))
-ROCE = Packets(
+ROCE = PacketSet(
     "ipv4", 17, HOSTS, (atom("10.2.2.1"),), destination_ports=(PortRange(4791, 4791),), dscps=frozenset({26})
 )
 
@@ -25,7 +25,7 @@ def deny(name: str = "drop", **conditions: Any) -> AccessEntry:
     return AccessEntry(name=name, action="deny", **conditions)
 
 
-def decided(*entries: AccessEntry, packets: Packets = ROCE, **fields: Any) -> set[tuple[str, str | None, bool]]:
+def decided(*entries: AccessEntry, packets: PacketSet = ROCE, **fields: Any) -> set[tuple[str, str | None, bool]]:
     rules = AccessList(name="SITE", entries=entries, **fields)
     found = decide_packets(rules, "Ethernet0", packets)
     return {(one.action, None if one.entry is None else one.entry.name, one.sure) for one in found}
@@ -75,7 +75,7 @@ def test_entries_that_are_refused_or_name_other_ports_match_nothing() -> None:
 
 
 def test_a_list_for_one_family_may_match_the_other_unless_it_says_which() -> None:
-    six = Packets("ipv6", 6, (atom("fe80::/10"),), (atom("fe80::/10"),))
+    six = PacketSet("ipv6", 6, (atom("fe80::/10"),), (atom("fe80::/10"),))
     assert decided(deny(), packets=six, family="ipv4") == {("unknown", "drop", False)}
     assert decided(deny(family="ipv4"), packets=six, family="ipv4") == {("permit", None, True)}
 
@@ -92,7 +92,7 @@ def test_marks_of_entries_that_go_on_and_of_the_last_one() -> None:
 
 
 ACK, CNP = Bits(0x11, 0xFF), Bits(0x81, 0xFF)
-DATA = ROCE._replace(opcodes=DATA_OPCODES, doubtful_opcodes=POSSIBLE_OPCODES, doubtful_ecns=frozenset({0, 1}))
+DATA = ROCE._replace(opcodes=DATA_OPCODES, doubtful_opcodes=OPTIONAL_DATA_OPCODES, doubtful_ecns=frozenset({0, 1}))
 
 
 def test_packets_of_roce_are_cut_by_opcodes_and_others_have_none() -> None:

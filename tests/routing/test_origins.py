@@ -86,7 +86,7 @@ def test_connected_routes_are_redistributed_by_their_interface(legs: list[str], 
 def followed(made: Fabric) -> tuple[set[str] | None, set[str] | None]:
     """Return the legs of the static routes while the link to r3 is dead; None is no route."""
     plane = compute_control_plane(Index(made), frozenset({End("r1", "e1")}))
-    routes = [plane.ipv4.own(0).get(Prefix("ipv4", number, 24)) for number in (0x0A080100, 0x0A080000)]
+    routes = [plane.ipv4.non_bgp_routes(0).get(Prefix("ipv4", number, 24)) for number in (0x0A080100, 0x0A080000)]
     found = [None if one is None else {"discard"} if one.discard else {hop.leg for hop in one.hops} for one in routes]
     return found[0], found[1]
 
@@ -98,7 +98,7 @@ def test_a_static_route_follows_another_route_to_its_next_hop() -> None:
     assert followed(following(aggregate=True, connected_check=False)) == ({"e0"}, {"discard"})
     last = three(("0.0.0.0/0", "10.1.0.1"), (BLOCK, "10.1.1.1"))
     plane = compute_control_plane(Index(last), frozenset({End("r1", "e1")}))
-    assert Prefix("ipv4", 0x0A080000, 24) not in plane.ipv4.own(0)
+    assert Prefix("ipv4", 0x0A080000, 24) not in plane.ipv4.non_bgp_routes(0)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,9 @@ def test_the_address_of_a_neighbor_on_a_link_is_reached_over_no_route_of_bgp(
 
 def test_a_neighbor_on_a_link_is_reached_over_a_static_route() -> None:
     made = three((BLOCK, "10.1.1.1"), ("10.1.1.0/24", "10.1.0.1"))
-    route = compute_control_plane(Index(made), frozenset({End("r1", "e1")})).ipv4.own(0)[Prefix("ipv4", 0x0A080000, 24)]
+    route = compute_control_plane(Index(made), frozenset({End("r1", "e1")})).ipv4.non_bgp_routes(0)[
+        Prefix("ipv4", 0x0A080000, 24)
+    ]
     assert {hop.leg for hop in route.hops} == {"e0"}
 
 

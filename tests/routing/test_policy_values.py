@@ -30,13 +30,13 @@ PATHS = ("route_maps", "as_path_lists", "community_lists", "prefix_lists")
 END = "router bgp 65001\n neighbor 10.1.0.1 remote-as 65002\n"
 
 
-def read(line: str, lists: str = LISTS) -> tuple[frr.Routing, int]:
+def read(line: str, lists: str = LISTS) -> tuple[frr.FrrRouting, int]:
     """Read a route map with this line in it, whose number is returned."""
     before = f"{lists}route-map IN permit 10\n"
     return frr.read_frr(f"{before} {line}\nexit\n{END}"), before.count("\n") + 1
 
 
-def plane(said: frr.Routing) -> ControlPlane:
+def plane(said: frr.FrrRouting) -> ControlPlane:
     """What comes of two routers, of which one has these policies, and applies IN to what it hears."""
     assert said.bgp is not None
     policies = {name: getattr(said.bgp, name) for name in PATHS}
@@ -150,7 +150,7 @@ bgp community-list standard E permit 1:1
         CommunityList(name="E", rules=(("deny", ("_65000:9_",)), ("permit", ("^65000:.* 1:1$",))), expanded=True),
     )
     device = Device(name="a", platform="sonic", bgp=said.bgp)
-    assert frr.read_frr(frr.write_frr_conf(device)).bgp == said.bgp
+    assert frr.read_frr(frr.render_frr_conf(device)).bgp == said.bgp
 
 
 def test_lists_of_more_states_than_the_limit_are_unknown() -> None:

@@ -24,7 +24,7 @@ def assert_equal(fabric: Fabric) -> None:
         whole = ConvergedState(AdvertResultCache(world)).run(world.speakers)
         for number in world.speakers:
             for one in range(world.destinations.count):
-                mine, other = shares.table(number).entry(one), whole.table(number).entry(one)
+                mine, other = shares.table(number).entry_of_class(one), whole.table(number).entry_of_class(one)
                 assert (mine and (mine.attributes, mine.hops)) == (other and (other.attributes, other.hops))
 
 

@@ -36,8 +36,8 @@ def assert_alike(fabric: Fabric) -> None:
     plane = compute_control_plane(Index(fabric))
     for family in plane.families:
         failures = FailureAnalysis(plane, plane.of(family))
-        assert Counter(one for group in failures.alike.values() for one in group) == Counter(failures.links)
-        for first, group in failures.alike.items():
+        assert Counter(one for group in failures.equivalent_links.values() for one in group) == Counter(failures.links)
+        for first, group in failures.equivalent_links.items():
             expected = sizes(failures.of_link(first))
             for link in group[1:]:
                 assert sizes(failures.of_link(link)) == expected, (first, link)
@@ -56,7 +56,7 @@ def assert_alike(fabric: Fabric) -> None:
     ids=["shared", "unique", "parallel", "transit", "three tiers", "of 200"],
 )
 def test_the_cables_of_a_clos_fail_alike(fabric: Fabric, groups: int) -> None:
-    assert len(failures_of(fabric).alike) == groups
+    assert len(failures_of(fabric).equivalent_links) == groups
     if len(fabric.devices) < 50:
         assert_alike(fabric)
 
@@ -96,5 +96,5 @@ def prefix_list(name: str, *prefixes: str) -> PrefixList:
 )
 def test_who_is_treated_otherwise_is_nobodys_twin(name: str, parts: dict[str, Any], groups: int) -> None:
     fabric = without_twin(name, **parts)
-    assert len(failures_of(fabric).alike) == groups
+    assert len(failures_of(fabric).equivalent_links) == groups
     assert_alike(fabric)

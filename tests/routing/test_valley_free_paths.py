@@ -71,7 +71,7 @@ def assert_paths_are_those_of_the_search(data: Data, chance: Random) -> None:
                     if way.outcome == "delivered"
                 }
                 assert delivered == expected, (source, target, text, sorted(failed))
-                assert walk.delivered is bool(expected), (source, target, text, sorted(failed))
+                assert walk.arrives_on_every_path is bool(expected), (source, target, text, sorted(failed))
 
 
 def test_the_search_goes_neither_down_and_up_nor_through_two_spines_of_a_pod() -> None:

@@ -11,7 +11,7 @@ from nodrop.model.routing import StaticRoute
 from nodrop.routing import compute_control_plane
 from nodrop.routing.convergence import ConvergedState
 from nodrop.routing.prefixes import Prefix
-from nodrop.routing.routers import Router
+from nodrop.routing.routers import VrfRouter
 from nodrop.routing.routes import FamilyRoutes
 from support.wired_routers import fabric, port, router, to
 
@@ -23,7 +23,7 @@ def state(pods: int, leaves: int) -> ConvergedState:
 def test_leaves_of_a_pod_share_one_table() -> None:
     """More leaves in a pod are no more tables, neither in the end nor on the way there."""
     few, many = state(3, 2), state(3, 12)
-    assert few.makers.decided == many.makers.decided
+    assert few.makers.table_count == many.makers.table_count
     for one, leaves in ((few, 2), (many, 12)):
         speakers = one.world.speakers.values()
         tables = {}
@@ -37,7 +37,7 @@ def test_leaves_of_a_pod_share_one_table() -> None:
 
 
 def test_tables_grow_with_pods_and_not_with_their_squares() -> None:
-    first, second, third = (state(pods, 4).makers.decided for pods in (4, 8, 12))
+    first, second, third = (state(pods, 4).makers.table_count for pods in (4, 8, 12))
     assert third - second == second - first
 
 
@@ -103,7 +103,7 @@ def test_routes_over_routes_are_looked_up_once_a_round(monkeypatch: pytest.Monke
 
 
 def test_statements_of_a_pair_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    lookups = count_calls(monkeypatch, Router, "leg_towards")
+    lookups = count_calls(monkeypatch, VrfRouter, "leg_towards")
     work = []
     for count in (4, 8, 12):
         lookups[0] = 0
@@ -121,6 +121,6 @@ def test_static_routes_behind_a_neighbor_are_not_compared_with_all_others(monkey
         others = [StaticRoute(prefix=f"10.7.{block}.0/24", next_hop="blackhole") for block in range(count)]
         first = router("r1", 65001, [port("e0", "10.0.0.0/31")], (to("10.9.9.9"),), static_routes=(*behind, *others))
         compared[0] = 0
-        assert len(compute_control_plane(Index(fabric(first, cables=[]))).ipv4.own(0)) == count + 1
+        assert len(compute_control_plane(Index(fabric(first, cables=[]))).ipv4.non_bgp_routes(0)) == count + 1
         work.append(compared[0])
     assert work[2] - work[1] == work[1] - work[0]

@@ -12,7 +12,7 @@ from nodrop.advising import add_fix_commands
 from nodrop.engine.examples import PlatformView, run_rule
 from nodrop.engine.finding import FixCommands
 from nodrop.engine.rule import Rule
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 from nodrop.locate import load_unchanged_source
 from nodrop.model.fabric import Device
 from nodrop.model.reading import Source
@@ -146,7 +146,7 @@ def sonic_faults(lines: tuple[str, ...]) -> Iterator[str]:
 
 def test_a_sentence_has_no_words_of_a_platform_where_commands_have_them() -> None:
     wrong = []
-    for rule in shipped():
+    for rule in shipped_rules():
         text = "".join(piece for piece in rule.fix if isinstance(piece, str))
         if rule.commands and rule.area not in ("sonic", "nvue") and PLATFORM_WORDS.search(text):
             wrong.append(f"{rule.name}: {text}")
@@ -157,8 +157,8 @@ def test_a_sentence_has_no_words_of_a_platform_where_commands_have_them() -> Non
 def test_commands_of_examples_are_filled_in_and_valid(update_golden: bool) -> None:
     wrong: list[str] = []
     languages: defaultdict[str, set[str]] = defaultdict(set)
-    for rule in shipped():
-        for example, view in views(rule) if rule.commands or rule.changes_files else ():
+    for rule in shipped_rules():
+        for example, view in views(rule) if rule.commands or rule.changes_switch_configurations else ():
             for commands in advised(rule, view):
                 languages[rule.name].add(commands.language)
                 wrong += [f"{rule.name}: {example}: {fault}" for fault in faults(rule, view, commands)]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.engine.rules import select_file_rules, shipped
+from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.model.subject import subject_text
 from support.single_faults import Fault, inject, read_faults, reading_of
@@ -30,7 +30,7 @@ def spelt_out(subjects: list[str]) -> list[str]:
 @pytest.mark.parametrize("row", INCIDENTS, ids=[f"{row['incident']}: {row['says']}" for row in INCIDENTS])
 def test_what_happened_is_found(row: dict[str, Any]) -> None:
     fault = Fault({"of": f"incident {row['incident']}", "fault": row["says"], **row}, "sonic", "incidents.yaml")
-    verdict = judge(reading_of(fault, inject(fault)), select_file_rules(shipped()))
+    verdict = judge(reading_of(fault, inject(fault)), select_lint_rules(shipped_rules()))
     found: dict[str, list[str]] = {}
     for one in verdict.findings:
         if one.severity != "note":

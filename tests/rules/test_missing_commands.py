@@ -6,7 +6,7 @@ from nodrop.advising import add_fix_commands
 from nodrop.engine.example_setup import TIER_CHANGES_BY_PLATFORM
 from nodrop.engine.examples import run_rule
 from nodrop.engine.rule import ANY_PLATFORM, Rule
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 from support.bad_examples import views
 
 MAX_WORDS = 20
@@ -28,7 +28,7 @@ def _finding_counts(rule: Rule) -> dict[str, tuple[int, int]]:
 @pytest.mark.slow
 def test_findings_have_commands_or_their_rule_says_why_not() -> None:
     silent, needless = [], []
-    for rule in shipped():
+    for rule in shipped_rules():
         if rule.severity == "note":
             continue
         untyped = {name for name, (_, count) in _finding_counts(rule).items() if count} & set(TIER_CHANGES_BY_PLATFORM)
@@ -41,7 +41,7 @@ def test_findings_have_commands_or_their_rule_says_why_not() -> None:
 
 
 def test_reasons_are_short_clauses() -> None:
-    for rule in shipped():
+    for rule in shipped_rules():
         for reason in rule.no_commands.values():
             assert len(reason.split()) <= MAX_WORDS, rule.name
             assert not reason.endswith("."), rule.name

@@ -8,7 +8,7 @@ import pytest
 import nodrop
 from nodrop.engine.finding import Verdict
 from nodrop.engine.rule import STRICTNESSES
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.errors import InputProblems
 from nodrop.resources import resource_folder
@@ -32,7 +32,7 @@ def verdict(intent: str, platform: str, version: str, strictness: str = "regular
     changes = {f"{path}.{key}": value for path in tiers_of(intent) for key, value in values.items()}
     fabric = build(shipped_intent(intent, changes))
     reading = nodrop.read_back([*nodrop.write(fabric), *nodrop.host_files(fabric)], fabric)
-    return judge(reading, shipped(), strictness=strictness)  # type: ignore[arg-type]
+    return judge(reading, shipped_rules(), strictness=strictness)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("intent", INTENTS)

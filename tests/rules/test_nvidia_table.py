@@ -13,7 +13,7 @@ import pytest
 
 import nodrop
 from nodrop import platforms
-from nodrop.engine.rules import select_file_rules, shipped
+from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.locate import add_finding_places
 from nodrop.model.subject import subject_text
@@ -38,7 +38,7 @@ def findings(where: Path, files: dict[str, str], strictness: str = "regular") ->
         path.write_text(said)
     reading = nodrop.read([str(where)])
     assert reading.problems == ()
-    verdict = judge(reading, select_file_rules(shipped()), strictness=strictness)
+    verdict = judge(reading, select_lint_rules(shipped_rules()), strictness=strictness)
     rows: dict[tuple[str, str, str], list[str]] = {}
     for one in add_finding_places(verdict.findings, reading, platforms.make_place_finder).findings:
         assert one.located is not None, one.rule
@@ -87,7 +87,7 @@ def test_the_comparison_says_which_rules_go_with_which_test_of_netq() -> None:
     section = page.split("## The tests of `netq check roce` as rules\n")[1]
     said = dict(re.findall(r"^\| ([0-5]) [^|]*\|([^|]*)\|$", section, re.MULTILINE))
     assert {name for names in said.values() for name in re.findall(r"`([^`]+)`", names)} <= {
-        rule.name for rule in shipped()
+        rule.name for rule in shipped_rules()
     }
     for row in ROWS:
         if row["of"].startswith("netq"):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import nodrop
-from nodrop.engine.rules import select_file_rules, shipped
+from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
 from support.recommended import HERE, put, said
 
@@ -22,7 +22,7 @@ def test_what_is_recommended_has_these_findings_and_no_others(name: str, tmp_pat
     row = said(name)
     reading = nodrop.read([str(put(tmp_path, row))])
     assert reading.problems == ()
-    verdict = judge(reading, select_file_rules(shipped()))
+    verdict = judge(reading, select_lint_rules(shipped_rules()))
     found = Counter((one.rule, one.severity) for one in verdict.findings)
     assert found == {(one["rule"], one["severity"]): int(one["count"]) for one in row["finds"]}
     assert all(one["because"] for one in row["finds"])

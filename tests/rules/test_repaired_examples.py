@@ -14,8 +14,8 @@ from nodrop import platforms
 from nodrop.engine.example_setup import TIER_CHANGES_BY_PLATFORM, PlatformExamples, UnsupportedExample
 from nodrop.engine.examples import PlatformView, build_example_views
 from nodrop.engine.finding import Finding
-from nodrop.engine.rule import ANY_PLATFORM, Example, Rule
-from nodrop.engine.rules import select_file_rules, shipped
+from nodrop.engine.rule import ANY_PLATFORM, Rule, RuleExample
+from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.model.change import Change
 from nodrop.model.reading import Reading
@@ -74,7 +74,7 @@ class Writing(LastReading):
 
 
 def _found(rule: Rule, reading: Reading) -> tuple[Finding, ...]:
-    rules = [*select_file_rules(shipped()), *([rule] if rule not in select_file_rules(shipped()) else [])]
+    rules = [*select_lint_rules(shipped_rules()), *([rule] if rule not in select_lint_rules(shipped_rules()) else [])]
     return judge(reading, rules, strictness="auditor").findings
 
 
@@ -82,10 +82,10 @@ def _changes(finding: Finding) -> tuple[Change, ...]:
     return finding.fix.changes if finding.fix else ()
 
 
-def _views(setting: PlatformExamples, example: Example) -> Iterator[Any]:
+def _views(setting: PlatformExamples, example: RuleExample) -> Iterator[Any]:
     try:
         setting.check_support(example)
-        yield from build_example_views(example, setting.base, setting.views, setting.artifact)
+        yield from build_example_views(example, setting.base, setting.views, setting.views_of_edited_artifacts)
     except (UnsupportedExample, ValueError):
         return
 
@@ -103,8 +103,8 @@ def _reasons() -> dict[str, str]:
 
 
 def _lines(writing: Writing) -> Iterator[str]:
-    for rule in shipped():
-        for example in rule.examples if rule.changes_files else ():
+    for rule in shipped_rules():
+        for example in rule.examples if rule.changes_switch_configurations else ():
             for platform in TIER_CHANGES_BY_PLATFORM if example.name.startswith("bad") else ():
                 for view in _views(PlatformExamples(platform), example):
                     if view.platform == platform and (said := writing.repaired(rule, view)):

@@ -9,13 +9,13 @@ import pytest
 from nodrop.engine.mutants import mutants_of
 from nodrop.engine.rule import Rule
 from nodrop.engine.rule_loader import parse_rule
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 from nodrop.syntax.yaml import parse_yaml
 from support import rule_mutants
 from support.places import TESTS
 
 ARGUED = TESTS / "rules" / "rule_mutants.yaml"
-RULES = [rule for rule in shipped() if rule.conditions]
+RULES = [rule for rule in shipped_rules() if rule.conditions]
 
 
 def argued() -> dict[str, dict[str, str]]:

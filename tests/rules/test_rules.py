@@ -9,7 +9,7 @@ from nodrop import platforms
 from nodrop.engine.example_setup import PlatformExamples, UnsupportedExample
 from nodrop.engine.examples import run_example
 from nodrop.engine.finding import Finding
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 from nodrop.locate import add_finding_places
 from nodrop.model.reading import Reading
 from nodrop.platforms.kit.examples import PORT_NAMES_PLATFORM, TIER_CHANGES_BY_PLATFORM
@@ -22,7 +22,7 @@ UNSAID = TESTS / "rules" / "unsaid_examples.txt"
 PLATFORMS = list(TIER_CHANGES_BY_PLATFORM)
 OTHERS = slow(*(name for name in PLATFORMS if name != PORT_NAMES_PLATFORM))
 """Platforms besides the one in whose words examples are written."""
-CASES = [(rule, example) for rule in shipped() for example in rule.examples]
+CASES = [(rule, example) for rule in shipped_rules() for example in rule.examples]
 IDS = [f"{rule.name}-{example.name}" for rule, example in CASES]
 
 
@@ -31,7 +31,7 @@ def places(findings: Iterable[Finding], reading: Reading) -> Iterable[Finding]:
     return add_finding_places(findings, reading, platforms.make_place_finder).findings
 
 
-UNSAYABLE = {(rule.name, platform) for rule in shipped() for platform in rule.unseen}
+UNSAYABLE = {(rule.name, platform) for rule in shipped_rules() for platform in rule.unseen}
 """Faults that cannot be on a platform, as their rules say; every other rule catches its own there."""
 
 
@@ -73,7 +73,9 @@ def run_case(case: int, platform: str) -> tuple[str, str]:
 
     try:
         setting.check_support(example)
-        failures = run_example(rule, example, setting.base, setting.views, setting.artifact, places_and_words)
+        failures = run_example(
+            rule, example, setting.base, setting.views, setting.views_of_edited_artifacts, places_and_words
+        )
     except UnsupportedExample as reason:
         return "", str(reason)
     return "\n".join([*map(str, failures), *long_messages]), ""
@@ -104,7 +106,7 @@ def test_every_example_is_said_by_a_platform_and_what_others_cannot_is_written_d
 @pytest.mark.slow
 def test_every_fault_that_a_platform_can_have_is_caught_there(run: Run) -> None:
     said: dict[tuple[str, str], set[str]] = {
-        (rule.name, platform): set() for rule in shipped() for platform in PLATFORMS
+        (rule.name, platform): set() for rule in shipped_rules() for platform in PLATFORMS
     }
     for case, (rule, example) in enumerate(CASES):
         for platform in PLATFORMS:
@@ -117,7 +119,7 @@ def test_every_fault_that_a_platform_can_have_is_caught_there(run: Run) -> None:
 def test_every_rule_file_is_loaded() -> None:
     files = sorted(path.stem for path in resource_folder("rules").rglob("*.yaml"))
     assert "pfc-without-watchdog" in files
-    assert [rule.name for rule in shipped()] == files
+    assert [rule.name for rule in shipped_rules()] == files
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
@@ -127,11 +129,11 @@ def test_a_sound_fabric_has_no_findings(platform: str) -> None:
     setting = PlatformExamples(platform)
     (view,) = setting.views(setting.base({}))
     reading = view.reading
-    verdict = judge(reading, shipped(), strictness="auditor")
+    verdict = judge(reading, shipped_rules(), strictness="auditor")
     assert verdict.findings == ()
     assert verdict.unknown == ()
-    assert verdict.rules == sum("lossless" in rule.modes for rule in shipped())
+    assert verdict.rules == sum("lossless" in rule.modes for rule in shipped_rules())
 
 
 def test_rules_that_are_not_certain_say_why() -> None:
-    assert [rule.name for rule in shipped() if (rule.confidence == "certain") == bool(rule.because)] == []
+    assert [rule.name for rule in shipped_rules() if (rule.confidence == "certain") == bool(rule.because)] == []

@@ -6,7 +6,7 @@ The faults are listed in tests/data/faults; those that a fresh reader chose, in 
 
 import pytest
 
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 from support.single_faults import RELEASES, WORDS, Fault, faults, outcome
 
 
@@ -16,7 +16,7 @@ def test_the_fault_is_found_by_its_rule(fault: Fault) -> None:
 
 
 def test_every_fault_changes_its_build_and_names_a_rule() -> None:
-    known = {rule.name for rule in shipped()}
+    known = {rule.name for rule in shipped_rules()}
     for fault in faults():
         assert fault.row["rule"] in known, fault.name
         assert fault.row["from"] in WORDS, fault.name

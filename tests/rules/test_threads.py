@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.model.subject import Subject, matches, parse_subject
 from support.places import TESTS
@@ -25,7 +25,7 @@ def find_subjects(rule_name: str, fault: Fault | None, overlay: str) -> tuple[Su
     """Return the subjects at which a rule reports a build with a fault; without one, the clean build."""
     clean = Fault({"overlay": literal_eval(overlay)}, "sonic", "threads.yaml")
     files = written(clean.fabric) if fault is None else inject(fault)
-    rules = tuple(rule for rule in shipped() if rule.name == rule_name)
+    rules = tuple(rule for rule in shipped_rules() if rule.name == rule_name)
     return tuple(one.subject for one in judge(reading_of(clean, files), rules, strictness="auditor").findings)
 
 

@@ -13,7 +13,7 @@ from nodrop import platforms
 from nodrop.advising import add_fix_commands
 from nodrop.engine.example_setup import TIER_CHANGES_BY_PLATFORM
 from nodrop.engine.finding import FixCommands
-from nodrop.engine.rules import select_file_rules, shipped
+from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.model.assemble import assemble_fabric
 from nodrop.model.declared import DeclaredFacts
@@ -49,7 +49,7 @@ def _failure(fault: Fault, files: Mapping[str, str], printed: list[FixCommands])
         new = type_all(printed, files)
     except NotKnown as command:
         return f"nothing to do it to: {command}"
-    rules = (*select_file_rules(shipped()), *(rule for rule in shipped() if rule.failures))
+    rules = (*select_lint_rules(shipped_rules()), *(rule for rule in shipped_rules() if rule.failures))
     after = judge(reading_of(fault, new), rules, strictness=fault.row.get("strictness", "regular")).findings
     were = {(finding.rule, finding.subject) for finding in outcome(fault).verdict.findings}
     left = ["still found" for finding in after if finding.rule == fault.row["rule"]]
@@ -79,7 +79,7 @@ def test_the_commands_of_examples_end_them_as_their_fixes_do(
 ) -> None:
     """The table has what is left or new, which mostly is what an example has besides its fault."""
     examples, lines, count = Examples(monkeypatch), [], 0
-    for rule in shipped():
+    for rule in shipped_rules():
         for name, trial in examples.try_rule(rule, platform):
             count += bool(trial.printed)
             lines += [f"{rule.name}: {name}: {failure}\n" for failure in trial.failures]
@@ -112,7 +112,7 @@ def _languages(files: Mapping[str, str], commands: FixCommands) -> Mapping[str, 
 def test_the_commands_for_platforms_that_are_only_read_end_their_findings(platform: str, name: str) -> None:
     files = _sample(platform, name)
     reading = _read_sample(platform, files)
-    rules = select_file_rules(shipped())
+    rules = select_lint_rules(shipped_rules())
     before = judge(reading, rules, strictness="auditor").findings
     typed_rules = set()
     for rule in dict.fromkeys(finding.rule for finding in before):

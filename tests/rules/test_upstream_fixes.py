@@ -4,7 +4,7 @@ from typing import Any
 
 import yaml
 
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 from support.places import TESTS
 
 FIXES: list[dict[str, Any]] = yaml.safe_load((TESTS / "data" / "acceptance" / "upstream_fixes.yaml").read_text())
@@ -26,7 +26,7 @@ def test_every_decidable_fix_has_one_outcome_and_no_other_has_any() -> None:
 
 def test_the_rules_that_find_fixes_exist() -> None:
     named = {fix[outcome] for fix in (*FIXES, *OTHERS) for outcome in ("found_by", "found_after") if outcome in fix}
-    assert named - {rule.name for rule in shipped()} == {"problem"}
+    assert named - {rule.name for rule in shipped_rules()} == {"problem"}
 
 
 def test_at_least_85_percent_of_the_fixes_that_are_not_held_back_are_found() -> None:

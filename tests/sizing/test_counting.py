@@ -11,8 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodrop.hardware import switch
-from nodrop.sizing.counting import CannotSize, Demand, Hosts, PortUse, port_use, size_fabric
-from nodrop.sizing.fabric import Lengths
+from nodrop.sizing.counting import (
+    AlikeHosts,
+    CannotSize,
+    FabricDemand,
+    PanelPortsForSpeed,
+    best_port_use_of_speed,
+    find_smallest_fabric_shape,
+)
+from nodrop.sizing.fabric import MaxCableLengths
 from nodrop.sizing.request import SizeRequest, StorageRequest, size_request
 from support.sizes import CASES, name_of, request_of
 
@@ -46,16 +53,16 @@ def test_the_number_of_switches_is_that_of_the_closed_form(case: dict[str, Any])
         assert largest.shape.switches == 5 * RADIX[case["model"]] ** 2 // 4
         return
     fabric = size_request(request_of(case))
-    assert list(fabric.shape.tiers) == case["switches"]
+    assert list(fabric.shape.switch_counts_by_tier) == case["switches"]
     assert fabric.shape.switches == _closed_form(case)
     assert sum(group.count for group in fabric.groups) == fabric.shape.switches
 
 
-def _small_use(radix: int) -> PortUse:
-    return PortUse(model=switch("SN4700"), speed_mbps=400_000, split=1, panels=tuple(range(1, radix + 1)))
+def _small_use(radix: int) -> PanelPortsForSpeed:
+    return PanelPortsForSpeed(model=switch("SN4700"), speed_mbps=400_000, split=1, panels=tuple(range(1, radix + 1)))
 
 
-def _every_two_tier_fabric(hosts: Hosts, radix: int, ratio: Fraction) -> Iterator[int]:
+def _every_two_tier_fabric(hosts: AlikeHosts, radix: int, ratio: Fraction) -> Iterator[int]:
     """The switches of every fabric of two tiers with equal sets of leaves and equal links, without any shortcut."""
     for sets in range(1, hosts.count + 1):
         down = ceil(hosts.count / sets) * (1 if hosts.apart else hosts.ports)
@@ -78,14 +85,14 @@ def test_no_fabric_of_two_tiers_has_fewer_switches(
     radix: int, count: int, ports: int, apart: bool, ratio: Fraction
 ) -> None:
     use = _small_use(radix)
-    hosts = Hosts(name="gpu", count=count, gpus=8, ports=ports, nic="ConnectX-7", apart=apart, down=use, up=use)
+    hosts = AlikeHosts(name="gpu", count=count, gpus=8, ports=ports, nic="ConnectX-7", apart=apart, down=use, up=use)
     fewest = 1 if count * ports <= radix else min(_every_two_tier_fabric(hosts, radix, ratio), default=None)
     try:
-        shape = size_fabric(Demand(hosts=(hosts,), upper=use, ratio=ratio))
+        shape = find_smallest_fabric_shape(FabricDemand(hosts=(hosts,), upper=use, ratio=ratio))
     except CannotSize:
         assert fewest is None
         return
-    assert (len(shape.tiers) == 3) == (fewest is None)
+    assert (len(shape.switch_counts_by_tier) == 3) == (fewest is None)
     assert fewest in (None, shape.switches)
 
 
@@ -111,7 +118,7 @@ def test_storage_has_leaves_of_its_own_below_the_same_spines() -> None:
 def test_storage_leaves_are_spread_over_pods() -> None:
     fabric = size_request(replace(REQUEST, gpus=16_384, storage=StorageRequest(400, 2, 400_000)))
     storage = next(group for group in fabric.groups if group.name == "storage-leaf")
-    assert len(fabric.shape.tiers) == 3
+    assert len(fabric.shape.switch_counts_by_tier) == 3
     assert storage.per_pod is not None
     assert ceil(storage.count / storage.per_pod) <= fabric.shape.pods
     assert storage.offset >= next(group.count for group in fabric.groups if group.name == "leaf")
@@ -126,9 +133,9 @@ def test_links_between_switches_are_as_fast_as_servers_ports_unless_faster_ones_
 def test_rails_that_share_leaves_save_switches_in_a_small_fabric() -> None:
     """32 servers of 8 x 400G on SN5600: 4 leaves of two rails, 64 ports down and up, and 2 spines; else 8 and 2."""
     small = replace(REQUEST, gpus=256)
-    assert size_request(small).shape.tiers == (8, 2)
+    assert size_request(small).shape.switch_counts_by_tier == (8, 2)
     fabric = size_request(replace(small, rails_per_leaf=2))
-    assert fabric.shape.tiers == (4, 2)
+    assert fabric.shape.switch_counts_by_tier == (4, 2)
     assert [(each.spread, each.leaf_group) for each in fabric.hosts] == [("rails", 32)]
     assert size_request(replace(small, rails_per_leaf=8)).hosts[0].spread == "one-leaf"
 
@@ -156,7 +163,7 @@ def test_rails_that_share_leaves_save_switches_in_a_small_fabric() -> None:
             "512 GPUs and 60000 storage nodes: three tiers of these switches do not carry them (SN5600)",
         ),
         (
-            {"lengths": Lengths(hosts_m=50_000)},
+            {"lengths": MaxCableLengths(hosts_m=50_000)},
             "no medium of the catalogue joins SN5600 and ConnectX-7 at 400G over 50000m",
         ),
         (
@@ -176,10 +183,10 @@ def test_a_refusal_says_why_and_what_works(changes: dict[str, Any], reason: str)
 
 
 def test_a_split_that_takes_the_next_port_is_not_used() -> None:
-    use = port_use(switch("SN5600"), "nvue", 100_000)
+    use = best_port_use_of_speed(switch("SN5600"), "nvue", 100_000)
     assert use is not None
     assert (use.split, use.radix) == (4, 256)
-    assert port_use(switch("SN4700"), "sonic", 800_000) is None
+    assert best_port_use_of_speed(switch("SN4700"), "sonic", 800_000) is None
 
 
 def test_pools_hold_the_highest_numbers() -> None:

@@ -10,7 +10,7 @@ import nodrop
 from nodrop.intent.load import loads
 from nodrop.model.fabric import Fabric
 from nodrop.routing.tiers import RANK_BY_ROLE
-from nodrop.sizing.first_intent import write_sized_intent
+from nodrop.sizing.first_intent import render_sized_intent
 from support.sizes import CASES, name_of, request_of
 
 _WHOLE, _QUICK = 200, 12
@@ -44,7 +44,7 @@ def _first_of_each_group(fabric: Fabric) -> Fabric:
 
 @pytest.mark.parametrize("case", _cases())
 def test_an_intent_of_each_size_builds_and_has_no_finding(case: dict[str, Any]) -> None:
-    text = write_sized_intent(request_of(case), file="intent.yaml").text
+    text = render_sized_intent(request_of(case), file="intent.yaml").text
     assert max(map(len, text.splitlines())) <= 120
     fabric = nodrop.build(loads(text.encode(), "intent.yaml"))
     tiers = Counter(RANK_BY_ROLE[str(device.role)] for device in fabric.devices)

@@ -142,7 +142,7 @@ def main() -> None:
     switch_to_utf8()
     warnings.filterwarnings("error", category=EncodingWarning, module=r"nodrop\b")
     jobs = sys.argv[1]
-    parallel.MIN_DEVICES = 1
+    parallel.MIN_DEVICES_FOR_PROCESSES = 1
     Path("said").mkdir()
     Path("reports").mkdir()
     for number, command in enumerate(commands(jobs)):

@@ -14,7 +14,7 @@ def views(rule: Rule) -> Iterator[tuple[str, PlatformView]]:
             setting = PlatformExamples(platform)
             try:
                 setting.check_support(example)
-                seen = build_example_views(example, setting.base, setting.views, setting.artifact)
+                seen = build_example_views(example, setting.base, setting.views, setting.views_of_edited_artifacts)
                 yield from ((example.name, view) for view in seen if view.platform == platform or example.artifact)
             except (UnsupportedExample, ValueError):
                 continue

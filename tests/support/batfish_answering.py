@@ -64,7 +64,7 @@ def exported(fabric: Fabric = FABRIC, above: Mapping[str, str] | None = None) ->
     def place(line: int) -> FilePlace:
         return FilePlace("frr.conf", Span(line, 1, line, 2))
 
-    texts = {one.name: (above or {}).get(one.name, "") + frr.write_frr_conf(one) for one in fabric.devices}
+    texts = {one.name: (above or {}).get(one.name, "") + frr.render_frr_conf(one) for one in fabric.devices}
     return Exported(
         files={f"sonic_configs/{name}/frr.conf": text for name, text in texts.items()},
         where={f"sonic_configs/{name}/frr.conf": (name, place) for name in texts},

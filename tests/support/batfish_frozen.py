@@ -107,7 +107,7 @@ def _changed(seen: Observation, sound: Observation) -> Iterator[str]:
     for check in OBSERVATION_CHECKS:
         now, before = seen.seen.get(check, {}), sound.seen.get(check, {})
         for item in sorted(now.keys() | before.keys()):
-            hidden = item not in now and seen.blind(check, item)
+            hidden = item not in now and seen.reason_unseen(check, item)
             if now.get(item) != before.get(item) and not hidden:
                 said = seen.said.get((check, item), "")
                 was, is_now = _value(before.get(item, "nothing")), _value(now.get(item, "nothing"))
@@ -127,7 +127,7 @@ def _shown(seen: Observation, computed: Observation) -> Iterator[str]:
             )
         hidden = Grouped()
         for item in sorted(there.keys() - items.keys()):
-            hidden.add(seen.blind(check, item) or "nobody says why", subject_text(item))
+            hidden.add(seen.reason_unseen(check, item) or "nobody says why", subject_text(item))
         yield from (f"  unseen: {line}" for line in hidden.lines())
     refused = Grouped()
     for one in seen.refused:

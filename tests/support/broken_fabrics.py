@@ -4,11 +4,11 @@ from dataclasses import replace
 from functools import cache
 
 from nodrop.engine.example_setup import EXAMPLES, build_port_name_table, rename_ports
-from nodrop.engine.rule import Example
-from nodrop.engine.rules import select_file_rules, shipped
+from nodrop.engine.rule import RuleExample
+from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.hardware.dynamic import resolve_dynamic_buffers
-from nodrop.inputs import find
-from nodrop.judging import Settings, read_source
+from nodrop.inputs import find_inputs
+from nodrop.judging import CheckSettings, read_fabric_or_intent
 from nodrop.model.edit import set_value
 from nodrop.model.reading import Reading
 from nodrop.model.subject import parse_subject
@@ -18,14 +18,14 @@ RELEASES = {"sonic": "202505", "nvue": "5.16"}
 
 
 @cache
-def bad_examples() -> tuple[Example, ...]:
+def bad_examples() -> tuple[RuleExample, ...]:
     """Return the bad examples of all rules that change nothing but the model."""
-    rules = select_file_rules(shipped())
+    rules = select_lint_rules(shipped_rules())
     every = (one for rule in rules for one in rule.examples if one.name.startswith("bad"))
     return tuple(one for one in every if one.model and one.intent is None)
 
 
-def broken(platform: str, examples: list[Example]) -> dict[str, str]:
+def broken(platform: str, examples: list[RuleExample]) -> dict[str, str]:
     """Return the files of two-by-two with the faults of examples; ValueError where they do not go together."""
     fabric = clean("two-by-two", platform, RELEASES[platform], "{}")
     fabric = rename_ports(fabric, build_port_name_table(fabric, EXAMPLES))
@@ -39,4 +39,4 @@ def broken(platform: str, examples: list[Example]) -> dict[str, str]:
 def said(files: dict[str, str] | dict[str, str | bytes]) -> Reading:
     held = {f"net/{name}": text.encode() if isinstance(text, str) else text for name, text in files.items()}
     held = {name: text for name, text in held.items() if "/apply/" not in name}
-    return read_source(find(sorted(held), held=held).only(), Settings())
+    return read_fabric_or_intent(find_inputs(sorted(held), held=held).require_single_fabric(), CheckSettings())

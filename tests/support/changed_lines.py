@@ -8,7 +8,7 @@ from functools import cache
 
 from nodrop import platforms
 from nodrop.engine.finding import Finding
-from nodrop.engine.rules import select_file_rules, shipped
+from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.folding import fold_findings
 from nodrop.locate import add_finding_places
@@ -34,7 +34,7 @@ def first_place(fault: Fault) -> FirstPlace:
     files = inject(fault)
     changed = tuple(_changed_lines(written(fault.fabric), files))
     reading = reading_of(fault, files)
-    folded = fold_findings(outcome(fault).verdict.findings, reading, select_file_rules(shipped()), judge)
+    folded = fold_findings(outcome(fault).verdict.findings, reading, select_lint_rules(shipped_rules()), judge)
     located = add_finding_places(folded, reading, platforms.make_place_finder).findings
     causes, _ = fold_groups(group_findings(located))
     first = next((group[0] for group in select_shown_groups(causes)), None)

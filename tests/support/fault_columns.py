@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import nodrop
-from nodrop.engine.rules import select_routing_rules, shipped
+from nodrop.engine.rules import select_validate_rules, shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
-from nodrop.routing.observation import OBSERVATIONS, Observation
+from nodrop.routing.observation import OBSERVATIONS_CHANNEL, Observation
 from nodrop.syntax.yaml import parse_yaml
 from support.places import TESTS
 from support.routing_faults import FAULTS, Fault, edited
@@ -33,8 +33,8 @@ def reading_of(fault: Fault) -> Reading:
 def caught_by(reading: Reading, observe: Observe) -> list[str]:
     """The rules that catch what a validator sees of a fabric."""
     index = Index(reading.fabric)
-    index.set_value(OBSERVATIONS, (observe(reading, index),))
-    rules = [rule for rule in select_routing_rules(shipped(), observed=True) if rule.observed]
+    index.set_channel_value(OBSERVATIONS_CHANNEL, (observe(reading, index),))
+    rules = [rule for rule in select_validate_rules(shipped_rules(), observed=True) if rule.observed]
     verdict = judge(reading, rules, index=index)
     assert verdict.problems == ()
     return sorted({finding.rule for finding in verdict.findings})

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from nodrop.model.access import AccessEntry, AccessList, Binding, PortRange, Stage
+from nodrop.model.access import AccessEntry, AccessList, AccessListStage, Binding, PortRange
 from nodrop.model.fabric import Fabric
 from nodrop.model.routing import BgpNeighbor, Ipv6Unicast
 from nodrop.model.values import replace_fields
@@ -20,7 +20,7 @@ REST6 = replace_fields(ALL, family="ipv6")
 
 
 def site(
-    *entries: AccessEntry, at: Sequence[str | None] = ("e0",), stage: Stage = "ingress", **more: Any
+    *entries: AccessEntry, at: Sequence[str | None] = ("e0",), stage: AccessListStage = "ingress", **more: Any
 ) -> AccessList:
     bindings = tuple(Binding(interface=name, stage=stage) for name in at)
     return AccessList(name="SITE", entries=entries, bindings=bindings, **more)

@@ -4,22 +4,22 @@ from collections import Counter
 from collections.abc import Mapping
 
 from nodrop.fixing import fix
-from nodrop.inputs import find
-from nodrop.judging import Settings
+from nodrop.inputs import find_inputs
+from nodrop.judging import CheckSettings
 from nodrop.results.fixed import Fixed
 
 STAGED = ("/apply/", "/plan/")
 """Parts of the names of files of a build that hold no state."""
 
 
-def fixed(files: Mapping[str, str | bytes], *, unsafe: bool = True, settings: Settings | None = None) -> Fixed:
+def fixed(files: Mapping[str, str | bytes], *, unsafe: bool = True, settings: CheckSettings | None = None) -> Fixed:
     """Fix files that lie in a folder `net`, by their names in it."""
     held = {
         f"net/{name}": text.encode() if isinstance(text, str) else text
         for name, text in files.items()
         if not any(part in f"/{name}" for part in STAGED)
     }
-    return fix(find(sorted(held), held=held).only(), settings or Settings(), unsafe=unsafe)
+    return fix(find_inputs(sorted(held), held=held).require_single_fabric(), settings or CheckSettings(), unsafe=unsafe)
 
 
 def after(files: Mapping[str, str | bytes], made: Fixed) -> dict[str, str | bytes]:

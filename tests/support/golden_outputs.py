@@ -15,7 +15,7 @@ from pathlib import Path
 import nodrop
 from nodrop.design import find_adaptations
 from nodrop.design.defaults import applied_defaults
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.export.batfish import build_snapshot
 from nodrop.export.containerlab import export_lab
@@ -25,7 +25,7 @@ from nodrop.model.states import UNKNOWN
 from nodrop.report.fabric import fabric_facts
 from nodrop.report.text import render
 from nodrop.resources import resource_folder
-from nodrop.results.outcome import Outcome
+from nodrop.results.outcome import FabricOutcome
 from support.pages import text_of_fabric
 from support.snapshots import without_counts
 
@@ -58,10 +58,10 @@ def outputs(intent: str) -> Files:
     fabric = fabric_of(intent)
     hosts = nodrop.host_files(fabric)
     reading = nodrop.read_back([*nodrop.write(fabric), *hosts], fabric)
-    verdict = judge(reading, shipped(), strictness="auditor")
+    verdict = judge(reading, shipped_rules(), strictness="auditor")
     return {
         "show.txt": text_of_fabric(fabric_facts(fabric, applied_defaults(loaded), find_adaptations(loaded))),
-        "findings.txt": without_counts(render(Outcome.of(reading, verdict))),
+        "findings.txt": without_counts(render(FabricOutcome.of(reading, verdict))),
         **configurations(intent),
         **{one.path: one.text for one in (*nodrop.host_files(fabric), *nodrop.rack(fabric))},
         **(batfish_files(reading) if intent in EXPORTED else {}),

@@ -7,7 +7,7 @@ from typing import Any
 
 import nodrop
 from nodrop.design.boxes import switch_identities
-from nodrop.importing import ImportResult, derive_intent, files_of
+from nodrop.importing import ImportResult, derive_intent, load_switch_files
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import UNKNOWN
@@ -18,7 +18,7 @@ from support.designs import Data, build, load
 def imported(fabric: Fabric) -> ImportResult:
     """What a build of a fabric is imported as."""
     reading = nodrop.read_back(list(nodrop.write(fabric)), fabric)
-    return derive_intent(reading.fabric, source="build", files=files_of(reading))
+    return derive_intent(reading.fabric, source="build", files=load_switch_files(reading))
 
 
 def without_names(data: Data) -> ImportResult:
@@ -30,7 +30,7 @@ def without_names(data: Data) -> ImportResult:
     )
     reading = nodrop.read_back(list(nodrop.write(fabric)), fabric)
     devices = tuple(replace(device, role=UNKNOWN) for device in reading.fabric.devices)
-    return derive_intent(replace(reading.fabric, devices=devices), source="build", files=files_of(reading))
+    return derive_intent(replace(reading.fabric, devices=devices), source="build", files=load_switch_files(reading))
 
 
 @cache

@@ -43,7 +43,7 @@ def as_nvue(device: Device, version: str = "5.14", style: QosStyle = "macro") ->
             dynamic_buffers=effects.dynamic_buffers(0),
             buffer_pools=effects.buffer_pools(10, 90, memory),
             watchdog_polling_ms=100,
-            watchdog_conditions=conditions.DEFAULT_CONDITIONS
+            watchdog_conditions=conditions.DEFAULT_WATCHDOG_CONDITIONS
             if has_feature(version, conditions.WATCHDOG_CONDITIONS_FEATURE)
             else None,
         )

@@ -10,7 +10,7 @@ from nodrop import platforms
 from nodrop.judging import build_and_read
 from nodrop.model.fabric import Device
 from nodrop.model.reading import Reading, Source
-from nodrop.plan.effects import unchanged_files
+from nodrop.plan.effects import switch_files_if_unchanged
 from support.designs import load, shipped, tiers_of
 
 NAME = "two-by-two"
@@ -56,7 +56,7 @@ def as_read(platform: str, name: str, files: dict[str, bytes]) -> Device:
 
 def device_in(of: Reading, name: str) -> Device:
     """Return what the files of a switch say, in a reading of a whole fabric."""
-    files = unchanged_files(of, name)
+    files = switch_files_if_unchanged(of, name)
     assert files is not None
     return as_read(of.fabric.device(name).platform, name, files)
 

@@ -6,11 +6,11 @@ from typing import Any
 from hypothesis import strategies as st
 
 from nodrop.model.types import attributes_of
-from nodrop.platforms.kit.bindings import AnyBinding, NumberRangeCheck
+from nodrop.platforms.kit.bindings import AnyFieldBinding, NumberRangeCheck
 from support.random_routing import maybe
 
 
-def scalars(rows: Iterable[AnyBinding], kind: type[Any]) -> dict[str, st.SearchStrategy[Any]]:
+def scalars(rows: Iterable[AnyFieldBinding], kind: type[Any]) -> dict[str, st.SearchStrategy[Any]]:
     """Strategies for the flags and numbers that rows of a class write, by field: all values that they do not refuse."""
     found: dict[str, st.SearchStrategy[Any]] = {}
     for row in (one for one in rows if one.encode is not None):

@@ -31,7 +31,7 @@ from nodrop.model.routing import Bgp
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import natural_sort_key
 from nodrop.platforms import port_name
-from nodrop.platforms.sonic.releases import RELEASES, has_feature
+from nodrop.platforms.sonic.releases import DATABASE_VERSION_BY_RELEASE, has_feature
 from support.random_routing import bgps, static_routes, vrf_bgps
 from support.random_tables import in_tables
 
@@ -419,7 +419,7 @@ def devices(draw: st.DrawFn, name: str = "leaf1") -> Device:
     device = Device(
         name=name,
         platform="sonic",
-        version=draw(st.sampled_from([*RELEASES, list(RELEASES)[-1]])),
+        version=draw(st.sampled_from([*DATABASE_VERSION_BY_RELEASE, list(DATABASE_VERSION_BY_RELEASE)[-1]])),
         model=model,
         hwsku=draw(st.sampled_from([None, *(one for one in facts.hwskus if one != facts.hwsku)])),
         role=role,
@@ -451,7 +451,9 @@ def devices(draw: st.DrawFn, name: str = "leaf1") -> Device:
     )
     if has_feature(str(device.version), "routing in tables") and bgp is not None and ports and draw(st.booleans()):
         device = in_tables(device)
-    return resolve_dynamic_buffers(device if device.version == list(RELEASES)[-1] else _older(device))
+    return resolve_dynamic_buffers(
+        device if device.version == list(DATABASE_VERSION_BY_RELEASE)[-1] else _older(device)
+    )
 
 
 def _older(device: Device) -> Device:

@@ -543,7 +543,7 @@ def devices(draw: st.DrawFn, version: str | None = None, name: str = "leaf1") ->
     ports = draw(interfaces(model, version, draw(st.lists(made, min_size=1, max_size=3))))
     bonds, vlans = draw(bridging(ports, version))
     pausing = any(port.cable_length_m for port in ports)
-    small = effects.usual_small_percent(model)
+    small = effects.default_small_packet_percent(model)
     if has_feature(version, "a share of small packets"):
         small = draw(st.just(small) | st.integers(0, 100))
     lossy = draw(st.integers(1, 99))
@@ -570,7 +570,7 @@ def devices(draw: st.DrawFn, version: str | None = None, name: str = "leaf1") ->
         dynamic_buffers=effects.dynamic_buffers(dynamic_th, small) if pausing else None,
         buffer_pools=effects.buffer_pools(lossy, lossless, switch(model).buffer_bytes),
         watchdog_polling_ms=polling,
-        watchdog_conditions=draw(st.just(conditions.DEFAULT_CONDITIONS) | stuck)
+        watchdog_conditions=draw(st.just(conditions.DEFAULT_WATCHDOG_CONDITIONS) | stuck)
         if has_feature(version, conditions.WATCHDOG_CONDITIONS_FEATURE)
         else None,
         trimming=trimming,

@@ -5,12 +5,12 @@ from typing import Any, Literal
 
 from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Loopback, Port
 from nodrop.model.routing import (
-    Action,
     AsPathList,
     Bgp,
     BgpNeighbor,
     CommunityList,
     Ipv6Unicast,
+    PolicyAction,
     PrefixList,
     PrefixRule,
     Redistribution,
@@ -223,7 +223,7 @@ class _Maker:
             else:
                 prefix = chance.choice(["fd09::/16", "fd08::/16", f"fd08:{some}::/64"])
                 le = 128 if prefix.endswith("/16") else None
-            action: Action = chance.choice(["permit", "permit", "deny"])
+            action: PolicyAction = chance.choice(["permit", "permit", "deny"])
             rules.append(PrefixRule(sequence=5 * number, action=action, prefix=prefix, ge=ge, le=le))
         if chance.random() < 0.6:
             every = ("0.0.0.0/0", 32) if family == "ipv4" else ("::/0", 128)
@@ -233,7 +233,7 @@ class _Maker:
     def _route_map(self, name: str, family: Family, of: str) -> RouteMap:
         chance, rules = self.chance, []
         for number in range(1, chance.randint(2, 4)):
-            action: Action = chance.choice(["permit", "permit", "permit", "permit", "deny"])
+            action: PolicyAction = chance.choice(["permit", "permit", "permit", "permit", "deny"])
             matches = []
             if chance.random() < 0.5:
                 word = "ip address prefix-list" if family == "ipv4" else "ipv6 address prefix-list"

@@ -9,10 +9,10 @@ from typing import Any
 
 from nodrop import platforms
 from nodrop.engine.finding import Finding, Verdict
-from nodrop.engine.rules import select_file_rules, shipped
+from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.errors import InputProblems
-from nodrop.model.change import Change, Edit
+from nodrop.model.change import Change, EditResult
 from nodrop.model.subject import FABRIC_HEAD
 from nodrop.model.subject import subject_text as subject_text
 from nodrop.platforms.hosts import edit as hosts
@@ -74,7 +74,7 @@ def repair(found: Outcome) -> Repair:
             lines += [(path, line) for line in _different(old, new)]
             astray += _astray(old, new) if name.endswith((".json", ".yaml")) else ()
             files[path] = new
-    rules = (*select_file_rules(shipped()), *(rule for rule in shipped() if rule.failures))
+    rules = (*select_lint_rules(shipped_rules()), *(rule for rule in shipped_rules() if rule.failures))
     after = judge(reading_of(fault, files), rules, strictness=fault.row.get("strictness", "regular")) if lines else None
     now = after.findings if after else ()
     were = {(one.rule, one.subject) for one in found.verdict.findings}
@@ -93,7 +93,7 @@ def _of(fault: Fault, verdict: Verdict) -> list[Finding]:
     return [one for one in verdict.findings if one.rule == fault.row["rule"]]
 
 
-def _edited(fault: Fault, files: dict[str, str], device: str, changes: list[Change]) -> Edit:
+def _edited(fault: Fault, files: dict[str, str], device: str, changes: list[Change]) -> EditResult:
     """Return the edit of one device's files, or of the files of hosts that are meant for a NIC."""
     if any(name.startswith(f"hosts/{device}.") for name in files):
         return hosts.edit(

@@ -4,7 +4,7 @@ from typing import Any
 
 from nodrop.engine.finding import FileLocation, Finding, RelatedPart
 from nodrop.model.subject import parse_subject
-from nodrop.results.outcome import Outcome
+from nodrop.results.outcome import FabricOutcome
 from nodrop.syntax.places import Span
 
 
@@ -33,6 +33,6 @@ def related(subject: str, message: str, located: FileLocation | None = None) -> 
     return RelatedPart(subject=parse_subject(subject), message=message, located=located)
 
 
-def outcome(*findings: Finding, lines: dict[tuple[str, int], str] | None = None, **other: Any) -> Outcome:
+def outcome(*findings: Finding, lines: dict[tuple[str, int], str] | None = None, **other: Any) -> FabricOutcome:
     facts: dict[str, Any] = {"devices": 6, "interfaces": 192, "rules": 11, "findings": findings}
-    return Outcome(**facts | other, line=lambda file, line: (lines or {}).get((file, line)))
+    return FabricOutcome(**facts | other, line=lambda file, line: (lines or {}).get((file, line)))

@@ -7,7 +7,7 @@ from functools import cache
 
 import nodrop
 from nodrop import platforms
-from nodrop.engine.rules import shipped as rules
+from nodrop.engine.rules import shipped_rules as rules
 from nodrop.engine.verdicts import judge
 from nodrop.locate import add_finding_places
 from nodrop.model.fabric import Fabric

@@ -7,22 +7,22 @@ from functools import cache
 from nodrop.engine.example_setup import PlatformExamples
 from nodrop.engine.examples import PlatformView
 from nodrop.engine.mutants import find_surviving_mutants as surviving
-from nodrop.engine.rule import Example, Rule
-from nodrop.engine.rules import shipped
+from nodrop.engine.rule import Rule, RuleExample
+from nodrop.engine.rules import shipped_rules
 from nodrop.platforms.kit.examples import TIER_CHANGES_BY_PLATFORM
 
 
 @cache
 def _shared() -> Mapping[str, int]:
     """Return how many rules have an equal example, by what it changes."""
-    return Counter(key for rule in shipped() for key in {_key(example) for example in rule.examples})
+    return Counter(key for rule in shipped_rules() for key in {_key(example) for example in rule.examples})
 
 
-def _key(example: Example) -> str:
+def _key(example: RuleExample) -> str:
     return repr((example.intent, example.model, example.artifact))
 
 
-def views(example: Example, platform: str) -> list[PlatformView]:
+def views(example: RuleExample, platform: str) -> list[PlatformView]:
     """Return an example as a platform says it, made once for all rules; nothing where it cannot say it."""
     key = _key(example)
     if (key, platform) not in _KEPT:

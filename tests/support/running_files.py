@@ -8,7 +8,7 @@ from nodrop.model.assemble import assemble_fabric
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import DeviceReading, Reading, Source
 from nodrop.plan.drifting import declared_facts_of
-from nodrop.plan.effects import unchanged_files
+from nodrop.plan.effects import switch_files_if_unchanged
 from support.as_it_runs import as_it_runs
 
 
@@ -21,7 +21,7 @@ def running(of: Reading, seed: int, stated: Fabric | None = None, without: tuple
 
 def _as_read(of: Reading, name: str, chance: Random) -> DeviceReading:
     platform = of.fabric.device(name).platform
-    files = as_it_runs(platform, unchanged_files(of, name) or {}, chance)
+    files = as_it_runs(platform, switch_files_if_unchanged(of, name) or {}, chance)
     sources = [(Source(name=file, display=f"{name}/{file}", held=raw), raw) for file, raw in files.items()]
     found = platforms.reader(platform).read_device(name, sources)
     return replace(found, sources=tuple(source for source, _ in sources))

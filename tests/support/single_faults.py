@@ -25,7 +25,7 @@ from nodrop.engine.example_setup import (
     rename_subject_ports,
 )
 from nodrop.engine.finding import Verdict
-from nodrop.engine.rules import select_file_rules, shipped
+from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.errors import Unsupported
 from nodrop.hardware.dynamic import resolve_dynamic_buffers
@@ -185,11 +185,11 @@ def outcome(fault: Fault) -> Outcome:
     """Return what is found of a fault: in the whole fabric, and in as little of it as shows the fault."""
     files = inject(fault)
     level = fault.row.get("strictness", "regular")
-    rules = (*select_file_rules(shipped()), *(rule for rule in shipped() if rule.failures))
+    rules = (*select_lint_rules(shipped_rules()), *(rule for rule in shipped_rules() if rule.failures))
     verdict = judge(reading_of(fault, files), rules, strictness=level)
     missed = [*_missing(fault, verdict)]
     if fault.row["from"] != "fabric":
-        alone = judge(_alone(fault, files), select_file_rules(shipped()), strictness=level)
+        alone = judge(_alone(fault, files), select_lint_rules(shipped_rules()), strictness=level)
         missed += (f"{subject} from the {WORDS[fault.row['from']]}" for subject in _missing(fault, alone))
     others = {f"{one.severity} {one.rule}" for one in verdict.findings if one.rule != fault.row["rule"]}
     return Outcome(fault, verdict, tuple(missed), tuple(sorted(others)))

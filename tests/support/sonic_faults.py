@@ -8,7 +8,7 @@ from typing import Any
 import nodrop
 from nodrop import collect, context, platforms
 from nodrop.engine.finding import Finding, Verdict
-from nodrop.engine.rules import select_file_rules, shipped
+from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.locate import add_finding_places
 from nodrop.model.assemble import assemble_fabric
@@ -82,7 +82,7 @@ def read(changes: Changes, traditional: bool = False, device: str = DEVICE) -> t
 
 def verdict(reading: Reading) -> Verdict:
     """Return what all rules say, the most pedantic ones too."""
-    return judge(reading, select_file_rules(shipped()), strictness="auditor")
+    return judge(reading, select_lint_rules(shipped_rules()), strictness="auditor")
 
 
 def located(reading: Reading) -> tuple[Finding, ...]:

@@ -4,8 +4,8 @@ import errno
 import os
 from pathlib import Path
 
-from nodrop.publish import Disk
-from nodrop.publish.disk import MARKER_FILE
+from nodrop.publish import DiskWriter
+from nodrop.publish.disk import DRAFT_MARKER_FILE
 from nodrop.publish.held import HeldFolder
 from nodrop.publish.landing import OutputPlace
 
@@ -14,7 +14,7 @@ class Stopped(BaseException):
     """The run ends here; like a kill, no handler of ours may take it for an error."""
 
 
-class StoppingDisk(Disk):
+class StoppingDisk(DiskWriter):
     """Counts operations and stops before the one numbered `last` (from 0), or in the middle of it where it has one.
 
     Once stopped it refuses everything, so that no `finally` of the code under test can tidy up.
@@ -77,7 +77,7 @@ class StoppingDisk(Disk):
     def remove_tree(self, place: OutputPlace, folder: HeldFolder) -> None:
         if self._step("remove_tree"):
             for file in sorted(Path(folder.path).with_name(place.name).rglob("*"))[::2]:
-                if file.is_file() and file.name != MARKER_FILE:  # which is removed last
+                if file.is_file() and file.name != DRAFT_MARKER_FILE:  # which is removed last
                     file.unlink()
             self._end()
         super().remove_tree(place, folder)
@@ -103,7 +103,7 @@ class StoppingDisk(Disk):
         raise Stopped
 
 
-class FailingDisk(Disk):
+class FailingDisk(DiskWriter):
     """A disk whose named operation fails with this error, every time."""
 
     def __init__(self, operation: str, code: int) -> None:

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from nodrop.analyses._targets import routed_targets_of
+from nodrop.analyses._targets import host_and_loopback_targets
 from nodrop.model.fabric import End
-from nodrop.proofs.deadlock import Names
-from nodrop.proofs.dependencies import Buffer, DependencyGraph, Traffic
-from nodrop.proofs.storm import FindFillTime, StoppedPort, Storm, count_ports
+from nodrop.proofs.deadlock import DependencyGraphNames
+from nodrop.proofs.dependencies import Buffer, DependencyGraph, TrafficAtRouters
+from nodrop.proofs.storm import FindFillTime, StoppedPort, Storm, count_stopped_ports
 
 Stop = tuple[bool, int, int, float | None, float | None]
 """A stopped port: whether it leads to a host, its group, the steps to it, and the least and most microseconds."""
@@ -39,8 +39,8 @@ def effects_of(storms: Iterable[Storm], detection: Callable[[End], int | None]) 
         effect = Effect(
             storm.queues,
             stops,
-            count_ports(storm.stopped),
-            count_ports(storm.host_ports),
+            count_stopped_ports(storm.stopped),
+            count_stopped_ports(storm.host_ports),
             storm.hosts,
             storm.gpus,
             first_watchdog(storm.stopped, detection),
@@ -58,20 +58,20 @@ def first_watchdog(stopped: Iterable[StoppedPort], detection: Callable[[End], in
 
 
 def enumerated_effects(
-    traffic: Traffic, fill: FindFillTime, detection: Callable[[End], int | None]
+    traffic: TrafficAtRouters, fill: FindFillTime, detection: Callable[[End], int | None]
 ) -> dict[End, Effect]:
     """The effect of each port to a host, computed for it alone."""
     return dict(_Enumeration(traffic, fill, detection).effects())
 
 
 class _Enumeration:
-    def __init__(self, traffic: Traffic, fill: FindFillTime, detection: Callable[[End], int | None]) -> None:
-        self.traffic, self.fill, self.detection, self.names = traffic, fill, detection, Names(traffic)
+    def __init__(self, traffic: TrafficAtRouters, fill: FindFillTime, detection: Callable[[End], int | None]) -> None:
+        self.traffic, self.fill, self.detection, self.names = traffic, fill, detection, DependencyGraphNames(traffic)
         self.forwarding = forwarding = traffic.forwarding
         graph = DependencyGraph(traffic, exact=True)
         self.before: defaultdict[Buffer, set[Buffer]] = defaultdict(set)
         self.held: defaultdict[int, set[tuple[Buffer, int]]] = defaultdict(set)
-        for buffer in graph.buffers():
+        for buffer in graph.used_buffers():
             for far in graph.awaited_by(buffer):
                 self.before[far].add(buffer)
             for hub in map(graph.hub, graph.after.get(graph.node(buffer), ())):
@@ -79,7 +79,7 @@ class _Enumeration:
                     self.held[hub.router].add((buffer, traffic.behaviors.all[hub.entered].tc[hub.dscp]))
         self.hosts: dict[End, tuple[int, int]] = {}
         """By port, the router and the behavior."""
-        for target in routed_targets_of(forwarding.index):
+        for target in host_and_loopback_targets(forwarding.index):
             device = forwarding.plane.routers[target.router].device.name
             for port in target.leg.ports if target.kind == "hosts" else ():
                 interface = forwarding.index.interface(device, port)

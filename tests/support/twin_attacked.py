@@ -7,10 +7,10 @@ from typing import Final
 
 from nodrop.model.fabric import Device, Fabric
 from nodrop.validating.twin import box, looking
-from nodrop.validating.twin.crossing import test_cable_crossings
+from nodrop.validating.twin.crossing import send_largest_packets_over_cables
 from nodrop.validating.twin.daemons import BootConfiguration
 from nodrop.validating.twin.lab import TwinLab
-from nodrop.validating.twin.outward import remove_outward_lines
+from nodrop.validating.twin.outward import comment_out_outward_lines
 from nodrop.validating.twin.packets import TwinSockets
 from support.twin_attacks import ATTACKS
 
@@ -44,13 +44,13 @@ def attacked(tell: box.ReportProgress, guard: str, token: str, filtered: bool) -
     for attack in ATTACKS:
         text = "\n".join(("router bgp 65000", " bgp router-id 10.0.0.1", "exit", *given(attack.lines, guard, token)))
         if filtered:
-            text = remove_outward_lines(text).text
+            text = comment_out_outward_lines(text).text
         boots[attack.name] = BootConfiguration(text=text, daemons=("zebra", "bgpd", "staticd"), profile="datacenter")
     lab = TwinLab(Fabric(name="attacked", mode="lossless", devices=devices), boots)
     lab.start()
     time.sleep(_SETTLE_S)
     said = {name: "\n".join(one.said for one in rows) for name, rows in lab.refused.items()}
-    return {name: lab.vtysh(name, "show running-config") + said[name] for name in lab.devices} | lab.dead
+    return {name: lab.vtysh(name, "show running-config") + said[name] for name in lab.running_devices} | lab.dead
 
 
 def given(lines: tuple[str, ...], guard: str, token: str) -> list[str]:
@@ -69,5 +69,7 @@ def named(tell: box.ReportProgress, fabric: Fabric) -> tuple[dict[str, bool], di
     lab.start()
     time.sleep(0.5)
     with closing(TwinSockets(lab.plan)) as sockets:
-        crossed = {link.a.port: one.crosses for link, one in test_cable_crossings(sockets, lab.plan).items()}
-    return crossed, lab.dead, {name: looking.observed_router_id(lab, name) for name in lab.devices}
+        crossed = {
+            link.a.port: one.crosses for link, one in send_largest_packets_over_cables(sockets, lab.plan).items()
+        }
+    return crossed, lab.dead, {name: looking.observed_router_id(lab, name) for name in lab.running_devices}

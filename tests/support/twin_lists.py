@@ -33,7 +33,8 @@ def different(own: Observation, twin: Observation) -> dict[tuple[ObservationChec
         (check, item): (found, twin.seen[check].get(item))
         for check in CHECKS
         for item, found in own.seen[check].items()
-        if not (own.blind(check, item) or twin.blind(check, item)) and twin.seen[check].get(item) != found
+        if not (own.reason_unseen(check, item) or twin.reason_unseen(check, item))
+        and twin.seen[check].get(item) != found
     }
 
 

@@ -43,8 +43,10 @@ def until_equal(expected: _Seen, look: Callable[[], _Seen], times: int = 1, pati
 def tables(lab: TwinLab) -> Tables:
     """Return the routes that every switch uses, those of links themselves (fe80::/64) aside, and its sessions."""
     found: dict[str, Table] = {}
-    for name in lab.devices:
-        found[name] = {prefix: row for (*_, prefix), row in looking.installed_routes(lab, name, _CONNECTED).items()}
+    for name in lab.running_devices:
+        found[name] = {
+            prefix: row for (*_, prefix), row in looking.installed_protocol_routes(lab, name, _CONNECTED).items()
+        }
         for (*_, key), session in looking.bgpd_sessions(lab, name).items():
             state = "up" if session.state == looking.ESTABLISHED_STATE else "down"
             found[name][f"session {key}"] = ("session", frozenset({state}))

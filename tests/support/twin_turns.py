@@ -59,7 +59,7 @@ def _is_taken(lab: TwinLab, sockets: TwinSockets, turn: TwinTurn) -> bool:
 
 
 def _location(lab: TwinLab, end: End) -> PortLocation:
-    (nic,) = lab.plan.at[end]
+    (nic,) = lab.plan.nics_by_port[end]
     return nic.space, nic.name
 
 

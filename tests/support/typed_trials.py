@@ -15,7 +15,7 @@ from nodrop.engine.example_setup import PlatformExamples, UnsupportedExample
 from nodrop.engine.examples import build_example_views
 from nodrop.engine.finding import Finding, FixCommands, Verdict
 from nodrop.engine.rule import Rule
-from nodrop.engine.rules import select_file_rules, shipped
+from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.model.compare import differences
 from nodrop.model.reading import Reading
@@ -48,7 +48,7 @@ class Examples(LastReading):
                 continue
             try:
                 setting.check_support(example)
-                views = build_example_views(example, setting.base, setting.views, setting.artifact)
+                views = build_example_views(example, setting.base, setting.views, setting.views_of_edited_artifacts)
             except (UnsupportedExample, ValueError):
                 continue
             for view in views:
@@ -123,7 +123,7 @@ def first_cases(commands: Iterable[FixCommands]) -> tuple[FixCommands, ...]:
 
 
 def _judge(rule: Rule, reading: Reading) -> Verdict:
-    rules = select_file_rules(shipped())
+    rules = select_lint_rules(shipped_rules())
     return judge(reading, [*rules, *([rule] if rule not in rules else [])], strictness="auditor")
 
 

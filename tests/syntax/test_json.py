@@ -194,9 +194,9 @@ def test_a_text_that_is_not_json_has_places_as_far_as_it_is() -> None:
 
 def test_the_locator_reads_an_object_once_and_only_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
     went_through = []
-    members = json.find_members
+    members = json.iterate_json_members
     monkeypatch.setattr(
-        json, "find_members", lambda text, at, decoder: went_through.append(at) or members(text, at, decoder)
+        json, "iterate_json_members", lambda text, at, decoder: went_through.append(at) or members(text, at, decoder)
     )
     raw = reference.dumps({table: {str(row): {"x": row} for row in range(50)} for table in "abcdef"}).encode()
     locator = json.Locator(raw)

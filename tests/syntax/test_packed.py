@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from nodrop.model.fabric import Device, Fabric, Interface, Port
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.reading_cache import MODEL_CLASSES
-from nodrop.syntax.packed import PackableClasses, Unpackable, Unreadable
+from nodrop.syntax.packed import CannotPackValue, PackerOfClasses, UnreadablePackedBytes
 from support.random_fabrics import fabrics
 
-TABLE = PackableClasses(MODEL_CLASSES, (UNKNOWN,))
+TABLE = PackerOfClasses(MODEL_CLASSES, (UNKNOWN,))
 
 
 class Pair(NamedTuple):
@@ -23,7 +23,7 @@ class Pair(NamedTuple):
     second: Any
 
 
-ANYTHING = PackableClasses((*MODEL_CLASSES, Pair), (UNKNOWN,))
+ANYTHING = PackerOfClasses((*MODEL_CLASSES, Pair), (UNKNOWN,))
 
 plain = (
     st.none()
@@ -76,7 +76,7 @@ def test_what_repeats_itself_is_stored_once() -> None:
     ids=lambda value: type(value).__name__,
 )
 def test_what_has_no_form_is_refused_and_not_bent(value: object) -> None:
-    with pytest.raises(Unpackable):
+    with pytest.raises(CannotPackValue):
         TABLE.pack(value)
 
 
@@ -128,7 +128,7 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_what_others_wrote_is_unreadable_and_costs_little(name: str) -> None:
     begun = time.process_time()
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadablePackedBytes):
         TABLE.unpack(HOSTILE[name])
     assert time.process_time() - begun < 1
 
@@ -156,7 +156,7 @@ MISFITS = {
 @pytest.mark.parametrize("name", MISFITS)
 def test_what_does_not_fit_its_annotation_is_unreadable(name: str) -> None:
     data, of = MISFITS[name]
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadablePackedBytes):
         TABLE.unpack(data, of)
 
 
@@ -167,6 +167,6 @@ def test_bytes_that_were_altered_are_unreadable_or_plain_values(data: st.DataObj
         packed[data.draw(st.integers(0, len(packed) - 1))] = data.draw(st.integers(0, 255))
     try:
         value = TABLE.unpack(bytes(packed))
-    except Unreadable:
+    except UnreadablePackedBytes:
         return
     assert isinstance(value, (*MODEL_CLASSES, str, int, float, tuple, dict, Unknown, type(None)))

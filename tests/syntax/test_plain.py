@@ -8,7 +8,7 @@ import pytest
 from nodrop.errors import InputProblems
 from nodrop.resources import resource_folder
 from nodrop.syntax import yaml
-from nodrop.syntax.plain import NOT_PLAIN_YAML, load_plain_yaml
+from nodrop.syntax.plain import NOT_PLAIN_YAML, load_simple_yaml_or_marker
 
 TEXT = """\
 # as a switch exports it
@@ -69,10 +69,10 @@ def full(text: str) -> object:
 
 
 def test_what_programs_write_is_taken() -> None:
-    assert repr(load_plain_yaml(TAKEN)) == repr(full(TAKEN))
+    assert repr(load_simple_yaml_or_marker(TAKEN)) == repr(full(TAKEN))
     for name in ("two-by-two", "reference-256"):
         text = (resource_folder("intents").parent / "golden" / name / "fabric.yaml").read_text()
-        assert repr(load_plain_yaml(text)) == repr(full(text))
+        assert repr(load_simple_yaml_or_marker(text)) == repr(full(text))
 
 
 def paths(data: object) -> list[tuple[str | int, ...]]:
@@ -109,7 +109,7 @@ def test_places_are_those_of_the_full_parser() -> None:
     ],
 )  # fmt: skip
 def test_what_is_not_plain_is_left_to_the_full_parser(text: str) -> None:
-    data = load_plain_yaml(text)
+    data = load_simple_yaml_or_marker(text)
     assert data is NOT_PLAIN_YAML
 
 
@@ -134,7 +134,7 @@ def test_whatever_is_taken_reads_as_the_full_parser_reads_it() -> None:
             else:
                 lines[which] = line.lstrip(" ") if dice.random() < 0.3 else line
         text = "".join(lines)
-        data = load_plain_yaml(text)
+        data = load_simple_yaml_or_marker(text)
         if data is not NOT_PLAIN_YAML:
             taken += 1
             assert repr(data) == repr(full(text)), text
@@ -145,6 +145,6 @@ def test_no_text_takes_longer_than_its_length_lets_expect() -> None:
     begun = time.process_time()
     repeated = ("a: " + "b " * 100_000, "a: " + "b:" * 100_000, "a: " + "[" * 100_000, "a: " + "b, " * 100_000)
     for text in ("a" * 200_000, "'" * 100_000, 'a: "' + "b" * 200_000, "{" + "a: [" * 50_000, *repeated):
-        load_plain_yaml(text)
-        load_plain_yaml(text + "\n" + text)
+        load_simple_yaml_or_marker(text)
+        load_simple_yaml_or_marker(text + "\n" + text)
     assert time.process_time() - begun < 2

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from nodrop.syntax import root as module
-from nodrop.syntax.root import LeadsOut, Root, find_root, repository_of
+from nodrop.syntax.root import InputRoot, LeadsOut, find_containment_root, topmost_repository_of_path
 
 
 @pytest.fixture(params=["openat2", "folder by folder"])
@@ -79,14 +79,14 @@ EXPECTED: dict[str, str | int | None] = {
 }
 
 
-def content(root: Root, path: Path) -> str:
+def content(root: InputRoot, path: Path) -> str:
     with os.fdopen(root.open(path, os.O_RDONLY)) as file:
         return file.read()
 
 
 @pytest.mark.parametrize("path", EXPECTED)
 def test_what_a_path_leads_to(path: str, top: Path) -> None:
-    expected, root = EXPECTED[path], Root(str(top), "top")
+    expected, root = EXPECTED[path], InputRoot(str(top), "top")
     if isinstance(expected, str):
         assert content(root, top / path) == expected
         assert root.status(top / path).st_size == len(expected)
@@ -103,7 +103,7 @@ def test_what_a_path_leads_to(path: str, top: Path) -> None:
 
 
 def test_a_path_that_is_not_there_yet_has_a_real_one(top: Path) -> None:
-    root = Root(str(top), "top")
+    root = InputRoot(str(top), "top")
     assert root.resolve_path(top / "folder/new/deep") == f"{top}/a/b/new/deep"
     with pytest.raises(LeadsOut):
         root.resolve_path(top / "nowhere-out/new")
@@ -111,7 +111,7 @@ def test_a_path_that_is_not_there_yet_has_a_real_one(top: Path) -> None:
 
 def test_what_is_swapped_while_it_is_opened_leads_nowhere_else(top: Path) -> None:
     """One thread swaps a file, and a folder above it, for links that lead out, as fast as it can."""
-    root, ended = Root(str(top), "top"), threading.Event()
+    root, ended = InputRoot(str(top), "top"), threading.Event()
 
     def swap() -> None:
         while not ended.is_set():
@@ -143,7 +143,7 @@ def test_the_root_is_the_nearest_repository_that_no_link_leads_to(tmp_path: Path
     (tmp_path / "user").symlink_to("outer")
     (tmp_path / "current").symlink_to("plain")
     found = {
-        path: repository_of(f"{tmp_path}/{path}")
+        path: topmost_repository_of_path(f"{tmp_path}/{path}")
         for path in ("outer", "outer/x/y", "outer/inner/deep", "outer/link", "outer/link/x", "user/inner", "plain/deep")
     }
     assert {path: top and os.path.relpath(top, tmp_path) for path, top in found.items()} == {
@@ -155,9 +155,9 @@ def test_the_root_is_the_nearest_repository_that_no_link_leads_to(tmp_path: Path
         "user/inner": "user/inner",
         "plain/deep": None,
     }
-    assert find_root(tmp_path / "current").top == f"{tmp_path}/current"
+    assert find_containment_root(tmp_path / "current").top == f"{tmp_path}/current"
     (tmp_path / "plain/file").write_text("")
-    assert find_root(tmp_path / "plain/file").top == f"{tmp_path}/plain"
+    assert find_containment_root(tmp_path / "plain/file").top == f"{tmp_path}/plain"
 
 
 def test_descriptors_are_given_back(top: Path) -> None:
@@ -165,7 +165,7 @@ def test_descriptors_are_given_back(top: Path) -> None:
     before = len(list(Path("/proc/self/fd").iterdir()))
     for path in EXPECTED:
         for _ in range(3):
-            root = Root(str(top), "top")
+            root = InputRoot(str(top), "top")
             with contextlib.suppress(OSError):
                 root.status(top / path)
             with contextlib.suppress(OSError):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 from nodrop.errors import ServiceUnavailable
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
@@ -112,7 +112,7 @@ def test_the_rules_about_validators_are_judged_only_where_one_was_asked(two_by_t
         json.loads(nodrop(*words, "--format", "json", two_by_two).out)["summary"]["rules"]
         for words in (("validate",), ("validate", "--twin"))
     ]
-    assert counted[1] - counted[0] == len([rule for rule in shipped() if rule.observed])
+    assert counted[1] - counted[0] == len([rule for rule in shipped_rules() if rule.observed])
 
 
 def test_another_build_is_compared_by_batfish(

@@ -9,16 +9,16 @@ from hypothesis import given
 import nodrop
 from nodrop.analyses import AnalysisHit, observed
 from nodrop.analyses._aims import required_destinations_of
-from nodrop.analyses._computed import compute_observation, destination_prefixes_by_leaf
-from nodrop.analyses._expected import expected_routes, find_observed_faults
+from nodrop.analyses._computed import compute_observation, leaves_by_destination_prefix
+from nodrop.analyses._expected import expected_ports_by_route, find_observed_faults
 from nodrop.errors import InputProblems
 from nodrop.model.edit import set_value
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject, parse_subject
-from nodrop.report.agreement import render_comparison
-from nodrop.results.agreement import compare_observations
-from nodrop.routing.observation import OBSERVATION_CHECKS, OBSERVATIONS, Observation, ObservationCheck
+from nodrop.report.agreement import render_validator_comparison
+from nodrop.results.agreement import compare_validators_by_check
+from nodrop.routing.observation import OBSERVATION_CHECKS, OBSERVATIONS_CHANNEL, Observation, ObservationCheck
 from support.designs import build, load, shipped
 from support.random_designs import intents
 
@@ -114,7 +114,7 @@ def test_every_check_has_the_items_that_the_fabric_has() -> None:
 
 
 def test_destinations_are_those_of_leaves_with_who_announces_them() -> None:
-    assert destination_prefixes_by_leaf(index()) == {
+    assert leaves_by_destination_prefix(index()) == {
         **{f"10.2.{n}.0/24": {f"leaf{n}"} for n in (1, 2)},
         **{f"10.0.0.{n}/32": {f"leaf{n}"} for n in (1, 2)},
     }
@@ -130,7 +130,7 @@ def test_of_every_fabric_that_is_built_what_is_computed_is_what_should_be(data: 
     own = compute_observation(found)
     alone = sum(device.role == "spine" for device in built.devices) == 1
     assert [one for one in find_observed_faults(found, own) if one.check != "failures" or not alone] == []
-    for item, hops in expected_routes(found, own).items():
+    for item, hops in expected_ports_by_route(found, own).items():
         assert own.seen["routes"][item] == hops, item
 
 
@@ -179,7 +179,9 @@ def test_no_path_to_a_switch_leads_through_the_others_of_its_pod_which_have_its_
     shut = {f"leaf5/{port}/enabled": False for port in ("Ethernet224", "Ethernet232")}
     found = index(shut, of=build(shipped("uneven-pods")))
     observation = compute_observation(found)
-    ports = {item[3]: ports for item, ports in expected_routes(found, observation).items() if item[0] == "leaf5"}
+    ports = {
+        item[3]: ports for item, ports in expected_ports_by_route(found, observation).items() if item[0] == "leaf5"
+    }
     spine_4 = frozenset({"Ethernet240", "Ethernet248"})
     assert {to: ports.get(f"10.0.64.{to}/32") for to in (1, 2, 3, 4)} == {1: spine_4, 2: spine_4, 3: None, 4: spine_4}
     assert ports["10.0.0.1/32"] == ports["10.0.0.6/32"] == spine_4
@@ -212,10 +214,10 @@ def test_a_check_of_which_nobody_saw_all_is_agreed_in_part() -> None:
     own = as_seen().seen["reach"]
     first, *others = own
     part = replace(as_seen("Batfish", reach=dict.fromkeys(others)), unseen={"reach": {(): "it ran out of time"}})
-    rows = {row.check: row.verdict for row in compare_observations(index(), (part,)).rows}
+    rows = {row.check: row.verdict for row in compare_validators_by_check(index(), (part,)).rows}
     assert own[first] == "delivered"
     assert rows["reach"] == f"partly, 1 of {len(own)}"
-    rows = {row.check: row.verdict for row in compare_observations(index(), (part, as_seen("real FRR"))).rows}
+    rows = {row.check: row.verdict for row in compare_validators_by_check(index(), (part, as_seen("real FRR"))).rows}
     assert rows["reach"] == "agree"
 
 
@@ -230,7 +232,7 @@ def test_the_table_says_what_each_saw_where_they_differ_and_what_they_cannot_see
     )
     half = replace(half, unseen={"packets": {(): "it has no question for it"}}, notes=("version 0",))
     found = index()
-    shown = render_comparison(compare_observations(found, (half, as_seen("real FRR"))))
+    shown = render_validator_comparison(compare_validators_by_check(found, (half, as_seen("real FRR"))))
     assert [line.rstrip() for line in shown] == [
         "validation",
         "  check                     nodrop  Batfish   real FRR  verdict",
@@ -259,7 +261,7 @@ def test_a_finding_about_denied_packets_names_the_entry_that_drops_them(explanat
     item = ("leaf1", "@reach", "", "10.2.2.0/24")
     seen = replace(as_seen("real FRR", reach={item: "denied"}), said={("reach", item): explanation})
     with_seen = index()
-    with_seen.set_value(OBSERVATIONS, [seen])
+    with_seen.set_channel_value(OBSERVATIONS_CHANNEL, [seen])
     (hit,) = observed.find(with_seen, check="reach")
     assert isinstance(hit, AnalysisHit)
     assert hit.facts["said"] == (f": {explanation}" if said else "")

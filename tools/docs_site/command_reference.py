@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from nodrop.cli.main import nodrop
-from nodrop.report.escape import format_trusted_markdown
+from nodrop.report.escape import format_nodrop_text_as_markdown
 from nodrop.schemas import REPORT_SCHEMA_KINDS, json_schema
 
 Schema = dict[str, Any]
@@ -53,7 +53,7 @@ def _description(command: click.Command) -> Iterator[str]:
         if paragraph.startswith("\b"):
             yield from ("```text", *paragraph.splitlines()[1:], "```")
         else:
-            yield format_trusted_markdown(" ".join(paragraph.split()))
+            yield format_nodrop_text_as_markdown(" ".join(paragraph.split()))
 
 
 _STATED = re.compile(r"\s*\[(default: |env var: |required\]|\d+<=)")
@@ -65,10 +65,10 @@ def _option_row(context: click.Context, option: click.Option) -> str:
     names, text = record if record is not None else (", ".join(option.opts), option.help or "")
     meaning = _STATED.split(text)[0]
     stated = _DEFAULT.search(text.removeprefix(meaning))
-    default = "required" if option.required else format_trusted_markdown(stated[1], cell=True) if stated else ""
+    default = "required" if option.required else format_nodrop_text_as_markdown(stated[1], cell=True) if stated else ""
     # a code span of the site shows the backslash of an escaped `|`
     shown = escape(names).replace("|", "&#124;")
-    return f"| <code>{shown}</code> | {format_trusted_markdown(meaning, cell=True)} | {default} |"
+    return f"| <code>{shown}</code> | {format_nodrop_text_as_markdown(meaning, cell=True)} | {default} |"
 
 
 def render_json() -> str:
@@ -80,7 +80,7 @@ def render_json() -> str:
         lines += [f"## {kind}", "", f"Version {version}. `nodrop schema {kind}` prints the whole schema.", ""]
         lines += ["| key | value | meaning |", "|---|---|---|"]
         for name, spec in document["properties"].items():
-            meaning = format_trusted_markdown(spec.get("description", ""), cell=True)
+            meaning = format_nodrop_text_as_markdown(spec.get("description", ""), cell=True)
             lines.append(f"| `{name}` | {_json_type(spec)} | {meaning} |")
         lines.append("")
     return "\n".join(lines)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodrop import units
-from nodrop.report.escape import format_trusted_markdown
+from nodrop.report.escape import format_nodrop_text_as_markdown
 from nodrop.resources import resource_folder
 from nodrop.schemas import json_schema
 from nodrop.syntax.yaml import parse_yaml
@@ -90,10 +90,10 @@ def render(kind: str) -> str:
         if section.path:
             kind = f", `kind: {section.kind}`" if section.kind else ""
             lines += [f"## `{'.'.join(section.path).replace(f'.{ENTRY}', ENTRY)}`{kind}", ""]
-            lines += [format_trusted_markdown(section.meaning), ""] if section.meaning else []
+            lines += [format_nodrop_text_as_markdown(section.meaning), ""] if section.meaning else []
         lines += ["| key | value | default | example | meaning |", "|---|---|---|---|---|"]
         for key in section.keys:
-            value, meaning = (format_trusted_markdown(text, cell=True) for text in (key.value, key.meaning))
+            value, meaning = (format_nodrop_text_as_markdown(text, cell=True) for text in (key.value, key.meaning))
             example = f"`{key.example}`" if key.example else ""
             lines.append(f"| `{key.path[-1]}` | {value} | {key.default} | {example} | {meaning} |")
         lines.append("")
@@ -147,7 +147,7 @@ def _key(root: _Json, spec: _Json, path: tuple[str, ...], needed: bool, examples
     if needed:
         default = "required"
     elif described:
-        default = format_trusted_markdown(described[1], cell=True)
+        default = format_nodrop_text_as_markdown(described[1], cell=True)
     else:
         default = f"`{literal}`" if literal else UNSTATED
     such_as = re.search(r"such as ([\w.:/+%*-]*[\w+%*])(?:$|[,;])", meaning)

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from nodrop.platforms import platform_names, platforms_default_first, reader, unsupported_paths
-from nodrop.report.escape import format_trusted_markdown
+from nodrop.report.escape import format_nodrop_text_as_markdown
 from nodrop.report.hardware import render_catalogue_list
 from nodrop.units import show_speed
 
@@ -40,18 +40,18 @@ def _platforms() -> tuple[str, ...]:
 
 def _platform(platform: str) -> Iterator[str]:
     about = inspect.getdoc(importlib.import_module(f"nodrop.platforms.{platform}")) or ""
-    yield format_trusted_markdown(" ".join(about.split("\n\n")[0].split()))
+    yield format_nodrop_text_as_markdown(" ".join(about.split("\n\n")[0].split()))
     releases = _module(platform, "releases")
     if releases is not None:
         yield from ("", f"Releases: {', '.join(releases.RELEASES)}.")
         if since := getattr(releases, "SINCE", {}):
             yield from ("", "| setting | from |", "|---|---|")
             for feature, release in since.items():
-                yield f"| {format_trusted_markdown(feature, cell=True)} | {release} |"
+                yield f"| {format_nodrop_text_as_markdown(feature, cell=True)} | {release} |"
     if lacking := unsupported_paths(platform):
         yield from ("", "Facts of the model that its files cannot state:", "", "| fact | reason |", "|---|---|")
         for path, reason in lacking.items():
-            yield f"| `{path}` | {format_trusted_markdown(reason, cell=True)} |"
+            yield f"| `{path}` | {format_nodrop_text_as_markdown(reason, cell=True)} |"
 
 
 def _module(platform: str, name: str) -> ModuleType | None:

@@ -80,18 +80,18 @@ class UndecidedSubject:
 FindFunction = Callable[..., Iterator[AnalysisHit | UndecidedSubject]]
 
 
-def names() -> tuple[str, ...]:
+def analysis_names() -> tuple[str, ...]:
     """Return the names of all analyses."""
-    return _names(tuple(__path__))
+    return _public_module_names(tuple(__path__))
 
 
 @cache
-def _names(folders: tuple[str, ...]) -> tuple[str, ...]:
+def _public_module_names(folders: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sorted(module.name for module in pkgutil.iter_modules(folders) if not module.name.startswith("_")))
 
 
-def module(name: str) -> ModuleType:
+def analysis_module(name: str) -> ModuleType:
     """Return the module of an analysis; KeyError where there is none of that name."""
-    if name not in names():
+    if name not in analysis_names():
         raise KeyError(name)
     return importlib.import_module(f"{__name__}.{name}")

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from nodrop.analyses._drops import RoutePropagation, route_reaches_of
-from nodrop.analyses._hosts import cabled_hosts
+from nodrop.analyses._drops import RoutePropagation, route_propagations_of
+from nodrop.analyses._hosts import hosts_with_cabled_ports
 from nodrop.analyses._targets import MANAGEMENT_VRFS, RoutedTarget
 from nodrop.model.index import Index
 from nodrop.routing import ControlPlane
@@ -18,12 +18,12 @@ from nodrop.routing.prefixes import (
     network_address,
     parse_address,
 )
-from nodrop.routing.routers import Router
-from nodrop.routing.static_routes import usable_static_routes
+from nodrop.routing.routers import VrfRouter
+from nodrop.routing.static_routes import readable_static_routes
 from nodrop.routing.tiers import tier_of_device
 
 
-def is_leaf(router: Router) -> bool:
+def may_be_leaf(router: VrfRouter) -> bool:
     """Return whether hosts may be at a router: it is in the lowest tier, or in none."""
     return router.bgp is not None and router.vrf not in MANAGEMENT_VRFS and tier_of_device(router.device) in (0, None)
 
@@ -43,12 +43,12 @@ class RequiredDestination(NamedTuple):
 
 def required_destinations_of(index: Index) -> list[RequiredDestination]:
     """Return what must be reached, each announced prefix of a router once."""
-    return index.keep("aims", lambda: list(_find_required_destinations(index)))
+    return index.compute_once("aims", lambda: list(_find_required_destinations(index)))
 
 
 def _find_required_destinations(index: Index) -> Iterator[RequiredDestination]:
-    hosts = _addresses_of_hosts(index)
-    for reach in route_reaches_of(index):
+    hosts = _host_addresses_by_switch(index)
+    for reach in route_propagations_of(index):
         kinds = _AddressEquivalence(reach)
         subnets: defaultdict[int, dict[Prefix, RoutedTarget]] = defaultdict(dict)
         for target in reach.targets:
@@ -70,16 +70,16 @@ def _find_required_destinations(index: Index) -> Iterator[RequiredDestination]:
                 if target.kind == "hosts"
             }
             for shown, addresses in to.items():
-                samples = {kinds.of(address): address for address in reversed(addresses)}
+                samples = {kinds.class_of_address(address): address for address in reversed(addresses)}
                 yield RequiredDestination(
                     shown, number, tuple(addresses), tuple(sorted(samples.values())), shown in of_hosts
                 )
 
 
-def _addresses_of_hosts(index: Index) -> Mapping[str, list[Address]]:
+def _host_addresses_by_switch(index: Index) -> Mapping[str, list[Address]]:
     """Return the addresses of the hosts that are cabled to each switch."""
     addresses: defaultdict[str, list[Address]] = defaultdict(list)
-    for _, ports in cabled_hosts(index):
+    for _, ports in hosts_with_cabled_ports(index):
         for cabled in ports:
             addresses[cabled.far.node] += [
                 known_address for text in cabled.port.addresses if (known_address := parse_address(text)) is not None
@@ -109,7 +109,7 @@ class _AddressEquivalence:
             *(
                 own_prefix
                 for plane_router in plane.routers
-                for _, own_prefix in usable_static_routes(plane_router, family)
+                for _, own_prefix in readable_static_routes(plane_router, family)
             ),
         ]
         self._routes = LongestPrefixLookup(dict.fromkeys(routes))
@@ -121,7 +121,7 @@ class _AddressEquivalence:
                         self._subnets[subnet].append(router.number)
         self._lengths = sorted({subnet.length for subnet in self._subnets})
 
-    def of(self, address: Address) -> Hashable:
+    def class_of_address(self, address: Address) -> Hashable:
         """Return what two addresses have in common that fare alike."""
         route = self._routes(address)
         length = route[0].length if route else -1
@@ -134,20 +134,22 @@ class _AddressEquivalence:
         )
 
 
-def find_required_destinations(index: Index, plane: ControlPlane) -> Iterator[tuple[Router, RequiredDestination]]:
+def required_destinations_per_leaf(
+    index: Index, plane: ControlPlane
+) -> Iterator[tuple[VrfRouter, RequiredDestination]]:
     """Yield what must be reached from where: all that others have, from every leaf of its VRF.
 
     Two routers of no known tier may be spines: those with one AS number need no route to one another's loopbacks.
     """
     for router in plane.routers:
-        for aim in required_destinations_of(index) if is_leaf(router) else ():
+        for aim in required_destinations_of(index) if may_be_leaf(router) else ():
             owner = plane.routers[aim.router]
             is_required = aim.hosts or not _may_be_spines_of_one_as(router, owner)
             if owner is not router and owner.vrf == router.vrf and is_required:
                 yield router, aim
 
 
-def _may_be_spines_of_one_as(router: Router, other: Router) -> bool:
+def _may_be_spines_of_one_as(router: VrfRouter, other: VrfRouter) -> bool:
     is_tier_unknown = tier_of_device(router.device) is None and tier_of_device(other.device) is None
     return is_tier_unknown and router.bgp is not None and other.bgp is not None and router.bgp.asn == other.bgp.asn
 

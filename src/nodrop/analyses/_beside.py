@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from nodrop.model.fabric import Fabric
-from nodrop.model.index import Channel, Index
+from nodrop.model.index import Index, IndexChannel
 from nodrop.model.subject import Subject
 
 OTHER_FABRICS_SUBJECT = "@fabrics"
-_MAX_LISTED = 3
+_MAX_LISTED_PHRASES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,21 +37,21 @@ class OtherFabric:
         """Return the subject of a part of it."""
         return (OTHER_FABRICS_SUBJECT, self.name, *subject_path)
 
-    def same_names(self, index: Index) -> bool:
+    def do_names_mean_same_device(self, index: Index) -> bool:
         """Whether a name means the same switch or host in both."""
         return self.one_site or index.devices.keys().isdisjoint(self.index.devices.keys())
 
 
-OTHER_FABRICS = Channel[Sequence[OtherFabric]]("beside")
+OTHER_FABRICS_CHANNEL = IndexChannel[Sequence[OtherFabric]]("beside")
 """The other fabrics of the command."""
 
 
-def overlapping_fabrics(index: Index) -> Sequence[OtherFabric]:
+def earlier_overlapping_fabrics(index: Index) -> Sequence[OtherFabric]:
     """Return the earlier fabrics of the command that have something in common with this one."""
-    return index.get_value(OTHER_FABRICS, ())
+    return index.get_channel_value(OTHER_FABRICS_CHANNEL, ())
 
 
-def undescribed_cable_ends(index: Index) -> Iterator[str]:
+def undescribed_cabled_nodes(index: Index) -> Iterator[str]:
     """Yield what cables lead to and no file describes."""
     for link in index.fabric.links:
         yield from (end.node for end in (link.a, link.b) if end.node not in index.devices)
@@ -60,5 +60,5 @@ def undescribed_cable_ends(index: Index) -> Iterator[str]:
 def abbreviate_phrases(phrases: Iterable[str]) -> str:
     """Return the first words, and how many more there are."""
     every = list(phrases)
-    count_suffix = f" and {len(every) - _MAX_LISTED} more" if len(every) > _MAX_LISTED else ""
-    return f"{', '.join(every[:_MAX_LISTED])}{count_suffix}"
+    count_suffix = f" and {len(every) - _MAX_LISTED_PHRASES} more" if len(every) > _MAX_LISTED_PHRASES else ""
+    return f"{', '.join(every[:_MAX_LISTED_PHRASES])}{count_suffix}"

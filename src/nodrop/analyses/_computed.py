@@ -5,20 +5,20 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from nodrop.analyses._aims import is_leaf, required_destinations_of
-from nodrop.analyses._drops import RoutePropagation, route_reaches_of
+from nodrop.analyses._aims import may_be_leaf, required_destinations_of
+from nodrop.analyses._drops import RoutePropagation, route_propagations_of
 from nodrop.analyses._fates import explain_acl_doubt, find_packet_fates
 from nodrop.analyses._plane import control_plane_of
 from nodrop.analyses._targets import MANAGEMENT_VRFS
 from nodrop.model.effects import probed_dscps
 from nodrop.model.fabric import End, Interface, Link
-from nodrop.model.identifiers import anycast_addresses
+from nodrop.model.identifiers import possible_anycast_addresses
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, surely_off
 from nodrop.model.subject import Subject
 from nodrop.model.subject import link_subject as link_subject
 from nodrop.routing import ControlPlane
-from nodrop.routing.failures import FailureAnalysis, RouteLoss
+from nodrop.routing.failures import AffectedDestinations, FailureAnalysis
 from nodrop.routing.legs import RoutedInterface
 from nodrop.routing.observation import (
     DELIVERY_FATES,
@@ -30,12 +30,12 @@ from nodrop.routing.observation import (
     route_item,
 )
 from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address
-from nodrop.routing.routers import Router
+from nodrop.routing.routers import VrfRouter
 from nodrop.routing.routes import FamilyRoutes
-from nodrop.routing.static_routes import usable_static_routes
+from nodrop.routing.static_routes import readable_static_routes
 
-OBSERVER_NAME: Final = "nodrop"
-_PHRASE_BY_DOWN_REASON: Final[Mapping[str, str]] = {
+NODROP_OBSERVER_NAME: Final = "nodrop"
+_PHRASE_BY_SESSION_DOWN_REASON: Final[Mapping[str, str]] = {
     "shutdown": "shut down",
     "no-subnet": "no port in its subnet",
     "no-member": "an interface without ports",
@@ -63,12 +63,12 @@ def compute_observation(index: Index) -> Observation:
 
     The items of the other validators are the same: each validator sees them, or gives the reason why not.
     """
-    return index.keep("computed", lambda: _add_failure_losses(index, compute_intact_observation(index)))
+    return index.compute_once("computed", lambda: _add_failure_losses(index, compute_intact_observation(index)))
 
 
 def compute_intact_observation(index: Index) -> Observation:
     """Return the result for every check of the fabric as it is, without failures and recoveries."""
-    return index.keep("computed, intact", lambda: _ObservationBuilder(index).observation())
+    return index.compute_once("computed, intact", lambda: _ObservationBuilder(index).observation())
 
 
 def _add_failure_losses(index: Index, intact: Observation) -> Observation:
@@ -94,20 +94,20 @@ class _ObservationBuilder:
     def observation(self) -> Observation:
         """Return the observation of the intact fabric."""
         self.seen["configuration"] = {(device.name,): "whole" for device in self.index.fabric.devices}
-        self._links()
+        self._record_links_and_packets()
         self._record_session_states()
         self.seen["addresses"] = {**dict(_address_owners(self.plane)), **dict(_router_id_owners(self.plane))}
         tables = self.seen["routes"] = {}
         for family in ADDRESS_FAMILIES:
             if family in self.plane.families or any(
-                any(usable_static_routes(router, family)) for router in self.plane.routers
+                any(readable_static_routes(router, family)) for router in self.plane.routers
             ):
                 tables.update(_next_hops_by_route(self.plane, self.plane.of(family)))
         self._record_reachability()
         for gap in self.plane.gaps:
             for check in ("routes", "reach"):
                 self.unseen[check][()] = f"nodrop does not compute {gap.what} of {gap.subject[0]}"
-        return Observation(by=OBSERVER_NAME, seen=self.seen, said=self.said, unseen=self.unseen)
+        return Observation(by=NODROP_OBSERVER_NAME, seen=self.seen, said=self.said, unseen=self.unseen)
 
     def _record_reachability(self) -> None:
         first, *_ = probed_dscps(self.index.fabric)
@@ -120,7 +120,7 @@ class _ObservationBuilder:
                 self.unseen["reach"].setdefault(item, doubt)
         self.seen["reach"] = dict(worst)
 
-    def _links(self) -> None:
+    def _record_links_and_packets(self) -> None:
         links: dict[Subject, Hashable] = {}
         packets: dict[Subject, Hashable] = {}
         for joint in find_routed_cables(self.index, self.plane):
@@ -152,7 +152,7 @@ class _ObservationBuilder:
                 self.unseen["sessions"][item] = f"it is not known whether {at} drops BGP"
             else:
                 sessions[item] = "down"
-                self.said["sessions", item] = _PHRASE_BY_DOWN_REASON[down.reason].format(**down.facts)
+                self.said["sessions", item] = _PHRASE_BY_SESSION_DOWN_REASON[down.reason].format(**down.facts)
         self.seen["sessions"] = sessions
 
 
@@ -164,20 +164,20 @@ def _mtu_of_port(port: Interface | None) -> int | None:
 class RoutedCable(NamedTuple):
     """What routes at both ends of cables, which are ports or bundles: each with its router."""
 
-    a: Router
+    a: VrfRouter
     at_a: RoutedInterface
-    b: Router
+    b: VrfRouter
     at_b: RoutedInterface
     links: tuple[Link, ...]
 
 
 def find_routed_cables(index: Index, plane: ControlPlane) -> list[RoutedCable]:
     """Return the cables between switches that route at both ends, except those that are shut or for management."""
-    return index.keep("joints", lambda: list(_find_routed_cables(index, plane)))
+    return index.compute_once("joints", lambda: list(_find_routed_cables(index, plane)))
 
 
 def _find_routed_cables(index: Index, plane: ControlPlane) -> Iterator[RoutedCable]:
-    places: dict[tuple[str, str], tuple[Router, RoutedInterface]] = {}
+    places: dict[tuple[str, str], tuple[VrfRouter, RoutedInterface]] = {}
     for router in plane.routers:
         for leg in router.legs:
             if (
@@ -200,7 +200,7 @@ def _is_port_shut(index: Index, end: End) -> bool:
     return port is not None and surely_off(port.enabled)
 
 
-def _is_routed_leg(index: Index, router: Router, leg: RoutedInterface) -> bool:
+def _is_routed_leg(index: Index, router: VrfRouter, leg: RoutedInterface) -> bool:
     port = index.interface(router.device.name, leg.name)
     return (
         bool(leg.addresses)
@@ -233,7 +233,7 @@ def is_reached_both_ways(index: Index, joint: RoutedCable) -> bool:
     )
 
 
-def _has_ipv6_link_local(index: Index, router: Router, routed_interface: RoutedInterface) -> bool:
+def _has_ipv6_link_local(index: Index, router: VrfRouter, routed_interface: RoutedInterface) -> bool:
     """Return whether a leg has a link-local address; a leg with a session over it does unless its port forbids it."""
     port = index.interface(router.device.name, routed_interface.name)
     stated = None if port is None else port.link_local
@@ -248,7 +248,7 @@ def _address_owners(plane: ControlPlane) -> Iterator[tuple[Subject, tuple[str, .
     alone: set[Address] = set()
     owners: defaultdict[Address, set[str]] = defaultdict(set)
     for router in plane.routers:
-        shared = anycast_addresses(router.device)
+        shared = possible_anycast_addresses(router.device)
         for leg in router.legs if router.vrf is None else ():
             for address in leg.addresses:
                 if address.link_local or (leg.ports and leg.ports != (leg.name,)):
@@ -281,7 +281,7 @@ def _next_hops_by_route(plane: ControlPlane, routes: FamilyRoutes) -> Iterator[t
                 yield route_item(router.device, str(route.prefix), router.vrf), hops
 
 
-def unlike_data(index: Index, dscp: int) -> frozenset[Subject]:
+def reach_items_worse_than_dscp(index: Index, dscp: int) -> frozenset[Subject]:
     """Return the items of `reach` whose worst fate is not that of packets of a DSCP."""
     found_fates: defaultdict[Subject, dict[int, DeliveryFate]] = defaultdict(dict)
     for row in find_packet_fates(index, control_plane_of(index)):
@@ -293,20 +293,20 @@ def unlike_data(index: Index, dscp: int) -> frozenset[Subject]:
     )
 
 
-def destination_prefixes_by_leaf(index: Index) -> Mapping[str, frozenset[str]]:
+def leaves_by_destination_prefix(index: Index) -> Mapping[str, frozenset[str]]:
     """Return the prefixes that count when failures are tried, by leaf: those of hosts and of the leaves themselves.
 
     Leaves announce them. A failure loses those of them that a leaf had a route to and has none to any more, except the
     failed device's own. A spine's own loopback is no loss: the only cable to it may fail.
     """
-    return index.keep("destinations of leaves", lambda: _leaves_by_required_prefix(index))
+    return index.compute_once("destinations of leaves", lambda: _leaves_by_required_prefix(index))
 
 
 def _leaves_by_required_prefix(index: Index) -> Mapping[str, frozenset[str]]:
     plane = control_plane_of(index)
     devices_by_prefix: defaultdict[str, set[str]] = defaultdict(set)
     for aim in required_destinations_of(index):
-        if is_leaf(plane.routers[aim.router]):
+        if may_be_leaf(plane.routers[aim.router]):
             devices_by_prefix[str(aim.prefix)].add(plane.routers[aim.router].device.name)
     return {prefix: frozenset(devices) for prefix, devices in devices_by_prefix.items()}
 
@@ -314,16 +314,16 @@ def _leaves_by_required_prefix(index: Index) -> Mapping[str, frozenset[str]]:
 def _losses_by_failure(index: Index) -> Iterator[tuple[Subject, frozenset[tuple[str, str]]]]:
     """Yield a failure of every kind, the first of those that are alike, with its losses."""
     lost: dict[str, set[tuple[str, str]]] = {}
-    counted = destination_prefixes_by_leaf(index)
-    for reach in route_reaches_of(index):
+    counted = leaves_by_destination_prefix(index)
+    for reach in route_propagations_of(index):
         failures = FailureAnalysis(reach.plane, reach.routes)
 
         def find_lost_prefixes(
-            rows: tuple[RouteLoss, ...], reach: RoutePropagation = reach
+            rows: tuple[AffectedDestinations, ...], reach: RoutePropagation = reach
         ) -> Iterator[tuple[str, str]]:
             for row in rows:
                 router = reach.plane.routers[row.router]
-                for lost_prefix in reach.prefixes(row.bits) if is_leaf(router) else ():
+                for lost_prefix in reach.prefixes(row.bits) if may_be_leaf(router) else ():
                     yield router.device.name, str(lost_prefix)
 
         for device in failures.equivalent_devices:
@@ -331,7 +331,7 @@ def _losses_by_failure(index: Index) -> Iterator[tuple[Subject, frozenset[tuple[
             lost.setdefault(device, set()).update(
                 (router, prefix) for router, prefix in rows if counted.get(prefix, frozenset({device})) != {device}
             )
-        for link in failures.alike:
+        for link in failures.equivalent_links:
             rows = find_lost_prefixes(failures.of_link(link).unreachable)
             name = link_subject(link.a, link.b)[-1]
             lost.setdefault(name, set()).update((router, prefix) for router, prefix in rows if prefix in counted)

@@ -27,11 +27,11 @@ class UnavoidableRouters:
             if entry.bits & reach.hosts
         ]
         for _, number, entry in sorted(rows, key=lambda row: row[:2]):
-            self._take(number, entry)
+            self._add_table_entry(number, entry)
 
-    def _take(self, number: int, entry: TableEntry) -> None:
+    def _add_table_entry(self, number: int, entry: TableEntry) -> None:
         links = self._reach.world.speakers[number].links
-        bits = entry.bits & self._reach.hosts & ~self._reach.own(number)
+        bits = entry.bits & self._reach.hosts & ~self._reach.destinations_announced_by(number)
         fars = list(dict.fromkeys(links[hop].far for hop in entry.hops))
         if not bits or not fars:
             return
@@ -46,12 +46,12 @@ class UnavoidableRouters:
             bits_by_node[cut_node] = bits_by_node.get(cut_node, 0) | cut_bits
         if self._reach.ranks[number] in (0, None):
             self.routers |= common.keys()
-            if len(fars) == 1 and bits & self._reach.own(fars[0]):
+            if len(fars) == 1 and bits & self._reach.destinations_announced_by(fars[0]):
                 self.pairs.add((number, fars[0]))
 
     def _find_cuts_via(self, router_number: int, destination_bits: int) -> DestinationsByCutRouter:
         """Return the nodes that all paths over a next hop cross, itself included; none where it is the end."""
-        far_bits = destination_bits & ~self._reach.own(router_number)
+        far_bits = destination_bits & ~self._reach.destinations_announced_by(router_number)
         if not far_bits:
             return {}
         cuts = {

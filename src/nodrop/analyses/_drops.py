@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from nodrop.analyses._plane import control_plane_of
-from nodrop.analyses._targets import AnnouncedPrefixes, RoutedTarget, routed_targets_of
+from nodrop.analyses._targets import AnnouncedPrefixes, RoutedTarget, host_and_loopback_targets
 from nodrop.model.index import Index
 from nodrop.routing import ControlPlane
-from nodrop.routing.adverts import AdvertPart, RouteAdvert, union_of_bits
+from nodrop.routing.adverts import AdvertPart, RouteAdvert, destinations_of_parts
 from nodrop.routing.prefixes import ADDRESS_BITS, ADDRESS_FAMILIES, AddressFamily, Prefix
 from nodrop.routing.speakers import SpeakerLink
 from nodrop.routing.tiers import tier_of_device
@@ -39,17 +39,17 @@ class RoutePropagation:
         self.world, self.state = self.routes.world, self.routes.state
         self.announced = AnnouncedPrefixes(self.routes)
         self.targets: tuple[RoutedTarget, ...] = tuple(
-            target for target in routed_targets_of(index) if target.prefix.family == family
+            target for target in host_and_loopback_targets(index) if target.prefix.family == family
         )
-        self.hosts = self._classes("hosts")
+        self.hosts = self._destinations_of_kind("hosts")
         """The classes of what hosts are announced in."""
-        self.wanted = self.hosts | self._classes("loopback")
+        self.wanted = self.hosts | self._destinations_of_kind("loopback")
         """The classes of what hosts and loopbacks are announced in."""
         self.ranks = {number: tier_of_device(speaker.router.device) for number, speaker in self.world.speakers.items()}
         self._ways_of: dict[int, tuple[dict[int, int], int]] = {}
         self._taken: dict[tuple[int, int, int, int], tuple[int, int]] = {}
 
-    def _classes(self, kind: str) -> int:
+    def _destinations_of_kind(self, kind: str) -> int:
         prefixes = (
             self.announced.longest_covering_prefix(target.prefix, target.router)
             for target in self.targets
@@ -57,13 +57,13 @@ class RoutePropagation:
         )
         return self.world.destinations.bits({prefix for prefix in prefixes if prefix is not None})
 
-    def own(self, number: int) -> int:
+    def destinations_announced_by(self, number: int) -> int:
         """Return the destinations that a router announces itself."""
-        return union_of_bits(self.state.local(number))
+        return destinations_of_parts(self.state.local(number))
 
-    def has(self, number: int) -> int:
+    def destinations_with_route(self, number: int) -> int:
         """Return the destinations that a router has a route to."""
-        return self.state.table(number).bits | self.own(number)
+        return self.state.table(number).bits | self.destinations_announced_by(number)
 
     def drops(self) -> Iterator[DroppedRoutes]:
         """Yield the destinations that are removed, session by session.
@@ -73,34 +73,38 @@ class RoutePropagation:
         lacked = 0
         for number, tier in self.ranks.items():
             if tier in (0, None):
-                lacked |= self.wanted & ~self.has(number)
+                lacked |= self.wanted & ~self.destinations_with_route(number)
         for number, speaker in self.world.speakers.items():
-            missing = self.wanted & ~self.has(number)
+            missing = self.wanted & ~self.destinations_with_route(number)
             leaf = self.ranks[number] in (0, None)
             for link, whom in zip(speaker.links, speaker.hears, strict=True):
                 far_link = self.world.speakers[link.far].links[link.far_position]
                 adverts = self.state.tells(*whom)
-                should = self.wanted & ~self.own(number) & self.expected_destinations(link.far, number, missing)
+                should = (
+                    self.wanted
+                    & ~self.destinations_announced_by(number)
+                    & self.destinations_to_announce(link.far, number, missing)
+                )
                 lost = missing if leaf else missing & lacked
                 kept_should = should & ~_bits_of_adverts(adverts)
-                if kept_should := kept_should & ~self._find_covered_destinations(number, link, kept_should):
+                if kept_should := kept_should & ~self._find_destinations_with_wider_route(number, link, kept_should):
                     yield DroppedRoutes(link.far, far_link, "outbound", kept_should, kept_should & lost)
                 loop, refused = self._find_rejected_routes(number, link, adverts)
                 hidden = loop & should & missing & (-1 if self.ranks[number] == 0 else self.hosts)
                 if leaf and hidden:
                     yield DroppedRoutes(number, link, "loop", loop & should, hidden)
                 refused &= should
-                if refused := refused & ~self._find_covered_destinations(number, link, refused):
+                if refused := refused & ~self._find_destinations_with_wider_route(number, link, refused):
                     yield DroppedRoutes(number, link, "inbound", refused, refused & lost)
 
-    def ways(self, number: int) -> tuple[dict[int, int], int]:
+    def destinations_by_next_hop(self, number: int) -> tuple[dict[int, int], int]:
         """Return the destinations that a router reaches over each neighbor, and over any neighbor above, except own."""
         if number not in self._ways_of:
-            self._ways_of[number] = self._ways(number)
+            self._ways_of[number] = self._compute_destinations_by_next_hop(number)
         return self._ways_of[number]
 
-    def _ways(self, number: int) -> tuple[dict[int, int], int]:
-        links, above, remote_bits = self.world.speakers[number].links, 0, ~self.own(number)
+    def _compute_destinations_by_next_hop(self, number: int) -> tuple[dict[int, int], int]:
+        links, above, remote_bits = self.world.speakers[number].links, 0, ~self.destinations_announced_by(number)
         over: dict[int, int] = {}
         own_rank = self.ranks[number]
         for entry in self.state.table(number).entries:
@@ -111,13 +115,13 @@ class RoutePropagation:
                     above |= entry.bits & remote_bits
         return over, above
 
-    def expected_destinations(self, router_number: int, far_router: int, missing: int) -> int:
+    def destinations_to_announce(self, router_number: int, far_router: int, missing: int) -> int:
         """Return the destinations that a router should announce to another: of those that it has from elsewhere.
 
         If one of the two has no tier, only the destinations that the other misses count.
         """
-        over, above = self.ways(router_number)
-        has = self.has(router_number) & ~over.get(far_router, 0)
+        over, above = self.destinations_by_next_hop(router_number)
+        has = self.destinations_with_route(router_number) & ~over.get(far_router, 0)
         own_rank, far_rank = self.ranks[router_number], self.ranks[far_router]
         if own_rank is None or far_rank is None:
             return has & missing
@@ -137,14 +141,16 @@ class RoutePropagation:
                 loop_free_parts = tuple(
                     route_part for route_part in advert.parts if route_part.attributes.path.count(asn) <= link.repeats
                 )
-                loop_bits = advert.bits & ~union_of_bits(loop_free_parts)
-                passed: list[AdvertPart] = link.inbound.parts(loop_free_parts, union_of_bits(loop_free_parts))
-                self._taken[key] = loop_bits, advert.bits & ~loop_bits & ~union_of_bits(passed)
+                loop_bits = advert.bits & ~destinations_of_parts(loop_free_parts)
+                passed: list[AdvertPart] = link.inbound.apply_to_routes(
+                    loop_free_parts, destinations_of_parts(loop_free_parts)
+                )
+                self._taken[key] = loop_bits, advert.bits & ~loop_bits & ~destinations_of_parts(passed)
             loop |= self._taken[key][0]
             refused |= self._taken[key][1]
         return loop, refused
 
-    def _find_covered_destinations(self, router_number: int, link: SpeakerLink, destination_bits: int) -> int:
+    def _find_destinations_with_wider_route(self, router_number: int, link: SpeakerLink, destination_bits: int) -> int:
         """Of some destinations, those for which a router has a wider route over a link instead."""
         if not destination_bits:
             return 0
@@ -175,10 +181,10 @@ def _bits_of_adverts(adverts: tuple[RouteAdvert, ...]) -> int:
     return bits
 
 
-def route_reaches_of(index: Index) -> list[RoutePropagation]:
+def route_propagations_of(index: Index) -> list[RoutePropagation]:
     """Return the routes that each router has, by family that a session carries."""
     plane = control_plane_of(index)
-    return index.keep(
+    return index.compute_once(
         "reaches",
         lambda: [RoutePropagation(index, plane, family) for family in ADDRESS_FAMILIES if family in plane.families],
     )
@@ -186,12 +192,12 @@ def route_reaches_of(index: Index) -> list[RoutePropagation]:
 
 def dropped_routes_of(index: Index) -> list[tuple[RoutePropagation, DroppedRoutes]]:
     """Return all that is taken away, the same to every rule."""
-    return index.keep("drops", lambda: list(_find_dropped_routes(index)))
+    return index.compute_once("drops", lambda: list(_find_dropped_routes(index)))
 
 
 def _find_dropped_routes(index: Index) -> Iterator[tuple[RoutePropagation, DroppedRoutes]]:
     unknown = {gap.subject[0] for gap in control_plane_of(index).gaps}
-    for reach in route_reaches_of(index):
+    for reach in route_propagations_of(index):
         for drop in reach.drops():
             if reach.plane.routers[drop.router].device.name not in unknown:
                 yield reach, drop

@@ -7,17 +7,17 @@ from collections import defaultdict
 from collections.abc import Container, Hashable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from nodrop.analyses._aims import LongestPrefixLookup, is_leaf, required_destinations_of
+from nodrop.analyses._aims import LongestPrefixLookup, may_be_leaf, required_destinations_of
 from nodrop.analyses._computed import (
-    OBSERVER_NAME,
+    NODROP_OBSERVER_NAME,
     RoutedCable,
     compute_observation,
-    destination_prefixes_by_leaf,
     find_routed_cables,
+    leaves_by_destination_prefix,
 )
 from nodrop.analyses._plane import control_plane_of
 from nodrop.model.index import Index
-from nodrop.model.subject import Subject, cable_ends
+from nodrop.model.subject import Subject, ends_of_cable_key
 from nodrop.model.subject import link_subject as link_subject
 from nodrop.routing import ControlPlane
 from nodrop.routing.observation import OBSERVATION_CHECKS, Observation, ObservationCheck, route_item
@@ -54,7 +54,7 @@ def find_observed_faults(index: Index, observation: Observation) -> list[Observe
     Items are those of the built-in computation too; the built-in computation may be that of the intact fabric alone.
     """
     key = f"faults {observation.by}: {' '.join(observation.seen)}"
-    return index.keep(key, lambda: list(_ObservationComparison(index, observation).faults()))
+    return index.compute_once(key, lambda: list(_ObservationComparison(index, observation).faults()))
 
 
 def is_as_expected(
@@ -77,16 +77,16 @@ class _ObservationComparison:
 
     def faults(self) -> Iterator[ObservedFault]:
         """Yield them."""
-        own_observation = self.seen if self.seen.by == OBSERVER_NAME else compute_observation(self.index)
-        routes = expected_routes(self.index, self.seen)
+        own_observation = self.seen if self.seen.by == NODROP_OBSERVER_NAME else compute_observation(self.index)
+        routes = expected_ports_by_route(self.index, self.seen)
         hurt: set[str] = set()
         for check in OBSERVATION_CHECKS:
             values = self.seen.seen.get(check, {})
             for item in dict.fromkeys((*own_observation.seen.get(check, {}), *values)):
-                if item not in values and self.seen.blind(check, item):
+                if item not in values and self.seen.reason_unseen(check, item):
                     continue
                 value = values.get(item, NOTHING_SEEN)
-                if check == "sessions" and own_observation.blind(check, item):
+                if check == "sessions" and own_observation.reason_unseen(check, item):
                     continue  # towards what was not read, where nobody can see who answers
                 if check == "routes" and (item not in routes or value == NOTHING_SEEN):
                     continue  # whether there is a route at all is a matter of reach
@@ -103,17 +103,17 @@ class _ObservationComparison:
     def _is_loss_already_reported(self, lost: tuple[str, str], hurt: set[str]) -> bool:
         """Whether a leaf that loses a prefix, or all routers that announce it, have been reported already."""
         leaf, prefix = lost
-        return leaf in hurt or destination_prefixes_by_leaf(self.index).get(prefix, frozenset()) <= hurt
+        return leaf in hurt or leaves_by_destination_prefix(self.index).get(prefix, frozenset()) <= hurt
 
 
 def _devices_with_narrowed_paths(check: ObservationCheck, checked_subject: Subject) -> set[str]:
     """Whose ways a fault narrows before anything else fails."""
     if check == "links":
-        return {end.node for end in cable_ends(checked_subject[2])}
+        return {end.node for end in ends_of_cable_key(checked_subject[2])}
     return {checked_subject[0]} if check in ("configuration", "sessions", "routes", "reach") else set()
 
 
-def expected_routes(index: Index, observation: Observation) -> Mapping[Subject, frozenset[str]]:
+def expected_ports_by_route(index: Index, observation: Observation) -> Mapping[Subject, frozenset[str]]:
     """Return the ports that leaves should use towards their destinations: all shortest paths without valley.
 
     To a switch above the leaves no path leads through its siblings, which are those of its tier with a switch below in
@@ -124,7 +124,7 @@ def expected_routes(index: Index, observation: Observation) -> Mapping[Subject, 
     target itself.
     """
     key = f"expected {observation.by}"
-    return index.keep(key, lambda: _expected_routes(index, observation))
+    return index.compute_once(key, lambda: _compute_expected_ports_by_route(index, observation))
 
 
 class LegToNeighbor(NamedTuple):
@@ -136,12 +136,12 @@ class LegToNeighbor(NamedTuple):
     down: bool
 
 
-def _expected_routes(index: Index, observation: Observation) -> dict[Subject, frozenset[str]]:
+def _compute_expected_ports_by_route(index: Index, observation: Observation) -> dict[Subject, frozenset[str]]:
     plane = control_plane_of(index)
     links: defaultdict[int, list[LegToNeighbor]] = defaultdict(list)
-    sessions_down = _find_sessions_down(plane, observation)
+    sessions_down = _neighbors_with_sessions_down(plane, observation)
     for joint in find_routed_cables(index, plane):
-        if joint.a.bgp is None or joint.b.bgp is None or not _carries_session(joint, observation, sessions_down):
+        if joint.a.bgp is None or joint.b.bgp is None or not _may_carry_session(joint, observation, sessions_down):
             continue
         for near, leg, far in ((joint.a, joint.at_a, joint.b), (joint.b, joint.at_b, joint.a)):
             own_rank, far_rank = tier_of_device(near.device), tier_of_device(far.device)
@@ -154,10 +154,10 @@ def _expected_routes(index: Index, observation: Observation) -> dict[Subject, fr
     owners: defaultdict[Prefix, list[int]] = defaultdict(list)
     for aim in required_destinations_of(index):
         owners[aim.prefix].append(aim.router)
-    leaves = [router for router in plane.routers if is_leaf(router)]
+    leaves = [router for router in plane.routers if may_be_leaf(router)]
     passing = {router.number: router.bgp is not None and not router.bgp.graceful_shutdown for router in plane.routers}
     found_expected_routes: dict[Subject, frozenset[str]] = {}
-    tables = _build_route_tables(observation)
+    tables = _observed_route_tables(observation)
     legs_by_group: dict[tuple[int, ...], dict[int, frozenset[str]]] = {}
     siblings = _find_sibling_routers(find_routed_cables(index, plane))
     samples: defaultdict[Prefix, set[Address]] = defaultdict(set)
@@ -167,7 +167,7 @@ def _expected_routes(index: Index, observation: Observation) -> dict[Subject, fr
         group = tuple(sorted(holders))
         if group not in legs_by_group:
             beside = dict.fromkeys((far for holder in group for far in siblings.get(holder, ())), False)
-            legs_by_group[group] = legs_to_owners(group, links, {**passing, **beside})
+            legs_by_group[group] = shortest_legs_to_owners(group, links, {**passing, **beside})
         for router in leaves:
             legs = legs_by_group[group].get(router.number)
             if legs is None or router.number in group or plane.routers[group[0]].vrf != router.vrf:
@@ -198,7 +198,7 @@ def _find_sibling_routers(cables: Iterable[RoutedCable]) -> dict[int, set[int]]:
     return siblings
 
 
-def _find_sessions_down(plane: ControlPlane, seen: Observation) -> set[tuple[int, str]]:
+def _neighbors_with_sessions_down(plane: ControlPlane, seen: Observation) -> set[tuple[int, str]]:
     """Return the interfaces and addresses of neighbors whose sessions are down, each with the number of its router."""
     down = {subject for subject, state in seen.seen.get("sessions", {}).items() if state == "down"}
     return {
@@ -211,7 +211,7 @@ def _find_sessions_down(plane: ControlPlane, seen: Observation) -> set[tuple[int
     }
 
 
-def _carries_session(joint: RoutedCable, seen: Observation, sessions_down: Container[tuple[int, str]]) -> bool:
+def _may_carry_session(joint: RoutedCable, seen: Observation, sessions_down: Container[tuple[int, str]]) -> bool:
     links = seen.seen.get("links", {})
     if all(links.get(link_subject(link.a, link.b)) == "down" for link in joint.links):
         return False
@@ -224,7 +224,7 @@ def _carries_session(joint: RoutedCable, seen: Observation, sessions_down: Conta
     )
 
 
-def _build_route_tables(seen: Observation) -> Mapping[tuple[str, str], LongestPrefixLookup]:
+def _observed_route_tables(seen: Observation) -> Mapping[tuple[str, str], LongestPrefixLookup]:
     """Return the routes that were seen, by device and VRF."""
     rows: defaultdict[tuple[str, str], dict[Prefix, object]] = defaultdict(dict)
     for (device, _, vrf, text), hops in seen.seen.get("routes", {}).items():
@@ -233,7 +233,7 @@ def _build_route_tables(seen: Observation) -> Mapping[tuple[str, str], LongestPr
     return {key: LongestPrefixLookup(own_rows) for key, own_rows in rows.items()}
 
 
-def legs_to_owners(
+def shortest_legs_to_owners(
     owners: tuple[int, ...], adjacencies: Mapping[int, list[LegToNeighbor]], passing: Mapping[int, bool]
 ) -> dict[int, frozenset[str]]:
     """Return the legs that every router should use towards given owners: over the fewest cables, never up again."""

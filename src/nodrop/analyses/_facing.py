@@ -39,9 +39,9 @@ class HostFileTargets:
         self._names: dict[tuple[str, ...], frozenset[str]] = {}
         self._models = sorted(hardware.nics(), key=len, reverse=True)
 
-    def of(self, nic: Nic) -> list[Host]:
+    def hosts_of_file(self, nic: Nic) -> list[Host]:
         """Return the hosts that a file is about: the one it names, those with the NIC that it names, else all."""
-        if (host := self._find_host_by_name(nic)) is not None:
+        if (host := self._find_host_named_by_file(nic)) is not None:
             return [host] if _has_nic_model(host, nic) else []
         models = nic.models or self._model_from_file_name(nic)
         hosts = self._index.fabric.hosts
@@ -51,12 +51,12 @@ class HostFileTargets:
         """Return the names of the hosts that a file is about."""
         key = (nic.host, nic.file, *nic.models)
         if key not in self._names:
-            self._names[key] = frozenset(host.name for host in self.of(nic))
+            self._names[key] = frozenset(host.name for host in self.hosts_of_file(nic))
         return self._names[key]
 
-    def facing(self, nic: Nic) -> tuple[FacedPort, ...]:
+    def ports_facing_nics_of_file(self, nic: Nic) -> tuple[FacedPort, ...]:
         """Return the ports that its NICs face, of those with equal settings the first; any host port without hosts."""
-        named_host = self._find_host_by_name(nic)
+        named_host = self._find_host_named_by_file(nic)
         if named_host is not None and not _has_nic_model(named_host, nic):
             return ()
         words = set(_split_words(nic.file)) if named_host is not None else set()
@@ -71,7 +71,9 @@ class HostFileTargets:
         if key not in self._found:
             distinct: dict[tuple[object, ...], FacedPort] = {}
             for facing_port in (
-                self._cabled_facings(self.of(nic), port) if self._index.fabric.hosts else self._possible_host_facings()
+                self._cabled_facings(self.hosts_of_file(nic), port)
+                if self._index.fabric.hosts
+                else self._possible_host_facings()
             ):
                 length_m = facing_port.link.length_m if facing_port.link else None
                 speed, mtu_bytes = (
@@ -82,7 +84,7 @@ class HostFileTargets:
             self._found[key] = tuple(distinct.values())
         return self._found[key]
 
-    def _find_host_by_name(self, nic: Nic) -> Host | None:
+    def _find_host_named_by_file(self, nic: Nic) -> Host | None:
         """Return the host whose name a file has or begins with."""
         if (host := self._index.hosts.get(nic.host)) is not None:
             return host
@@ -142,4 +144,4 @@ def _unknown_to_none(value: object) -> object:
 
 def hosts_by_file(index: Index) -> HostFileTargets:
     """Return the hosts of a fabric, the same to every rule."""
-    return index.keep("hosts", lambda: HostFileTargets(index))
+    return index.compute_once("hosts", lambda: HostFileTargets(index))

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nodrop.analyses._cuts import UnavoidableRouters
-from nodrop.analyses._drops import RoutePropagation, route_reaches_of
+from nodrop.analyses._drops import RoutePropagation, route_propagations_of
 from nodrop.model.fabric import Link
 from nodrop.model.index import Index
-from nodrop.routing.failures import FailureAnalysis, FailureOutcome, RouteLoss
+from nodrop.routing.failures import AffectedDestinations, FailureAnalysis, FailureOutcome
 
 
 class FailureCase(NamedTuple):
@@ -16,19 +16,19 @@ class FailureCase(NamedTuple):
     reach: RoutePropagation
     link: Link | None
     device: str
-    lost: tuple[RouteLoss, ...]
+    lost: tuple[AffectedDestinations, ...]
     """Hosts that a leaf no longer reaches."""
-    valleys: tuple[RouteLoss, ...]
+    valleys: tuple[AffectedDestinations, ...]
     """Hosts to which a way goes down and up again."""
 
 
-def failure_cases(index: Index) -> list[FailureCase]:
+def harmful_failure_cases(index: Index) -> list[FailureCase]:
     """Return the failures that hit anybody, those of cables first."""
-    return index.keep("failed", lambda: list(_build_failure_cases(index)))
+    return index.compute_once("failed", lambda: list(_build_failure_cases(index)))
 
 
 def _build_failure_cases(index: Index) -> Iterator[FailureCase]:
-    for reach in route_reaches_of(index):
+    for reach in route_propagations_of(index):
         if reach.state.unstable:
             continue
         cuts = UnavoidableRouters(reach)
@@ -39,12 +39,12 @@ def _build_failure_cases(index: Index) -> Iterator[FailureCase]:
         for link in failures.links if devices or pairs else ():
             ends = {link.a.node, link.b.node}
             if not ends.isdisjoint(devices) or frozenset(ends) in pairs:
-                yield from build_failure_case(reach, failures.of_link(link), link)
+                yield from failure_case_if_harmful(reach, failures.of_link(link), link)
         for device in devices:
-            yield from build_failure_case(reach, failures.of_device(device), None, device)
+            yield from failure_case_if_harmful(reach, failures.of_device(device), None, device)
 
 
-def build_failure_case(
+def failure_case_if_harmful(
     route_reach: RoutePropagation, outcome: FailureOutcome, link: Link | None, device: str = ""
 ) -> Iterator[FailureCase]:
     """Yield a failure if it hits hosts; a router that is no leaf only forwards, and its loss alone is no failure."""

@@ -6,20 +6,20 @@ Access lists may treat data and CNPs differently; the packets of each DSCP there
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
-from nodrop.analyses._aims import LongestPrefixLookup, RequiredDestination, find_required_destinations
-from nodrop.analyses._hosts import cabled_hosts
+from nodrop.analyses._aims import LongestPrefixLookup, RequiredDestination, required_destinations_per_leaf
+from nodrop.analyses._hosts import hosts_with_cabled_ports
 from nodrop.model.access import FORWARDING_STAGES
 from nodrop.model.effects import DEFAULT_RDMA_DSCP, probed_dscps, roce_dscps
 from nodrop.model.index import Index
 from nodrop.model.states import known_rows
 from nodrop.model.subject import Subject
 from nodrop.routing import ControlPlane
-from nodrop.routing.filtering import AddressRange, FilterDecision, Packets, decide_packets, parse_prefixes
-from nodrop.routing.hop_filters import FilterResult, filters_at_legs
+from nodrop.routing.filtering import AddressRange, FilterDecision, PacketSet, decide_packets, parse_prefixes
+from nodrop.routing.hop_filters import FilterResult, access_list_results_at_legs
 from nodrop.routing.observation import DELIVERY_FATES, DeliveryFate, route_item
 from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, Prefix, parse_address
-from nodrop.routing.roce_packets import roce_packet, roce_packets
-from nodrop.routing.routers import Router
+from nodrop.routing.roce_packets import roce_packets_of_dscp, roce_packets_of_kinds
+from nodrop.routing.routers import VrfRouter
 from nodrop.routing.routes import NextHop, RouterRoute
 
 _ALL_ADDRESSES_PER_FAMILY: Final = tuple((family, AddressRange(Prefix(family, 0, 0))) for family in ADDRESS_FAMILIES)
@@ -48,39 +48,39 @@ class DestinationFate(NamedTuple):
 
 def find_packet_fates(index: Index, plane: ControlPlane) -> Sequence[DestinationFate]:
     """Return what becomes of packets to every destination: of those of each DSCP where a list acts on any of them."""
-    return index.keep("fates", lambda: list(_find_fates(index, plane)))
+    return index.compute_once("fates", lambda: list(_find_fates(index, plane)))
 
 
 def _find_fates(index: Index, plane: ControlPlane) -> Iterator[DestinationFate]:
     dscps = probed_dscps(index.fabric)
-    filtered = any(_uncomputed_drops(index, frozenset(dscps)))
+    filtered = any(_acl_doubts_for_dscps(index, frozenset(dscps)))
     fates_by_dscp = {
         dscp: _PacketFateTracer(index, plane, dscp, filtered=filtered) for dscp in (dscps if filtered else dscps[:1])
     }
-    for router, aim in find_required_destinations(index, plane):
+    for router, aim in required_destinations_per_leaf(index, plane):
         item = route_item(router.device, str(aim.prefix), router.vrf, "reach")
         for dscp, found_fates in fates_by_dscp.items():
             rows = [(found_fates.of(router.number, to, frozenset()), to) for to in found_fates.samples(aim)]
             worst, to = min(rows, key=lambda row: DELIVERY_FATES.index(row[0].fate))
             doubts = (ending.doubt for ending, _ in rows if ending.doubt)
-            doubt = next(doubts, "") or found_fates.of_hosts(router, rows[0][1])
+            doubt = next(doubts, "") or found_fates.doubt_about_host_packets(router, rows[0][1])
             yield DestinationFate(item, dscp, worst.fate, to, doubt)
 
 
 def explain_acl_doubt(index: Index) -> str:
     """Return a doubt about what failures lose; "" where no list acts on forwarded RoCE data."""
     dscps = frozenset(roce_dscps(index.fabric)) | {DEFAULT_RDMA_DSCP}
-    return index.keep("lists on data", lambda: next(_uncomputed_drops(index, dscps), ""))
+    return index.compute_once("lists on data", lambda: next(_acl_doubts_for_dscps(index, dscps), ""))
 
 
-def _uncomputed_drops(index: Index, dscps: frozenset[int]) -> Iterator[str]:
+def _acl_doubts_for_dscps(index: Index, dscps: frozenset[int]) -> Iterator[str]:
     for device in index.fabric.devices:
         for rules in known_rows(device.access_lists):
             ports = {port for access_entry in known_rows(rules.entries) for port in access_entry.interfaces}
             bound = {binding.interface for binding in rules.bindings if binding.stage in FORWARDING_STAGES}
             at = {*(name for name in bound if name), *(ports | {""} if None in bound else ())}
             packets = [
-                roce_packets(index.fabric, family, (anywhere,), (anywhere,), dscps, ("data", "cnp"))
+                roce_packets_of_kinds(index.fabric, family, (anywhere,), (anywhere,), dscps, ("data", "cnp"))
                 for family, anywhere in _ALL_ADDRESSES_PER_FAMILY
             ]
             if any(
@@ -105,7 +105,7 @@ class _PacketFateTracer:
         self._tables: dict[tuple[int, str], LongestPrefixLookup] = {}
         self._fates: dict[tuple[int, Address], PacketFate] = {}
         self._filtered = filtered
-        self._ports = dict(_switch_ports_by_address(index)) if self._filtered else {}
+        self._ports = dict(_switch_ports_by_host_address(index)) if self._filtered else {}
         """The switch port of each address of a host."""
 
     def samples(self, required_destination: RequiredDestination) -> Sequence[Address]:
@@ -129,7 +129,7 @@ class _PacketFateTracer:
             entries = [entry for access_list in lists for entry in known_rows(access_list.entries)]
             return parse_prefixes(tuple(sorted({text for entry in entries for text in entry.destinations})))
 
-        return self._index.keep("destinations of access lists", find_destinations)
+        return self._index.compute_once("destinations of access lists", find_destinations)
 
     def of(self, number: int, to: Address, behind: frozenset[int]) -> PacketFate:
         """Return what becomes of packets at a router, which came over others."""
@@ -145,14 +145,14 @@ class _PacketFateTracer:
         if not isinstance(route, RouterRoute) or route.discard:
             return PacketFate("no route")
         if route.source == "connected" or any(hop.router is None for hop in route.hops):
-            return self._filter_last_leg(number, route, to)
+            return self._fate_on_last_leg(number, route, to)
         ends: list[PacketFate] = []
         alike = route.hops if self._filtered else {hop.router: hop for hop in route.hops}.values()
         for hop in alike:
             if hop.router is None:
                 continue
-            leaves = self._filter_at_legs(number, (hop.leg,), "egress", to)
-            enters = self._filter_next_router_ingress(hop, to)
+            leaves = self._fate_at_legs(number, (hop.leg,), "egress", to)
+            enters = self._fate_at_next_router_ingress(hop, to)
             onward = self.of(hop.router, to, behind | {number})
             doubt = leaves.doubt or enters.doubt or onward.doubt
             if leaves.fate == "denied":  # probes of validators that the switch sends itself may pass
@@ -170,13 +170,13 @@ class _PacketFateTracer:
             )
         return self._tables[number, to.family]
 
-    def _filter_last_leg(self, number: int, route: RouterRoute, to: Address) -> PacketFate:
+    def _fate_on_last_leg(self, number: int, route: RouterRoute, to: Address) -> PacketFate:
         """Return what becomes of packets on their last leg; those to the switch itself do not leave it."""
         router = self._plane.routers[number]
         if not self._filtered or any(to in leg.addresses for leg in router.legs):
             return PacketFate("delivered")
         legs = tuple(hop.leg for hop in route.hops)
-        ending = self._filter_at_legs(number, legs, "egress", to)
+        ending = self._fate_at_legs(number, legs, "egress", to)
         if (
             ending.fate == "denied"
             and to not in self._ports
@@ -185,17 +185,19 @@ class _PacketFateTracer:
             return PacketFate("delivered", self._describe_filter(number, legs, "egress", to))
         return ending
 
-    def _filter_next_router_ingress(self, hop: NextHop, to: Address) -> PacketFate:
+    def _fate_at_next_router_ingress(self, hop: NextHop, to: Address) -> PacketFate:
         """Return what lists do where packets enter the next router."""
         if not self._filtered or hop.router is None:
             return PacketFate("delivered")
         if hop.session is None:
             lists = known_rows(self._plane.routers[hop.router].device.access_lists)
             doubtful = next((access_list for access_list in lists if access_list.bindings), None)
-            return PacketFate("delivered", "" if doubtful is None else self._words(hop.router, doubtful.name))
-        return self._filter_at_legs(hop.router, (self._plane.side(hop.router, hop.session).leg.name,), "ingress", to)
+            return PacketFate(
+                "delivered", "" if doubtful is None else self._describe_drop_by_list(hop.router, doubtful.name)
+            )
+        return self._fate_at_legs(hop.router, (self._plane.side(hop.router, hop.session).leg.name,), "ingress", to)
 
-    def of_hosts(self, router: Router, destination: Address) -> str:
+    def doubt_about_host_packets(self, router: VrfRouter, destination: Address) -> str:
         """Return a doubt where a list acts on what hosts at a router send: it is not the router that sends it."""
         for end in dict.fromkeys(self._ports.values()):
             if end[0] == router.device.name:
@@ -204,7 +206,7 @@ class _PacketFateTracer:
                     return self._describe_filter(router.number, legs, "ingress", destination, end[1])
         return ""
 
-    def _filter_at_legs(self, number: int, legs: tuple[str, ...], direction: _Direction, to: Address) -> PacketFate:
+    def _fate_at_legs(self, number: int, legs: tuple[str, ...], direction: _Direction, to: Address) -> PacketFate:
         """Return the effect of the lists at legs of a router on packets to an address."""
         decisions = self._non_permit_decisions(number, legs, direction, to)
         if not decisions:
@@ -214,16 +216,16 @@ class _PacketFateTracer:
         return (
             PacketFate("denied")
             if denies_all
-            else PacketFate("delivered", self._words(number, decisions[0].rules.name))
+            else PacketFate("delivered", self._describe_drop_by_list(number, decisions[0].rules.name))
         )
 
     def _describe_filter(
         self, router_number: int, legs: tuple[str, ...], direction: _Direction, destination: Address, port: str = ""
     ) -> str:
         decisions = self._non_permit_decisions(router_number, legs, direction, destination, port)
-        return self._words(router_number, decisions[0].rules.name) if decisions else ""
+        return self._describe_drop_by_list(router_number, decisions[0].rules.name) if decisions else ""
 
-    def _words(self, number: int, name: str) -> str:
+    def _describe_drop_by_list(self, number: int, name: str) -> str:
         return f"access list {name} of {self._plane.routers[number].device.name} drops some of the packets, or may"
 
     def _non_permit_decisions(
@@ -233,17 +235,17 @@ class _PacketFateTracer:
         if not self._filtered:
             return []
         at_host = port or (self._ports[to][1] if direction == "egress" and to in self._ports else "")
-        every = filters_at_legs(self._plane, number, direction, legs, self._build_packet(to), port=at_host)
+        every = access_list_results_at_legs(self._plane, number, direction, legs, self._build_packet(to), port=at_host)
         return [
             decision for decision in every if decision.action != "permit" or _filters_or_redirects(decision.decision)
         ]
 
-    def _build_packet(self, to: Address) -> Packets:
-        return roce_packet(self._index.fabric, None, to, self._dscp)
+    def _build_packet(self, to: Address) -> PacketSet:
+        return roce_packets_of_dscp(self._index.fabric, None, to, self._dscp)
 
 
-def _switch_ports_by_address(index: Index) -> Iterator[tuple[Address, tuple[str, str]]]:
-    for _, ports in cabled_hosts(index):
+def _switch_ports_by_host_address(index: Index) -> Iterator[tuple[Address, tuple[str, str]]]:
+    for _, ports in hosts_with_cabled_ports(index):
         for port in ports:
             for text in port.port.addresses:
                 if (own_address := parse_address(text)) is not None:

@@ -5,17 +5,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from nodrop.analyses._hosts import cabled_hosts
+from nodrop.analyses._hosts import hosts_with_cabled_ports
 from nodrop.model.access import AccessList
 from nodrop.model.effects import cnp_dscps, roce_dscps
 from nodrop.model.fabric import Device, End
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import Unknown, known_rows, surely_off
-from nodrop.routing.filtering import AddressRange, Packets, parse_prefixes
+from nodrop.routing.filtering import AddressRange, PacketSet, parse_prefixes
 from nodrop.routing.legs import RoutedInterface, routed_interfaces, routed_interfaces_at
 from nodrop.routing.prefixes import ADDRESS_BITS, ADDRESS_FAMILIES, Address, AddressFamily, Prefix, parse_address
-from nodrop.routing.roce_packets import RocePacketKind, roce_packets
+from nodrop.routing.roce_packets import RocePacketKind, roce_packets_of_kinds
 from nodrop.routing.session_packets import (
     IPV6_LINK_LOCAL_RANGE,
     bfd_packets,
@@ -36,7 +36,7 @@ class PacketFlow(NamedTuple):
 
     what: str
     port: str
-    packets: Packets
+    packets: PacketSet
     peer: str = ""
     """The other end of a session."""
     reply: bool = False
@@ -54,7 +54,7 @@ class HostAddresses:
         self.of: defaultdict[End, list[Prefix]] = defaultdict(list)
         dscps = roce_dscps(index.fabric)
         stated: set[End] = set()
-        for host, ports in cabled_hosts(index):
+        for host, ports in hosts_with_cabled_ports(index):
             for cable in ports:
                 stated.add(cable.far)
                 addresses = [
@@ -126,7 +126,9 @@ class AddressClasses:
         """The classes of all hosts."""
         return sum((self.of_device(name) for name in self._hosts.by_device), Counter())
 
-    def atoms(self, counted: Counter[tuple[object, ...]], family: AddressFamily) -> tuple[AddressRange, ...]:
+    def sample_of_each_class(
+        self, counted: Counter[tuple[object, ...]], family: AddressFamily
+    ) -> tuple[AddressRange, ...]:
         """Return one address of each class; all addresses where there are none."""
         found_atoms = sorted(self._atoms[kind] for kind, count in counted.items() if count > 0)
         return tuple(class_atom for class_atom in found_atoms if class_atom.prefix.family == family) or (
@@ -163,11 +165,11 @@ def roce_flows(
                 index, hosts, link_end.port, classes, beyond, classes.all - beyond, enters=enters
             )
         return
-    here = _find_hosts_over_link(index, hosts, link_end)
+    here = _host_prefixes_over_link(index, hosts, link_end)
     for port in index.devices[link_end.node].interfaces if here else ():
         if port.name == link_end.port or surely_off(port.enabled) or port.side is None:
             continue
-        if there := _find_hosts_over_link(index, hosts, End(link_end.node, port.name)) - here:
+        if there := _host_prefixes_over_link(index, hosts, End(link_end.node, port.name)) - here:
             near, far = classes.count(here), classes.count(there)
             for flow in _roce_flows_between(index, hosts, link_end.port, classes, near, far, enters=enters):
                 yield flow._replace(packets=flow.packets._replace(far_port=port.name))
@@ -184,7 +186,7 @@ def _count_classes_over_link(
     return classes.all - classes.of_device(at.node) if leads_to_switch(index, at) else None
 
 
-def _find_hosts_over_link(index: Index, hosts: HostAddresses, at: End) -> frozenset[Prefix]:
+def _host_prefixes_over_link(index: Index, hosts: HostAddresses, at: End) -> frozenset[Prefix]:
     """Return the addresses of those hosts."""
     if own_prefixes := hosts.of.get(at):
         return frozenset(own_prefixes)
@@ -217,10 +219,10 @@ def _roce_flows_between(
     )
     for family in ADDRESS_FAMILIES if data else ():
         if family in families:
-            near, far = classes.atoms(beyond, family), classes.atoms(behind, family)
+            near, far = classes.sample_of_each_class(beyond, family), classes.sample_of_each_class(behind, family)
             source, destination = (near, far) if enters else (far, near)
             for flow_kind, kind, dscps in kinds:
-                packets = roce_packets(index.fabric, family, source, destination, dscps, (kind,))
+                packets = roce_packets_of_kinds(index.fabric, family, source, destination, dscps, (kind,))
                 yield PacketFlow(flow_kind, port, packets, assumed=flow_kind == "cnp" and not cnps)
 
 
@@ -243,7 +245,7 @@ def session_flows(
     """Yield the packets of BGP, BFD and ND that enter or leave by a leg, for sessions of the switch itself."""
     for neighbor in _neighbors_of_leg_vrf(device, routed_interface):
         ends = (
-            _session_end_addresses(device, routed_interface, neighbor, to_switch=to_switch)
+            _session_addresses_and_hops(device, routed_interface, neighbor, to_switch=to_switch)
             if neighbor.enabled
             else None
         )
@@ -277,7 +279,7 @@ def _is_session_over_leg(neighbor: BgpNeighbor, leg: RoutedInterface) -> bool:
     return far is not None and any(subnet.has(far) for subnet in leg.subnets)
 
 
-def _session_end_addresses(
+def _session_addresses_and_hops(
     device: Device, leg: RoutedInterface, neighbor: BgpNeighbor, *, to_switch: bool
 ) -> tuple[AddressRange, AddressRange, int] | None:
     """Return the addresses of a session's ends and its most hops, if its packets pass a leg."""

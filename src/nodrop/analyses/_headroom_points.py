@@ -11,7 +11,7 @@ from nodrop.model.subject import Subject
 
 BYTES_PER_METRE_MBPS = 2 * 5e-9 * 1e6 / 8
 """What is on a metre of cable there and back, per Mb/s: 5 ns a metre (IEEE 802.1Q-2018 Annex N)."""
-NOTABLE_SHARE = 0.1
+NOTABLE_HEADROOM_SHARE = 0.1
 """The share of a headroom from which a difference counts: rows are rounded to cells, and differ by a few of them."""
 
 HeadroomPoint = tuple[int, int, Subject]
@@ -29,7 +29,7 @@ def headroom_points_by_speed(device: Device) -> Mapping[int, list[HeadroomPoint]
 
 def adds_notable_headroom(short_m: int, long_m: int, speed_mbps: int, xoff_bytes: int) -> bool:
     """Whether the longer of two cables holds more than the shorter by a notable share of a headroom."""
-    return (long_m - short_m) * speed_mbps * BYTES_PER_METRE_MBPS > NOTABLE_SHARE * xoff_bytes
+    return (long_m - short_m) * speed_mbps * BYTES_PER_METRE_MBPS > NOTABLE_HEADROOM_SHARE * xoff_bytes
 
 
 def _headroom_points(device: Device, port: Interface, metres: int) -> Iterator[HeadroomPoint]:

@@ -15,9 +15,9 @@ class CabledHostPort(NamedTuple):
     far: End
 
 
-def cabled_hosts(index: Index) -> Sequence[tuple[Host, Sequence[CabledHostPort]]]:
+def hosts_with_cabled_ports(index: Index) -> Sequence[tuple[Host, Sequence[CabledHostPort]]]:
     """Return all hosts with their cabled ports, found once."""
-    return index.keep(
+    return index.compute_once(
         "cabled hosts", lambda: [(host, list(cabled_host_ports(index, host))) for host in index.fabric.hosts]
     )
 

@@ -21,7 +21,7 @@ PortFamily = tuple[Hashable, ...]
 _V = TypeVar("_V", bound=Hashable)
 
 UNKNOWN_SIDE_NAME = "unknown"
-SERVICE_SIDE = "service"
+SERVICE_SIDE_NAME = "service"
 
 
 class FamilyPort(NamedTuple):
@@ -53,16 +53,18 @@ class PortFamilies:
         for family, alike in _group_ports_by_family(index):
             self._kinds[family if sides else _family_without_side(family)][alike.qos].append(alike)
         self.families: Mapping[PortFamily, Mapping[QosProfile, AlikePorts]] = {
-            family: {key: _build_kind(found_kinds) for key, found_kinds in kinds.items()}
+            family: {key: _merge_alike_ports(found_kinds) for key, found_kinds in kinds.items()}
             for family, kinds in self._kinds.items()
         }
 
-    def kinds(self, family: PortFamily) -> Iterable[tuple[FamilyPort, Iterator[FamilyPort]]]:
+    def ports_by_profile(self, family: PortFamily) -> Iterable[tuple[FamilyPort, Iterator[FamilyPort]]]:
         """Yield the ports of a family, those with one profile together: the first, as which they all are, and all."""
         for rows in self._kinds[family].values():
             yield rows[0].first, (FamilyPort(row.device, port, row.qos) for row in rows for port in row.ports)
 
-    def usual(self, value: Callable[[FamilyPort], _V | None]) -> dict[PortFamily, tuple[_V, FamilyPort, int]]:
+    def usual_value_by_family(
+        self, value: Callable[[FamilyPort], _V | None]
+    ) -> dict[PortFamily, tuple[_V, FamilyPort, int]]:
         """Return the value that most switches of each family have, a port that has it, and how many ports do.
 
         None as a value does not take part. What not even half of them have is not usual. Where as many have another
@@ -106,7 +108,7 @@ def _group_ports_by_family(index: Index) -> Iterator[tuple[PortFamily, _AlikeSwi
     """Yield the ports in use that have QoS, in groups, with their family by sides."""
     for device in index.fabric.devices:
         root = switch_family(index, device)
-        for ports in index.alike(device):
+        for ports in index.alike_ports_of_device(device):
             qos = ports[0].qos
             if isinstance(qos, QosProfile) and not surely_off(ports[0].enabled):
                 for kind, alike in _group_device_ports_by_family(index, device, ports).items():
@@ -127,17 +129,17 @@ def _group_device_ports_by_family(
 
 
 def _family_without_side(family: PortFamily) -> PortFamily:
-    return family if family[-1] == SERVICE_SIDE else (*family[:-1], "")
+    return family if family[-1] == SERVICE_SIDE_NAME else (*family[:-1], "")
 
 
-def _build_kind(rows: Sequence[_AlikeSwitchPorts]) -> AlikePorts:
+def _merge_alike_ports(rows: Sequence[_AlikeSwitchPorts]) -> AlikePorts:
     return AlikePorts(rows[0].first, sum(len(row.ports) for row in rows), frozenset(row.device.name for row in rows))
 
 
 def port_family(index: Index, device: Device, port: Interface) -> PortFamily:
     """Return the key of the ports that a switch port is compared with: others of its speed that face the same side."""
     speed = UNKNOWN_SIDE_NAME if isinstance(port.speed_mbps, Unknown) else port.speed_mbps
-    return speed, SERVICE_SIDE if is_service_port(device, port) else _side_of_port(index, device, port)
+    return speed, SERVICE_SIDE_NAME if is_service_port(device, port) else _side_of_port(index, device, port)
 
 
 def _side_of_port(index: Index, device: Device, port: Interface) -> str | None:
@@ -177,4 +179,4 @@ def switch_family(index: Index, device: Device) -> PortFamily:
     """
     if isinstance(device.role, Unknown) or isinstance(device.model, Unknown):
         return ("device", device.name, "")
-    return (index.groups[device.name], device.role, device.platform, device.model)
+    return (index.cable_group_by_device[device.name], device.role, device.platform, device.model)

@@ -16,7 +16,7 @@ _INFINIBAND_GID_COUNT = 2
 
 def is_roce(index: Index, nic: Nic) -> bool | None:
     """Return whether a file is for RoCE: by its link layer, the switches, or settings; None if nothing states it."""
-    by_host: dict[str, bool | None] = index.keep("link layers", dict)
+    by_host: dict[str, bool | None] = index.compute_once("link layers", dict)
     if nic.host not in by_host:
         by_host[nic.host] = _is_roce_host(index, nic.host)
     return by_host[nic.host]

@@ -24,7 +24,7 @@ class CommunityMark(NamedTuple):
     bits: int
 
 
-def find_community_marks(
+def find_blocking_community_marks(
     route_reach: RoutePropagation, router_number: int, destination_bits: int
 ) -> Iterator[CommunityMark]:
     """Yield the policies that mark some destinations of a router to keep them from any other AS."""
@@ -51,9 +51,9 @@ def _mark_from_redistribution(
         number,
         f"route map {row.policy}",
         policy_text,
-        (*router.subject, "route_maps", str(row.policy)),
+        (*router.bgp_subject, "route_maps", str(row.policy)),
         "export",
-        router.subject,
+        router.bgp_subject,
         bits,
     )
 
@@ -72,7 +72,7 @@ def _mark_from_policy(
     family_config = neighbor_family_statement(neighbor, reach.routes.family)
     policy = family_config.import_policy if inbound else family_config.export_policy
     policy_text = f"route map {policy} sets community {_render_blocking_communities(attributes)}"
-    at = (*router.subject, "route_maps", str(policy))
+    at = (*router.bgp_subject, "route_maps", str(policy))
     way = "import" if inbound else "export"
     return CommunityMark(holder, f"route map {policy}", policy_text, at, way, router.at(neighbor), bits)
 

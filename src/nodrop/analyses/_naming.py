@@ -7,7 +7,7 @@ from nodrop.analyses._plane import control_plane_of
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
-from nodrop.model.subject import FABRIC_HEAD, Subject, cable_ends
+from nodrop.model.subject import FABRIC_HEAD, Subject, ends_of_cable_key
 
 MAX_LEFT_OUT_NAMES = 30
 """How many names a report lists that a message leaves out."""
@@ -36,14 +36,14 @@ def names_left_out(names: Sequence[object], max_names: int = 1) -> tuple[str, ..
 def format_item_name(checked_subject: Subject) -> str:
     """Return how a message names an item."""
     if checked_subject[0] == FABRIC_HEAD:
-        return " to ".join(map(str, cable_ends(checked_subject[2]))) or checked_subject[2]
+        return " to ".join(map(str, ends_of_cable_key(checked_subject[2]))) or checked_subject[2]
     return f"{checked_subject[0]} to {checked_subject[-1]}" if len(checked_subject) > 1 else checked_subject[0]
 
 
-def describe_ends(index: Index, checked_subject: Subject) -> str:
+def describe_cable_ends(index: Index, checked_subject: Subject) -> str:
     """Return the ends of a cable with their addresses: `leaf1 Ethernet0 (10.1.1.0/31) and spine1 Ethernet8`."""
     return " and ".join(
-        f"{end.node} {end.port}{_format_addresses(index, end)}" for end in cable_ends(checked_subject[2])
+        f"{end.node} {end.port}{_format_addresses(index, end)}" for end in ends_of_cable_key(checked_subject[2])
     )
 
 
@@ -59,10 +59,12 @@ def locate_item(index: Index, checked_subject: Subject) -> tuple[Subject, Subjec
     """Return the subject of an item, and the part to point at."""
     if checked_subject[:2] == (FABRIC_HEAD, "failures"):
         checked_subject = (
-            (FABRIC_HEAD, "links", checked_subject[2]) if cable_ends(checked_subject[2]) else (checked_subject[2],)
+            (FABRIC_HEAD, "links", checked_subject[2])
+            if ends_of_cable_key(checked_subject[2])
+            else (checked_subject[2],)
         )
     if checked_subject[:2] == (FABRIC_HEAD, "links"):
-        ends = cable_ends(checked_subject[2])
+        ends = ends_of_cable_key(checked_subject[2])
         return checked_subject, tuple(ends[0]) if ends else None
     if checked_subject[:2] == (FABRIC_HEAD, "addresses"):
         return _find_address_holder(index, checked_subject)

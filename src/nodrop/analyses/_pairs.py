@@ -32,7 +32,7 @@ class CablePairs:
                 if near is not None and end.node in index.devices and far_end.node not in index.hosts:
                     self._unread.setdefault(end.node, set()).add(far_end.node)
 
-    def unread(self) -> Iterator[UndecidedSubject]:
+    def devices_with_unread_neighbors(self) -> Iterator[UndecidedSubject]:
         """Yield a missing fact for each device with cables to switches that were not read."""
         for device, unread_switches in self._unread.items():
             yield UndecidedSubject(subject=(device,), missing=UNREAD_LINK_END_FACT, others=frozenset(unread_switches))

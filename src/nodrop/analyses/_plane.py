@@ -10,10 +10,10 @@ from nodrop.routing import ControlPlane, compute_control_plane
 
 def control_plane_of(index: Index) -> ControlPlane:
     """Return the control plane of a fabric, the same to every rule."""
-    return index.keep("plane", lambda: compute_control_plane(index))
+    return index.compute_once("plane", lambda: compute_control_plane(index))
 
 
-def uncomputed_gaps(plane: ControlPlane) -> Iterator[UndecidedSubject]:
+def undecided_subjects_of_gaps(plane: ControlPlane) -> Iterator[UndecidedSubject]:
     """Yield the facts and uncomputed parts of a configuration that leave what depends on them unknown."""
     for gap in plane.gaps:
         yield UndecidedSubject(

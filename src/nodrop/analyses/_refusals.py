@@ -7,7 +7,7 @@ from nodrop.model.routing import Bgp, BgpNeighbor, RouteMap
 from nodrop.model.subject import Subject
 from nodrop.routing.destinations import is_prefix_permitted
 from nodrop.routing.prefixes import AddressFamily, Prefix
-from nodrop.routing.routers import Router
+from nodrop.routing.routers import VrfRouter
 from nodrop.routing.words import neighbor_family_statement
 
 
@@ -44,7 +44,7 @@ class PolicyRefusal(NamedTuple):
     at: Subject
 
 
-def find_refusal(router: Router, neighbor: BgpNeighbor, direction: str, prefix: Prefix) -> PolicyRefusal | None:
+def find_refusal(router: VrfRouter, neighbor: BgpNeighbor, direction: str, prefix: Prefix) -> PolicyRefusal | None:
     """Return the part of a session's policy (`import` or `export`) that removes a prefix.
 
     None if there is no policy at all, or a named policy does not exist: separate rules report these.
@@ -66,7 +66,8 @@ def find_refusal(router: Router, neighbor: BgpNeighbor, direction: str, prefix: 
             )
             if not is_prefix_permitted(listed, prefix):
                 return PolicyRefusal(
-                    f"prefix list {referenced_policy.name}", (*router.subject, "prefix_lists", referenced_policy.name)
+                    f"prefix list {referenced_policy.name}",
+                    (*router.bgp_subject, "prefix_lists", referenced_policy.name),
                 )
     name = next((policy.name for policy in own_referenced_policies if policy.kind == "route map"), None)
     if name is None:
@@ -75,9 +76,9 @@ def find_refusal(router: Router, neighbor: BgpNeighbor, direction: str, prefix: 
     return _find_refusal_in_map(router, bgp, route_map, prefix)
 
 
-def _find_refusal_in_map(router: Router, bgp: Bgp, route_map: RouteMap, prefix: Prefix) -> PolicyRefusal | None:
+def _find_refusal_in_map(router: VrfRouter, bgp: Bgp, route_map: RouteMap, prefix: Prefix) -> PolicyRefusal | None:
     """Return the rule that denies a prefix, the list without which no rule is for it, or the whole route map."""
-    subject = (*router.subject, "route_maps", route_map.name)
+    subject = (*router.bgp_subject, "route_maps", route_map.name)
     kind = "ip address prefix-list" if prefix.family == "ipv4" else "ipv6 address prefix-list"
     lists = {prefix_list.name: prefix_list for prefix_list in bgp.prefix_lists if prefix_list.family == prefix.family}
     looked: list[str] = []
@@ -92,5 +93,5 @@ def _find_refusal_in_map(router: Router, bgp: Bgp, route_map: RouteMap, prefix: 
             return PolicyRefusal(f"rule {rule.sequence} of route map {route_map.name}", where)
     if len(dict.fromkeys(looked)) == 1:
         policy_text = f"prefix list {looked[0]}, route map {route_map.name}"
-        return PolicyRefusal(policy_text, (*router.subject, "prefix_lists", looked[0]))
+        return PolicyRefusal(policy_text, (*router.bgp_subject, "prefix_lists", looked[0]))
     return PolicyRefusal(f"route map {route_map.name}", subject)

@@ -9,7 +9,7 @@ from nodrop.model.index import Index
 from nodrop.routing import ControlPlane
 from nodrop.routing.legs import RoutedInterface
 from nodrop.routing.prefixes import ADDRESS_BITS, Prefix, network_address, parse_prefix
-from nodrop.routing.routers import Router
+from nodrop.routing.routers import VrfRouter
 from nodrop.routing.routes import FamilyRoutes
 
 MANAGEMENT_VRFS = ("mgmt", "management")
@@ -24,15 +24,15 @@ class RoutedTarget(NamedTuple):
     kind: Literal["hosts", "loopback"]
 
 
-def routed_targets_of(index: Index) -> tuple[RoutedTarget, ...]:
+def host_and_loopback_targets(index: Index) -> tuple[RoutedTarget, ...]:
     """Return the targets of routers with BGP: working legs that lead to no switch and carry no session, and loopbacks.
 
     Of loopbacks only addresses without a separate network, which are the addresses that reach switches.
     """
-    return index.keep("targets", lambda: tuple(_find_routed_targets(index, control_plane_of(index))))
+    return index.compute_once("targets", lambda: tuple(_find_host_and_loopback_targets(index, control_plane_of(index))))
 
 
-def _find_routed_targets(index: Index, plane: ControlPlane) -> Iterator[RoutedTarget]:
+def _find_host_and_loopback_targets(index: Index, plane: ControlPlane) -> Iterator[RoutedTarget]:
     for router in plane.routers:
         if router.bgp is None or router.vrf in MANAGEMENT_VRFS:
             continue
@@ -45,7 +45,7 @@ def _find_routed_targets(index: Index, plane: ControlPlane) -> Iterator[RoutedTa
                     yield RoutedTarget(subnet, router.number, leg, "loopback" if loopback else "hosts")
 
 
-def _leads_to_switch(index: Index, router: Router, leg: RoutedInterface) -> bool:
+def _leads_to_switch(index: Index, router: VrfRouter, leg: RoutedInterface) -> bool:
     ends = (index.far_end(router.device.name, port) for port in leg.ports)
     if leg.name in router.neighbors_by_interface or any(end is not None and end.node in index.devices for end in ends):
         return True
@@ -62,7 +62,7 @@ class AnnouncedPrefixes:
                 self.of[row[0]].add(found_prefix)
         sum_bits = 0
         for number, speaker in routes.world.speakers.items():
-            sum_bits |= routes.state.summed(number) if speaker.summaries else 0
+            sum_bits |= routes.state.originated_aggregate_bits(number) if speaker.summaries else 0
         members = routes.world.destinations.members
         sums = {member for place, own_members in enumerate(members) if sum_bits >> place & 1 for member in own_members}
         self.prefixes = frozenset(routes.world.origins.keys() | sums)
@@ -90,7 +90,7 @@ class AnnouncedPrefixes:
                     yield wider
 
 
-def network_statement_positions(router: Router) -> Mapping[Prefix, int]:
+def network_statement_positions(router: VrfRouter) -> Mapping[Prefix, int]:
     """Return the prefixes of a router's network statements, with their positions."""
     found_networks: dict[Prefix, int] = {}
     for position, text in enumerate(() if router.bgp is None else router.bgp.networks):

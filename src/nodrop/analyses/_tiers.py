@@ -32,7 +32,7 @@ def uplink_cables(index: Index) -> Iterator[UplinkCable]:
             yield UplinkCable(devices[link.b.node], link.b.port, devices[link.a.node], link.a.port)
 
 
-def bgp_peers_of(index: Index, device: Device) -> dict[str, Device]:
+def possible_bgp_peers_by_key(index: Index, device: Device) -> dict[str, Device]:
     """Return the devices that a device's BGP sessions can lead to, by the key of the neighbor: an address or a port."""
     devices: dict[str, Device] = {}
     for port in device.interfaces:
@@ -42,10 +42,10 @@ def bgp_peers_of(index: Index, device: Device) -> dict[str, Device]:
             continue
         devices[port.name] = far
         interface = index.interface(*end)
-        devices.update(dict.fromkeys(port_addresses(interface), far) if interface else {})
+        devices.update(dict.fromkeys(port_addresses_without_length(interface), far) if interface else {})
     return devices
 
 
-def port_addresses(port: Interface) -> tuple[str, ...]:
+def port_addresses_without_length(port: Interface) -> tuple[str, ...]:
     """Return the addresses of a port, without their prefix lengths; none where they are not known."""
     return () if isinstance(port.addresses, Unknown) else tuple(text.partition("/")[0] for text in port.addresses)

@@ -15,12 +15,19 @@ from nodrop.analyses._flows import (
     roce_flows,
     session_flows,
 )
-from nodrop.model.access import ENTERING_STAGES, FORWARDING_STAGES, LOCAL_STAGES, AccessEntry, AccessList, Binding
+from nodrop.model.access import (
+    ENTERING_STAGES,
+    FORWARDING_STAGES,
+    SWITCH_ITSELF_STAGES,
+    AccessEntry,
+    AccessList,
+    Binding,
+)
 from nodrop.model.effects import tc_of_dscp
 from nodrop.model.fabric import Device, End, TrafficClass
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
-from nodrop.model.routing import FAMILY_NAMES
+from nodrop.model.routing import TITLE_BY_ADDRESS_FAMILY
 from nodrop.model.states import Unknown, known_rows, surely_off
 from nodrop.model.subject import Subject, natural_sort_key
 from nodrop.routing.filtering import FilterDecision, decide_packets
@@ -34,9 +41,9 @@ LOOKS_AT = frozenset(
     {"access_lists", "addresses", "vrf", "port_channels", "vlans", "loopbacks", "bgp", "vrf_bgp", "enabled", "side"}
 )
 _INDEX_CACHE_KEY = "access lists"
-_UNKNOWN_LISTS_RULE = ("rdma", "drop")
+_CHECK_REPORTING_UNKNOWN_LISTS = ("rdma", "drop")
 """Of what rule it is said that the lists of a switch are not known: of one, for it is one fact."""
-_MOST_DSCPS = 16
+_MAX_LISTED_DSCPS = 16
 """How many DSCPs a message lists."""
 _MOST_ENTRY = 65535
 """The highest number of an entry that platforms take."""
@@ -60,13 +67,13 @@ def find(index: Index, *, what: str, does: str) -> Iterator[AnalysisHit | Undeci
     entry of a list matches, the list itself is at fault. If an entry has conditions that the model does not have, or
     it is unknown whether hosts have an address in a prefix, the answer is unknown.
     """
-    for device in index.fabric.devices if (what, does) == _UNKNOWN_LISTS_RULE else ():
+    for device in index.fabric.devices if (what, does) == _CHECK_REPORTING_UNKNOWN_LISTS else ():
         if isinstance(device.access_lists, Unknown) and any(leg.addresses for leg in routed_interfaces(device)):
             yield UndecidedSubject(subject=(device.name,), missing="device.access_lists")
     seens: defaultdict[Subject, list[_ListEffect]] = defaultdict(list)
     doubtful: dict[Subject, str] = {}
     kinds = ("rdma", "cnp") if what == "roce" else (what,)
-    seen = [row for row in _cached_decisions(index) if row.flow.what in kinds]
+    seen = [row for row in _cached_list_effects(index) if row.flow.what in kinds]
     if what == "cnp":
         seen = _exclude_reported_cnps(index, seen)
     if what == "nd":
@@ -88,7 +95,9 @@ def find(index: Index, *, what: str, does: str) -> Iterator[AnalysisHit | Undeci
 
 def _exclude_reported_cnps(index: Index, seen: Sequence[_ListEffect]) -> list[_ListEffect]:
     """Leave out what entries do to packets that may be CNPs where they do it to data, which is reported."""
-    with_data = {(id(row.rules), id(row.decision.entry)) for row in _cached_decisions(index) if row.flow.what == "rdma"}
+    with_data = {
+        (id(row.rules), id(row.decision.entry)) for row in _cached_list_effects(index) if row.flow.what == "rdma"
+    }
     return [row for row in seen if not (row.flow.assumed and (id(row.rules), id(row.decision.entry)) in with_data)]
 
 
@@ -96,7 +105,7 @@ def _exclude_reported_discovery(index: Index, seen: Sequence[_ListEffect]) -> li
     """Leave out neighbor discovery that lists drop together with BGP, which is reported."""
     bgp = {
         (id(row.rules), row.flow.port)
-        for row in _cached_decisions(index)
+        for row in _cached_list_effects(index)
         if row.flow.what == "bgp" and _is_certain_drop(row)
     }
     return [row for row in seen if (id(row.rules), row.flow.port) not in bgp]
@@ -150,10 +159,10 @@ def _find_acting_entry(index: Index, row: _ListEffect, does: str) -> AccessEntry
         return None
     interface = index.interface(row.device, row.flow.port)
     qos = None if interface is None or isinstance(interface.qos, Unknown) else interface.qos
-    return marks.traffic_class[0] if _changes_traffic_class(classes, marks.traffic_class[1], qos) else None
+    return marks.traffic_class[0] if _is_foreign_traffic_class(classes, marks.traffic_class[1], qos) else None
 
 
-def _changes_traffic_class(classes: Sequence[TrafficClass], to: int, qos: QosProfile | None) -> bool:
+def _is_foreign_traffic_class(classes: Sequence[TrafficClass], to: int, qos: QosProfile | None) -> bool:
     """Whether a traffic class is that of none of some classes, which is stated, or the one that the port gives them."""
     class_tcs = {traffic_class.tc for traffic_class in classes if not isinstance(traffic_class.tc, Unknown)}
     if qos is not None and not isinstance(qos.dscp_to_tc, Unknown):
@@ -214,7 +223,7 @@ def _free_numbers_before(rules: AccessList, name: str) -> tuple[str, str]:
 
 def _format_dscps(rows: Sequence[_ListEffect]) -> str:
     dscps = {dscp for row in rows for dscp in row.decision.packets.dscps}
-    return "any" if len(dscps) > _MOST_DSCPS else ", ".join(map(str, sorted(dscps)))
+    return "any" if len(dscps) > _MAX_LISTED_DSCPS else ", ".join(map(str, sorted(dscps)))
 
 
 def _format_opcodes_and_ecn(rows: Sequence[_ListEffect]) -> str:
@@ -227,18 +236,20 @@ def _format_opcodes_and_ecn(rows: Sequence[_ListEffect]) -> str:
 
 
 def _format_families(rows: Sequence[_ListEffect]) -> str:
-    return " and ".join(FAMILY_NAMES[family] for family in sorted({row.decision.packets.family for row in rows}))
+    return " and ".join(
+        TITLE_BY_ADDRESS_FAMILY[family] for family in sorted({row.decision.packets.family for row in rows})
+    )
 
 
 def _format_more_count(names: Sequence[str]) -> str:
     return f" and {len(names) - 1} more" if len(names) > 1 else ""
 
 
-def _cached_decisions(index: Index) -> Sequence[_ListEffect]:
+def _cached_list_effects(index: Index) -> Sequence[_ListEffect]:
     """Return what lists do to the packets that matter, other than to let them pass as they are; found once."""
-    return index.keep(
+    return index.compute_once(
         _INDEX_CACHE_KEY,
-        lambda: list(_access_list_decisions(index)) if any(map(_has_bound_access_lists, index.fabric.devices)) else [],
+        lambda: list(_find_list_effects(index)) if any(map(_has_bound_access_lists, index.fabric.devices)) else [],
     )
 
 
@@ -246,7 +257,7 @@ def _has_bound_access_lists(device: Device) -> bool:
     return any(access_list.bindings for access_list in known_rows(device.access_lists))
 
 
-def _access_list_decisions(index: Index) -> Iterator[_ListEffect]:
+def _find_list_effects(index: Index) -> Iterator[_ListEffect]:
     hosts = HostAddresses(index)
     classes: dict[int, AddressClasses] = {}
     decided: dict[tuple[object, ...], list[FilterDecision]] = {}
@@ -297,7 +308,7 @@ def _flows_at_binding(
         if binding.stage in FORWARDING_STAGES:
             yield from roce_flows(index, classes, hosts, at, enters=enters, by_far_port=by_far_port)
         to_switch = leads_to_switch(index, at)
-        for leg in own_legs if binding.stage in LOCAL_STAGES else ():
+        for leg in own_legs if binding.stage in SWITCH_ITSELF_STAGES else ():
             if port in leg.ports and binding.interface in (None, port, leg.name):
                 flows = session_flows(device, port, leg, enters=enters, to_switch=to_switch)
                 yield from (flow for flow in flows if flow.what == "bfd" or binding.stage != "services")

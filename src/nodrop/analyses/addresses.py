@@ -10,9 +10,9 @@ from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
 from nodrop.analyses import AnalysisHit, UndecidedSubject
-from nodrop.model.addresses import normalize_addresses
+from nodrop.model.addresses import strip_prefixes_and_link_locals
 from nodrop.model.fabric import Device
-from nodrop.model.identifiers import anycast_addresses
+from nodrop.model.identifiers import possible_anycast_addresses
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import FABRIC_HEAD, Subject
@@ -21,10 +21,10 @@ RESTS_ON = frozenset({"hosts"})
 GIVES_CHANGES = True
 LOOKS_AT = frozenset({"addresses", "vrf", "loopbacks", "port_channels", "vlans", "bgp", "management"})
 
-_MAX_LISTED = 3
+_MAX_LISTED_ADDRESSES = 3
 
 
-class _Holder(NamedTuple):
+class _AddressHolder(NamedTuple):
     """A holder of an address: the node, its part, its subject, whether it is in a file, whether others may have it."""
 
     node: str
@@ -44,9 +44,9 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
 
     Of one node it is every pair of its holders.
     """
-    first_holder: dict[tuple[str, str], _Holder] = {}
-    shared: dict[tuple[str, str], list[tuple[str, _Holder, _Holder]]] = {}
-    for area, address, holder in _addresses_by_area(index):
+    first_holder: dict[tuple[str, str], _AddressHolder] = {}
+    shared: dict[tuple[str, str], list[tuple[str, _AddressHolder, _AddressHolder]]] = {}
+    for area, address, holder in _addresses_with_uniqueness_scope(index):
         earlier = first_holder.setdefault((area, address), holder)
         if earlier != holder and not (earlier.anycast and holder.anycast):
             within = earlier.node == holder.node
@@ -57,14 +57,14 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
         _, earlier, holder = rows[0]
         at = holder if holder.in_file else earlier
         addresses = [address for address, _, _ in rows]
-        count_suffix = f" and {len(rows) - _MAX_LISTED} more" if len(rows) > _MAX_LISTED else ""
+        count_suffix = f" and {len(rows) - _MAX_LISTED_ADDRESSES} more" if len(rows) > _MAX_LISTED_ADDRESSES else ""
         yield AnalysisHit(
             subject=holder.subject if is_single_pair or not holder.in_file else (node,),
             at=_addresses_subject(at),
             facts={
                 "holder": holder.words if is_single_pair else node,
                 "other": earlier.words if is_single_pair else other_discriminator,
-                "addresses": ", ".join(addresses[:_MAX_LISTED]) + count_suffix,
+                "addresses": ", ".join(addresses[:_MAX_LISTED_ADDRESSES]) + count_suffix,
             },
             related=((_addresses_subject(earlier), "the same address"),)
             if earlier.in_file and at is not earlier
@@ -80,7 +80,7 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
 
 
 def _loopback_address_change(
-    index: Index, pair: Sequence[_Holder], addresses: Sequence[str], taken: Container[tuple[str, str]]
+    index: Index, pair: Sequence[_AddressHolder], addresses: Sequence[str], taken: Container[tuple[str, str]]
 ) -> tuple[tuple[Subject, object], ...]:
     """Return the change that gives a loopback its switch's router id, if the switch also announces that address.
 
@@ -95,7 +95,7 @@ def _loopback_address_change(
         own = f"{bgp.router_id}/32"
         stated = bgp.networks if isinstance(bgp.networks, tuple) else ()
         loopback = next(row for row in known_rows(device.loopbacks) if row.name == holder.subject[2])
-        free = (_routing_table_of_vrf(loopback.vrf), str(bgp.router_id)) not in taken
+        free = (_uniqueness_scope_of_vrf(loopback.vrf), str(bgp.router_id)) not in taken
         if len(addresses) == 1 and f"{addresses[0]}/32" in loopback.addresses and own in stated and free:
             kept = tuple(own if address == f"{addresses[0]}/32" else address for address in loopback.addresses)
             changes.append((_addresses_subject(holder), kept))
@@ -110,65 +110,67 @@ def _sharable_loopback_addresses(device: Device) -> frozenset[str]:
     )
 
 
-def _addresses_subject(holder: _Holder) -> Subject:
+def _addresses_subject(holder: _AddressHolder) -> Subject:
     return (*holder.subject, "addresses")
 
 
-def _addresses_by_area(index: Index) -> Iterator[tuple[str, str, _Holder]]:
+def _addresses_with_uniqueness_scope(index: Index) -> Iterator[tuple[str, str, _AddressHolder]]:
     """Yield every address with the area that must have it only once."""
     for device in index.fabric.devices:
         lent = _sharable_loopback_addresses(device)
         for port in device.interfaces:
             if isinstance(port.addresses, Unknown) or not port.addresses:
                 continue
-            area = _routing_table_of_vrf(None if isinstance(port.vrf, Unknown) else port.vrf)
-            holder = _Holder(device.name, port.name, (device.name, port.name))
+            area = _uniqueness_scope_of_vrf(None if isinstance(port.vrf, Unknown) else port.vrf)
+            holder = _AddressHolder(device.name, port.name, (device.name, port.name))
             own_addresses = port.addresses
             if not lent.isdisjoint(own_addresses):
                 own_addresses = tuple(own_address for own_address in own_addresses if own_address not in lent)
-            for address in normalize_addresses(own_addresses):
+            for address in strip_prefixes_and_link_locals(own_addresses):
                 yield area, address, holder
         yield from _channel_and_vlan_addresses(device)
         yield from _loopback_and_oob_addresses(device)
     for host in index.fabric.hosts:
         for host_port in host.ports:
             subject = (FABRIC_HEAD, "hosts", host.name)
-            holder = _Holder(host.name, host_port.bond or host_port.name, subject, in_file=False)
-            for address in normalize_addresses(host_port.addresses):
-                yield _routing_table_of_vrf(None), address, holder
+            holder = _AddressHolder(host.name, host_port.bond or host_port.name, subject, in_file=False)
+            for address in strip_prefixes_and_link_locals(host_port.addresses):
+                yield _uniqueness_scope_of_vrf(None), address, holder
 
 
-def _routing_table_of_vrf(vrf: str | None) -> str:
+def _uniqueness_scope_of_vrf(vrf: str | None) -> str:
     """Return the routing table that must have an address only once."""
     return f"vrf {vrf}" if vrf else "vrf default"
 
 
-def _channel_and_vlan_addresses(device: Device) -> Iterator[tuple[str, str, _Holder]]:
+def _channel_and_vlan_addresses(device: Device) -> Iterator[tuple[str, str, _AddressHolder]]:
     """Yield the addresses of port channels and VLANs; where they are not known there is none to compare."""
     channels = known_rows(device.port_channels)
     vlans = known_rows(device.vlans)
     for channel in channels:
-        holder = _Holder(device.name, channel.name, (device.name, "@port_channels", channel.name))
+        holder = _AddressHolder(device.name, channel.name, (device.name, "@port_channels", channel.name))
         yield from (
-            (_routing_table_of_vrf(channel.vrf), address, holder) for address in normalize_addresses(channel.addresses)
+            (_uniqueness_scope_of_vrf(channel.vrf), address, holder)
+            for address in strip_prefixes_and_link_locals(channel.addresses)
         )
     for vlan in vlans:
-        holder = _Holder(device.name, f"VLAN {vlan.id}", (device.name, "@vlans", vlan.key), anycast=True)
+        holder = _AddressHolder(device.name, f"VLAN {vlan.id}", (device.name, "@vlans", vlan.key), anycast=True)
         yield from (
-            (_routing_table_of_vrf(vlan.vrf), address, holder) for address in normalize_addresses(vlan.addresses)
+            (_uniqueness_scope_of_vrf(vlan.vrf), address, holder)
+            for address in strip_prefixes_and_link_locals(vlan.addresses)
         )
 
 
-def _loopback_and_oob_addresses(device: Device) -> Iterator[tuple[str, str, _Holder]]:
+def _loopback_and_oob_addresses(device: Device) -> Iterator[tuple[str, str, _AddressHolder]]:
     name = device.name
-    shared = anycast_addresses(device)
+    shared = possible_anycast_addresses(device)
     for loopback in known_rows(device.loopbacks):
-        for address in normalize_addresses(loopback.addresses):
+        for address in strip_prefixes_and_link_locals(loopback.addresses):
             subject = (name, "@loopbacks", loopback.name)
-            holder = _Holder(name, loopback.name, subject, anycast=address in shared)
-            yield _routing_table_of_vrf(loopback.vrf), address, holder
+            holder = _AddressHolder(name, loopback.name, subject, anycast=address in shared)
+            yield _uniqueness_scope_of_vrf(loopback.vrf), address, holder
     management = device.management
     if not isinstance(management, Unknown) and management is not None:
-        holder = _Holder(name, management.interface, (name, "@management"))
-        for address in normalize_addresses(management.addresses):
+        holder = _AddressHolder(name, management.interface, (name, "@management"))
+        for address in strip_prefixes_and_link_locals(management.addresses):
             yield "out of band", address, holder

@@ -40,9 +40,9 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     )
     reported_devices: set[str] = set()
     for key in keys:
-        usual = kinship.usual(lambda member, key=key: read_thresholds(member).get(key))  # type: ignore[misc]
+        usual = kinship.usual_value_by_family(lambda member, key=key: read_thresholds(member).get(key))  # type: ignore[misc]
         for family, (expected, sibling, count) in usual.items():
-            for first_member, members in kinship.kinds(family):
+            for first_member, members in kinship.ports_by_profile(family):
                 if (own_threshold := read_thresholds(first_member).get(key)) is None or own_threshold == expected:
                     continue
                 for member in members:
@@ -77,7 +77,7 @@ def _has_only_zero_buffers(qos: QosProfile) -> bool:
 
 def _is_empty_buffer(buffer: BufferProfile) -> bool:
     has_no_share = buffer.static_th_bytes == 0 or (
-        buffer.dynamic_th is not None and buffer.dynamic_th <= effects.ZERO_DYNAMIC_TH
+        buffer.dynamic_th is not None and buffer.dynamic_th <= effects.NVIDIA_ZERO_DYNAMIC_TH
     )
     return has_no_share and buffer.size_bytes == 0
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from nodrop.analyses import AnalysisHit
-from nodrop.analyses._drops import RoutePropagation, route_reaches_of
+from nodrop.analyses._drops import RoutePropagation, route_propagations_of
 from nodrop.analyses._naming import names_left_out
 from nodrop.analyses._targets import RoutedTarget, network_statement_positions
 from nodrop.model.addresses import interface_of, network_of
@@ -11,8 +11,8 @@ from nodrop.model.edit import find_value
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject
 from nodrop.routing.prefixes import AddressFamily, parse_prefix
-from nodrop.routing.routers import Router
-from nodrop.routing.static_routes import is_discard_route, usable_static_routes
+from nodrop.routing.routers import VrfRouter
+from nodrop.routing.static_routes import is_discard_route, readable_static_routes
 
 GIVES_CHANGES = True
 RESTS_ON = frozenset({"cables", "hosts", "roles"})
@@ -26,25 +26,25 @@ def find(index: Index, *, what: str) -> Iterator[AnalysisHit]:
     announces a loopback may have further ones for itself: those are reported if others announce a loopback of the same
     name.
     """
-    reaches = route_reaches_of(index)
+    reaches = route_propagations_of(index)
     if what == "networks":
         for reach in reaches:
             yield from _ineffective_network_hits(index, reach)
         return
-    missing = [row for reach in reaches for row in _missing_announcements(reach, what)]
+    missing = [row for reach in reaches for row in _missing_announcement_hits(reach, what)]
     prefixes: dict[Subject, set[str]] = {}
     for router, targets, family in missing:
-        prefixes.setdefault(router.subject, set()).update(_prefixes_to_announce(router, targets, family))
+        prefixes.setdefault(router.bgp_subject, set()).update(_prefixes_to_announce(router, targets, family))
     for router, targets, family in missing:
-        yield _missing_announcement_hit(router, targets, family, what, prefixes[router.subject])
+        yield _missing_announcement_hit(router, targets, family, what, prefixes[router.bgp_subject])
 
 
 def _ineffective_network_hits(index: Index, reach: RoutePropagation) -> Iterator[AnalysisHit]:
     for router in reach.plane.routers:
-        if router.bgp is None or router.bgp.import_check is not True or router.unsaid:
+        if router.bgp is None or router.bgp.import_check is not True or router.unknown_leg_fact_path:
             continue
         for idle_prefix, position in _ineffective_networks(reach, router):
-            subject: Subject = (*router.subject, "networks", str(position))
+            subject: Subject = (*router.bgp_subject, "networks", str(position))
             changes = _host_subnet_change(index, router, router.bgp.networks[position])
             yield AnalysisHit(
                 subject=subject,
@@ -56,7 +56,7 @@ def _ineffective_network_hits(index: Index, reach: RoutePropagation) -> Iterator
             )
 
 
-def _host_subnet_change(index: Index, router: Router, network: str) -> tuple[tuple[Subject, object], ...]:
+def _host_subnet_change(index: Index, router: VrfRouter, network: str) -> tuple[tuple[Subject, object], ...]:
     """Return the change that gives a port or VLAN the announced subnet, if hosts have that and it has another part."""
     wanted = network_of(network)
     stated = (interface_of(address) for host in index.fabric.hosts for port in host.ports for address in port.addresses)
@@ -75,18 +75,18 @@ def _host_subnet_change(index: Index, router: Router, network: str) -> tuple[tup
     return tuple(changes) if len(changes) == 1 else ()
 
 
-def _ineffective_networks(reach: RoutePropagation, router: Router) -> Iterator[tuple[object, int]]:
+def _ineffective_networks(reach: RoutePropagation, router: VrfRouter) -> Iterator[tuple[object, int]]:
     """Yield network statements whose prefix is neither that of a leg, even one that is down, nor of a static route."""
     known_prefixes = {subnet for leg in router.legs for subnet in leg.subnets}
-    known_prefixes |= {found_prefix for _, found_prefix in usable_static_routes(router, reach.routes.family)}
+    known_prefixes |= {found_prefix for _, found_prefix in readable_static_routes(router, reach.routes.family)}
     for network, position in network_statement_positions(router).items():
         if network.family == reach.routes.family and network not in known_prefixes:
             yield network, position
 
 
-def _missing_announcements(
+def _missing_announcement_hits(
     reach: RoutePropagation, kind: str
-) -> Iterator[tuple[Router, list[RoutedTarget], AddressFamily]]:
+) -> Iterator[tuple[VrfRouter, list[RoutedTarget], AddressFamily]]:
     """Yield the routers with prefixes that nothing announces, those prefixes, and the address family."""
     open_: dict[int, list[RoutedTarget]] = {}
     announced_legs: set[tuple[int | None, str]] = set()
@@ -112,9 +112,9 @@ def _missing_announcements(
             yield router, remaining_targets, reach.routes.family
 
 
-def _prefixes_to_announce(router: Router, targets: Iterable[RoutedTarget], family: AddressFamily) -> set[str]:
+def _prefixes_to_announce(router: VrfRouter, targets: Iterable[RoutedTarget], family: AddressFamily) -> set[str]:
     """Return the prefixes that announce targets: of a static route to blackhole for the aggregate, where one covers."""
-    static_routes = usable_static_routes(router, family)
+    static_routes = readable_static_routes(router, family)
     aggregates = [prefix for route, prefix in static_routes if prefix.length and is_discard_route(route)]
     aggregates.sort(key=lambda prefix: -prefix.length)
     covering = (next((wide for wide in aggregates if wide.covers(row.prefix)), row.prefix) for row in targets)
@@ -122,7 +122,7 @@ def _prefixes_to_announce(router: Router, targets: Iterable[RoutedTarget], famil
 
 
 def _missing_announcement_hit(
-    router: Router, targets: list[RoutedTarget], family: AddressFamily, kind: str, prefixes: set[str]
+    router: VrfRouter, targets: list[RoutedTarget], family: AddressFamily, kind: str, prefixes: set[str]
 ) -> AnalysisHit:
     """Return the hit for the missing prefixes of a family; one change announces the `prefixes` of all families.
 
@@ -132,8 +132,8 @@ def _missing_announcement_hit(
     statements = (*stated, *sorted(prefixes - set(stated)))
     statements = tuple(sorted(statements)) if list(stated) == sorted(stated) else statements
     return AnalysisHit(
-        subject=router.subject,
-        at=(*router.subject, "networks"),
+        subject=router.bgp_subject,
+        at=(*router.bgp_subject, "networks"),
         facts={
             "device": router.name,
             "prefix": str(targets[0].prefix),
@@ -144,11 +144,11 @@ def _missing_announcement_hit(
         related=((targets[0].leg.subject, "where it is"),),
         discriminator=f"{kind} {family}",
         left_out=names_left_out([target.prefix for target in targets]),
-        changes=(((*router.subject, "networks"), statements),) if router.bgp is not None else (),
+        changes=(((*router.bgp_subject, "networks"), statements),) if router.bgp is not None else (),
     )
 
 
-def _has_other_explanation(reach: RoutePropagation, router: Router, target: RoutedTarget) -> bool:
+def _has_other_explanation(reach: RoutePropagation, router: VrfRouter, target: RoutedTarget) -> bool:
     """Whether a statement is there though without effect, or another router announces more than a default route."""
     texts = () if router.bgp is None else router.bgp.networks
     if any((stated := parse_prefix(text)) is not None and stated.covers(target.prefix) for text in texts):

@@ -7,18 +7,24 @@ from nodrop.analyses import AnalysisHit
 from nodrop.analyses._aims import RequiredDestination, required_destinations_of
 from nodrop.analyses._computed import compute_intact_observation, find_routed_cables
 from nodrop.analyses._expected import ObservedFault, find_observed_faults
-from nodrop.analyses._naming import abbreviate_list, describe_ends, format_item_name, format_observed_value, locate_item
+from nodrop.analyses._naming import (
+    abbreviate_list,
+    describe_cable_ends,
+    format_item_name,
+    format_observed_value,
+    locate_item,
+)
 from nodrop.analyses._plane import control_plane_of
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
-from nodrop.model.subject import FABRIC_HEAD, Subject, cable_ends
+from nodrop.model.subject import FABRIC_HEAD, Subject, ends_of_cable_key
 from nodrop.routing.observation import ObservationCheck
 
 RESTS_ON = frozenset({"cables", "roles", "hosts"})
 NEEDS_ROUTING = True
 NEEDS_FAILURES = True
 
-_CHECKS: tuple[ObservationCheck, ...] = ("links", "packets", "sessions", "addresses", "reach")
+_REPORTED_CHECKS: tuple[ObservationCheck, ...] = ("links", "packets", "sessions", "addresses", "reach")
 
 
 def find(index: Index) -> Iterator[AnalysisHit]:
@@ -32,7 +38,7 @@ def find(index: Index) -> Iterator[AnalysisHit]:
     adjacent = _adjacent_devices(index)
     groups: defaultdict[tuple[ObservationCheck, Subject, Hashable], list[ObservedFault]] = defaultdict(list)
     for fault in find_observed_faults(index, own_observation):
-        if fault.check not in _CHECKS or own_observation.blind(fault.check, fault.item):
+        if fault.check not in _REPORTED_CHECKS or own_observation.reason_unseen(fault.check, fault.item):
             continue
         subject = locate_item(index, fault.item)[0]
         if fault.check == "reach":
@@ -50,14 +56,14 @@ def find(index: Index) -> Iterator[AnalysisHit]:
             at=locate_item(index, rows[0].item)[1] if check != "reach" else None,
             facts={
                 "found": _describe_deviation(index, check, rows, message),
-                "remedy": _REMEDIES[check],
+                "remedy": _REMEDY_BY_CHECK[check],
                 "devices": ", ".join(sorted(devices)),
             },
             discriminator=f"{check} {format_observed_value(rows[0].seen)}",
         )
 
 
-_REMEDIES: Mapping[ObservationCheck, str] = {
+_REMEDY_BY_CHECK: Mapping[ObservationCheck, str] = {
     "links": "give both ports addresses of one subnet",
     "packets": "give both ports the larger MTU",
     "sessions": "correct what keeps the session down, at the end that states it",
@@ -76,9 +82,9 @@ def _describe_deviation(index: Index, check: ObservationCheck, rows: Sequence[Ob
     why = f" ({message})" if message else ""
     match check:
         case "links":
-            return f"{describe_ends(index, item)} are no neighbors over their cable{why}"
+            return f"{describe_cable_ends(index, item)} are no neighbors over their cable{why}"
         case "packets":
-            ends = [f"{end.node} {end.port}{_format_mtu_suffix(index, end)}" for end in cable_ends(item[2])]
+            ends = [f"{end.node} {end.port}{_format_mtu_suffix(index, end)}" for end in ends_of_cable_key(item[2])]
             return f"full-size packets do not cross the cable of {' and '.join(ends)}{why}"
         case "addresses":
             return f"{names} belongs to {seen}{why}; expected one owner"
@@ -115,6 +121,6 @@ def _devices_of_fault(subject: Subject, fault: ObservedFault) -> Iterator[str]:
         if subject_path[0] != FABRIC_HEAD:
             yield subject_path[0]
         else:
-            yield from (end.node for end in cable_ends(subject_path[-1]))
+            yield from (end.node for end in ends_of_cable_key(subject_path[-1]))
     if isinstance(fault.seen, tuple):
         yield from (str(owner).partition(":")[0] for owner in fault.seen)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from nodrop.analyses import AnalysisHit
-from nodrop.analyses._tiers import port_addresses
+from nodrop.analyses._tiers import port_addresses_without_length
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor
@@ -86,5 +86,5 @@ def _find_session_over_port(
 ) -> SessionEnd | None:
     """Return the session over a port: to it, or to an address of the far end."""
     vrf = None if isinstance(port.vrf, Unknown) else port.vrf
-    keys = ((vrf, name) for name in (port.name, *port_addresses(far)))
+    keys = ((vrf, name) for name in (port.name, *port_addresses_without_length(far)))
     return next((sessions[key] for key in keys if key in sessions), None)

@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from nodrop.analyses import AnalysisHit
-from nodrop.analyses._drops import RoutePropagation, route_reaches_of
+from nodrop.analyses._drops import RoutePropagation, route_propagations_of
 from nodrop.analyses._naming import names_left_out
 from nodrop.analyses._targets import RoutedTarget
 from nodrop.model.index import Index
@@ -19,12 +19,12 @@ _VLAN_NAME_START = "VLAN "
 
 def find(index: Index, *, twice: bool) -> Iterator[AnalysisHit]:
     """Yield subnets of hosts at two switches (`twice`), or the routes that drop packets to another switch's hosts."""
-    for reach in route_reaches_of(index):
+    for reach in route_propagations_of(index):
         hosts = sorted((target for target in reach.targets if target.kind == "hosts"), key=lambda target: target.prefix)
-        yield from _duplicate_subnets(reach, hosts) if twice else _dropping_static_routes(reach, hosts)
+        yield from _duplicate_subnet_hits(reach, hosts) if twice else _dropping_static_route_hits(reach, hosts)
 
 
-def _duplicate_subnets(reach: RoutePropagation, hosts: list[RoutedTarget]) -> Iterator[AnalysisHit]:
+def _duplicate_subnet_hits(reach: RoutePropagation, hosts: list[RoutedTarget]) -> Iterator[AnalysisHit]:
     first_target: dict[tuple[str | None, Prefix], RoutedTarget] = {}
     routers = reach.plane.routers
     for host in hosts:
@@ -47,7 +47,7 @@ def _duplicate_subnets(reach: RoutePropagation, hosts: list[RoutedTarget]) -> It
         )
 
 
-def _dropping_static_routes(reach: RoutePropagation, hosts: list[RoutedTarget]) -> Iterator[AnalysisHit]:
+def _dropping_static_route_hits(reach: RoutePropagation, hosts: list[RoutedTarget]) -> Iterator[AnalysisHit]:
     firsts = [host.prefix.first for host in hosts]
     for router in reach.plane.routers:
         if router.bgp is None:
@@ -56,7 +56,7 @@ def _dropping_static_routes(reach: RoutePropagation, hosts: list[RoutedTarget]) 
         for at, row in enumerate(known_rows(router.device.static_routes)):
             if row.vrf == router.vrf:
                 positions.setdefault(parse_prefix(row.prefix), at)
-        for found_prefix, route in reach.routes.own(router.number).items():
+        for found_prefix, route in reach.routes.non_bgp_routes(router.number).items():
             if not route.discard:
                 continue
             end = bisect_left(
@@ -90,7 +90,7 @@ def _drops_target(reach: RoutePropagation, number: int, dropped: Prefix, target:
         return False
     if not dropped.covers(target.prefix):
         return False
-    around, own_route_by_prefix = target.prefix, reach.routes.own(number)
+    around, own_route_by_prefix = target.prefix, reach.routes.non_bgp_routes(number)
     lengths = [
         length for length in reach.routes.non_bgp_prefix_lengths(number) if dropped.length < length <= around.length
     ]

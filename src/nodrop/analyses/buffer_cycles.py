@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from nodrop.analyses import AnalysisHit, UndecidedSubject
-from nodrop.analyses._plane import control_plane_of, uncomputed_gaps
+from nodrop.analyses._plane import control_plane_of, undecided_subjects_of_gaps
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
-from nodrop.proofs.deadlock import BufferTurn, DeadlockCheck, Names, check_deadlock
+from nodrop.proofs.deadlock import BufferInCircle, DeadlockCheckResult, DependencyGraphNames, check_deadlock
 
 RESTS_ON = frozenset({"cables"})
 NEEDS_ROUTING = True
@@ -16,9 +16,9 @@ _SHOWN_SWITCHES = 6
 _SHOWN_HOPS = 12
 
 
-def deadlock_check_of(index: Index) -> DeadlockCheck:
+def deadlock_check_of(index: Index) -> DeadlockCheckResult:
     """Return the check of a fabric as it is cabled, the same to every rule."""
-    return index.keep("deadlock", lambda: check_deadlock(control_plane_of(index)))
+    return index.compute_once("deadlock", lambda: check_deadlock(control_plane_of(index)))
 
 
 def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
@@ -27,13 +27,13 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     if any(plane.of(family).state.unstable for family in plane.families):
         return
     check = deadlock_check_of(index)
-    names = Names(check.traffic)
+    names = DependencyGraphNames(check.traffic)
     if any(len(names_of) > 1 for names_of in index.neighbor_names.values()):
-        yield from uncomputed_gaps(plane)
+        yield from undecided_subjects_of_gaps(plane)
     yield from (_build_cycle_hit(names, circle) for circle in check.circles)
 
 
-def _build_cycle_hit(names: Names, circle: Sequence[BufferTurn]) -> AnalysisHit:
+def _build_cycle_hit(names: DependencyGraphNames, circle: Sequence[BufferInCircle]) -> AnalysisHit:
     ports = [names.port(turn.buffer) for turn in circle]
     groups = sorted({turn.buffer.group for turn in circle})
     return AnalysisHit(
@@ -58,7 +58,7 @@ def list_switches(ports: Iterable[End]) -> str:
     return ", ".join(switches[:_SHOWN_SWITCHES]) + (f" and {more} more" if more > 0 else "")
 
 
-def describe_packets(names: Names, turn: BufferTurn) -> str:
+def describe_packets(names: DependencyGraphNames, turn: BufferInCircle) -> str:
     """Return the packets of a turn in words: both hosts, the destination and the DSCP."""
-    source, receiver = names.hosts(turn)
+    source, receiver = names.sender_and_receiver(turn)
     return f"packets with DSCP {turn.dscp} from {source} to {receiver} ({names.prefix(turn.destination)})"

@@ -54,7 +54,7 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
                 },
                 related=tuple((place, "the other end") for place in places if place is not places[wrong]),
             )
-    yield from pairs.unread()
+    yield from pairs.devices_with_unread_neighbors()
 
 
 def _has_cable_length(port: Interface, metres: int | None) -> bool:

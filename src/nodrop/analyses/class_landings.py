@@ -57,16 +57,16 @@ def find(index: Index, *, unseen: bool) -> Iterator[AnalysisHit]:
     all, and the maps alone differ. Without it all others. Facts: name, dscps, one and other (where it lands), here and
     there (a switch with the rarer landing, and one with the usual).
     """
-    every = index.keep(__name__, lambda: list(_find_split_classes(index)))
+    every = index.compute_once(__name__, lambda: list(_find_split_class_hits(index)))
     yield from (hit for hidden, hit in every if hidden is unseen)
 
 
-def _find_split_classes(index: Index) -> Iterator[tuple[bool, AnalysisHit]]:
+def _find_split_class_hits(index: Index) -> Iterator[tuple[bool, AnalysisHit]]:
     """Yield the hits of split classes, and whether only the path shows them."""
     wanted_traffic_classes = [
         fabric_class for fabric_class in index.fabric.classes if fabric_class.purpose not in ("default", "unknown")
     ]
-    for group in _cabled_switch_groups(index):
+    for group in _connected_switch_groups(index):
         profiles = [_ports_by_profile(index, device) for device in group]
         for traffic_class in wanted_traffic_classes:
             yield from _split_class_hits(index.fabric, profiles, traffic_class)
@@ -75,7 +75,7 @@ def _find_split_classes(index: Index) -> Iterator[tuple[bool, AnalysisHit]]:
 def _ports_by_profile(index: Index, device: Device) -> tuple[AlikeLandingPorts, ...]:
     """Return the ports of a switch that are in use, by their profile."""
     found_ports: dict[QosProfile, AlikeLandingPorts] = {}
-    for ports in index.alike(device):
+    for ports in index.alike_ports_of_device(device):
         first_interface, qos = ports[0], ports[0].qos
         if isinstance(qos, QosProfile) and first_interface.side is not None and not surely_off(first_interface.enabled):
             alike = AlikeLandingPorts(device, first_interface, qos, len(ports))
@@ -83,7 +83,7 @@ def _ports_by_profile(index: Index, device: Device) -> tuple[AlikeLandingPorts, 
     return tuple(found_ports.values())
 
 
-def _cabled_switch_groups(index: Index) -> list[list[Device]]:
+def _connected_switch_groups(index: Index) -> list[list[Device]]:
     """Return the switches of the fabric by the cables that join them, each group of two or more."""
     devices: dict[str, list[Device]] = {}
     for name, island in group_representative_by_device(index).items():
@@ -119,7 +119,7 @@ def _split_class_hits(
     near_ports, far_ports = ports_by_landing[odd], ports_by_landing[most]
     hit = AnalysisHit(
         subject=(FABRIC_HEAD, "classes", wanted_traffic_class.name),
-        at=_dscp_map_place(near_ports, wanted_traffic_class),
+        at=_first_dscp_map_row(near_ports, wanted_traffic_class),
         facts={
             "name": wanted_traffic_class.name,
             "dscps": show_ids(wanted_traffic_class.dscp),
@@ -128,7 +128,7 @@ def _split_class_hits(
             "here": near_ports.device.name,
             "there": far_ports.device.name,
         },
-        related=((_dscp_map_place(far_ports, wanted_traffic_class), "a different traffic class here"),),
+        related=((_first_dscp_map_row(far_ports, wanted_traffic_class), "a different traffic class here"),),
         changes=tuple(
             _traffic_class_changes(
                 [ports.device for at, ports in by_device if at == odd], landings, wanted_traffic_class, odd, most
@@ -180,7 +180,7 @@ def _is_hidden_split(wanted_traffic_class: TrafficClass, *ends: tuple[ClassLandi
     return all(not isinstance(rx_priorities, Unknown) and priorities <= {*rx_priorities} for rx_priorities in obeyed)
 
 
-def _dscp_map_place(ports: AlikeLandingPorts, wanted_traffic_class: TrafficClass) -> Subject:
+def _first_dscp_map_row(ports: AlikeLandingPorts, wanted_traffic_class: TrafficClass) -> Subject:
     """Return the row of a map that sorts the first DSCP of a class."""
     return (ports.device.name, ports.port.name, "qos", "dscp_to_tc", *map(str, wanted_traffic_class.dscp[:1]))
 
@@ -216,7 +216,7 @@ def _compute_landing(fabric: Fabric, qos: QosProfile, wanted_traffic_class: Traf
     try:
         if require_fact(qos.trust, "interface.qos.trust") == "pcp" or qos.dscp_to_tc is None:
             return None
-        if wanted_traffic_class.purpose == "cnp" and effects.cnp_dscps_sharing_queue(fabric, qos):
+        if wanted_traffic_class.purpose == "cnp" and effects.cnp_dscps_sharing_lossy_queue(fabric, qos):
             return None
         tcs = sorted({effects.tc_of_dscp(qos, dscp) for dscp in wanted_traffic_class.dscp})
         paused = [tc for tc in tcs if effects.is_lossless(qos, tc)]

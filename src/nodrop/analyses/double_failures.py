@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations_with_replacement
 
 from nodrop.analyses import AnalysisHit
-from nodrop.analyses._drops import RoutePropagation, route_reaches_of
-from nodrop.analyses._failed import build_failure_case
+from nodrop.analyses._drops import RoutePropagation, route_propagations_of
+from nodrop.analyses._failed import failure_case_if_harmful
 from nodrop.analyses._tiers import UplinkCable, uplink_cables
 from nodrop.model.fabric import Link
 from nodrop.model.index import Index
@@ -22,7 +22,7 @@ RESTS_ON = frozenset({"cables", "roles"})
 NEEDS_ROUTING = True
 NEEDS_FAILURES = True
 
-_FailureKind = frozenset[tuple[str, int]]
+_UplinkPattern = frozenset[tuple[str, int]]
 
 
 def find(index: Index) -> Iterator[AnalysisHit]:
@@ -31,12 +31,12 @@ def find(index: Index) -> Iterator[AnalysisHit]:
     for cable in uplink_cables(index):
         if tier_of_device(cable.lower) == 0:
             below[cable.lower.name].append(cable)
-    kinds: defaultdict[_FailureKind, list[str]] = defaultdict(list)
+    kinds: defaultdict[_UplinkPattern, list[str]] = defaultdict(list)
     for name, cables in below.items():
         kinds[frozenset(Counter(cable.upper.name for cable in cables).items())].append(name)
     pairs, example = 0, None
     for kind, other_kind in combinations_with_replacement(kinds, 2):
-        spines = _find_spine_pair(dict(kind), dict(other_kind))
+        spines = _find_vulnerable_spine_pair(dict(kind), dict(other_kind))
         count = (
             len(kinds[kind]) * (len(kinds[kind]) - 1) // 2
             if kind == other_kind
@@ -49,7 +49,9 @@ def find(index: Index) -> Iterator[AnalysisHit]:
         yield from _build_hits(index, below, example, pairs)
 
 
-def _find_spine_pair(leaf_cables: Mapping[str, int], other_cables: Mapping[str, int]) -> tuple[str, str] | None:
+def _find_vulnerable_spine_pair(
+    leaf_cables: Mapping[str, int], other_cables: Mapping[str, int]
+) -> tuple[str, str] | None:
     """Return two common spines: one leaf has one cable to the first, the other leaf has one cable to the second."""
     common = sorted(leaf_cables.keys() & other_cables.keys())
     if len(common) != 2:
@@ -72,7 +74,7 @@ def _build_hits(
         return
     cut = [link for link in links if link is not None]
     effects = list(
-        dict.fromkeys(effect for reach in route_reaches_of(index) for effect in _failure_effects(reach, cut))
+        dict.fromkeys(effect for reach in route_propagations_of(index) for effect in _failure_effects(reach, cut))
     )
     if effects:
         yield AnalysisHit(
@@ -100,7 +102,7 @@ def _failure_effects(reach: RoutePropagation, links: list[Link]) -> Iterator[str
     if reach.state.unstable:
         return
     outcome = FailureAnalysis(reach.plane, reach.routes).of_link(*links)
-    for failure_case in build_failure_case(reach, outcome, links[0]):
+    for failure_case in failure_case_if_harmful(reach, outcome, links[0]):
         if failure_case.lost:
             yield "neither reaches the other's hosts"
         if failure_case.valleys:

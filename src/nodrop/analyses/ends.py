@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from nodrop.analyses import AnalysisHit, HitFact, UndecidedSubject
 from nodrop.analyses._pairs import CablePairs
 from nodrop.hardware import medium, nics, switches
-from nodrop.hardware.lanes import Plugs, lane_counts_of_plugs, plugs_of_nic, plugs_of_switch_ports
+from nodrop.hardware.lanes import PlugLanes, lane_counts_of_plugs, plugs_of_nic, plugs_of_switch_ports
 from nodrop.model.fabric import End, HostPort, Interface, Link, Port
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
@@ -19,7 +19,7 @@ RESTS_ON = frozenset({"cables", "hosts"})
 GIVES_CHANGES = frozenset({"speed"})
 READS_NEARBY_FACTS = True
 
-EndFault = tuple[str, dict[str, HitFact]] | str | None
+CableEndMismatch = tuple[str, dict[str, HitFact]] | str | None
 """The field at fault with the facts of the message, the path of a fact that is missing, or nothing."""
 
 
@@ -45,7 +45,7 @@ def find(index: Index, *, what: str) -> Iterator[AnalysisHit | UndecidedSubject]
             related=tuple((place, "the other end") for place in places[1:]),
             changes=tuple(_speed_changes(index, link)) if what == "speed" else (),
         )
-    yield from pairs.unread()
+    yield from pairs.devices_with_unread_neighbors()
 
 
 def _speed_changes(index: Index, link: Link) -> Iterator[tuple[Subject, object]]:
@@ -90,7 +90,7 @@ def _fact_path(port: Interface | HostPort, field: str) -> str:
     return f"{'interface' if isinstance(port, Interface) else 'host_port'}.{field}"
 
 
-def _check_speeds(_index: Index, _link: Link, a: Interface | HostPort, b: Interface | HostPort) -> EndFault:
+def _check_speeds(_index: Index, _link: Link, a: Interface | HostPort, b: Interface | HostPort) -> CableEndMismatch:
     for port in (a, b):
         if isinstance(port.speed_mbps, Unknown) or port.speed_mbps is None:
             return _fact_path(port, "speed_mbps")
@@ -99,7 +99,7 @@ def _check_speeds(_index: Index, _link: Link, a: Interface | HostPort, b: Interf
     return "speed_mbps", {"speed_a": _require_number(a.speed_mbps), "speed_b": _require_number(b.speed_mbps)}
 
 
-def _check_lanes(index: Index, link: Link, a: Interface | HostPort, b: Interface | HostPort) -> EndFault:
+def _check_lanes(index: Index, link: Link, a: Interface | HostPort, b: Interface | HostPort) -> CableEndMismatch:
     """Return that a passive cable joins no lanes of its ends; an active one has a retimer at each end that joins any.
 
     Where the speeds differ too the lanes follow from that, and are not reported again.
@@ -135,7 +135,7 @@ def _check_lanes(index: Index, link: Link, a: Interface | HostPort, b: Interface
     }
 
 
-def _pluggable_modules(index: Index, end: End, port: Interface | HostPort) -> Plugs | None:
+def _pluggable_modules(index: Index, end: End, port: Interface | HostPort) -> PlugLanes | None:
     """Return what can be plugged into a port; None where that depends on a model that is not known."""
     speed, lanes = _require_number(port.speed_mbps), _require_number(port.lanes)
     if isinstance(port, HostPort):

@@ -8,9 +8,9 @@ from nodrop.analyses.buffer_cycles import describe_packets, list_switches
 from nodrop.model.index import Index
 from nodrop.model.subject import FABRIC_HEAD, Subject
 from nodrop.model.subject import link_subject as subject_of
-from nodrop.proofs.changes import LeastChange
-from nodrop.proofs.deadlock import Names
-from nodrop.proofs.failures import Failure
+from nodrop.proofs.changes import LeastDeadlockRemedy
+from nodrop.proofs.deadlock import DependencyGraphNames
+from nodrop.proofs.failures import FailureUnit
 from nodrop.proofs.proving import DeadlockProof, prove_deadlock
 
 RESTS_ON = frozenset({"cables"})
@@ -39,7 +39,7 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
 
 def _build_hit(index: Index, proof: DeadlockProof) -> AnalysisHit:
     assert proof.search is not None
-    names, circle = Names(proof.decisive.traffic), proof.decisive.circles[0]
+    names, circle = DependencyGraphNames(proof.decisive.traffic), proof.decisive.circles[0]
     ports = [names.port(turn.buffer) for turn in circle]
     subjects = [_subject_of_failure(index, failure) for failure in proof.search.failures]
     related = [(subject, "fails too") for subject in subjects[1:]]
@@ -59,7 +59,7 @@ def _build_hit(index: Index, proof: DeadlockProof) -> AnalysisHit:
     )
 
 
-def _subject_of_failure(index: Index, failure: Failure) -> Subject:
+def _subject_of_failure(index: Index, failure: FailureUnit) -> Subject:
     """Return the first cable that fails, or the switch."""
     if failure.name in index.devices:
         return (failure.name,)
@@ -68,7 +68,7 @@ def _subject_of_failure(index: Index, failure: Failure) -> Subject:
     return tuple(end) if link is None else subject_of(link.a, link.b)
 
 
-def _describe_change(change: LeastChange | None) -> str:
+def _describe_change(change: LeastDeadlockRemedy | None) -> str:
     """Return the least change that takes the circle away, as an order."""
     if change is not None and change.shared_asn:
         return f"give {', '.join(change.shared_asn)} one AS number"

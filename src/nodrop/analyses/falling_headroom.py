@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from nodrop.analyses import AnalysisHit, HitFact
-from nodrop.analyses._headroom_points import NOTABLE_SHARE, headroom_points_by_speed
+from nodrop.analyses._headroom_points import NOTABLE_HEADROOM_SHARE, headroom_points_by_speed
 from nodrop.model.index import Index
 
 READS_NEARBY_FACTS = True
@@ -23,7 +23,7 @@ def find(index: Index) -> Iterator[AnalysisHit]:
             for short, long in pairwise(lengths):
                 least, _ = min((xoff, at) for metres, xoff, at in points if metres == short)
                 most, at = max((xoff, at) for metres, xoff, at in points if metres == long)
-                if least > most * (1 + NOTABLE_SHARE):
+                if least > most * (1 + NOTABLE_HEADROOM_SHARE):
                     facts: dict[str, HitFact] = {"device": device.name, "speed": speed, "short": short, "long": long}
                     yield AnalysisHit(
                         subject=(device.name,),

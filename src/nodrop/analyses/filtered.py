@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.analyses._drops import DroppedRoutes, RoutePropagation, dropped_routes_of
-from nodrop.analyses._marks import find_community_marks
-from nodrop.analyses._plane import control_plane_of, uncomputed_gaps
+from nodrop.analyses._marks import find_blocking_community_marks
+from nodrop.analyses._plane import control_plane_of, undecided_subjects_of_gaps
 from nodrop.analyses._refusals import find_refusal
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject
@@ -18,7 +18,7 @@ RESTS_ON = frozenset({"cables", "roles"})
 NEEDS_ROUTING = True
 
 
-_NOT_PASSED_ON_DEED = "keeps"
+_VERB_FOR_ROUTES_NOT_PASSED_ON = "keeps"
 """What a router does to routes with a community that lets them go no further."""
 
 
@@ -42,8 +42,8 @@ class _PolicyRouteLoss(NamedTuple):
 
 def find(index: Index, *, lost: bool) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the policies that leave a leaf with no route at all to a destination (`lost`), or with fewer paths."""
-    yield from uncomputed_gaps(control_plane_of(index))
-    every = index.keep("filtered", lambda: list(_build_hits(index)))
+    yield from undecided_subjects_of_gaps(control_plane_of(index))
+    every = index.compute_once("filtered", lambda: list(_build_hits(index)))
     yield from (hit for gone, hit in every if gone == lost)
 
 
@@ -61,12 +61,12 @@ def _find_loss_causes(route_reach: RoutePropagation, dropped_routes: DroppedRout
     """Yield what takes away the destinations of a drop: marks that keep them here, else the session's policy."""
     bits = dropped_routes.bits
     for mark in (
-        find_community_marks(route_reach, dropped_routes.router, dropped_routes.bits)
+        find_blocking_community_marks(route_reach, dropped_routes.router, dropped_routes.bits)
         if dropped_routes.kind == "outbound"
         else ()
     ):
         bits &= ~mark.bits
-        deed, remedy = _NOT_PASSED_ON_DEED, f"remove the community from {mark.policy}"
+        deed, remedy = _VERB_FOR_ROUTES_NOT_PASSED_ON, f"remove the community from {mark.policy}"
         yield _PolicyRouteLoss(
             route_reach,
             dropped_routes,
@@ -91,7 +91,7 @@ def _find_loss_causes(route_reach: RoutePropagation, dropped_routes: DroppedRout
             "does not pass on",
             remedy,
             cause,
-            own_router.subject,
+            own_router.bgp_subject,
             dropped_routes.router,
             session,
             "export",
@@ -152,7 +152,9 @@ def _build_hit(rows: list[_PolicyRouteLoss]) -> AnalysisHit:
             "deed": first_row.deed,
             "what": first_row.what,
             "remedy": first_row.remedy,
-            "way": "to" if first_row.drop.kind != "inbound" and first_row.deed != _NOT_PASSED_ON_DEED else "from",
+            "way": "to"
+            if first_row.drop.kind != "inbound" and first_row.deed != _VERB_FOR_ROUTES_NOT_PASSED_ON
+            else "from",
             "far": fars[0] + far_suffix,
             "prefix": str(prefixes[0]) + prefix_suffix,
         },

@@ -19,7 +19,10 @@ def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield the switches whose headroom is the same for different lengths, once for each speed."""
     for device in index.fabric.devices:
         for speed, points in sorted(headroom_points_by_speed(device).items()):
-            (short, least, _), (long, most, place) = min(points, default=_NO_POINT), max(points, default=_NO_POINT)
+            (short, least, _), (long, most, place) = (
+                min(points, default=_NO_HEADROOM_POINT),
+                max(points, default=_NO_HEADROOM_POINT),
+            )
             if least == most and adds_notable_headroom(short, long, speed, most):
                 yield AnalysisHit(
                     subject=(device.name,),
@@ -29,4 +32,4 @@ def find(index: Index) -> Iterator[AnalysisHit]:
                 )
 
 
-_NO_POINT: HeadroomPoint = (0, 0, ())
+_NO_HEADROOM_POINT: HeadroomPoint = (0, 0, ())

@@ -23,7 +23,7 @@ from nodrop.model.subject import FABRIC_HEAD, Subject
 RESTS_ON = frozenset({"cables", "hosts", "roles"})
 
 
-class _Stated(NamedTuple):
+class _StatedQueuePairs(NamedTuple):
     """A stated number of queue pairs: its subject, where it is stated, and the hosts that it is about."""
 
     subject: Subject
@@ -57,19 +57,19 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
             yield UndecidedSubject(subject=(unknown,), missing="device.adaptive_routing")
 
 
-def _list_stated_flows(index: Index) -> Iterator[_Stated]:
+def _list_stated_flows(index: Index) -> Iterator[_StatedQueuePairs]:
     """Yield the flows stated in files of hosts, then those that the owner states of hosts without such a file."""
     hosts, by_file = hosts_by_file(index), set[str]()
     for nic in index.fabric.nics:
         flows = value_or_none(nic, "queue_pairs")
         if flows is not None and is_roce(index, nic) is not False:
-            own_hosts = hosts.of(nic)
+            own_hosts = hosts.hosts_of_file(nic)
             by_file.update(host.name for host in own_hosts)
-            yield _Stated(nic.subject, (*nic.subject, "queue_pairs"), flows, own_hosts)
+            yield _StatedQueuePairs(nic.subject, (*nic.subject, "queue_pairs"), flows, own_hosts)
     for host in index.fabric.hosts:
         if isinstance(host.queue_pairs, int) and host.name not in by_file:
             subject = (FABRIC_HEAD, "hosts", host.name)
-            yield _Stated(subject, (*subject, "queue_pairs"), host.queue_pairs, [host])
+            yield _StatedQueuePairs(subject, (*subject, "queue_pairs"), host.queue_pairs, [host])
 
 
 def _uplinks_per_leaf(index: Index) -> Counter[str]:

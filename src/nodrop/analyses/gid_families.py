@@ -15,7 +15,7 @@ from nodrop.analyses._link_layers import is_roce
 from nodrop.model.fabric import End, HostPort
 from nodrop.model.index import Index
 from nodrop.model.nics import Nic, value_or_none
-from nodrop.model.routing import FAMILY_NAMES
+from nodrop.model.routing import TITLE_BY_ADDRESS_FAMILY
 from nodrop.model.states import Unknown, known_rows
 from nodrop.routing.legs import routed_interfaces_at, unknown_leg_fact
 from nodrop.routing.prefixes import AddressFamily, parse_address
@@ -24,7 +24,7 @@ RESTS_ON = frozenset({"cables", "hosts"})
 _FIRST_CONFIGURED_GID_INDEX = 2
 
 
-class _Chosen(NamedTuple):
+class _ChosenGidFamily(NamedTuple):
     """The family of a GID, and what chooses it: a field of the file, and its words."""
 
     family: AddressFamily
@@ -58,21 +58,21 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
                 break
 
 
-def _build_hit(nic: Nic, chosen: _Chosen, routed: set[AddressFamily], far: End) -> AnalysisHit:
+def _build_hit(nic: Nic, chosen: _ChosenGidFamily, routed: set[AddressFamily], far: End) -> AnalysisHit:
     return AnalysisHit(
         subject=nic.subject,
         at=(*nic.subject, chosen.field),
         facts={
-            "family": FAMILY_NAMES[chosen.family],
+            "family": TITLE_BY_ADDRESS_FAMILY[chosen.family],
             "by": chosen.by,
-            "expected": " or ".join(FAMILY_NAMES[family] for family in sorted(routed)),
+            "expected": " or ".join(TITLE_BY_ADDRESS_FAMILY[family] for family in sorted(routed)),
             "port": f"{far.node} {far.port}",
         },
         related=((tuple(far), "the switch port at the other end"),),
     )
 
 
-def _find_gid_family(nic: Nic, own_host_port: HostPort | None, *, by_default: bool) -> _Chosen | None:
+def _find_gid_family(nic: Nic, own_host_port: HostPort | None, *, by_default: bool) -> _ChosenGidFamily | None:
     gid_index = value_or_none(nic, "gid_index")
     if gid_index is not None:
         families = {
@@ -82,21 +82,21 @@ def _find_gid_family(nic: Nic, own_host_port: HostPort | None, *, by_default: bo
         }
         if gid_index < _FIRST_CONFIGURED_GID_INDEX or len(families) != 1:
             return None
-        return _Chosen(families.pop(), "gid_index", f"GID index {gid_index}")
+        return _ChosenGidFamily(families.pop(), "gid_index", f"GID index {gid_index}")
     if (family := value_or_none(nic, "gid_family")) is not None:
-        return _Chosen(family, "gid_family", "NCCL_IB_ADDR_FAMILY")
-    return _Chosen("ipv4", "traffic_class", "NCCL's default") if by_default else None
+        return _ChosenGidFamily(family, "gid_family", "NCCL_IB_ADDR_FAMILY")
+    return _ChosenGidFamily("ipv4", "traffic_class", "NCCL's default") if by_default else None
 
 
 def _uses_default_gid(index: Index, nic: Nic, hosts: HostFileTargets) -> bool:
     """Whether NCCL has RDMA by a file, and neither it nor another file for its hosts states which GID."""
     if value_or_none(nic, "traffic_class") is None:
         return False
-    own_names = {host.name for host in hosts.of(nic)}
+    own_names = {host.name for host in hosts.hosts_of_file(nic)}
     other_nics = [
         other_nic
         for other_nic in index.fabric.nics
-        if other_nic is nic or not own_names or own_names & {host.name for host in hosts.of(other_nic)}
+        if other_nic is nic or not own_names or own_names & {host.name for host in hosts.hosts_of_file(other_nic)}
     ]
     return all(
         value_or_none(other_nic, field) is None for other_nic in other_nics for field in ("gid_index", "gid_family")
@@ -106,8 +106,8 @@ def _uses_default_gid(index: Index, nic: Nic, hosts: HostFileTargets) -> bool:
 def _switch_ports_of_nic(index: Index, nic: Nic, hosts: HostFileTargets) -> Iterator[tuple[End, HostPort | None]]:
     """Yield the ports of switches that its NICs face, with the port of the host where that is known."""
     if not index.fabric.hosts:
-        yield from ((End(*facing_port.subject), None) for facing_port in hosts.facing(nic))
-    for host in hosts.of(nic):
+        yield from ((End(*facing_port.subject), None) for facing_port in hosts.ports_facing_nics_of_file(nic))
+    for host in hosts.hosts_of_file(nic):
         yield from ((cabled_port.far, cabled_port.port) for cabled_port in cabled_host_ports(index, host))
 
 

@@ -10,7 +10,13 @@ from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.model import effects
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.index import Index
-from nodrop.model.pausing import GROUP_MAPS, MapRow, find_misplaced_classes, group_of_priority, shared_lossless_groups
+from nodrop.model.pausing import (
+    PRIORITY_GROUP_MAPS,
+    ExpectedMapRow,
+    find_classes_with_group_queue_mismatch,
+    group_of_priority,
+    shared_lossless_groups,
+)
 from nodrop.model.purposes import STORAGE_PURPOSES, TCP_STORAGE
 from nodrop.model.qos import NumberMap, QosProfile
 from nodrop.model.states import UnknownFact, surely_off
@@ -24,9 +30,9 @@ _SEPARATELY_REPORTED_PURPOSES = STORAGE_PURPOSES | TCP_STORAGE | {"inband", "con
 """Purposes of classes for which separate rules report a lossless group that they share."""
 
 
-class _Fault(NamedTuple):
+class _GroupMapFault(NamedTuple):
     why: str
-    row: MapRow
+    row: ExpectedMapRow
 
 
 def find(index: Index, *, shared: bool) -> Iterator[AnalysisHit | UndecidedSubject]:
@@ -35,17 +41,17 @@ def find(index: Index, *, shared: bool) -> Iterator[AnalysisHit | UndecidedSubje
     The first if `shared`, else the second. Facts: why, expected (the right value of the row) and
     ports (how many have the map).
     """
-    faults: dict[QosProfile, tuple[_Fault, ...] | str] = {}
+    faults: dict[QosProfile, tuple[_GroupMapFault, ...] | str] = {}
     for device in index.fabric.devices:
         yield from _group_map_hits(index, device, shared, faults)
 
 
 def _group_map_hits(
-    index: Index, device: Device, shared: bool, faults: dict[QosProfile, tuple[_Fault, ...] | str]
+    index: Index, device: Device, shared: bool, faults: dict[QosProfile, tuple[_GroupMapFault, ...] | str]
 ) -> Iterator[AnalysisHit | UndecidedSubject]:
-    users: dict[tuple[_Fault, NumberMap], list[str]] = {}
+    users: dict[tuple[_GroupMapFault, NumberMap], list[str]] = {}
     missing: dict[str, None] = {}
-    for ports in index.alike(device):
+    for ports in index.alike_ports_of_device(device):
         qos = ports[0].qos
         if not isinstance(qos, QosProfile) or surely_off(ports[0].enabled):
             continue
@@ -68,10 +74,10 @@ def _group_map_hits(
         )
 
 
-def _find_map_faults(fabric: Fabric, qos: QosProfile, shared: bool) -> tuple[_Fault, ...] | str:
+def _find_map_faults(fabric: Fabric, qos: QosProfile, shared: bool) -> tuple[_GroupMapFault, ...] | str:
     """Return the faults of a profile's maps, one for each row, or the path of the missing fact that would decide it."""
     try:
-        by_row: dict[MapRow, _Fault] = {}
+        by_row: dict[ExpectedMapRow, _GroupMapFault] = {}
         for fault in _shared_group_faults(fabric, qos) if shared else _misplaced_priority_faults(qos):
             by_row.setdefault(fault.row, fault)
         return tuple(by_row.values())
@@ -79,15 +85,15 @@ def _find_map_faults(fabric: Fabric, qos: QosProfile, shared: bool) -> tuple[_Fa
         return str(unknown)
 
 
-def _misplaced_priority_faults(qos: QosProfile) -> Iterator[_Fault]:
-    for tc, priority, _, row in find_misplaced_classes(qos):
-        if row is not None and row.field in GROUP_MAPS:
+def _misplaced_priority_faults(qos: QosProfile) -> Iterator[_GroupMapFault]:
+    for tc, priority, _, row in find_classes_with_group_queue_mismatch(qos):
+        if row is not None and row.field in PRIORITY_GROUP_MAPS:
             enters, paused = effects.group_of_tc(qos, tc), group_of_priority(qos, priority)
             why = f"traffic class {tc} fills priority group {enters}, but group {paused} pauses priority {priority}"
-            yield _Fault(why, row)
+            yield _GroupMapFault(why, row)
 
 
-def _shared_group_faults(fabric: Fabric, qos: QosProfile) -> Iterator[_Fault]:
+def _shared_group_faults(fabric: Fabric, qos: QosProfile) -> Iterator[_GroupMapFault]:
     """Yield groups of several classes, without those that other rules report."""
     intended = {
         effects.tc_of_dscp(qos, dscp)
@@ -101,11 +107,13 @@ def _shared_group_faults(fabric: Fabric, qos: QosProfile) -> Iterator[_Fault]:
         if traffic_class.purpose in _SEPARATELY_REPORTED_PURPOSES
         for dscp in traffic_class.dscp
     }
-    elsewhere = (reported_tcs - intended) | {misplaced_row.tc for misplaced_row in find_misplaced_classes(qos)}
+    elsewhere = (reported_tcs - intended) | {
+        misplaced_row.tc for misplaced_row in find_classes_with_group_queue_mismatch(qos)
+    }
     for group, tcs in shared_lossless_groups(qos):
         crowd = tuple(tc for tc in tcs if tc not in elsewhere)
         if len(crowd) > 1:
             guest = next((tc for tc in crowd if tc != group and tc not in intended), crowd[-1])
             needs_own_group = group == 0 or guest in intended or effects.pausing_priorities_of_group(qos, guest)
             why = f"traffic classes {show_ids(crowd)} fill priority group {group}"
-            yield _Fault(why, MapRow("tc_to_priority_group", guest, guest if needs_own_group else 0))
+            yield _GroupMapFault(why, ExpectedMapRow("tc_to_priority_group", guest, guest if needs_own_group else 0))

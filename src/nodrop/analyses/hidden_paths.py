@@ -4,13 +4,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from nodrop.analyses import AnalysisHit
-from nodrop.analyses._drops import RoutePropagation, route_reaches_of
+from nodrop.analyses._drops import RoutePropagation, route_propagations_of
 from nodrop.model.index import Index
 from nodrop.model.routing import StaticRoute, format_next_hop
 from nodrop.model.states import known_rows
 from nodrop.routing.paths import PathStart, PathWalk
 from nodrop.routing.prefixes import Address, Prefix, parse_prefix
-from nodrop.routing.routers import Router
+from nodrop.routing.routers import VrfRouter
 from nodrop.routing.routes import RouterRoute
 
 RESTS_ON = frozenset({"cables", "roles"})
@@ -22,7 +22,7 @@ def find(index: Index) -> Iterator[AnalysisHit]:
 
     Those that drop packets to hosts, or send them round in a circle, have separate rules.
     """
-    for reach in route_reaches_of(index):
+    for reach in route_propagations_of(index):
         announced = [
             (target.kind, reach.announced.longest_covering_prefix(target.prefix, target.router))
             for target in reach.targets
@@ -31,7 +31,7 @@ def find(index: Index) -> Iterator[AnalysisHit]:
         hosts = {found_prefix for kind, found_prefix in announced if kind == "hosts"}
         for number in reach.world.speakers:
             for own_prefix, rows in _group_static_routes(reach.plane.routers[number]).items():
-                route = reach.routes.own(number).get(own_prefix)
+                route = reach.routes.non_bgp_routes(number).get(own_prefix)
                 if route is None or route.source != "static":
                     continue
                 around = [
@@ -43,7 +43,7 @@ def find(index: Index) -> Iterator[AnalysisHit]:
                     yield from _hidden_path_hits(reach, number, route, around[-1], rows)
 
 
-def _group_static_routes(router: Router) -> Mapping[Prefix, Sequence[tuple[int, StaticRoute]]]:
+def _group_static_routes(router: VrfRouter) -> Mapping[Prefix, Sequence[tuple[int, StaticRoute]]]:
     """Return the static routes of a router with their positions, by prefix."""
     static_routes: defaultdict[Prefix, list[tuple[int, StaticRoute]]] = defaultdict(list)
     for at, row in enumerate(known_rows(router.device.static_routes)):
@@ -56,8 +56,8 @@ def _hidden_path_hits(
     reach: RoutePropagation, number: int, route: RouterRoute, to: Prefix, rows: Sequence[tuple[int, StaticRoute]]
 ) -> Iterator[AnalysisHit]:
     bit = 1 << reach.world.destinations.class_of[to]
-    entry = reach.state.table(number).entry(bit.bit_length() - 1)
-    if entry is None or bit & reach.own(number):
+    entry = reach.state.table(number).entry_of_class(bit.bit_length() - 1)
+    if entry is None or bit & reach.destinations_announced_by(number):
         return
     learned = {hop.leg for hop in reach.routes.hops(number, entry.hops)}
     taken = learned & {hop.leg for hop in route.hops}

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from nodrop.analyses import AnalysisHit
-from nodrop.analyses._hosts import CabledHostPort, cabled_hosts
+from nodrop.analyses._hosts import CabledHostPort, hosts_with_cabled_ports
 from nodrop.model.fabric import End, Host
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
@@ -23,7 +23,7 @@ def find(index: Index, *, what: str) -> Iterator[AnalysisHit]:
     A bond is one port, which is on one leaf unless leaves share it.
     """
     spread = {"one-leaf": ("leaves", "rails"), "rails": ("rails",)}[what]
-    hosts = [(host, ports) for host, ports in cabled_hosts(index) if _has_spread(host, spread)]
+    hosts = [(host, ports) for host, ports in hosts_with_cabled_ports(index) if _has_spread(host, spread)]
     if what == "one-leaf":
         yield from (_single_leaf_hit(host, ports) for host, ports in hosts if _are_on_one_leaf(ports))
         return

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from nodrop.analyses import AnalysisHit, UndecidedSubject
-from nodrop.analyses._hosts import cabled_hosts
+from nodrop.analyses._hosts import hosts_with_cabled_ports
 from nodrop.model.fabric import Device, End
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp
@@ -47,14 +47,14 @@ def find(index: Index, *, what: str) -> Iterator[AnalysisHit | UndecidedSubject]
     rows, unknown = _attached_host_ports(index)
     yield from (UndecidedSubject(subject=(device,), missing=path) for device, path in unknown.items())
     if what == "vrf":
-        yield from _non_bgp_vrf_ports(index, rows)
+        yield from _non_bgp_vrf_hits(index, rows)
     elif any(row.leg is not None for row in rows):
-        yield from _addresses_outside_subnets(index, rows)
+        yield from _address_outside_subnet_hits(index, rows)
 
 
 def _attached_host_ports(index: Index) -> tuple[Sequence[_HostPortAttachment], Mapping[str, str]]:
     """Return the ports of hosts at switches, and the unknown facts by switch; the same to every rule."""
-    return index.keep("attached", lambda: _collect_host_attachments(index))
+    return index.compute_once("attached", lambda: _collect_host_attachments(index))
 
 
 def _collect_host_attachments(index: Index) -> tuple[Sequence[_HostPortAttachment], Mapping[str, str]]:
@@ -62,7 +62,7 @@ def _collect_host_attachments(index: Index) -> tuple[Sequence[_HostPortAttachmen
     missing: dict[str, str] = {}
     unknown: dict[str, str] = {}
     rows: list[_HostPortAttachment] = []
-    for host, ports in cabled_hosts(index):
+    for host, ports in hosts_with_cabled_ports(index):
         for port in ports:
             device = index.devices[port.far.node]
             if device.name not in legs_by_device:
@@ -74,7 +74,7 @@ def _collect_host_attachments(index: Index) -> tuple[Sequence[_HostPortAttachmen
             if addresses and missing[device.name]:
                 unknown[device.name] = missing[device.name]
             elif addresses:
-                leg, lacking = _find_leg_of_addresses(port_legs, addresses)
+                leg, lacking = _leg_or_unmatched_address(port_legs, addresses)
                 rows.append(_HostPortAttachment(host.name, port.port.name, port.far, leg, lacking, port_legs))
     return rows, unknown
 
@@ -96,7 +96,7 @@ def _legs_by_port(device: Device) -> Mapping[str, Sequence[_PortLeg]]:
     return legs_by_port
 
 
-def _find_leg_of_addresses(
+def _leg_or_unmatched_address(
     port_legs: Sequence[_PortLeg], addresses: Sequence[Address]
 ) -> tuple[RoutedInterface | None, Address | None]:
     """Return the leg of the first address, or the first address that is in the subnet of no leg without a tag."""
@@ -113,7 +113,7 @@ def _find_leg_of_addresses(
     return first_leg, None
 
 
-def _addresses_outside_subnets(index: Index, rows: Sequence[_HostPortAttachment]) -> Iterator[AnalysisHit]:
+def _address_outside_subnet_hits(index: Index, rows: Sequence[_HostPortAttachment]) -> Iterator[AnalysisHit]:
     routed = {vlan.id for device in index.devices.values() for vlan in known_rows(device.vlans) if vlan.addresses}
     untagged = {
         port_leg.leg.name for row in rows for port_leg in row.ways if row.leg is not None and not port_leg.tagged
@@ -140,7 +140,7 @@ def _describe_port_subnets(port_legs: Sequence[_PortLeg]) -> str:
     return "has no address there"
 
 
-def _non_bgp_vrf_ports(index: Index, rows: Sequence[_HostPortAttachment]) -> Iterator[AnalysisHit]:
+def _non_bgp_vrf_hits(index: Index, rows: Sequence[_HostPortAttachment]) -> Iterator[AnalysisHit]:
     """Yield ports in a VRF without BGP, of devices that run it in another, where other hosts are in one with it."""
     processes = {name: _vrfs_with_possible_bgp(device) for name, device in index.devices.items()}
     placed = [(row, row.leg.vrf) for row in rows if row.leg is not None]

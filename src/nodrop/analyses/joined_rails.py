@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.analyses._facing import hosts_by_file
-from nodrop.analyses._hosts import CabledHostPort, cabled_hosts
+from nodrop.analyses._hosts import CabledHostPort, hosts_with_cabled_ports
 from nodrop.analyses._pairs import UNREAD_LINK_END_FACT, is_in_service
 from nodrop.model.fabric import Host, Interface
 from nodrop.model.index import Index
@@ -27,7 +27,7 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     file that states NCCL_CROSS_NIC=0, and with none that turns PXN off, forward themselves. Unread switches, and ports
     without a known cable, may join them.
     """
-    hosts = [(host, ports) for host, ports in cabled_hosts(index) if _is_spread_over_rails(host)]
+    hosts = [(host, ports) for host, ports in hosts_with_cabled_ports(index) if _is_spread_over_rails(host)]
     if not hosts:
         return
     groups, without_pxn, forwards = (
@@ -88,7 +88,7 @@ def _hosts_with_setting_off(index: Index, field: str) -> set[str]:
     """Return the hosts with a file that turns a setting of NCCL off."""
     hosts = hosts_by_file(index)
     files = [nic for nic in index.fabric.nics if value_or_none(nic, field) is False]
-    return {host.name for nic in files for host in hosts.of(nic)}
+    return {host.name for nic in files for host in hosts.hosts_of_file(nic)}
 
 
 def _find_possible_join(

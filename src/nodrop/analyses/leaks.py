@@ -4,14 +4,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from nodrop.analyses import AnalysisHit
-from nodrop.analyses._drops import RoutePropagation, route_reaches_of
+from nodrop.analyses._drops import RoutePropagation, route_propagations_of
 from nodrop.analyses._naming import names_left_out
 from nodrop.analyses._targets import network_statement_positions
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
-from nodrop.routing.originating import redistribute_routes
+from nodrop.routing.originating import filter_redistributed_routes
 from nodrop.routing.prefixes import Prefix, parse_prefix
-from nodrop.routing.routers import Router
+from nodrop.routing.routers import VrfRouter
 from nodrop.routing.words import PolicyReader
 
 RESTS_ON = frozenset({"cables"})
@@ -20,17 +20,17 @@ NEEDS_ROUTING = True
 
 def find(index: Index, *, what: str) -> Iterator[AnalysisHit]:
     """Yield routers that announce the subnet of their `management` port, or of cables between switches (`links`)."""
-    for reach in route_reaches_of(index):
+    for reach in route_propagations_of(index):
         if what == "links":
-            yield from _find_announced_link_subnets(reach)
+            yield from _announced_link_subnet_hits(reach)
             continue
         for router in reach.plane.routers:
-            hit = _leaked_management_port(reach, router)
+            hit = _leaked_management_hit(reach, router)
             if hit is not None:
                 yield hit
 
 
-def _leaked_management_port(reach: RoutePropagation, router: Router) -> AnalysisHit | None:
+def _leaked_management_hit(reach: RoutePropagation, router: VrfRouter) -> AnalysisHit | None:
     """Return a management port in the default VRF that is redistributed, as it is connected like any other."""
     port, bgp, family = router.device.management, router.bgp, reach.routes.family
     if bgp is None or isinstance(port, Unknown) or port is None or port.own_vrf or router.vrf is not None:
@@ -40,16 +40,16 @@ def _leaked_management_port(reach: RoutePropagation, router: Router) -> Analysis
     for row in bgp.redistributions:
         if row.source == "connected" and row.family == family:
             words = PolicyReader(bgp, family).of(row.policy, None, external=False)
-            for leaked_prefix, _ in redistribute_routes(dict.fromkeys(subnets, port.interface), words, family):
+            for leaked_prefix, _ in filter_redistributed_routes(dict.fromkeys(subnets, port.interface), words, family):
                 return AnalysisHit(
-                    subject=(*router.subject, "redistributions", row.key),
+                    subject=(*router.bgp_subject, "redistributions", row.key),
                     facts={"device": router.name, "port": port.interface, "prefix": str(leaked_prefix)},
                     related=(((router.device.name, "@management"), "the management port"),),
                 )
     return None
 
 
-def _find_announced_link_subnets(route_reach: RoutePropagation) -> Iterator[AnalysisHit]:
+def _announced_link_subnet_hits(route_reach: RoutePropagation) -> Iterator[AnalysisHit]:
     carrying: defaultdict[int, set[str]] = defaultdict(set)
     for session in route_reach.plane.sessions:
         for side in (session.a, session.b):
@@ -67,7 +67,7 @@ def _find_announced_link_subnets(route_reach: RoutePropagation) -> Iterator[Anal
         position = statements.get(subnet)
         path = ("redistributions", f"{subnet.family}-connected") if position is None else ("networks", str(position))
         yield AnalysisHit(
-            subject=(*router.subject, *path),
+            subject=(*router.bgp_subject, *path),
             facts={"device": router.name, "prefix": str(subnet) + count_suffix},
             discriminator=subnet.family,
             left_out=names_left_out([other for other in announced if other != subnet], 0),

@@ -17,7 +17,7 @@ from nodrop.model.routing import BgpNeighbor
 from nodrop.model.states import Unknown
 from nodrop.routing import ControlPlane
 from nodrop.routing.prefixes import ADDRESS_FAMILIES, parse_address
-from nodrop.routing.routers import Router
+from nodrop.routing.routers import VrfRouter
 from nodrop.routing.tiers import tier_of_device
 from nodrop.routing.words import neighbor_family_statement
 
@@ -37,11 +37,11 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
         return
     peerings = _Peerings(plane, index)
     for router, rows in taking:
-        tier, others = peerings.tier(router), peerings.count_alike(router)
+        tier, others = peerings.tier_if_certain(router), peerings.count_same_tier_and_asn(router)
         below = tier in (_LEAF_TIER, None)
-        if below and (others or peerings.is_shared_by_unread(router)):
+        if below and (others or peerings.may_unread_router_share_asn(router)):
             continue
-        unread = frozenset() if others else peerings.unread(router, below=below)
+        unread = frozenset() if others else peerings.unread_peers_that_decide_tier(router, below=below)
         if unread:
             yield UndecidedSubject(subject=(router.device.name,), missing=_UNREAD_SESSION_END_FACT, others=unread)
         else:
@@ -55,7 +55,7 @@ def _describe_shared_asn(others: int, *, below: bool) -> str:
     return " (which no other router has)" if below else ""
 
 
-def _build_hit(router: Router, rows: list[tuple[BgpNeighbor, str]], alike: str) -> AnalysisHit:
+def _build_hit(router: VrfRouter, rows: list[tuple[BgpNeighbor, str]], alike: str) -> AnalysisHit:
     key, field = rows[0]
     count_suffix = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
     asn = 0 if router.bgp is None else router.bgp.asn
@@ -71,7 +71,7 @@ def _build_hit(router: Router, rows: list[tuple[BgpNeighbor, str]], alike: str) 
     )
 
 
-def _neighbors_with_allowas_in(router: Router) -> Iterator[tuple[BgpNeighbor, str]]:
+def _neighbors_with_allowas_in(router: VrfRouter) -> Iterator[tuple[BgpNeighbor, str]]:
     for neighbor in router.neighbors:
         if neighbor.enabled and (fields := _fields_with_allowas_in(neighbor)):
             yield neighbor, fields[0]
@@ -111,9 +111,9 @@ class _Peerings:
         """By AS number and tier, the devices."""
         for router in plane.routers:
             if router.bgp is not None:
-                self._alike[router.bgp.asn, self.tier(router)].add(router.device.name)
+                self._alike[router.bgp.asn, self.tier_if_certain(router)].add(router.device.name)
 
-    def tier(self, router: Router) -> int | None:
+    def tier_if_certain(self, router: VrfRouter) -> int | None:
         """Return the tier of a router; None if it is unknown, or a router of another AS has the same above leaves.
 
         The routers of a tier have no sessions with each other. The type of a SONiC switch, LeafRouter or another, often
@@ -122,43 +122,47 @@ class _Peerings:
         tier = tier_of_device(router.device)
         if tier in (_LEAF_TIER, None):
             return tier
-        return None if any(self._is_same_tier(router, far) for far in self._peers(router)) else tier
+        return None if any(self._is_same_tier_other_as(router, far) for far in self._peers(router)) else tier
 
-    def count_alike(self, router: Router) -> int:
+    def count_same_tier_and_asn(self, router: VrfRouter) -> int:
         """Return the number of other devices of its tier that were read and have its AS number."""
-        return 0 if router.bgp is None else len(self._alike[router.bgp.asn, self.tier(router)] - {router.device.name})
+        return (
+            0
+            if router.bgp is None
+            else len(self._alike[router.bgp.asn, self.tier_if_certain(router)] - {router.device.name})
+        )
 
-    def unread(self, router: Router, *, below: bool) -> frozenset[str]:
+    def unread_peers_that_decide_tier(self, router: VrfRouter, *, below: bool) -> frozenset[str]:
         """Return the unread peers that would show its tier, and for a leaf who shares its number: names or addresses.
 
         A session with a router of another tier shows both, unless AS numbers of that router's other sessions are open.
         """
         peers = self._peers(router)
-        tier = self.tier(router)
-        joins_tiers = any(self.tier(far) not in (tier, None) for far in peers)
-        own_open = () if joins_tiers else ((router, neighbor) for neighbor in self._dangling(router))
+        tier = self.tier_if_certain(router)
+        joins_tiers = any(self.tier_if_certain(far) not in (tier, None) for far in peers)
+        own_open = () if joins_tiers else ((router, neighbor) for neighbor in self._neighbors_without_session(router))
         far_open = (
             (far, neighbor)
             for far in (peers if below else ())
-            for neighbor in self._dangling(far)
-            if not isinstance(neighbor.remote_asn, int) and not self._leads_to_read(far, neighbor, router)
+            for neighbor in self._neighbors_without_session(far)
+            if not isinstance(neighbor.remote_asn, int) and not self._leads_to_known_router(far, neighbor, router)
         )
         return frozenset(
             str(self._node.get((near.number, neighbor.key)) or neighbor.key)
             for near, neighbor in chain(own_open, far_open)
         )
 
-    def is_shared_by_unread(self, router: Router) -> bool:
+    def may_unread_router_share_asn(self, router: VrfRouter) -> bool:
         """Whether a peer states its AS number for a neighbor that was not read; sessions that are down may be read."""
         return any(
             router.bgp is not None
             and neighbor.remote_asn == router.bgp.asn
-            and not self._leads_to_read(far, neighbor, router)
+            and not self._leads_to_known_router(far, neighbor, router)
             for far in self._peers(router)
-            for neighbor in self._dangling(far)
+            for neighbor in self._neighbors_without_session(far)
         )
 
-    def _leads_to_read(self, near: Router, neighbor: BgpNeighbor, router: Router) -> bool:
+    def _leads_to_known_router(self, near: VrfRouter, neighbor: BgpNeighbor, router: VrfRouter) -> bool:
         """Whether a statement is for an address or a cable of a router, or of a device whose AS numbers are known."""
         far_address = None if neighbor.address is None else parse_address(neighbor.address)
         own_addresses = (own_address for leg in router.legs for own_address in leg.addresses)
@@ -170,15 +174,15 @@ class _Peerings:
             end is not None and (end.node == router.device.name or end.node in self._read) for end in ends
         )
 
-    def _dangling(self, router: Router) -> Iterator[BgpNeighbor]:
+    def _neighbors_without_session(self, router: VrfRouter) -> Iterator[BgpNeighbor]:
         for neighbor in router.neighbors:
             if neighbor.enabled and neighbor.key not in self._far[router.number]:
                 yield neighbor
 
-    def _peers(self, router: Router) -> list[Router]:
+    def _peers(self, router: VrfRouter) -> list[VrfRouter]:
         return [self._routers[number] for number in dict.fromkeys(self._far[router.number].values())]
 
-    def _is_same_tier(self, router: Router, far: Router) -> bool:
+    def _is_same_tier_other_as(self, router: VrfRouter, far: VrfRouter) -> bool:
         unlike = router.bgp is not None and far.bgp is not None and router.bgp.asn != far.bgp.asn
         return (
             unlike and router.device is not far.device and tier_of_device(router.device) == tier_of_device(far.device)

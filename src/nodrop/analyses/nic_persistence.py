@@ -31,11 +31,11 @@ def is_lost_at_reboot(index: Index, nic: Nic, hosts: HostFileTargets) -> bool:
     """Whether a file sets NICs for as long as the host runs, and no other file that was read starts it again."""
     if value_or_none(nic, "kept") is not False:
         return False
-    lost: dict[tuple[str, ...], bool] = index.keep("nic_persistence.lost", dict)
+    lost: dict[tuple[str, ...], bool] = index.compute_once("nic_persistence.lost", dict)
     key = (nic.host, nic.file, *nic.models)
     if key not in lost:
-        restoring = index.keep("nic_persistence.restoring", lambda: _BootRestoreFiles(index, hosts))
-        lost[key] = not restoring.restores(nic)
+        restoring = index.compute_once("nic_persistence.restoring", lambda: _BootRestoreFiles(index, hosts))
+        lost[key] = not restoring.restores_script_at_boot(nic)
     return lost[key]
 
 
@@ -51,10 +51,10 @@ class _BootRestoreFiles:
                 if value_or_none(nic, "starts") or value_or_none(nic, "trust") is not None:
                     self._templates.append(nic)
             elif value_or_none(nic, "starts"):
-                for stem in _stems_of_restored_files(nic):
+                for stem in _script_stems_started_by_unit(nic):
                     self._units_by_stem.setdefault(stem, []).append(nic)
 
-    def restores(self, script: Nic) -> bool:
+    def restores_script_at_boot(self, script: Nic) -> bool:
         """Whether one of the files, of the same host, sets the values of a script again."""
         units = self._units_by_stem.get(_strip_extension(script.file), [])
         if self._hosts is None:
@@ -63,7 +63,7 @@ class _BootRestoreFiles:
         return any(not own_names.isdisjoint(self._hosts.names_of(nic)) for nic in (*self._templates, *units))
 
 
-def _stems_of_restored_files(unit: Nic) -> set[str]:
+def _script_stems_started_by_unit(unit: Nic) -> set[str]:
     """Return the names without endings of scripts that a unit starts, also with a prefix, or that have its name."""
     programs = {word.rpartition("/")[2] for line in value_or_none(unit, "starts") or () for word in line.split()}
     stems = {_strip_extension(unit.file), *(_strip_extension(program) for program in programs)}

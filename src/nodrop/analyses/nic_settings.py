@@ -49,7 +49,7 @@ def find(index: Index, *, setting: str) -> Iterator[AnalysisHit | UndecidedSubje
         if value_or_none(nic, "link_layer") == "infiniband":
             continue
         for field in FIELDS_BY_SETTING.get(setting, (setting,)):
-            check = CHECKS_BY_FIELD.get((setting, field), CHECKS_BY_SETTING[setting])
+            check = CHECKS_BY_SETTING_AND_FIELD.get((setting, field), CHECKS_BY_SETTING[setting])
             if (value := value_or_none(nic, field)) is not None and not (
                 nic.spectrum_x and setting == "dcqcn_priorities"
             ):
@@ -59,7 +59,9 @@ def find(index: Index, *, setting: str) -> Iterator[AnalysisHit | UndecidedSubje
 def _check_setting(
     index: Index, nic: Nic, field: str, value: int, check: SettingCheck, hosts: HostFileTargets
 ) -> Iterator[AnalysisHit | UndecidedSubject]:
-    for facing in hosts.facing(nic) or ((None,) if hosts.of(nic) or not index.fabric.hosts else ()):
+    for facing in hosts.ports_facing_nics_of_file(nic) or (
+        (None,) if hosts.hosts_of_file(nic) or not index.fabric.hosts else ()
+    ):
         try:
             fault = check(nic, value, index.fabric, facing)
         except UnknownFact as unknown:
@@ -129,7 +131,7 @@ def _check_rdma_tos(_: Nic, tos: int, fabric: Fabric, __: FacedPort | None) -> S
     )
 
 
-def _check_manager_tos(nic: Nic, tos: int, fabric: Fabric, facing: FacedPort | None) -> SettingFault | None:
+def _check_connection_manager_tos(nic: Nic, tos: int, fabric: Fabric, facing: FacedPort | None) -> SettingFault | None:
     """Check the ToS of the connection manager, which storage over RoCE may have as its own."""
     return None if tos >> 2 in effects.roce_dscps(fabric) else _check_rdma_tos(nic, tos, fabric, facing)
 
@@ -223,7 +225,7 @@ def _check_mtu(_: Nic, mtu_bytes: int, __: Fabric, facing: FacedPort | None) -> 
     return SettingFault(str(mtu_bytes), f"at most {max_bytes}", max_bytes)
 
 
-def _check_rdma_mtu(_: Nic, mtu_bytes: int, fabric: Fabric, facing: FacedPort | None) -> SettingFault | None:
+def _check_mtu_fits_rdma(_: Nic, mtu_bytes: int, fabric: Fabric, facing: FacedPort | None) -> SettingFault | None:
     """Against the RDMA MTU that the owner states of all hosts, and headers; where none is stated, nothing is asked.
 
     The MTU of the port that the NIC faces ends it, where that is enough.
@@ -288,11 +290,11 @@ def _check_pcie_speed(_: Nic, pcie_mbps: int, __: Fabric, facing: FacedPort | No
     return SettingFault(f"{pcie_mbps / 1000:.0f} Gb/s", f"at least {port_mbps // 1000} Gb/s")
 
 
-def _check_loopback(_: Nic, on: int, __: Fabric, ___: FacedPort | None) -> SettingFault | None:
+def _check_nic_loopback_off(_: Nic, on: int, __: Fabric, ___: FacedPort | None) -> SettingFault | None:
     return SettingFault("through the NICs", "by NVLink or shared memory") if on else None
 
 
-_TOS_SETTINGS = (
+_TOS_FIELDS = (
     "tos",
     "driver_traffic_class",
     "traffic_class",
@@ -301,8 +303,8 @@ _TOS_SETTINGS = (
     "nvshmem_traffic_class",
 )
 FIELDS_BY_SETTING: Mapping[str, tuple[str, ...]] = {
-    "tos": _TOS_SETTINGS,
-    "ecn_capable": (*_TOS_SETTINGS, "nvme_rdma_tos", "lustre_o2ib_tos"),
+    "tos": _TOS_FIELDS,
+    "ecn_capable": (*_TOS_FIELDS, "nvme_rdma_tos", "lustre_o2ib_tos"),
     "rdma_mtu": ("mtu_bytes",),
 }
 """By setting the fields of a NIC that say it, where they are not called so themselves."""
@@ -317,16 +319,16 @@ CHECKS_BY_SETTING: Mapping[str, SettingCheck] = {
     "dscp_to_priority": _check_dscp_to_priority,
     "dcqcn_priorities": _check_dcqcn_priorities,
     "mtu_bytes": _check_mtu,
-    "rdma_mtu": _check_rdma_mtu,
+    "rdma_mtu": _check_mtu_fits_rdma,
     "cable_length_m": _check_cable_length,
     "priority_to_buffer": _check_priority_buffers,
     "roce_version": _check_roce_version,
     "gid_index": _check_gid_index,
     "link_pause": _check_link_pause,
     "storm_guard": _check_storm_guard,
-    "loopback": _check_loopback,
+    "loopback": _check_nic_loopback_off,
     "pcie_mbps": _check_pcie_speed,
 }
 
-CHECKS_BY_FIELD: Mapping[tuple[str, str], SettingCheck] = {("tos", "tos"): _check_manager_tos}
+CHECKS_BY_SETTING_AND_FIELD: Mapping[tuple[str, str], SettingCheck] = {("tos", "tos"): _check_connection_manager_tos}
 """By setting and field the checks of fields that allow more than the setting's own check."""

@@ -41,8 +41,10 @@ def _lacks_adaptive_routing(nic: Nic, on: list[Nic], hosts: HostFileTargets) -> 
     """Whether a file sets RoCE of NICs with adaptive routing, and neither it nor another for them turns that on."""
     if isinstance(nic.adaptive_routing, bool) or not _sets_roce(nic):
         return False
-    own_names = {host.name for host in hosts.of(nic) if _supports_adaptive_routing(host.nic)}
-    return bool(own_names) and not any(own_names & {host.name for host in hosts.of(other_nic)} for other_nic in on)
+    own_names = {host.name for host in hosts.hosts_of_file(nic) if _supports_adaptive_routing(host.nic)}
+    return bool(own_names) and not any(
+        own_names & {host.name for host in hosts.hosts_of_file(other_nic)} for other_nic in on
+    )
 
 
 def _sets_roce(nic: Nic) -> bool:

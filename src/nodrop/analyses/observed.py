@@ -6,10 +6,10 @@ from collections.abc import Hashable, Iterator, Mapping
 from nodrop.analyses import AnalysisHit
 from nodrop.analyses._aims import required_destinations_of
 from nodrop.analyses._computed import compute_observation
-from nodrop.analyses._expected import NOTHING_SEEN, ObservedFault, expected_routes, find_observed_faults
+from nodrop.analyses._expected import NOTHING_SEEN, ObservedFault, expected_ports_by_route, find_observed_faults
 from nodrop.analyses._naming import (
     abbreviate_list,
-    describe_ends,
+    describe_cable_ends,
     format_item_name,
     format_observed_value,
     locate_item,
@@ -18,7 +18,13 @@ from nodrop.analyses._naming import (
 from nodrop.analyses._plane import control_plane_of
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject
-from nodrop.routing.observation import OBSERVATION_CHECKS, OBSERVATIONS, DifferingFlow, Observation, ObservationCheck
+from nodrop.routing.observation import (
+    OBSERVATION_CHECKS,
+    OBSERVATIONS_CHANNEL,
+    DifferingFlow,
+    Observation,
+    ObservationCheck,
+)
 
 RESTS_ON = frozenset({"cables", "roles"})
 NEEDS_ROUTING = True
@@ -33,19 +39,19 @@ def find(index: Index, *, check: str) -> Iterator[AnalysisHit]:
     delivered. The facts are `what` it is about, how that is `observation` and how it is `expected`, and the message of
     the validator (`said`), after a colon.
     """
-    for seen in index.get_value(OBSERVATIONS, ()):
+    for seen in index.get_channel_value(OBSERVATIONS_CHANNEL, ()):
         own_faults = [
             fault for fault in find_observed_faults(index, seen) if fault.check == check and fault.seen != NOTHING_SEEN
         ]
         match check:
             case "differences":
-                yield from _computed_differences(index, seen)
+                yield from _computation_difference_hits(index, seen)
             case "silence":
                 yield from _unanswered_hits(index, seen)
             case "flows":
                 yield from _lost_flow_hits(seen)
             case "configuration":
-                yield from _find_rejected_lines(seen, own_faults)
+                yield from _rejected_line_hits(seen, own_faults)
             case "addresses":
                 yield from _shared_address_hits(index, seen, own_faults)
             case "routes":
@@ -71,12 +77,12 @@ def _finding_facts(
 def _build_hit(index: Index, seen: Observation, fault: ObservedFault) -> AnalysisHit:
     subject, at = locate_item(index, fault.item)
     validator_message = seen.said.get((fault.check, fault.item), "")
-    subject_text = describe_ends(index, fault.item) if fault.check == "links" else format_item_name(fault.item)
+    subject_text = describe_cable_ends(index, fault.item) if fault.check == "links" else format_item_name(fault.item)
     facts = _finding_facts(seen, subject_text, fault, validator_message)
     return AnalysisHit(subject=subject, at=at, facts=facts, discriminator=f"{seen.by} {fault.item[-1]}")
 
 
-def _find_rejected_lines(observation: Observation, own_faults: list[ObservedFault]) -> Iterator[AnalysisHit]:
+def _rejected_line_hits(observation: Observation, own_faults: list[ObservedFault]) -> Iterator[AnalysisHit]:
     """Yield the lines that a validator rejected, and devices that it rejected completely without naming a line."""
     named_devices = set()
     for rejected_line in observation.refused:
@@ -112,7 +118,7 @@ def _shared_address_hits(index: Index, seen: Observation, own_faults: list[Obser
 
 def _missing_path_hits(index: Index, seen: Observation, own_faults: list[ObservedFault]) -> Iterator[AnalysisHit]:
     """Yield, by router, the ports over which it does not send as it should; one hit for prefixes that are alike."""
-    should = expected_routes(index, seen)
+    should = expected_ports_by_route(index, seen)
     together: defaultdict[tuple[Subject, frozenset[str], frozenset[str]], list[ObservedFault]] = defaultdict(list)
     for fault in own_faults:
         subject, _ = locate_item(index, fault.item)
@@ -195,14 +201,14 @@ def _lost_flow_hits(seen: Observation) -> Iterator[AnalysisHit]:
         )
 
 
-def _computed_differences(index: Index, seen: Observation) -> Iterator[AnalysisHit]:
+def _computation_difference_hits(index: Index, seen: Observation) -> Iterator[AnalysisHit]:
     """Yield, by check and device, how many items a validator sees differently from nodrop, with the first."""
     own_observation = compute_observation(index)
     for check in OBSERVATION_CHECKS[1:]:  # whether a configuration is taken is theirs to say
         own_states, validator_states = own_observation.seen.get(check, {}), seen.seen.get(check, {})
         together: defaultdict[str, list[Subject]] = defaultdict(list)
         for item in dict.fromkeys((*own_states, *(validator_states if check == "routes" else ()))):
-            blind = own_observation.blind(check, item) or seen.blind(check, item)
+            blind = own_observation.reason_unseen(check, item) or seen.reason_unseen(check, item)
             silent = item not in validator_states and check != "routes"
             if (
                 not blind

@@ -18,7 +18,7 @@ UNREAD_LINK_END_FACT = "the other end of a link"
 
 def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the cables with such an end; the facts are sender and receiver, each with its port, and priorities."""
-    search = _Search(index)
+    search = _OneSidedPauseSearch(index)
     for link in index.fabric.links:
         yield from search.hits(link, link.a, link.b)
         yield from search.hits(link, link.b, link.a)
@@ -26,7 +26,7 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
         yield UndecidedSubject(subject=(device,), missing=missing, others=frozenset(unread_nodes))
 
 
-class _Search:
+class _OneSidedPauseSearch:
     """The priorities that ends send and obey, each QoS profile read once, and the unknown facts by device."""
 
     def __init__(self, index: Index) -> None:

@@ -30,7 +30,7 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     for device in devices:
         if isinstance(device.management, Unknown):
             yield UndecidedSubject(subject=(device.name,), missing="device.management")
-    subnets = _Subnets(devices)
+    subnets = _ManagementSubnets(devices)
     if subnets.empty:
         return
     for device in devices:
@@ -43,7 +43,7 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
             )
 
 
-class _Subnets:
+class _ManagementSubnets:
     """The subnets of all management ports."""
 
     def __init__(self, devices: tuple[Device, ...]) -> None:
@@ -108,7 +108,7 @@ def _network_of_address(text: str) -> IpNetwork | None:
     )
 
 
-def _find_oob_parts(device: Device, subnets: _Subnets) -> Iterator[tuple[Subject, Subject, str, str]]:
+def _find_oob_parts(device: Device, subnets: _ManagementSubnets) -> Iterator[tuple[Subject, Subject, str, str]]:
     """Yield what lies in the out-of-band network: its subject, the part to point at, in words, and the subnet."""
     name = device.name
     for port in device.interfaces:
@@ -133,7 +133,7 @@ def _find_oob_parts(device: Device, subnets: _Subnets) -> Iterator[tuple[Subject
             yield (name, "@static_routes"), (route.prefix,), description, subnet
 
 
-def _oob_subnet_of_route(route: StaticRoute, subnets: _Subnets, device: str) -> str | None:
+def _oob_subnet_of_route(route: StaticRoute, subnets: _ManagementSubnets, device: str) -> str | None:
     """Return the subnet that a static route leads to or through."""
     if route.next_hop == subnets.interfaces.get(device):
         return route.next_hop

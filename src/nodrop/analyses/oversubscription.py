@@ -39,11 +39,11 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
                 "ratio": round(down / most, 2),
                 "wanted": wanted_max_oversubscription,
             }
-            changes = tuple(_slower_far_end_speeds(index, name, above))
+            changes = tuple(_faster_far_end_speeds(index, name, above))
             yield AnalysisHit(subject=(name,), at=(name, above[0].name), facts=facts, changes=changes)
 
 
-def _slower_far_end_speeds(index: Index, name: str, uplinks: Iterable[Interface]) -> Iterator[tuple[Subject, object]]:
+def _faster_far_end_speeds(index: Index, name: str, uplinks: Iterable[Interface]) -> Iterator[tuple[Subject, object]]:
     """Yield the speeds of the far ends of uplinks that are slower than those."""
     for uplink in uplinks:
         end = index.far_end(name, uplink.name)

@@ -22,7 +22,7 @@ def find(index: Index) -> Iterator[AnalysisHit]:
         owners = [reach.plane.routers[row[0]] for row in reach.world.origins[prefix]]
         asn = 0 if router.bgp is None else router.bgp.asn
         yield AnalysisHit(
-            subject=(*router.subject, "asn"),
+            subject=(*router.bgp_subject, "asn"),
             facts={"device": router.name, "asn": asn, "prefix": str(prefix), "owner": owners[0].name},
-            related=tuple(((*owner.subject, "asn"), "the switch that announces it") for owner in owners[:1]),
+            related=tuple(((*owner.bgp_subject, "asn"), "the switch that announces it") for owner in owners[:1]),
         )

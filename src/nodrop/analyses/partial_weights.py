@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from nodrop.analyses import AnalysisHit
-from nodrop.analyses._drops import RoutePropagation, route_reaches_of
+from nodrop.analyses._drops import RoutePropagation, route_propagations_of
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, RouteMapRule
 from nodrop.model.states import known_rows
@@ -39,7 +39,7 @@ def find(index: Index) -> Iterator[AnalysisHit]:
     best_hits: dict[Subject, tuple[int, AnalysisHit]] = {}
     if not any(map(_has_link_bandwidth, _processes(index))):
         return
-    for reach in route_reaches_of(index):
+    for reach in route_propagations_of(index):
         finder = _WeightFinder(reach)
         for number, speaker in reach.world.speakers.items():
             choices = {entry.hops: entry for entry in reach.state.table(number).entries if len(entry.hops) > 1}
@@ -140,4 +140,4 @@ class _WeightFinder:
         policy = neighbor_family_statement(side.neighbor, self._reach.routes.family).export_policy
         if policy is None:
             return _Unweighed(f"the session to {session[-1]}", session, session)
-        return _Unweighed(f"route map {policy}", (*router.subject, "route_maps", policy), session)
+        return _Unweighed(f"route map {policy}", (*router.bgp_subject, "route_maps", policy), session)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.analyses._plane import control_plane_of
-from nodrop.analyses._targets import routed_targets_of
+from nodrop.analyses._targets import host_and_loopback_targets
 from nodrop.model.index import Index
 from nodrop.model.nics import ROCE_HEADERS_BYTES
 from nodrop.model.states import Unknown
@@ -47,7 +47,7 @@ def _largest_host_packet(index: Index) -> tuple[int | None, str]:
     """Return the largest packet that goes from one host to another, and the source of that size."""
     plane = control_plane_of(index)
     mtus: dict[tuple[str, str], int] = {}
-    for target in routed_targets_of(index):
+    for target in host_and_loopback_targets(index):
         device = plane.routers[target.router].device.name
         for name in target.leg.ports:
             port = index.interface(device, name)

@@ -13,7 +13,7 @@ from nodrop.model.index import Index
 from nodrop.model.routing import Bgp
 from nodrop.model.subject import Subject
 from nodrop.routing.prefixes import ADDRESS_FAMILIES
-from nodrop.routing.routers import Router
+from nodrop.routing.routers import VrfRouter
 from nodrop.routing.words import neighbor_family_statement
 
 NEEDS_ROUTING = True
@@ -26,7 +26,7 @@ _LIST_TITLE_BY_MATCH = {
 }
 
 
-class _Missing(NamedTuple):
+class _MissingPolicyObject(NamedTuple):
     """A missing object, the part that names it, and the effect."""
 
     name: str
@@ -51,7 +51,7 @@ def find(index: Index) -> Iterator[AnalysisHit]:
             )
 
 
-def _missing_policies(router: Router, bgp: Bgp) -> Iterator[_Missing]:
+def _missing_policies(router: VrfRouter, bgp: Bgp) -> Iterator[_MissingPolicyObject]:
     used: set[str] = set()
     for neighbor in router.neighbors:
         for family in ADDRESS_FAMILIES:
@@ -63,7 +63,7 @@ def _missing_policies(router: Router, bgp: Bgp) -> Iterator[_Missing]:
                 if not referenced_policy.there and not referenced_policy.of_other_family:
                     at = (*router.at(neighbor), *referenced_policy.field.split("/"))
                     effect = f"no route is {'accepted' if 'import' in referenced_policy.field else 'announced'}"
-                    yield _Missing(
+                    yield _MissingPolicyObject(
                         f"{referenced_policy.kind} {referenced_policy.name}", at, f"neighbor {neighbor.key}", effect
                     )
     maps = {route_map.name: route_map for route_map in bgp.route_maps}
@@ -71,15 +71,17 @@ def _missing_policies(router: Router, bgp: Bgp) -> Iterator[_Missing]:
         if row.policy is not None:
             used.add(row.policy)
             if row.policy not in maps:
-                at = (*router.subject, "redistributions", row.key, "policy")
-                yield _Missing(f"route map {row.policy}", at, f"redistribute {row.source}", "no route is redistributed")
+                at = (*router.bgp_subject, "redistributions", row.key, "policy")
+                yield _MissingPolicyObject(
+                    f"route map {row.policy}", at, f"redistribute {row.source}", "no route is redistributed"
+                )
     for name in sorted(used & maps.keys()):
         for rule in maps[name].rules:
             for kind, value in rule.matches:
                 if kind in _LIST_TITLE_BY_MATCH and value.split() and not _is_list_defined(bgp, kind, value.split()[0]):
-                    at = (*router.subject, "route_maps", name, "rules", str(rule.sequence))
+                    at = (*router.bgp_subject, "route_maps", name, "rules", str(rule.sequence))
                     by = f"rule {rule.sequence} of route map {name}"
-                    yield _Missing(
+                    yield _MissingPolicyObject(
                         f"{_LIST_TITLE_BY_MATCH[kind]} {value.split()[0]}", at, by, "the rule matches no route"
                     )
 

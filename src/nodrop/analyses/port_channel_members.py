@@ -23,7 +23,7 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
             members = [
                 port for name in channel.members if (port := _find_active_member(index, device, name)) is not None
             ]
-            for aspect, read in MEMBER_ASPECTS.items():
+            for aspect, read in MEMBER_TRAITS_BY_ASPECT.items():
                 yield from _outlier_member_hits(device, channel.name, members, aspect, read)
 
 
@@ -117,7 +117,7 @@ def _classification_traits(qos: QosProfile) -> MemberTraits:
     )
 
 
-MEMBER_ASPECTS: dict[str, Callable[[QosProfile], MemberTraits]] = {
+MEMBER_TRAITS_BY_ASPECT: dict[str, Callable[[QosProfile], MemberTraits]] = {
     "pause": _pause_traits,
     "watchdog": _watchdog_traits,
     "classification": _classification_traits,

@@ -12,21 +12,21 @@ from operator import or_
 from typing import NamedTuple
 
 from nodrop.analyses import AnalysisHit
-from nodrop.analyses._drops import RoutePropagation, route_reaches_of
-from nodrop.analyses._expected import LegToNeighbor, legs_to_owners
+from nodrop.analyses._drops import RoutePropagation, route_propagations_of
+from nodrop.analyses._expected import LegToNeighbor, shortest_legs_to_owners
 from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor, Ipv6Unicast
 from nodrop.model.subject import Subject
-from nodrop.routing.adverts import PathAttributes, union_of_bits
+from nodrop.routing.adverts import PathAttributes, destinations_of_parts
 from nodrop.routing.originating import default_local_preference
 from nodrop.routing.policy import GRACEFUL_SHUTDOWN_COMMUNITY
 from nodrop.routing.prefixes import Prefix
-from nodrop.routing.routers import Router
+from nodrop.routing.routers import VrfRouter
 from nodrop.routing.words import neighbor_family_statement
 
 RESTS_ON = frozenset({"cables", "roles"})
 NEEDS_ROUTING = True
-_ORIGIN_NAMES = ("IGP", "EGP", "incomplete")
+_BGP_ORIGIN_NAMES = ("IGP", "EGP", "incomplete")
 
 
 class _LinkOffer(NamedTuple):
@@ -40,7 +40,7 @@ class _LinkOffer(NamedTuple):
 def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield what makes routers use some of equal paths, once each, with the example that has the most."""
     best_hits: dict[Subject, tuple[int, AnalysisHit]] = {}
-    for reach in route_reaches_of(index):
+    for reach in route_propagations_of(index):
         unused = _UnusedPathFinder(reach)
         for number, speaker in reach.world.speakers.items():
             for paths, hit in unused.hits(number) if not speaker.bgp.graceful_shutdown else ():
@@ -73,7 +73,7 @@ def _preference_cause(used: _LinkOffer, other_offer: _LinkOffer, usual: int) -> 
     if len(a.path) != len(b.path):
         return _PreferenceCause("path", f"path length {len(a.path)} against {len(b.path)}")
     if a.origin != b.origin:
-        return _PreferenceCause("origin", f"origin {_ORIGIN_NAMES[a.origin]} against {_ORIGIN_NAMES[b.origin]}")
+        return _PreferenceCause("origin", f"origin {_BGP_ORIGIN_NAMES[a.origin]} against {_BGP_ORIGIN_NAMES[b.origin]}")
     if (a.med or 0) != (b.med or 0):
         return _PreferenceCause("med", f"MED {a.med or 0} against {b.med or 0}")
     return None
@@ -112,9 +112,9 @@ class _UnusedPathFinder:
         reach = self._reach
         links, usual = reach.world.speakers[number].links, default_local_preference(reach.world.speakers[number].bgp)
         should = {
-            link.far: reach.expected_destinations(link.far, number, 0) for link in links if self._passing[link.far]
+            link.far: reach.destinations_to_announce(link.far, number, 0) for link in links if self._passing[link.far]
         }
-        expected_bits = reach.wanted & ~reach.own(number) & reduce(or_, should.values(), 0)
+        expected_bits = reach.wanted & ~reach.destinations_announced_by(number) & reduce(or_, should.values(), 0)
         for entry in reach.state.table(number).entries:
             bits = entry.bits & expected_bits
             if not bits or not entry.hops or len(entry.hops) == len(links):
@@ -131,13 +131,15 @@ class _UnusedPathFinder:
                     if not (shared_bits := offer.bits & link_bits):
                         continue
                     cause = self._find_loop_cause(number, position, offer) or _preference_cause(used, offer, usual)
-                    if cause is not None and (example := self._find_equal_destination(number, position, shared_bits)):
+                    if cause is not None and (
+                        example := self._destination_with_shortest_way(number, position, shared_bits)
+                    ):
                         unused_links.append((cause, position, example))
                         break
             paths = len(entry.hops) + len(unused_links)
             for cause, position, example in unused_links:
                 at = entry.hops[0] if cause.used else position
-                place = self._find_cause_place(number, at, example, cause)
+                place = self._find_attribute_origin(number, at, example, cause)
                 if cause.kind == "mark" and not place.inbound and self._is_drained(place.number):
                     continue
                 prefix = reach.prefixes(example)[0]
@@ -162,7 +164,7 @@ class _UnusedPathFinder:
                 self._offered[key] = [
                     _LinkOffer(advert_part.attributes, taken, bits)
                     for advert_part in advert.parts
-                    for taken, bits in link.inbound.parts((advert_part,), advert_part.bits)
+                    for taken, bits in link.inbound.apply_to_routes((advert_part,), advert_part.bits)
                 ]
             offers += self._offered[key]
         return offers
@@ -175,7 +177,7 @@ class _UnusedPathFinder:
             return None
         return _PreferenceCause("loop", f"its own AS number {asn} is in the path of the others")
 
-    def _find_equal_destination(self, number: int, position: int, bits: int) -> int:
+    def _destination_with_shortest_way(self, number: int, position: int, bits: int) -> int:
         """Return one of the given destinations that has a shortest way over a link; 0 if there is none."""
         leg = self._reach.plane.side(number, self._reach.world.speakers[number].links[position].session).leg.name
         while bits:
@@ -190,32 +192,40 @@ class _UnusedPathFinder:
         prefix = world.destinations.members[bit.bit_length() - 1][0]
         owners = tuple(sorted({row[0] for row in world.origins.get(prefix, ())}))
         if owners not in self._legs:
-            self._legs[owners] = legs_to_owners(owners, self._ways, self._passing)
+            self._legs[owners] = shortest_legs_to_owners(owners, self._ways, self._passing)
         return self._legs[owners]
 
-    def _find_cause_place(self, number: int, position: int, bit: int, cause: _PreferenceCause) -> _AttributeOrigin:
+    def _find_attribute_origin(self, number: int, position: int, bit: int, cause: _PreferenceCause) -> _AttributeOrigin:
         """Return where a route to a destination that is heard over a link gets what makes it better or worse."""
         state, speakers = self._reach.state, self._reach.world.speakers
         seen: set[int] = set()
         while True:
             seen.add(number)
             offer = next(hop_offer for hop_offer in self._offers_of_link(number, position) if hop_offer.bits & bit)
-            if cause.kind in ("weight", "preference", "loop") or _attribute_value(
+            if cause.kind in ("weight", "preference", "loop") or _deciding_attribute_value(
                 offer.taken, cause
-            ) != _attribute_value(offer.advertised, cause):
+            ) != _deciding_attribute_value(offer.advertised, cause):
                 return _AttributeOrigin(number, position, inbound=True)
             link = speakers[number].links[position]
             place = _AttributeOrigin(link.far, link.far_position, inbound=False)
-            entry = state.table(link.far).entry(bit.bit_length() - 1)
-            if cause.kind == "med" or entry is None or bit & union_of_bits(state.local(link.far)) or link.far in seen:
+            entry = state.table(link.far).entry_of_class(bit.bit_length() - 1)
+            if (
+                cause.kind == "med"
+                or entry is None
+                or bit & destinations_of_parts(state.local(link.far))
+                or link.far in seen
+            ):
                 return place
             grows = 1 if cause.kind == "path" else 0
-            if _attribute_value(offer.advertised, cause) > _attribute_value(entry.attributes, cause) + grows:
+            if (
+                _deciding_attribute_value(offer.advertised, cause)
+                > _deciding_attribute_value(entry.attributes, cause) + grows
+            ):
                 return place
             number, position = link.far, entry.hops[0]
 
 
-def _attribute_value(attributes: PathAttributes, cause: _PreferenceCause) -> int:
+def _deciding_attribute_value(attributes: PathAttributes, cause: _PreferenceCause) -> int:
     marked = int(GRACEFUL_SHUTDOWN_COMMUNITY in attributes.communities)
     return {"path": len(attributes.path), "origin": attributes.origin, "med": attributes.med or 0, "mark": marked}.get(
         cause.kind, 0
@@ -253,7 +263,7 @@ def _build_hit(
 
 
 def _name_cause_source(
-    router: Router,
+    router: VrfRouter,
     session: Subject,
     family_config: BgpNeighbor | Ipv6Unicast,
     cause: _PreferenceCause,
@@ -266,8 +276,8 @@ def _name_cause_source(
     if cause.kind == "weight" and family_config.weight:
         return f"the weight of neighbor {session[-1]}", (*session, "weight")
     if cause.kind == "med" and not place.inbound and bgp is not None and bgp.maximum_med is not None:
-        return "max-med", (*router.subject, "maximum_med")
+        return "max-med", (*router.bgp_subject, "maximum_med")
     policy = family_config.import_policy if place.inbound else family_config.export_policy
     if policy is None:
         return f"the session to {session[-1]}", session
-    return f"route map {policy}", (*router.subject, "route_maps", policy)
+    return f"route map {policy}", (*router.bgp_subject, "route_maps", policy)

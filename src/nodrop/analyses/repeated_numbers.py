@@ -12,8 +12,13 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from nodrop.analyses import AnalysisHit
-from nodrop.analyses._beside import OtherFabric, abbreviate_phrases, overlapping_fabrics, undescribed_cable_ends
-from nodrop.model.identifiers import IdentifierKind, NumberRange, find_holdings
+from nodrop.analyses._beside import (
+    OtherFabric,
+    abbreviate_phrases,
+    earlier_overlapping_fabrics,
+    undescribed_cabled_nodes,
+)
+from nodrop.model.identifiers import AddressOrNumberRange, IdentifierKind, find_addresses_and_as_numbers
 from nodrop.model.index import Index
 from nodrop.model.subject import FABRIC_HEAD, Subject
 
@@ -25,12 +30,12 @@ def find(index: Index, *, joined: bool) -> Iterator[AnalysisHit]:
 
     Compared are fabrics that are `joined`, or those that are not.
     """
-    other_fabrics = overlapping_fabrics(index)
+    other_fabrics = earlier_overlapping_fabrics(index)
     own_numbers = _numbers_by_kind(index) if other_fabrics else {}
     for fabric in other_fabrics:
         hosts = (
-            set(undescribed_cable_ends(fabric.index)) & set(undescribed_cable_ends(index))
-            if fabric.same_names(index)
+            set(undescribed_cabled_nodes(fabric.index)) & set(undescribed_cabled_nodes(index))
+            if fabric.do_names_mean_same_device(index)
             else set()
         )
         for kind, known_numbers in sorted(_numbers_by_kind(fabric.index).items()):
@@ -45,19 +50,19 @@ def find(index: Index, *, joined: bool) -> Iterator[AnalysisHit]:
                 )
 
 
-class _Number(NamedTuple):
+class _PlacedNumber(NamedTuple):
     """A number or prefix, where it stands, and its text there."""
 
-    span: NumberRange
+    span: AddressOrNumberRange
     subject: Subject
     text: str
 
 
-def _numbers_by_kind(index: Index) -> dict[IdentifierKind, list[_Number]]:
-    numbers: dict[IdentifierKind, list[_Number]] = {}
-    for holding in find_holdings(index.fabric):
+def _numbers_by_kind(index: Index) -> dict[IdentifierKind, list[_PlacedNumber]]:
+    numbers: dict[IdentifierKind, list[_PlacedNumber]] = {}
+    for holding in find_addresses_and_as_numbers(index.fabric):
         rows = numbers.setdefault(holding.kind, [])
-        rows += (_Number(span, holding.subject, text) for text, span in holding.spans())
+        rows += (_PlacedNumber(span, holding.subject, text) for text, span in holding.spans())
     return numbers
 
 
@@ -67,16 +72,16 @@ def _cable_end_pairs(index: Index) -> set[frozenset[Subject]]:
 
 def _overlap_hits(
     kind: str,
-    own_numbers: list[_Number],
-    other_numbers: list[_Number],
+    own_numbers: list[_PlacedNumber],
+    other_numbers: list[_PlacedNumber],
     other_fabric: OtherFabric,
     cables: set[frozenset[Subject]],
 ) -> Iterator[AnalysisHit]:
     """Yield a hit with all overlaps of a kind but those of the two ends of a cable, placed at the first."""
     known_numbers = sorted(other_numbers)
     starts = [known_number.span[:2] for known_number in known_numbers]
-    furthest: list[_Number] = list(accumulate(known_numbers, _number_with_later_end))
-    words: dict[str, tuple[_Number, _Number]] = {}
+    furthest: list[_PlacedNumber] = list(accumulate(known_numbers, _number_with_later_end))
+    words: dict[str, tuple[_PlacedNumber, _PlacedNumber]] = {}
     for number in own_numbers:
         version, low, high = number.span
         at = bisect_right(starts, (version, high))
@@ -98,10 +103,10 @@ def _overlap_hits(
     )
 
 
-def _number_with_later_end(number: _Number, other_number: _Number) -> _Number:
+def _number_with_later_end(number: _PlacedNumber, other_number: _PlacedNumber) -> _PlacedNumber:
     return max(number, other_number, key=_last_number_of)
 
 
-def _last_number_of(number: _Number) -> tuple[int, int]:
+def _last_number_of(number: _PlacedNumber) -> tuple[int, int]:
     version, _, high = number.span
     return version, high

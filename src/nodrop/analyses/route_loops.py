@@ -7,7 +7,7 @@ from nodrop.analyses._plane import control_plane_of
 from nodrop.model.index import Index
 from nodrop.routing.paths import PathStart, PathWalk
 from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address
-from nodrop.routing.static_routes import usable_static_routes
+from nodrop.routing.static_routes import readable_static_routes
 
 RESTS_ON = frozenset({"cables"})
 NEEDS_ROUTING = True
@@ -19,8 +19,8 @@ def find(index: Index) -> Iterator[AnalysisHit]:
     reported_circles: set[frozenset[int]] = set()
     for router in plane.routers:
         for family in ADDRESS_FAMILIES:
-            for route, prefix in usable_static_routes(router, family):
-                found_route = plane.of(family).own(router.number).get(prefix)
+            for route, prefix in readable_static_routes(router, family):
+                found_route = plane.of(family).non_bgp_routes(router.number).get(prefix)
                 if found_route is None or all(hop.router is None for hop in found_route.hops):
                     continue
                 walk = PathWalk(plane, PathStart(router.number, None), Address(family, prefix.first))

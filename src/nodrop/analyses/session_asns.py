@@ -27,7 +27,7 @@ SpeakerKey = tuple[str, int]
 def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield the first session with such a fault of each pair of switches; two external ends with one AS yield one."""
     speakers = dict(_bgp_speakers(index))
-    owners = _address_owners(index, speakers)
+    owners = _speaker_by_address(index, speakers)
     showing = {device.name for device in index.fabric.devices if _has_local_asn(device)}
     wrong = _WrongAsnSessions(index, speakers, owners, showing)
     reported_pairs: set[tuple[str, str, str]] = set()
@@ -44,7 +44,7 @@ def find(index: Index) -> Iterator[AnalysisHit]:
                 reported_pairs.add((device_a, device_b, expected))
                 subject: Subject = (device.name, "@neighbors", session.key)
                 far_asn: Subject = (far[0], "@bgp", "asn")
-                changes = tuple(wrong.mended(device.name, far))
+                changes = tuple(wrong.changes_fixing_asn(device.name, far))
                 is_far_wrong = [changed for changed, _ in changes] == [far_asn]
                 yield AnalysisHit(
                     subject=subject,
@@ -60,7 +60,7 @@ def find(index: Index) -> Iterator[AnalysisHit]:
                     related=((((*subject, "remote_asn"), expected) if is_far_wrong else (far_asn, f"AS {far[1]}")),),
                 )
     if showing:
-        yield from _find_rejected_sessions(index, showing)
+        yield from _rejected_session_hits(index, showing)
 
 
 def _has_local_asn(device: Device) -> bool:
@@ -68,7 +68,7 @@ def _has_local_asn(device: Device) -> bool:
     return bgp is not None and any(neighbor.local_asn is not None for neighbor in known_rows(bgp.neighbors))
 
 
-def _find_rejected_sessions(index: Index, showing: set[str]) -> Iterator[AnalysisHit]:
+def _rejected_session_hits(index: Index, showing: set[str]) -> Iterator[AnalysisHit]:
     """Yield the first session of a switch to each one of `showing` that expects another number than is shown to it."""
     reported_pairs = set()
     for down in control_plane_of(index).down:
@@ -120,7 +120,7 @@ class _WrongAsnSessions:
                     if far[1] != session.remote_asn:
                         self.of.setdefault(device.name, []).append((session, far))
 
-    def mended(self, device: str, far: SpeakerKey) -> Iterator[tuple[Subject, object]]:
+    def changes_fixing_asn(self, device: str, far: SpeakerKey) -> Iterator[tuple[Subject, object]]:
         """Yield what would end the fault: the number that all sessions of several switches want of the far end."""
         name, asn = far
         asns = self._wanted[name]
@@ -139,7 +139,7 @@ def _bgp_speakers(index: Index) -> Iterator[tuple[str, SpeakerKey]]:
             yield device.name, (device.name, device.bgp.asn)
 
 
-def _address_owners(index: Index, speakers: Mapping[str, SpeakerKey]) -> dict[str, SpeakerKey | None]:
+def _speaker_by_address(index: Index, speakers: Mapping[str, SpeakerKey]) -> dict[str, SpeakerKey | None]:
     """Return who has an address, of those of ports and loopbacks; None where several switches have it."""
     owners: dict[str, SpeakerKey | None] = {}
     for device in index.fabric.devices:

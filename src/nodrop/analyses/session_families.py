@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import AnalysisHit
-from nodrop.analyses._drops import route_reaches_of
+from nodrop.analyses._drops import route_propagations_of
 from nodrop.analyses._naming import names_left_out
 from nodrop.model.index import Index
 from nodrop.routing.prefixes import AddressFamily
@@ -21,11 +21,11 @@ def find(index: Index) -> Iterator[AnalysisHit]:
     Where a second session over the same leg carries the other family, or is down, that is another matter; so is a
     session over several hops, whose leg carries none.
     """
-    for reach in route_reaches_of(index):
+    for reach in route_propagations_of(index):
         family, plane = reach.routes.family, reach.plane
         carrying = [side for peering in plane.sessions if family in peering.families for side in (peering.a, peering.b)]
         speaking = {side.router for side in carrying}
-        speaking |= {number for number in reach.world.speakers if reach.own(number)}
+        speaking |= {number for number in reach.world.speakers if reach.destinations_announced_by(number)}
         covered = {(side.router, side.leg.name) for side in carrying}
         covered |= {(failure.router.number, failure.leg.name) for failure in plane.down if failure.leg is not None}
         rows: dict[int, list[SessionSide]] = {}
@@ -46,7 +46,7 @@ def find(index: Index) -> Iterator[AnalysisHit]:
             first_neighbor = sides[0].neighbor
             field = ("active",) if family == "ipv4" else ("ipv6", "active")
             yield AnalysisHit(
-                subject=router.subject,
+                subject=router.bgp_subject,
                 at=(*router.at(first_neighbor), *field),
                 facts={
                     "device": router.name,

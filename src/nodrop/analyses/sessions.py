@@ -14,18 +14,18 @@ RESTS_ON = frozenset({"cables"})
 NEEDS_ROUTING = True
 GIVES_CHANGES = frozenset({"shutdown"})
 
-_FAULTY_FIELD_BY_REASON = {"shutdown": ("enabled",), "families": ("active",)}
+_FAULTY_FIELD_BY_DOWN_REASON = {"shutdown": ("enabled",), "families": ("active",)}
 """The part of a statement that is at fault, where it is not the whole."""
 
-_RELATION_BY_REASON = {"no-member": "the interface without ports", "static": "the static route"}
+_RELATED_PART_BY_DOWN_REASON = {"no-member": "the interface without ports", "static": "the static route"}
 """What a related place is, where it is not at the other end."""
 
-_NO_ADDRESS_REASON = "no address in a subnet with its neighbor"
+_NO_SHARED_SUBNET_REASON = "no address in a subnet with its neighbor"
 
 
 def find(index: Index, *, reason: str) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the statements that get no session for this `reason` (routing.routers.Reason)."""
-    by_reason = index.keep(
+    by_reason = index.compute_once(
         "sessions that are down, by reason", lambda: _down_sessions_by_reason(control_plane_of(index).down)
     )
     for down in by_reason.get(reason, ()):
@@ -36,14 +36,18 @@ def find(index: Index, *, reason: str) -> Iterator[AnalysisHit | UndecidedSubjec
             if reason == "no-subnet":
                 over = down.neighbor.interface
                 facts["lack"] = (
-                    f"no interface {over} for its session" if over else f"{_NO_ADDRESS_REASON} {down.neighbor.key}"
+                    f"no interface {over} for its session"
+                    if over
+                    else f"{_NO_SHARED_SUBNET_REASON} {down.neighbor.key}"
                 )
             subject = down.router.at(down.neighbor)
             yield AnalysisHit(
                 subject=subject,
-                at=(*subject, *_FAULTY_FIELD_BY_REASON.get(reason, ())),
+                at=(*subject, *_FAULTY_FIELD_BY_DOWN_REASON.get(reason, ())),
                 facts={**facts, **down.facts},
-                related=tuple((place, _RELATION_BY_REASON.get(reason, "the other end")) for place in down.related),
+                related=tuple(
+                    (place, _RELATED_PART_BY_DOWN_REASON.get(reason, "the other end")) for place in down.related
+                ),
                 changes=(((*subject, "enabled"), True),) if reason == "shutdown" else (),
                 names=tuple(str(named) for named in (facts["description"], down.facts.get("port")) if named),
             )

@@ -42,6 +42,6 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
         yield AnalysisHit(
             subject=router.at(side.neighbor),
             facts={"device": router.name, "session": side.neighbor.key + count_suffix, "ways": directions},
-            related=(((*router.subject, "requires_policy"), "RFC 8212"),),
+            related=(((*router.bgp_subject, "requires_policy"), "RFC 8212"),),
             left_out=names_left_out([row[0].neighbor.key for row in found_rows]),
         )

@@ -7,7 +7,7 @@ fabrics are two switches, whose ports are not compared.
 from collections.abc import Iterator, Mapping
 
 from nodrop.analyses import AnalysisHit
-from nodrop.analyses._beside import OtherFabric, abbreviate_phrases, overlapping_fabrics
+from nodrop.analyses._beside import OtherFabric, abbreviate_phrases, earlier_overlapping_fabrics
 from nodrop.model.fabric import End, Link
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject, link_subject, natural_sort_key
@@ -17,8 +17,8 @@ NEEDS_OTHER_FABRICS = True
 
 def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield a hit for each host or switch with ports that cables of an earlier fabric end at."""
-    for other_overlapping_fabric in overlapping_fabrics(index):
-        if not other_overlapping_fabric.same_names(index):
+    for other_overlapping_fabric in earlier_overlapping_fabrics(index):
+        if not other_overlapping_fabric.do_names_mean_same_device(index):
             continue
         other_links_by_end = {
             end: cable for cable in other_overlapping_fabric.fabric.links for end in (cable.a, cable.b)

@@ -6,7 +6,7 @@ A management address that no file states is compared with none.
 from collections.abc import Iterator
 
 from nodrop.analyses import AnalysisHit
-from nodrop.analyses._beside import overlapping_fabrics
+from nodrop.analyses._beside import earlier_overlapping_fabrics
 from nodrop.model.identifiers import management_addresses
 from nodrop.model.index import Index
 
@@ -15,7 +15,7 @@ NEEDS_OTHER_FABRICS = True
 
 def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield a hit for each pair of switches that have a management address in common."""
-    for other_overlapping_fabric in overlapping_fabrics(index):
+    for other_overlapping_fabric in earlier_overlapping_fabrics(index):
         holders: dict[str, str] = {}
         for device in other_overlapping_fabric.fabric.devices:
             for address in management_addresses(device):

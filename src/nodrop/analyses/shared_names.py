@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import AnalysisHit
-from nodrop.analyses._beside import overlapping_fabrics
+from nodrop.analyses._beside import earlier_overlapping_fabrics
 from nodrop.model.index import Index
 
 NEEDS_OTHER_FABRICS = True
@@ -11,7 +11,7 @@ NEEDS_OTHER_FABRICS = True
 
 def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield a hit for each switch whose name a switch of an earlier fabric of the site has."""
-    for other_overlapping_fabric in overlapping_fabrics(index):
+    for other_overlapping_fabric in earlier_overlapping_fabrics(index):
         if not other_overlapping_fabric.one_site:
             continue
         for device in index.fabric.devices:

@@ -13,7 +13,7 @@ from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.analyses._kinship import UNKNOWN_SIDE_NAME, FamilyPort, PortFamilies
 from nodrop.model.buffers import BufferProfile
 from nodrop.model.edit import get_part
-from nodrop.model.fields import field_names, label_of, number_words_by_field, unit_of
+from nodrop.model.fields import field_names, label_of, number_map_words_by_field, unit_of
 from nodrop.model.index import Index
 from nodrop.model.qos import PfcWatchdog, QosProfile, Queue, Scheduler, WredProfile
 from nodrop.model.states import UnknownFact, require_fact
@@ -45,7 +45,7 @@ PortTraits = tuple[PortTrait, ...]
 def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the ports unlike most of their siblings, once for each aspect with a difference."""
     kinship = PortFamilies(index, sides=True)
-    for aspect in SIBLING_ASPECTS:
+    for aspect in PORT_TRAITS_BY_ASPECT:
         yield from _outlier_hits(kinship, aspect)
 
 
@@ -62,8 +62,8 @@ def _outlier_hits(kinship: PortFamilies, aspect: str) -> Iterator[AnalysisHit | 
         member_traits = read_traits(member)
         return None if isinstance(member_traits, str) or not member_traits else member_traits
 
-    for family, (expected, sibling, count) in kinship.usual(value).items():
-        for first_member, members in kinship.kinds(family) if family[-1] is not None else ():
+    for family, (expected, sibling, count) in kinship.usual_value_by_family(value).items():
+        for first_member, members in kinship.ports_by_profile(family) if family[-1] is not None else ():
             own_traits = read_traits(first_member)
             if (
                 own_traits
@@ -79,7 +79,7 @@ def _outlier_hits(kinship: PortFamilies, aspect: str) -> Iterator[AnalysisHit | 
 def _read_profile_traits(aspect: str, qos: QosProfile) -> PortTraits | str:
     """Return the traits of a profile; if one is not known, the path of the missing fact."""
     try:
-        return tuple(SIBLING_ASPECTS[aspect](qos))
+        return tuple(PORT_TRAITS_BY_ASPECT[aspect](qos))
     except UnknownFact as unknown:
         return str(unknown)
 
@@ -154,7 +154,7 @@ def _classification_traits(qos: QosProfile) -> Iterator[PortTrait]:
 def _map_traits(qos: QosProfile, aspect: str) -> Iterator[PortTrait]:
     """Yield the entries of the maps of an aspect, in the words of their fields."""
     for name in field_names(QosProfile, aspect=aspect):
-        if (words := number_words_by_field().get(name)) is not None:
+        if (words := number_map_words_by_field().get(name)) is not None:
             yield from _map_entry_traits(qos, name, f"{words.source} {{}} {words.verb}", f"{words.target} {{}}")
 
 
@@ -238,7 +238,7 @@ def _watchdog_traits(qos: QosProfile) -> Iterator[PortTrait]:
             yield PortTrait(f"the watchdog's {label_of(name)} is", text, ("qos", "pfc_watchdog", name))
 
 
-SIBLING_ASPECTS: dict[str, Callable[[QosProfile], Iterator[PortTrait]]] = {
+PORT_TRAITS_BY_ASPECT: dict[str, Callable[[QosProfile], Iterator[PortTrait]]] = {
     "classification": _classification_traits,
     "scheduling": _scheduling_traits,
     "marking": _marking_traits,

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.analyses._drops import dropped_routes_of
-from nodrop.analyses._failed import FailureCase, failure_cases
+from nodrop.analyses._failed import FailureCase, harmful_failure_cases
 from nodrop.analyses._naming import names_left_out
-from nodrop.analyses._plane import control_plane_of, uncomputed_gaps
+from nodrop.analyses._plane import control_plane_of, undecided_subjects_of_gaps
 from nodrop.model.index import Index
 from nodrop.model.subject import link_subject as subject_of
-from nodrop.routing.failures import RouteLoss
+from nodrop.routing.failures import AffectedDestinations
 
 RESTS_ON = frozenset({"cables", "hosts", "roles"})
 NEEDS_ROUTING = True
@@ -22,11 +22,11 @@ def find(index: Index, *, what: str) -> Iterator[AnalysisHit | UndecidedSubject]
     The prefixes that a switch announces itself are not missed when it fails. A loss of hosts does not count if the
     router, or the hosts' own router, has lost sessions or routes already: that is reported separately.
     """
-    yield from uncomputed_gaps(control_plane_of(index))
+    yield from undecided_subjects_of_gaps(control_plane_of(index))
     reported_failures = set()
     hurt = {down.router.number for down in control_plane_of(index).down}
     hurt |= {number for _, drop in dropped_routes_of(index) for number in (drop.router, drop.link.far)}
-    for failure in failure_cases(index):
+    for failure in harmful_failure_cases(index):
         rows = (
             failure.valleys
             if what == "valley"
@@ -54,7 +54,7 @@ def find(index: Index, *, what: str) -> Iterator[AnalysisHit | UndecidedSubject]
         )
 
 
-def _is_loss_already_reported(case: FailureCase, row: RouteLoss, hurt: set[int]) -> bool:
+def _is_loss_already_reported(case: FailureCase, row: AffectedDestinations, hurt: set[int]) -> bool:
     """Whether a router, or all of those whose hosts it loses, are hurt already."""
     if row.router in hurt:
         return True

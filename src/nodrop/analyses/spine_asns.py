@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
 from nodrop.analyses import AnalysisHit, UndecidedSubject
-from nodrop.analyses._tiers import UplinkCable, bgp_peers_of, port_addresses, uplink_cables
+from nodrop.analyses._tiers import UplinkCable, port_addresses_without_length, possible_bgp_peers_by_key, uplink_cables
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp
@@ -23,7 +23,7 @@ RESTS_ON = frozenset({"cables", "roles"})
 GIVES_CHANGES = True
 LOOKS_AT = frozenset({"role", "bgp", "loopbacks", "addresses"})
 
-_CONTINUATION_KINDS = ("call", "on-match")
+_ROUTE_MAP_CONTINUATION_KINDS = ("call", "on-match")
 """What sends a route through more than one rule."""
 _PREFIX_LIST_ATTRIBUTES = ("ip address prefix-list", "ipv6 address prefix-list")
 
@@ -82,7 +82,7 @@ def _asn_changes(
     yield (upper, "@bgp", "asn"), shared
     for name in below:
         device = index.devices[name]
-        above = bgp_peers_of(index, device)
+        above = possible_bgp_peers_by_key(index, device)
         for session in known_rows(device.neighbors):
             if session.remote_asn == asn and session.key in above and above[session.key].name == upper:
                 yield (name, "@neighbors", session.key, "remote_asn"), shared
@@ -119,7 +119,7 @@ def _provides_transit(index: Index, cables: list[UplinkCable], foreign: tuple[Pr
     answers: list[bool | str] = []
     for cable in cables:
         port = index.interface(cable.upper.name, cable.upper_port)
-        keys = {cable.lower_port, *(port_addresses(port) if port else ())}
+        keys = {cable.lower_port, *(port_addresses_without_length(port) if port else ())}
         for session in lower.bgp.neighbors:
             if session.key not in keys or not session.enabled:
                 continue
@@ -145,7 +145,7 @@ def _policy_permits_prefixes(bgp: Bgp, name: str | None, foreign: tuple[Prefix, 
             fits = [_condition_matches(bgp, kind, value, network) for kind, value in rule.matches]
             if False in fits:
                 continue
-            if None in fits or any(kind in _CONTINUATION_KINDS for kind, _ in rule.sets):
+            if None in fits or any(kind in _ROUTE_MAP_CONTINUATION_KINDS for kind, _ in rule.sets):
                 return "device.bgp.route_maps"
             if rule.action == "permit":
                 return True

@@ -65,14 +65,16 @@ def find(index: Index, *, lossless: bool) -> Iterator[AnalysisHit | UndecidedSub
                 )
 
 
-class _Fault(NamedTuple):
+class _StorageTosFault(NamedTuple):
     """The fault of a ToS, and whether that is a lossless class for TCP."""
 
     lossless: bool
     facts: Mapping[str, str]
 
 
-def _find_tos_fault(fabric: Fabric, hosts: HostFileTargets, nic: Nic, purpose: StorageProtocol) -> _Fault | None:
+def _find_tos_fault(
+    fabric: Fabric, hosts: HostFileTargets, nic: Nic, purpose: StorageProtocol
+) -> _StorageTosFault | None:
     sender, wanted_traffic_classes = STORAGE_TOS_OPTIONS[purpose], _classes_of_storage(fabric, purpose)
     tos: int = value_or_none(nic, sender.field)
     tcp = purpose in TCP_STORAGE
@@ -101,10 +103,12 @@ def _find_tos_fault(fabric: Fabric, hosts: HostFileTargets, nic: Nic, purpose: S
     ]
     options = [f"DSCP {dscp} ({sender.option.format(tos=tos_byte_of_dscp(purpose, dscp))})" for dscp in dscps]
     if tcp and (port := _first_lossless_port(hosts, nic, sent >> 2)):
-        return _Fault(True, {"found": tos_text, "expected": " or ".join(options) or "a lossy class", "port": port})
+        return _StorageTosFault(
+            True, {"found": tos_text, "expected": " or ".join(options) or "a lossy class", "port": port}
+        )
     if not wanted_traffic_classes or any(sent >> 2 in traffic_class.dscp for traffic_class in wanted_traffic_classes):
         return None
-    return _Fault(False, {"found": tos_text, "expected": " or ".join(options), "port": ""})
+    return _StorageTosFault(False, {"found": tos_text, "expected": " or ".join(options), "port": ""})
 
 
 def _classes_of_storage(fabric: Fabric, purpose: StorageProtocol) -> list[TrafficClass]:
@@ -127,19 +131,19 @@ def _tos_of_connection_manager(fabric: Fabric, hosts: HostFileTargets, nic: Nic)
 
 def _values_stated_for_hosts(fabric: Fabric, hosts: HostFileTargets, nic: Nic, field: str) -> tuple[int, ...]:
     """Return the values that files of the same hosts state of a field, each once."""
-    own_names = {host.name for host in hosts.of(nic)}
+    own_names = {host.name for host in hosts.hosts_of_file(nic)}
     field_values = dict.fromkeys(
         value
         for other_nic in fabric.nics
         if (value := value_or_none(other_nic, field)) is not None
-        and (not own_names or own_names.intersection(host.name for host in hosts.of(other_nic)))
+        and (not own_names or own_names.intersection(host.name for host in hosts.hosts_of_file(other_nic)))
     )
     return tuple(field_values)
 
 
 def _first_lossless_port(hosts: HostFileTargets, nic: Nic, dscp: int) -> str:
     """Return the first port that the hosts face and that has a DSCP in a lossless traffic class; else nothing."""
-    for facing in hosts.facing(nic):
+    for facing in hosts.ports_facing_nics_of_file(nic):
         qos = require_fact(facing.port.qos, "interface.qos")
         if effects.is_lossless(qos, effects.tc_of_dscp(qos, dscp)):
             return facing.name

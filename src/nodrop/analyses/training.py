@@ -55,7 +55,7 @@ def _check_copper_port(index: Index, near: End, port: Interface, far: End) -> tu
     """Return the fault of a port at passive copper."""
     if isinstance(port.autoneg, Unknown) or port.autoneg or _is_known_true(port.link_training):
         return None
-    if _has_pam4(port) and _is_reported_by_platform(index.devices[near.node].platform, port):
+    if _has_pam4(port) and _is_covered_by_platform_rule(index.devices[near.node].platform, port):
         return None
     interface = index.interface(*far)
     if interface is not None and _is_known_true(interface.autoneg) and not surely_off(interface.enabled):
@@ -75,7 +75,7 @@ def _has_pam4(port: Interface) -> bool:
     return isinstance(speed, int) and isinstance(lanes, int) and lanes > 0 and speed // lanes >= PAM4_LANE_MBPS
 
 
-def _is_reported_by_platform(platform: str, port: Interface) -> bool:
+def _is_covered_by_platform_rule(platform: str, port: Interface) -> bool:
     """Whether a rule of the platform reports it: for links between switches, if ports negotiate by default."""
     traits = newest_traits(platform)
     negotiates = traits is not None and traits.autoneg is True

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import AnalysisHit
-from nodrop.analyses._drops import RoutePropagation, route_reaches_of
+from nodrop.analyses._drops import RoutePropagation, route_propagations_of
 from nodrop.analyses._naming import names_left_out
 from nodrop.model.index import Index
 
@@ -13,9 +13,9 @@ NEEDS_ROUTING = True
 
 def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield switches that announce routes and send no packets by them, with the setting that causes it."""
-    for reach in route_reaches_of(index):
+    for reach in route_propagations_of(index):
         for number, speaker in reach.world.speakers.items():
-            learned = reach.state.table(number).bits & reach.wanted & ~reach.own(number)
+            learned = reach.state.table(number).bits & reach.wanted & ~reach.destinations_announced_by(number)
             if uninstalled_bits := learned & ~speaker.installs:
                 yield _build_hit(reach, number, uninstalled_bits)
 
@@ -29,7 +29,7 @@ def _build_hit(reach: RoutePropagation, number: int, uninstalled_bits: int) -> A
     count_suffix = f" and {len(prefixes) - 1} more" if len(prefixes) > 1 else ""
     field = "distances" if policy is None else "installed_policy"
     return AnalysisHit(
-        subject=(*router.subject, f"{field}{mark}"),
+        subject=(*router.bgp_subject, f"{field}{mark}"),
         facts={
             "device": router.name,
             "prefix": f"{prefixes[0]}{count_suffix}",

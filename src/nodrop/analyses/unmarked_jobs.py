@@ -66,7 +66,7 @@ def find(index: Index, *, by: UnmarkedCase) -> Iterator[AnalysisHit | UndecidedS
         by_dscp = _unmarked_libraries_by_dscp(nic, _LIBRARIES_BY_CASE[by], dscps)
         if not by_dscp or (roce := is_roce(index, nic)) is False:
             continue
-        defaults = _DefaultTosSources() if by == "gpu" else _defaults_for(index, nic, hosts)
+        defaults = _DefaultTosSources() if by == "gpu" else _default_tos_sources(index, nic, hosts)
         if not _is_fault_of_kind(nic, by, defaults, hosts) or (
             by != "gpu" and _marks_rdma_by_default(nic, hosts, dscps)
         ):
@@ -109,7 +109,7 @@ def _is_fault_of_kind(nic: Nic, by: UnmarkedCase, defaults: _DefaultTosSources, 
     if by == "restart":
         return defaults.are_lost
     reported = any(name in _GPU_LIBRARIES for name in value_or_none(nic, "unmarked") or ())
-    own_hosts = hosts.of(nic)
+    own_hosts = hosts.hosts_of_file(nic)
     without_gpus = bool(own_hosts) and all(host.gpus == 0 for host in own_hosts)
     unmarked_gin = value_or_none(nic, "gin") is not False and value_or_none(nic, "gin_traffic_class") is None
     may_start_rdma = unmarked_gin and not (reported or without_gpus)
@@ -118,15 +118,17 @@ def _is_fault_of_kind(nic: Nic, by: UnmarkedCase, defaults: _DefaultTosSources, 
 
 def _marks_rdma_by_default(nic: Nic, hosts: HostFileTargets, dscps: tuple[int, ...]) -> bool:
     """Whether the NICs give RDMA its DSCP as they come from the factory."""
-    models = set(nic.models) or {host.nic if isinstance(host.nic, str) else "" for host in hosts.of(nic)}
+    models = set(nic.models) or {host.nic if isinstance(host.nic, str) else "" for host in hosts.hosts_of_file(nic)}
     held = [hardware.nic(model).roce_dscp if model in hardware.nics() else None for model in models]
     return bool(held) and all(dscp in dscps for dscp in held)
 
 
-def _defaults_for(index: Index, nic: Nic, hosts: HostFileTargets) -> _DefaultTosSources:
+def _default_tos_sources(index: Index, nic: Nic, hosts: HostFileTargets) -> _DefaultTosSources:
     """Return what gives RDMA of the same hosts a ToS; where no hosts are stated, any file may be for the same job."""
-    by_host: dict[str, list[Nic]] = index.keep("unmarked_jobs.files", lambda: _default_files_by_host(index, hosts))
-    of_hosts: dict[frozenset[str], _DefaultTosSources] = index.keep("unmarked_jobs.defaults", dict)
+    by_host: dict[str, list[Nic]] = index.compute_once(
+        "unmarked_jobs.files", lambda: _default_tos_files_by_host(index, hosts)
+    )
+    of_hosts: dict[frozenset[str], _DefaultTosSources] = index.compute_once("unmarked_jobs.defaults", dict)
     names = hosts.names_of(nic) if index.fabric.hosts else frozenset({_ANY_HOST})
     if names not in of_hosts:
         files = dict.fromkeys(file for name in sorted(names) for file in by_host.get(name, ()))
@@ -138,7 +140,7 @@ def _defaults_for(index: Index, nic: Nic, hosts: HostFileTargets) -> _DefaultTos
     return of_hosts[names]
 
 
-def _default_files_by_host(index: Index, hosts: HostFileTargets) -> dict[str, list[Nic]]:
+def _default_tos_files_by_host(index: Index, hosts: HostFileTargets) -> dict[str, list[Nic]]:
     """Return the scripts, the templates, and /etc/nccl.conf, that give RDMA a ToS, by the hosts that they are for.
 
     The ToS of the connection manager is none for these libraries, which set up connections by themselves; that of a

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import AnalysisHit
-from nodrop.analyses._drops import RoutePropagation, route_reaches_of
+from nodrop.analyses._drops import RoutePropagation, route_propagations_of
 from nodrop.analyses._naming import names_left_out
 from nodrop.model.index import Index
 from nodrop.routing.tiers import TierDirections
@@ -14,7 +14,7 @@ NEEDS_ROUTING = True
 
 def find(index: Index, *, unsettled: bool) -> Iterator[AnalysisHit]:
     """Yield switches that send up what comes from above, or those whose routes never settle (`unsettled`)."""
-    for reach in route_reaches_of(index):
+    for reach in route_propagations_of(index):
         yield from _unstable_route_hits(reach) if unsettled else _valley_hits(reach)
 
 
@@ -25,9 +25,9 @@ def _unstable_route_hits(reach: RoutePropagation) -> Iterator[AnalysisHit]:
     routers = [reach.plane.routers[number] for number in numbers]
     count_suffix = f" and {len(routers) - 1} more" if len(routers) > 1 else ""
     yield AnalysisHit(
-        subject=routers[0].subject,
+        subject=routers[0].bgp_subject,
         facts={"devices": routers[0].name + count_suffix, "family": _render_family(reach)},
-        related=tuple((router.subject, "also keeps changing its best path") for router in routers[1:3]),
+        related=tuple((router.bgp_subject, "also keeps changing its best path") for router in routers[1:3]),
         left_out=names_left_out([router.name for router in routers]),
         discriminator=reach.routes.family,
     )
@@ -45,12 +45,12 @@ def _valley_hits(reach: RoutePropagation) -> Iterator[AnalysisHit]:
     bottom_bits = {number: _upward_route_bits(reach, tiers, number) & reach.hosts for number in reach.world.speakers}
     over = tiers.trace_destinations(reach.hosts, table, local) if any(bottom_bits.values()) else {}
     for number, speaker in reach.world.speakers.items():
-        bits = bottom_bits[number] & tiers.into(number, over)
+        bits = bottom_bits[number] & tiers.destinations_from_above(number, over)
         if not bits:
             continue
         prefixes = reach.prefixes(bits)
         entries = [entry for entry in reach.state.table(number).entries if entry.bits & bits]
-        up = next(hop for hop in entries[0].hops if hop in tiers.up(number))
+        up = next(hop for hop in entries[0].hops if hop in tiers.uplink_positions(number))
         router = reach.plane.routers[number]
         link = speaker.links[up]
         shown = reach.prefixes(entries[0].bits & bits)[0]
@@ -71,6 +71,6 @@ def _upward_route_bits(reach: RoutePropagation, tiers: TierDirections, number: i
     """Return the routes that a router sends up although a router above sends them to it."""
     links = reach.world.speakers[number].links
     got = 0
-    for far in {links[position].far for position in tiers.up(number)}:
-        got |= reach.ways(far)[0].get(number, 0)
-    return got & reach.ways(number)[1]
+    for far in {links[position].far for position in tiers.uplink_positions(number)}:
+        got |= reach.destinations_by_next_hop(far)[0].get(number, 0)
+    return got & reach.destinations_by_next_hop(number)[1]

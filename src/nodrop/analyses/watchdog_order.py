@@ -20,7 +20,7 @@ from nodrop.platforms.kit.traits import newest_traits
 RESTS_ON = frozenset({"cables"})
 
 
-class _Ports(NamedTuple):
+class _WatchedPorts(NamedTuple):
     """Ports of a switch with a watchdog, and when that acts, ms: at the latest at a host, at the earliest elsewhere."""
 
     device: str
@@ -31,8 +31,8 @@ class _Ports(NamedTuple):
 def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the ports whose watchdog acts out of order; the facts are port, own, own_ms, other and other_ms."""
     joined = group_representative_by_device(index)
-    hosts: defaultdict[str, list[_Ports]] = defaultdict(list)
-    fabric: defaultdict[str, list[_Ports]] = defaultdict(list)
+    hosts: defaultdict[str, list[_WatchedPorts]] = defaultdict(list)
+    fabric: defaultdict[str, list[_WatchedPorts]] = defaultdict(list)
     for device in index.fabric.devices:
         missing: dict[str, None] = {}
         for ports, detection_ms in _find_detection_times(index, device, missing):
@@ -40,15 +40,15 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
             if isinstance(side, Unknown):
                 missing["interface.side"] = None
             elif side == "fabric" and not _has_stock_times(device, ports[0]):
-                fabric[joined[device.name]].append(_Ports(device.name, names, detection_ms))
+                fabric[joined[device.name]].append(_WatchedPorts(device.name, names, detection_ms))
             elif side == "host" and isinstance(device.watchdog_polling_ms, Unknown):
                 missing["device.watchdog_polling_ms"] = None
             elif side == "host":
                 latest_ms = detection_ms + 2 * (device.watchdog_polling_ms or 0)
-                hosts[joined[device.name]].append(_Ports(device.name, names, latest_ms))
+                hosts[joined[device.name]].append(_WatchedPorts(device.name, names, latest_ms))
         yield from (UndecidedSubject(subject=(device.name,), missing=path) for path in missing)
     for island in (host for host in hosts if host in fabric):
-        yield from _misordered_watchdogs(hosts[island], fabric[island])
+        yield from _misordered_watchdog_hits(hosts[island], fabric[island])
 
 
 def _has_stock_times(device: Device, port: Interface) -> bool:
@@ -59,14 +59,14 @@ def _has_stock_times(device: Device, port: Interface) -> bool:
     watchdog = qos.pfc_watchdog
     if watchdog is None or isinstance(watchdog, Unknown):
         return False
-    return traits.watchdog.is_stock(len(device.interfaces), polling_ms, watchdog)
+    return traits.watchdog.has_stock_times(len(device.interfaces), polling_ms, watchdog)
 
 
 def _find_detection_times(
     index: Index, device: Device, missing: dict[str, None]
 ) -> Iterator[tuple[Sequence[Interface], int]]:
     """Yield the ports in use whose watchdog has a detection time, and that time; unknown facts go to `missing`."""
-    for ports in index.alike(device):
+    for ports in index.alike_ports_of_device(device):
         first_interface = ports[0]
         if first_interface.enabled is False or first_interface.side is None or first_interface.qos is None:
             continue
@@ -81,9 +81,9 @@ def _find_detection_times(
                 yield ports, detection_ms
 
 
-def _misordered_watchdogs(hosts: list[_Ports], fabric: list[_Ports]) -> Iterator[AnalysisHit]:
+def _misordered_watchdog_hits(hosts: list[_WatchedPorts], fabric: list[_WatchedPorts]) -> Iterator[AnalysisHit]:
     usual_host, usual_fabric = _ports_with_usual_time(hosts, -1), _ports_with_usual_time(fabric, 1)
-    late: list[_Ports] = []
+    late: list[_WatchedPorts] = []
     if usual_host.acts_ms < usual_fabric.acts_ms:
         late = [host for host in hosts if host.acts_ms >= usual_fabric.acts_ms]
         usual_host = max(
@@ -96,7 +96,7 @@ def _misordered_watchdogs(hosts: list[_Ports], fabric: list[_Ports]) -> Iterator
             yield from _build_hits(ports, "between switches, acts after", "those at hosts take up to", usual_host)
 
 
-def _ports_with_usual_time(ports: list[_Ports], sign: int) -> _Ports:
+def _ports_with_usual_time(ports: list[_WatchedPorts], sign: int) -> _WatchedPorts:
     """Return the first ports with the most frequent time; of several the highest, or for -1 the lowest."""
     counts = Counter[int]()
     for port in ports:
@@ -105,7 +105,9 @@ def _ports_with_usual_time(ports: list[_Ports], sign: int) -> _Ports:
     return next(candidate for candidate in ports if candidate.acts_ms == usual)
 
 
-def _build_hits(ports: _Ports, own_text: str, other_text: str, other_ports: _Ports) -> Iterator[AnalysisHit]:
+def _build_hits(
+    ports: _WatchedPorts, own_text: str, other_text: str, other_ports: _WatchedPorts
+) -> Iterator[AnalysisHit]:
     place = ("qos", "pfc_watchdog", "detection_ms")
     for name in ports.names:
         yield AnalysisHit(

@@ -10,7 +10,16 @@ from nodrop.locate import add_finding_places
 from nodrop.model.change import Change
 from nodrop.model.reading import Reading
 from nodrop.model.subject import FABRIC_HEAD, Subject, subject_text
-from nodrop.plan.model import CHANGE_RISKS, ChangeRisk, DeviceChange, Effect, FactGroup, Hazard, Plan, PortGroupChange
+from nodrop.plan.model import (
+    CHANGE_RISKS,
+    ChangedFactGroup,
+    ChangeRisk,
+    DeviceChange,
+    Effect,
+    Plan,
+    PortGroupChange,
+    RolloutHazard,
+)
 from nodrop.platforms.kit.editing import subject_of
 from nodrop.report.check_document import format_outdated_build as unfit_said
 from nodrop.report.plan_document import (
@@ -23,7 +32,7 @@ from nodrop.report.plan_document import (
 from nodrop.report.plan_words import format_fact_lines
 from nodrop.report.rollout_page import format_rollout_hazards as hazards_said
 from nodrop.results.checked import OutdatedBuild
-from nodrop.results.rulings import BUILD_OUT_OF_DATE, RISK_OF_CHANGE, ROLLOUT_HAZARD, Ruling
+from nodrop.results.rulings import BUILD_OUT_OF_DATE, RISK_OF_CHANGE, ROLLOUT_HAZARD, BuiltinVerdict
 
 _SEQUENTIAL_SUFFIX = ", one at a time"
 _MAX_RELATED_PLACES = 5
@@ -55,15 +64,15 @@ def build_hazard_findings(plan: Plan, *, gate: bool) -> Iterator[Finding]:
             hazard.subject,
             _find_nearest_change(hazard, plan),
             f"{hazard.when} {hazard.rule}",
-            severity=_SEVERITY_BY_HAZARD[hazard.severity] if gate else "note",
+            severity=_SEVERITY_BY_HAZARD_SEVERITY[hazard.severity] if gate else "note",
             related=(RelatedPart(subject=hazard.subject, message=f"what breaks: {hazard.rule}"),),
         )
 
 
-_SEVERITY_BY_HAZARD: dict[str, Severity] = {"error": "error", "warning": "warning", "note": "note"}
+_SEVERITY_BY_HAZARD_SEVERITY: dict[str, Severity] = {"error": "error", "warning": "warning", "note": "note"}
 
 
-def _find_nearest_change(hazard: Hazard, plan: Plan) -> Subject:
+def _find_nearest_change(hazard: RolloutHazard, plan: Plan) -> Subject:
     """Return the changed fact that is nearest to the hazard."""
     stage = plan.order[hazard.stage - 1].devices
     changes = [
@@ -128,7 +137,7 @@ def _is_risk_at_least(risk: ChangeRisk, least: ChangeRisk) -> bool:
     return CHANGE_RISKS.index(risk) >= CHANGE_RISKS.index(least)
 
 
-def _build_risk_finding(block: FactGroup, effect: Effect, numbers: list[int]) -> Finding:
+def _build_risk_finding(block: ChangedFactGroup, effect: Effect, numbers: list[int]) -> Finding:
     """Return the verdict on facts that change in one place and do the same there."""
     fact_lines = [line for number in numbers for line in format_fact_lines(block.facts[number])]
     count_suffix = f" (and {len(fact_lines) - 1} more)" if len(fact_lines) > 1 else ""
@@ -167,7 +176,7 @@ def build_outdated_build_finding(mismatch: OutdatedBuild, build: Reading | None)
 
 
 def build_change_finding(
-    ruling: Ruling,
+    ruling: BuiltinVerdict,
     message: str,
     subject: Subject,
     at: Subject,

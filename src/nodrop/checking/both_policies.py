@@ -9,19 +9,19 @@ from nodrop import judging
 from nodrop.checking.comments import keep_former_comments
 from nodrop.checking.policy import PolicyChange, changed_wanted_keys, fabric_policy_change
 from nodrop.checking.policy_changes import NewlyPassingFindings, compare_policies, find_previous_fabric
-from nodrop.checking.rerouting import MOST_DEVICES
-from nodrop.checking.run import Run
-from nodrop.checking.two_states import ComparedFabrics, Pair, remove_switches
+from nodrop.checking.rerouting import MAX_DEVICES_FOR_ROUTING
+from nodrop.checking.run import CheckRun
+from nodrop.checking.two_states import ComparedFabrics, FabricSourcePair, remove_switches
 from nodrop.engine.nearby import AffectedPart, find_parts_to_recheck
 from nodrop.engine.rule import Rule
 from nodrop.engine.verdicts import analysis_hits, rule_options
-from nodrop.inputs import Inputs
-from nodrop.judging import Settings
+from nodrop.inputs import FabricInputs
+from nodrop.judging import CheckSettings
 from nodrop.model.declared import DeclaredFacts
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.results.checked import FindingChanges
-from nodrop.results.outcome import Outcome
+from nodrop.results.outcome import FabricOutcome
 
 ReportProgress = Callable[[str], None]
 ExecutorFactory = Callable[[int], AbstractContextManager[Executor | None]]
@@ -39,16 +39,20 @@ class NewStateByPolicy:
 
 
 def apply_base_policy(
-    pair: Pair, both_states: ComparedFabrics, reading_before: Reading, reading_after: Reading, check_run: Run
+    pair: FabricSourcePair,
+    both_states: ComparedFabrics,
+    reading_before: Reading,
+    reading_after: Reading,
+    check_run: CheckRun,
 ) -> NewStateByPolicy:
     """Return the new state with comments and a fabric.yaml that count as far as the base has them."""
     policies = check_run.policies
     if policies.work or pair.new is None:
         return NewStateByPolicy(after=reading_after, checked=reading_after)
     allowed = keep_former_comments(reading_after, reading_before if pair.old is not None else None)
-    was = pair.old if isinstance(pair.old, Inputs) else find_previous_fabric(pair.new, both_states)
+    was = pair.old if isinstance(pair.old, FabricInputs) else find_previous_fabric(pair.new, both_states)
     changes, beside = allowed.changes, None
-    if isinstance(pair.new, Inputs) and was is not None:
+    if isinstance(pair.new, FabricInputs) and was is not None:
         declared_context, former_context = (
             check_run.read_declared_context(pair.new) or DeclaredFacts(),
             check_run.read_declared_context(was) or DeclaredFacts(),
@@ -61,22 +65,27 @@ def apply_base_policy(
     kept_reading = allowed.reading
     checked = kept_reading
     if beside is not None:
-        reading = check_run.again(pair.new, reading_after, policies.reading(old=False), beside)
-        checked = replace(remove_switches(reading, check_run.unread(pair.new)), allowed=kept_reading.allowed)
+        reading = check_run.reread_with_settings(
+            pair.new, reading_after, policies.settings_for_state(old=False), beside
+        )
+        checked = replace(
+            remove_switches(reading, check_run.unreadable_switches(pair.new)), allowed=kept_reading.allowed
+        )
     proposed = reading_after
     if policies.proposed is not None:
         proposed = remove_switches(
-            check_run.again(pair.new, reading_after, policies.proposed.settings, None), check_run.unread(pair.new)
+            check_run.reread_with_settings(pair.new, reading_after, policies.proposed.settings, None),
+            check_run.unreadable_switches(pair.new),
         )
     return NewStateByPolicy(after=kept_reading, checked=checked, proposed=proposed, changes=changes)
 
 
-def find_passing_by_policy(
+def find_newly_passing_findings(
     governed: NewStateByPolicy,
-    check_results: tuple[Reading, Outcome, FindingChanges],
+    check_results: tuple[Reading, FabricOutcome, FindingChanges],
     rules: Sequence[Rule],
     first_index: Index,
-    check_run: Run,
+    check_run: CheckRun,
 ) -> NewlyPassingFindings:
     """Check a new state by the policy of the change too, and return what passes by that alone."""
     before, outcome, findings = check_results
@@ -99,10 +108,10 @@ def find_passing_by_policy(
 
 
 def parts_near_changes(
-    readings: tuple[Reading, Reading], indices: tuple[Index, Index], rules: Sequence[Rule], settings: Settings
+    readings: tuple[Reading, Reading], indices: tuple[Index, Index], rules: Sequence[Rule], settings: CheckSettings
 ) -> tuple[AffectedPart | None, AffectedPart | None]:
     """Return the parts of both states where findings can differ, for fabrics that are too large to check twice."""
-    if max(len(reading.fabric.devices) for reading in readings) <= MOST_DEVICES:
+    if max(len(reading.fabric.devices) for reading in readings) <= MAX_DEVICES_FOR_ROUTING:
         return None, None
     options = settings.config.options
     return find_parts_to_recheck(

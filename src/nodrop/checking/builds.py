@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
-from nodrop.checking.two_states import ComparedFabrics, FabricSource, Pair
+from nodrop.checking.two_states import ComparedFabrics, FabricSource, FabricSourcePair
 from nodrop.errors import InputProblems
-from nodrop.inputs import Inputs, Text
+from nodrop.inputs import FabricInputs, FileText
 from nodrop.model.compare import ModelDifference, differences, mask_unsupported_fields
 from nodrop.model.reading import Reading
 from nodrop.model.subject import natural_sort_key
@@ -14,7 +14,7 @@ from nodrop.platforms import unsupported_paths
 from nodrop.results.checked import OutdatedBuild
 from nodrop.syntax.yaml import read_top_level_text
 
-_MAX_DIFFERENCES = 20
+_MAX_LISTED_BUILD_DIFFERENCES = 20
 """How many places are kept at which a build is not what its intent comes to."""
 _MAX_STATEMENT_FILE_BYTES = 64_000_000
 ReadingOf = Callable[..., Reading | None]
@@ -38,19 +38,22 @@ def match_builds(
         possible = [
             folder
             for folder in state.folders
-            if not (pair.same and folder.same) and (state.is_called(folder, pair) or state.is_free(folder))
+            if not (pair.same and folder.same)
+            and (state.has_name_of_intent(folder, pair) or state.has_name_of_no_intent(folder))
         ]
-        for folder in state.nearest(possible, pair):
+        for folder in state.folders_with_most_switches(possible, pair):
             intent, files = reading(pair.new, old=False), reading(folder.new, old=False)
             if intent is None or files is None:
                 continue
             aside = unread(folder.new) if folder.new is not None else frozenset()
-            if (wrong := _compare_build_to_intent(pair.name, folder.name, intent, files, aside)) is None:
-                if not (_was_build_of_intent(folder, pair, devices) and _is_complete_build(intent, files)):
+            if (wrong := _compare_build_to_intent(pair.source_name, folder.source_name, intent, files, aside)) is None:
+                if not (_is_new_or_was_build(folder, pair, devices) and _matches_intent_except_switches(intent, files)):
                     judged.add(id(folder.new))
                 elif not pair.same:
                     build_of_intent[id(pair.new)] = id(folder.new)
-            elif state.is_called(folder, pair) or not _is_build_of_any(folder, state.intents, reading, devices):
+            elif state.has_name_of_intent(folder, pair) or not _is_build_of_any(
+                folder, state.intents, reading, devices
+            ):
                 unfit.append(wrong)
     return build_of_intent, judged, unfit
 
@@ -59,13 +62,13 @@ def find_deleted_builds(
     both_states: ComparedFabrics, reading: ReadingOf, devices: DevicesOf
 ) -> Iterator[OutdatedBuild]:
     """Yield the builds that are gone whole, while their intents stay and have no other."""
-    remaining_inputs = [pair.new for pair in both_states.pairs if isinstance(pair.new, Inputs)]
-    going = [pair.old for pair in both_states.pairs if isinstance(pair.old, Text) and pair.new is None]
-    staying = [pair for pair in both_states.pairs if isinstance(pair.old, Text) and pair.new is not None]
+    remaining_inputs = [pair.new for pair in both_states.pairs if isinstance(pair.new, FabricInputs)]
+    going = [pair.old for pair in both_states.pairs if isinstance(pair.old, FileText) and pair.new is None]
+    staying = [pair for pair in both_states.pairs if isinstance(pair.old, FileText) and pair.new is not None]
     for pair in both_states.pairs:
         if (
             pair.new is not None
-            or not isinstance(pair.old, Inputs)
+            or not isinstance(pair.old, FabricInputs)
             or find_build_counterparts(pair.old, going, devices)
         ):
             continue
@@ -74,7 +77,7 @@ def find_deleted_builds(
         for intent in equal or possible:
             missing = tuple(sorted(devices(intent.new), key=natural_sort_key)) if intent.new is not None else ()
             if missing and not find_build_counterparts(intent.new, remaining_inputs, devices):
-                yield OutdatedBuild(intent=intent.name, build=pair.name, missing=missing)
+                yield OutdatedBuild(intent=intent.source_name, build=pair.source_name, missing=missing)
 
 
 def find_build_counterparts(
@@ -90,7 +93,7 @@ def find_build_counterparts(
     kinds = [
         candidate
         for candidate in candidates
-        if candidate is not None and isinstance(candidate, Text) != isinstance(source, Text)
+        if candidate is not None and isinstance(candidate, FileText) != isinstance(source, FileText)
     ]
     called = [
         other_kind
@@ -106,9 +109,11 @@ def intent_by_build_folder(both_states: ComparedFabrics, devices: DevicesOf) -> 
     state = _CurrentFolders(both_states, devices)
     intent_of_folder: dict[int, int] = {}
     for pair in state.intents:
-        possible = [folder for folder in state.folders if state.is_called(folder, pair)]
+        possible = [folder for folder in state.folders if state.has_name_of_intent(folder, pair)]
         if len(possible) != 1:
-            possible = state.nearest(possible or [folder for folder in state.folders if state.is_free(folder)], pair)
+            possible = state.folders_with_most_switches(
+                possible or [folder for folder in state.folders if state.has_name_of_no_intent(folder)], pair
+            )
         intent_of_folder.update((id(folder.new), id(pair.new)) for folder in possible)
     return intent_of_folder
 
@@ -117,21 +122,23 @@ class _CurrentFolders:
     """The present folders of configurations and intents, with the names that they state of their fabrics."""
 
     def __init__(self, sides: ComparedFabrics, devices: DevicesOf) -> None:
-        self.folders = [pair for pair in sides.pairs if isinstance(pair.new, Inputs) and pair.new.bundles]
-        self.intents = [pair for pair in sides.pairs if isinstance(pair.new, Text)] if self.folders else []
+        self.folders = [pair for pair in sides.pairs if isinstance(pair.new, FabricInputs) and pair.new.bundles]
+        self.intents = [pair for pair in sides.pairs if isinstance(pair.new, FileText)] if self.folders else []
         self._names = {id(pair): stated_fabric_name(pair.new) for pair in (*self.folders, *self.intents)}
         self._taken = {name for pair in self.intents if (name := self._names[id(pair)]) is not None}
         self._devices = devices
 
-    def is_called(self, folder: Pair, intent: Pair) -> bool:
+    def has_name_of_intent(self, folder: FabricSourcePair, intent: FabricSourcePair) -> bool:
         """Whether a folder states the name of an intent's fabric."""
         return self._names[id(folder)] == self._names[id(intent)] is not None
 
-    def is_free(self, folder: Pair) -> bool:
+    def has_name_of_no_intent(self, folder: FabricSourcePair) -> bool:
         """Whether a folder states the name of no intent's fabric."""
         return self._names[id(folder)] not in self._taken
 
-    def nearest(self, folders: Sequence[Pair], intent: Pair) -> list[Pair]:
+    def folders_with_most_switches(
+        self, folders: Sequence[FabricSourcePair], intent: FabricSourcePair
+    ) -> list[FabricSourcePair]:
         """Return the folders with most of an intent's switches; with all, where the folder does not state its name."""
         if not folders or intent.new is None:
             return []
@@ -139,7 +146,7 @@ class _CurrentFolders:
         shared = {}
         for folder in folders:
             bundles = _bundle_names(folder)
-            if bundles == switches or (self.is_called(folder, intent) and bundles & switches):
+            if bundles == switches or (self.has_name_of_intent(folder, intent) and bundles & switches):
                 shared[id(folder)] = len(bundles & switches) / len(bundles | switches)
         return [folder for folder in folders if shared and shared.get(id(folder)) == max(shared.values())]
 
@@ -148,7 +155,7 @@ def stated_fabric_name(source: FabricSource | None) -> str | None:
     """Return the name that an intent, or the fabric.yaml next to configurations, gives its fabric."""
     texts = (
         [(source, "fabric")]
-        if isinstance(source, Text)
+        if isinstance(source, FileText)
         else [(stated_file, "name") for stated_file in source.stated]
         if source
         else []
@@ -161,7 +168,9 @@ def stated_fabric_name(source: FabricSource | None) -> str | None:
     return None
 
 
-def _is_build_of_any(folder: Pair, intents: Sequence[Pair], reading: ReadingOf, devices: DevicesOf) -> bool:
+def _is_build_of_any(
+    folder: FabricSourcePair, intents: Sequence[FabricSourcePair], reading: ReadingOf, devices: DevicesOf
+) -> bool:
     """Whether a folder is the build of any of the intents with its switches."""
     own_intents = [
         intent for intent in intents if intent.new is not None and devices(intent.new) == _bundle_names(folder)
@@ -180,18 +189,18 @@ def _build_matches_intent(
     )
 
 
-def _bundle_names(pair: Pair) -> frozenset[str]:
-    return frozenset(bundle.name for bundle in pair.new.bundles) if isinstance(pair.new, Inputs) else frozenset()
+def _bundle_names(pair: FabricSourcePair) -> frozenset[str]:
+    return frozenset(bundle.name for bundle in pair.new.bundles) if isinstance(pair.new, FabricInputs) else frozenset()
 
 
-def _was_build_of_intent(folder: Pair, intent: Pair, devices: DevicesOf) -> bool:
+def _is_new_or_was_build(folder: FabricSourcePair, intent: FabricSourcePair, devices: DevicesOf) -> bool:
     """Whether a folder is new, or was a build of the same intent before."""
     return folder.old is None or bool(
         intent.old is not None and find_build_counterparts(intent.old, [folder.old], devices)
     )
 
 
-def _is_complete_build(intent: Reading, build: Reading) -> bool:
+def _matches_intent_except_switches(intent: Reading, build: Reading) -> bool:
     """Whether a build matches its intent in all but its switches, in the same files, without other remarks."""
     ours, other_fabric = intent.fabric, build.fabric
     fields = ("name", "mode", "links", "hosts", "classes", "policy", "profile")
@@ -227,10 +236,10 @@ def _compare_build_to_intent(
         ]
         found_differences = [
             difference._replace(path=(name, *difference.path))
-            for difference in islice(differences(*devices, whole_lists=True), _MAX_DIFFERENCES)
+            for difference in islice(differences(*devices, whole_lists=True), _MAX_LISTED_BUILD_DIFFERENCES)
         ]
         differ += [name] if found_differences else []
-        shown += found_differences[: _MAX_DIFFERENCES - len(shown)]
+        shown += found_differences[: _MAX_LISTED_BUILD_DIFFERENCES - len(shown)]
     missing, extra = (
         tuple(sorted(names, key=natural_sort_key))
         for names in (ours.keys() - other_devices, other_devices.keys() - ours)

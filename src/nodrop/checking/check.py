@@ -8,40 +8,40 @@ from dataclasses import replace
 from nodrop import judging
 from nodrop.checking.blocking_findings import build_hazard_findings, locate_findings, risk_findings
 from nodrop.checking.blocking_findings import build_outdated_build_finding as unfit_told
-from nodrop.checking.both_policies import apply_base_policy, find_passing_by_policy, parts_near_changes
+from nodrop.checking.both_policies import apply_base_policy, find_newly_passing_findings, parts_near_changes
 from nodrop.checking.builds import find_build_counterparts, find_deleted_builds, intent_by_build_folder, match_builds
-from nodrop.checking.comparing import add_common_findings
+from nodrop.checking.comparing import add_newly_shared_identifier_findings
 from nodrop.checking.finding_comparison import compare_findings
 from nodrop.checking.lost_facts import find_lost_facts, find_truncated_listings
-from nodrop.checking.missing_switches import find_unchecked_switches
+from nodrop.checking.missing_switches import find_no_longer_checked_switches
 from nodrop.checking.moved_switches import restore_moved_switches
 from nodrop.checking.policy import PolicyPair, single_policy
 from nodrop.checking.policy_changes import policy_verdicts
 from nodrop.checking.reach import find_reach
-from nodrop.checking.rerouting import MOST_DEVICES, find_routing_changes, may_reroute
+from nodrop.checking.rerouting import MAX_DEVICES_FOR_ROUTING, find_routing_changes, may_reroute
 from nodrop.checking.rollout import order_rollout
-from nodrop.checking.run import CheckRequest, ReportProgress, Run
+from nodrop.checking.run import CheckRequest, CheckRun, ReportProgress
 from nodrop.checking.two_states import (
     ComparedFabrics,
     FabricSource,
-    Pair,
+    FabricSourcePair,
     fabric_source_name,
     find_both_states,
     remove_switches,
 )
 from nodrop.checking.unloaded_parts import find_unloaded_parts
 from nodrop.engine.finding import FileLocation, Finding
-from nodrop.inputs import Inputs, Text
-from nodrop.judging import Settings
+from nodrop.inputs import FabricInputs, FileText
+from nodrop.judging import CheckSettings
 from nodrop.model.index import Index
 from nodrop.model.modes import keep_former_modes
 from nodrop.model.reading import Reading
 from nodrop.plan.model import Plan
 from nodrop.plan.planning import plan
-from nodrop.proofs.claims import Claims, prove_claims
+from nodrop.proofs.claims import DeadlockAndPauseClaims, prove_claims
 from nodrop.results.checked import ChangedFabric, Checked, OutdatedBuild, RoutingChanges
 from nodrop.results.merged import merge_outcomes
-from nodrop.results.outcome import Outcome
+from nodrop.results.outcome import FabricOutcome
 from nodrop.revisions import FormerTree
 
 ExecutorFactory = Callable[[int], AbstractContextManager[Executor | None]]
@@ -49,7 +49,7 @@ ExecutorFactory = Callable[[int], AbstractContextManager[Executor | None]]
 
 def check(
     paths: Sequence[str],
-    settings: Settings,
+    settings: CheckSettings,
     former_tree: FormerTree,
     base: str,
     ask: CheckRequest | None = None,
@@ -63,23 +63,23 @@ def check(
     Both states are checked by the `policies`, which name the `settings`; without them, by the settings alone.
     `workers` gives the executor for so many switches.
     """
-    run = Run(policies=policies or single_policy(settings), ask=ask or CheckRequest(), progress=progress)
+    run = CheckRun(policies=policies or single_policy(settings), ask=ask or CheckRequest(), progress=progress)
     both_sides = find_both_states(paths, run.policies, former_tree, platform=run.ask.platform, devices=run.devices)
     run.fabrics = max(1, sum(not pair.same for pair in both_sides.pairs))
-    changed = (pair.new for pair in both_sides.pairs if not pair.same and isinstance(pair.new, Inputs))
+    changed = (pair.new for pair in both_sides.pairs if not pair.same and isinstance(pair.new, FabricInputs))
     with workers(sum(len(inputs.bundles) for inputs in changed)) as executor:
         run.executor = executor
         return _check_both_sides(both_sides, run, former_tree, base, paths)
 
 
 def _check_both_sides(
-    both_sides: ComparedFabrics, run: Run, former: FormerTree, base: str, paths: Sequence[str]
+    both_sides: ComparedFabrics, run: CheckRun, former: FormerTree, base: str, paths: Sequence[str]
 ) -> tuple[Checked, list[tuple[Plan, Reading, Reading]]]:
-    told_twice, judged, unfit = match_builds(both_sides, run.reading, run.devices, run.unread)
+    told_twice, judged, unfit = match_builds(both_sides, run.reading, run.devices, run.unreadable_switches)
     unfit += find_deleted_builds(both_sides, run.reading, run.devices)
     otherwise = set(_counterpart_source_ids(both_sides, run))
     aside = otherwise | {build for intent, build in told_twice.items() if intent not in otherwise}
-    aside -= judged | {id(pair.new) for pair in both_sides.pairs if run.unread(pair.new)}
+    aside -= judged | {id(pair.new) for pair in both_sides.pairs if run.unreadable_switches(pair.new)}
     fabrics, outcomes, planned, of_pairs = [], [], [], []
     stops: list[Finding] = []
     for pair in both_sides.pairs:
@@ -100,21 +100,25 @@ def _check_both_sides(
         outcomes.append(outcome)
         planned.append((changed.plan, *readings))
         of_pairs.append((pair, changed.plan, *readings))
-        stops += (replace(stop, within=pair.name) for stop in _blocking_findings(changed.plan, readings, run.ask))
+        stops += (
+            replace(stop, within=pair.source_name) for stop in _blocking_findings(changed.plan, readings, run.ask)
+        )
     states = [(pair, before, after) for pair, _, before, after in of_pairs]
-    fabrics, outcomes = add_common_findings(fabrics, outcomes, states, both_sides, aside, run)
+    fabrics, outcomes = add_newly_shared_identifier_findings(fabrics, outcomes, states, both_sides, aside, run)
     if len(outcomes) == 1:
         stops = [replace(stop, within="") for stop in stops]
     stops += (finding for mismatch in unfit for finding in _unfit_build_findings(mismatch, both_sides, run))
     stops += policy_verdicts(run.policies, both_sides, paths, run.passed)
-    missing_now = tuple(find_unchecked_switches(both_sides, of_pairs, paths, run.settings.config.excludes))
+    missing_now = tuple(find_no_longer_checked_switches(both_sides, of_pairs, paths, run.settings.config.excludes))
     hidden = {finding.subject for finding in missing_now if finding.severity == "error"}
     stops += (*missing_now, *(finding for finding in find_lost_facts(states) if finding.subject not in hidden))
     stops += (*find_unloaded_parts(states), *find_truncated_listings(states))
     alike = {fabric.name for fabric in fabrics if not fabric.removed and _has_no_changes(fabric)}
     names = {fabric.name for fabric in fabrics} - alike
     same = tuple(
-        pair.name for pair in _pairs_without_findings(both_sides, run, names) if pair.same or pair.name in alike
+        pair.source_name
+        for pair in _pairs_without_findings(both_sides, run, names)
+        if pair.same or pair.source_name in alike
     )
     missing = {problem.path for problem in former.problems}
     problems = (
@@ -146,7 +150,7 @@ def _blocking_findings(new_plan: Plan, readings: tuple[Reading, Reading], ask: C
     return locate_findings((*build_hazard_findings(new_plan, gate=ask.gate), *risky), readings[1])
 
 
-def _unfit_build_findings(unfit: OutdatedBuild, both_sides: ComparedFabrics, run: Run) -> tuple[Finding, ...]:
+def _unfit_build_findings(unfit: OutdatedBuild, both_sides: ComparedFabrics, run: CheckRun) -> tuple[Finding, ...]:
     """Return the verdict on a build that does not fit, at its place in the build or, if missing there, the intent."""
     new = {fabric_source_name(pair.new): pair.new for pair in both_sides.pairs if pair.new is not None}
     build = run.reading(new.get(unfit.build), old=False)
@@ -159,22 +163,24 @@ def _unfit_build_findings(unfit: OutdatedBuild, both_sides: ComparedFabrics, run
     )
 
 
-def _pairs_without_findings(both_sides: ComparedFabrics, run: Run, reported_names: Collection[str]) -> Iterator[Pair]:
+def _pairs_without_findings(
+    both_sides: ComparedFabrics, run: CheckRun, reported_names: Collection[str]
+) -> Iterator[FabricSourcePair]:
     """Yield each fabric of switches without a report, once: an intent represents its builds."""
     intents = intent_by_build_folder(both_sides, run.devices)
-    loud = {id(pair.new) for pair in both_sides.pairs if pair.name in reported_names}
+    loud = {id(pair.new) for pair in both_sides.pairs if pair.source_name in reported_names}
     loud |= {intents[folder_id] for folder_id in loud & intents.keys()}
     for pair in both_sides.pairs:
-        if id(pair.new) not in loud | intents.keys() and (isinstance(pair.new, Text) or _has_switches(pair.new)):
+        if id(pair.new) not in loud | intents.keys() and (isinstance(pair.new, FileText) or _has_switches(pair.new)):
             yield pair
 
 
 def _has_switches(source: FabricSource | None) -> bool:
-    return isinstance(source, Inputs) and bool(source.bundles)
+    return isinstance(source, FabricInputs) and bool(source.bundles)
 
 
 def _is_empty_source(source: FabricSource | None) -> bool:
-    return isinstance(source, Inputs) and not source.bundles and not source.hosts
+    return isinstance(source, FabricInputs) and not source.bundles and not source.hosts
 
 
 def _has_no_changes(fabric: ChangedFabric) -> bool:
@@ -183,8 +189,8 @@ def _has_no_changes(fabric: ChangedFabric) -> bool:
 
 
 def _check_pair(
-    pair: Pair, both_sides: ComparedFabrics, check_run: Run
-) -> tuple[ChangedFabric, Outcome, tuple[Reading, Reading]] | None:
+    pair: FabricSourcePair, both_sides: ComparedFabrics, check_run: CheckRun
+) -> tuple[ChangedFabric, FabricOutcome, tuple[Reading, Reading]] | None:
     new, old = check_run.reading(pair.new, old=False), check_run.reading(pair.old, old=True)
     if pair.new is not None and new is None:
         return None
@@ -193,12 +199,12 @@ def _check_pair(
     before = old if old is not None else _make_empty_reading(new)
     after = new if new is not None else _make_empty_reading(old)
     check_run.problems.extend(before.problems)
-    before, after = (remove_switches(reading, check_run.unread(pair.new)) for reading in (before, after))
+    before, after = (remove_switches(reading, check_run.unreadable_switches(pair.new)) for reading in (before, after))
     governed = apply_base_policy(pair, both_sides, before, after, check_run)
     after = keep_former_modes(governed.after, before)
     other_reading = restore_moved_switches(pair, both_sides, before, after, check_run) or governed.checked
     checked = after if other_reading is governed.after else keep_former_modes(other_reading, before)
-    check_run.progress(f"comparing {pair.name}")
+    check_run.progress(f"comparing {pair.source_name}")
     new_plan = replace(plan(replace(before, problems=()), after), problems=())
     indices = (first_index := Index(before.fabric)), Index(after.fabric, first_index)
     own_indices = indices if checked is after else (first_index, Index(checked.fabric, first_index))
@@ -216,7 +222,7 @@ def _check_pair(
         )
     rules = judging.chosen_rules(check_run.settings, failures=not routing.not_computed)
     near = parts_near_changes((before, checked), own_indices, rules, check_run.settings)
-    outcome = Outcome(name=pair.name)
+    outcome = FabricOutcome(name=pair.source_name)
     if checked.fabric.devices or checked.fabric.nics or after.problems:
         outcome = judging.run_rules(
             checked,
@@ -226,7 +232,7 @@ def _check_pair(
             rechecked_part=near[1],
             progress=check_run.progress,
         )
-    was = Outcome()
+    was = FabricOutcome()
     if before.fabric.devices or before.fabric.nics:
         briefly = replace(check_run.settings, whole=False, advised=False)
         was = judging.run_rules(
@@ -235,12 +241,12 @@ def _check_pair(
     findings = compare_findings(was, outcome, is_whole=near[1] is None)
     if governed.proposed is not None:
         check_run.passed.append(
-            find_passing_by_policy(governed, (before, outcome, findings), rules, first_index, check_run)
+            find_newly_passing_findings(governed, (before, outcome, findings), rules, first_index, check_run)
         )
-    reported_outcome = replace(outcome, name=pair.name, findings=findings.new)
+    reported_outcome = replace(outcome, name=pair.source_name, findings=findings.new)
     former_name = None if old is None else fabric_source_name(pair.old)
     changed = ChangedFabric(
-        name=pair.name,
+        name=pair.source_name,
         former_name=former_name,
         plan=new_plan,
         findings=findings,
@@ -259,18 +265,22 @@ def _make_empty_reading(reading: Reading | None) -> Reading:
 
 
 def _compare_routing(
-    new_plan: Plan, old: Reading, new: Reading, indices: tuple[Index, Index], run: Run
+    new_plan: Plan, old: Reading, new: Reading, indices: tuple[Index, Index], run: CheckRun
 ) -> RoutingChanges:
     size = max(len(reading.fabric.devices) for reading in (old, new))
     asked = run.ask.routing
     if asked is False:
         return RoutingChanges(not_computed="not asked for", wanted=False)
     if not (old.fabric.devices and new.fabric.devices):
-        return RoutingChanges(not_computed="" if size <= MOST_DEVICES else "the fabric is new, or gone", wanted=False)
+        return RoutingChanges(
+            not_computed="" if size <= MAX_DEVICES_FOR_ROUTING else "the fabric is new, or gone", wanted=False
+        )
     if asked is None and not may_reroute(new_plan):
         return RoutingChanges(not_computed="nothing changes that it depends on", wanted=False)
-    if asked is None and size > MOST_DEVICES:
-        return RoutingChanges(not_computed=f"of more than {MOST_DEVICES} switches it is on request: --routing")
+    if asked is None and size > MAX_DEVICES_FOR_ROUTING:
+        return RoutingChanges(
+            not_computed=f"of more than {MAX_DEVICES_FOR_ROUTING} switches it is on request: --routing"
+        )
     run.progress(f"computing routes of {new.fabric.name}")
     changes = tuple(find_routing_changes(*indices))
     if run.ask.batfish is None:
@@ -282,12 +292,12 @@ def _compare_routing(
 
 
 def _compare_claims(
-    new_plan: Plan, old: Reading, new: Reading, indices: tuple[Index, Index], run: Run
-) -> tuple[Claims, Claims] | None:
+    new_plan: Plan, old: Reading, new: Reading, indices: tuple[Index, Index], run: CheckRun
+) -> tuple[DeadlockAndPauseClaims, DeadlockAndPauseClaims] | None:
     """Return the claims about both states; None if no change affects them, or where routing is not computed."""
     fabrics = [reading.fabric for reading in (old, new)]
     sizes = [len(fabric.devices) for fabric in fabrics]
-    if run.ask.routing is False or not min(sizes) or (run.ask.routing is None and max(sizes) > MOST_DEVICES):
+    if run.ask.routing is False or not min(sizes) or (run.ask.routing is None and max(sizes) > MAX_DEVICES_FOR_ROUTING):
         return None
     qos = [[port.qos for device in fabric.devices for port in device.interfaces] for fabric in fabrics]
     if not may_reroute(new_plan) and qos[0] == qos[1] and fabrics[0].hosts == fabrics[1].hosts:
@@ -295,13 +305,13 @@ def _compare_claims(
     return prove_claims(indices[0]), prove_claims(indices[1])
 
 
-def _counterpart_source_ids(both_sides: ComparedFabrics, run: Run) -> Iterator[int]:
+def _counterpart_source_ids(both_sides: ComparedFabrics, run: CheckRun) -> Iterator[int]:
     """Yield the sources that come or go while their fabric stays, or that the intent that goes with them reports.
 
     Their fabric stays for a first build of an intent, and for an intent whose build stays.
     """
     staying_pairs = [(pair.old, pair.new) for pair in both_sides.pairs if pair.old is not None and pair.new is not None]
-    going = [(pair.old, None) for pair in both_sides.pairs if pair.new is None and isinstance(pair.old, Text)]
+    going = [(pair.old, None) for pair in both_sides.pairs if pair.new is None and isinstance(pair.old, FileText)]
     for pair in both_sides.pairs:
         source = pair.old if pair.new is None else pair.new if pair.old is None else None
         candidates = [states[pair.new is not None] for states in (*staying_pairs, *going)]

@@ -6,28 +6,28 @@ from functools import partial
 
 from nodrop import judging
 from nodrop.checking.finding_comparison import compare_findings
-from nodrop.checking.run import Run
-from nodrop.checking.two_states import ComparedFabrics, FabricSource, Pair, fabric_source_name
+from nodrop.checking.run import CheckRun
+from nodrop.checking.two_states import ComparedFabrics, FabricSource, FabricSourcePair, fabric_source_name
 from nodrop.errors import InputProblems
-from nodrop.inputs import Text
-from nodrop.model.identifiers import Identifiers, identifiers_of, is_same_fabric
+from nodrop.inputs import FileText
+from nodrop.model.identifiers import FabricIdentifiers, identifiers_of, is_same_fabric
 from nodrop.model.reading import Reading
 from nodrop.results.checked import ChangedFabric, FindingChanges
-from nodrop.results.outcome import Outcome
-from nodrop.shared_identifiers import FabricMember, compare_fabrics
+from nodrop.results.outcome import FabricOutcome
+from nodrop.shared_identifiers import FabricOfCommand, findings_of_fabric_comparison
 
-FabricStates = Sequence[tuple[Pair, Reading, Reading]]
+FabricStates = Sequence[tuple[FabricSourcePair, Reading, Reading]]
 """Each fabric that changes, before and after."""
 
 
-def add_common_findings(
+def add_newly_shared_identifier_findings(
     fabrics: Sequence[ChangedFabric],
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[FabricOutcome],
     states: FabricStates,
     both_states: ComparedFabrics,
     aside: Collection[int],
-    check_run: Run,
-) -> tuple[list[ChangedFabric], list[Outcome]]:
+    check_run: CheckRun,
+) -> tuple[list[ChangedFabric], list[FabricOutcome]]:
     """Return the changes and their outcomes, with the identifiers that the fabrics then share and did not before.
 
     Fabrics that do not change are read only if an identifier of another fabric changes; those `aside` are not.
@@ -51,23 +51,23 @@ def add_common_findings(
     )
     check_run.progress("comparing all fabrics")
 
-    def of_state(which: int) -> list[Outcome | None]:
+    def of_state(which: int) -> list[FabricOutcome | None]:
         members = [
-            FabricMember(
-                name=pair.name,
+            FabricOfCommand(
+                name=pair.source_name,
                 identifiers=identifiers[which],
                 read=partial(_return_reading_unchanged, readings[which]),
-                an_intent=isinstance(pair.new, Text),
+                an_intent=isinstance(pair.new, FileText),
             )
             for (pair, *readings), identifiers in zip(states, own_identifiers, strict=True)
         ]
-        return compare_fabrics([*other_members, *members], lambda: rules, settings, one_site=one_site)[
+        return findings_of_fabric_comparison([*other_members, *members], lambda: rules, settings, one_site=one_site)[
             len(other_members) :
         ]
 
     was, current_outcomes = of_state(0), of_state(1)
     for at, (before, after) in enumerate(zip(was, current_outcomes, strict=True)):
-        further_finding = compare_findings(before or Outcome(), after or Outcome())
+        further_finding = compare_findings(before or FabricOutcome(), after or FabricOutcome())
         reported_fabrics[at] = replace(
             reported_fabrics[at], findings=_merge_comparisons(reported_fabrics[at].findings, further_finding)
         )
@@ -84,26 +84,26 @@ def _return_reading_unchanged(reading: Reading) -> Reading:
 def _unchanged_members(
     sides: ComparedFabrics,
     changing: Collection[int],
-    own_states: Sequence[tuple[FabricSource | None, Identifiers]],
-    run: Run,
-) -> Iterator[FabricMember]:
+    own_states: Sequence[tuple[FabricSource | None, FabricIdentifiers]],
+    run: CheckRun,
+) -> Iterator[FabricOfCommand]:
     """Yield the fabrics that do not change, without other states of those that do."""
     for pair in sides.pairs:
         source = pair.new
         if source is None or id(source) in changing:
             continue
-        read = partial(judging.read_source, source, run.settings, run.executor)
+        read = partial(judging.read_fabric_or_intent, source, run.settings, run.executor)
         try:
             identifiers = identifiers_of(read().fabric)
         except InputProblems:
             continue
-        an_intent = isinstance(source, Text)
+        an_intent = isinstance(source, FileText)
         if not identifiers.devices or any(
-            is_same_fabric(identifiers, other_identifiers, an_intent=an_intent != isinstance(changed, Text))
+            is_same_fabric(identifiers, other_identifiers, an_intent=an_intent != isinstance(changed, FileText))
             for changed, other_identifiers in own_states
         ):
             continue
-        yield FabricMember(name=fabric_source_name(source), identifiers=identifiers, read=read, an_intent=an_intent)
+        yield FabricOfCommand(name=fabric_source_name(source), identifiers=identifiers, read=read, an_intent=an_intent)
 
 
 def _merge_comparisons(comparison: FindingChanges, further_comparison: FindingChanges) -> FindingChanges:
@@ -116,7 +116,7 @@ def _merge_comparisons(comparison: FindingChanges, further_comparison: FindingCh
     )
 
 
-def _merge_outcomes(outcome: Outcome, further_outcome: Outcome) -> Outcome:
+def _merge_outcomes(outcome: FabricOutcome, further_outcome: FabricOutcome) -> FabricOutcome:
     def line(file: str, number: int) -> str | None:
         text = outcome.line(file, number)
         return further_outcome.line(file, number) if text is None else text

@@ -9,25 +9,25 @@ from nodrop.checking.finding_comparison import compare_findings
 from nodrop.checking.rollout import order_rollout, should_compute_routing
 from nodrop.checking.two_states import remove_switches
 from nodrop.errors import InputProblems, Problem
-from nodrop.inputs import Inputs
-from nodrop.judging import Settings
+from nodrop.inputs import FabricInputs
+from nodrop.judging import CheckSettings
 from nodrop.model.reading import Reading
 from nodrop.model.subject import natural_sort_key
 from nodrop.plan.drifting import declared_facts_of, drift
-from nodrop.results.drifted import Drifted
+from nodrop.results.drifted import DriftResult
 
 
 def compare_with_wanted(
-    running_inputs: Inputs,
-    wanted_inputs: Inputs,
+    running_inputs: FabricInputs,
+    wanted_inputs: FabricInputs,
     name: str,
-    settings: Settings,
+    settings: CheckSettings,
     executor: Executor | None = None,
     *,
     running_name: str,
     rollout: bool = True,
     progress: Callable[[str], None] = lambda _: None,
-) -> tuple[Drifted, tuple[Reading, Reading]]:
+) -> tuple[DriftResult, tuple[Reading, Reading]]:
     """Compare running files with the intended fabric, called by its `name`; return also the readings of both.
 
     The settings apply to the running fabric first, and the intended fabric states the rest: cables, classes, roles.
@@ -38,8 +38,10 @@ def compare_with_wanted(
     progress(f"reading {name}")
     after = judging.reading_of(wanted_inputs, settings, name)
     progress("reading what runs")
-    stated = settings.declared.over(declared_facts_of(after.fabric))
-    before = judging.read_source(running_inputs.only(), replace(settings, declared=stated), executor)
+    stated = settings.declared.completed_from(declared_facts_of(after.fabric))
+    before = judging.read_fabric_or_intent(
+        running_inputs.require_single_fabric(), replace(settings, declared=stated), executor
+    )
     if not before.fabric.devices:
         expected = "the files of switches, as they run"
         nothing = Problem(path=running_name, found="no configuration", expected=expected)
@@ -59,7 +61,7 @@ def compare_with_wanted(
     problems = tuple(dict.fromkeys((*outcome.problems, *after.problems)))
     names = {device.name for device in after.fabric.devices}
     return (
-        Drifted(
+        DriftResult(
             intended=name,
             switches=sum(device.name in names for device in before.fabric.devices),
             drift=replace(new_drift, plan=plan),

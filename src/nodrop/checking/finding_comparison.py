@@ -6,10 +6,12 @@ from collections.abc import Iterable
 from nodrop.engine.baseline import BaselineKey, baseline_keys_of
 from nodrop.engine.finding import Finding
 from nodrop.results.checked import FindingChanges
-from nodrop.results.outcome import Outcome
+from nodrop.results.outcome import FabricOutcome
 
 
-def compare_findings(old_outcome: Outcome, new_outcome: Outcome, *, is_whole: bool = True) -> FindingChanges:
+def compare_findings(
+    old_outcome: FabricOutcome, new_outcome: FabricOutcome, *, is_whole: bool = True
+) -> FindingChanges:
     """Return how findings change between states that were checked as a `is_whole` or near the changes.
 
     A finding with other facts, such as a worse value, is new, and the former is not reported as fixed.

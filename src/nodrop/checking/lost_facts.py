@@ -4,40 +4,42 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 
 from nodrop.checking.blocking_findings import build_change_finding
-from nodrop.checking.two_states import Pair
+from nodrop.checking.two_states import FabricSourcePair
 from nodrop.engine.finding import FileLocation, Finding
 from nodrop.errors import InputProblems
-from nodrop.inputs import Inputs
+from nodrop.inputs import FabricInputs
 from nodrop.locate import load_unchanged_source
 from nodrop.model.compare import ModelDifference, differences
 from nodrop.model.fabric import Device
-from nodrop.model.reading import NOT_LISTED_NOTE_KIND, Reading, Source
+from nodrop.model.reading import FAULTS_NOT_LISTED_NOTE_KIND, Reading, Source
 from nodrop.model.states import UNKNOWN
 from nodrop.report.names import format_count, format_name_list
 from nodrop.results.rulings import DEVICE_NOT_CHECKED
 from nodrop.syntax.places import Span
 
-_MAX_LISTED = 5
+_MAX_LISTED_FACTS = 5
 """Facts that are named in one verdict."""
 _FABRIC_DERIVED_FACTS = ("role", "side")
 """Facts that follow from the fabric around a switch, not from its files."""
-SwitchStates = tuple[Pair, Reading, Reading]
+FabricBeforeAndAfter = tuple[FabricSourcePair, Reading, Reading]
 
 
-def find_lost_facts(changed: Iterable[SwitchStates]) -> Iterator[Finding]:
+def find_lost_facts(changed: Iterable[FabricBeforeAndAfter]) -> Iterator[Finding]:
     """Yield a verdict on each switch that lost facts because a file or a table is gone.
 
     `changed` are fabrics with their former and present states. A switch is the same if it has the same name, in any
     fabric, or the same path of a file. Facts that were unknown before are not reported, nor is a switch with another
     operating system.
     """
-    states = [state for state in changed if isinstance(state[0].new, Inputs) or isinstance(state[0].old, Inputs)]
+    states = [
+        state for state in changed if isinstance(state[0].new, FabricInputs) or isinstance(state[0].old, FabricInputs)
+    ]
     current_devices = {device.name: (device, after) for _, _, after in states for device in after.fabric.devices}
     owners = {
         source.display: name for _, _, after in states for name, sources in after.sources.items() for source in sources
     }
     for pair, before, after in states:
-        if not isinstance(pair.old, Inputs):
+        if not isinstance(pair.old, FabricInputs):
             continue
         own_devices = {device.name: (device, after) for device in after.fabric.devices}
         for old in before.fabric.devices:
@@ -50,14 +52,14 @@ def find_lost_facts(changed: Iterable[SwitchStates]) -> Iterator[Finding]:
                 )
 
 
-def find_truncated_listings(changed: Iterable[SwitchStates]) -> Iterator[Finding]:
+def find_truncated_listings(changed: Iterable[FabricBeforeAndAfter]) -> Iterator[Finding]:
     """Yield a verdict on each switch with an incomplete list of faults now: new ones may be among those left out."""
     for _, before, after in changed:
-        was = {former_note.device for former_note in before.notes if former_note.kind == NOT_LISTED_NOTE_KIND}
+        was = {former_note.device for former_note in before.notes if former_note.kind == FAULTS_NOT_LISTED_NOTE_KIND}
         for note in after.notes:
             name = note.device or ""
             sources = after.sources.get(name, ())
-            if note.kind == NOT_LISTED_NOTE_KIND and name not in was and sources:
+            if note.kind == FAULTS_NOT_LISTED_NOTE_KIND and name not in was and sources:
                 yield build_change_finding(
                     DEVICE_NOT_CHECKED,
                     f"{name} is no longer checked in part: {note.message}",
@@ -90,11 +92,13 @@ def _lost_fact_findings(
     if not causes and not any(len(difference.path) == 1 for difference in lost):
         return
     facts = list(dict.fromkeys(map(_fact_name_without_port, lost)))
-    count_suffix = f" and {format_count(len(facts) - _MAX_LISTED, 'more fact')}" if len(facts) > _MAX_LISTED else ""
+    count_suffix = (
+        f" and {format_count(len(facts) - _MAX_LISTED_FACTS, 'more fact')}" if len(facts) > _MAX_LISTED_FACTS else ""
+    )
     because = "; ".join(causes) or "its files do not say it"
     yield build_change_finding(
         DEVICE_NOT_CHECKED,
-        f"{new.name} is no longer checked in part: {', '.join(facts[:_MAX_LISTED])}{count_suffix} "
+        f"{new.name} is no longer checked in part: {', '.join(facts[:_MAX_LISTED_FACTS])}{count_suffix} "
         f"{'was' if len(facts) == 1 else 'were'} known before and {'is' if len(facts) == 1 else 'are'} not known any "
         f"more: {because}",
         (new.name,),

@@ -15,15 +15,15 @@ from pathlib import Path
 
 from nodrop.checking.blocking_findings import build_change_finding
 from nodrop.checking.policy_changes import files_by_switch
-from nodrop.checking.two_states import ComparedFabrics, Pair
+from nodrop.checking.two_states import ComparedFabrics, FabricSourcePair
 from nodrop.engine.finding import FileLocation, Finding
 from nodrop.errors import InputProblems
-from nodrop.inputs import PATCHES_FILE, Disk, Inputs, Text
+from nodrop.inputs import PATCHES_FILE, DiskWithHeldTexts, FabricInputs, FileText
 from nodrop.inputs.known import ignored_file_reason, ignored_folder_reason
 from nodrop.model.reading import Reading, Source
 from nodrop.model.subject import FABRIC_HEAD, natural_sort_key
 from nodrop.plan.model import Plan
-from nodrop.report.names import format_name, format_name_list
+from nodrop.report.names import escape_or_quote_name, format_name_list
 from nodrop.results.rulings import DEVICE_NOT_CHECKED
 from nodrop.revisions import FormerTree
 from nodrop.revisions.git import submodules_here
@@ -31,12 +31,12 @@ from nodrop.syntax.places import Span
 
 _WORD_PATTERN = re.compile(rb"[\w.:/-]+")
 _UNICODE_ESCAPE_PATTERN = re.compile(rb"\\u([0-9a-fA-F]{4})")
-_MIN_COMMON_SHARE = 0.5
+_MIN_COMMON_WORDS_SHARE = 0.5
 """The share of the words of a configuration that a text has if it may be that one."""
-_MAX_BYTES = 16_000_000
-_MAX_LISTED = 5
+_MAX_COMPARED_BYTES = 16_000_000
+_MAX_LISTED_UNCOMPARED_FILES = 5
 """Files that were not compared and are named in the verdict."""
-_MOST_FILES = 5_000
+_MAX_COMPARED_FILES = 5_000
 """Files that nothing reads and that are new or changed, of which words are compared."""
 
 
@@ -45,15 +45,15 @@ class _MissingSwitch:
     """A switch, or an intent, of before: its files, and how they are read."""
 
     name: str
-    files: list[Text]
+    files: list[FileText]
     kind: str
     partly: bool = False
     """Whether other files of it are read."""
 
 
-def find_unchecked_switches(
+def find_no_longer_checked_switches(
     both_states: ComparedFabrics,
-    planned: Iterable[tuple[Pair, Plan, Reading, Reading]],
+    planned: Iterable[tuple[FabricSourcePair, Plan, Reading, Reading]],
     paths: Sequence[str],
     excludes: Callable[[Path], bool] | None,
 ) -> Iterator[Finding]:
@@ -66,7 +66,7 @@ def find_unchecked_switches(
     gone = list(_removed_switches(tuple(planned), unread.is_unread_on_disk))
     deleted: list[_MissingSwitch] = []
     for source in gone:
-        place = unread.place_of(source)
+        place = unread.unread_file_of_switch(source)
         if place is None:
             deleted += [] if source.partly or all(unread.is_file_read(text) for text in source.files) else [source]
             continue
@@ -81,11 +81,15 @@ def find_unchecked_switches(
             located=FileLocation(file=str(path), span=Span(1, 1, 1, 1)),
         )
     if deleted:
-        names = [format_name(deleted_source.name) for deleted_source in deleted]
+        names = [escape_or_quote_name(deleted_source.name) for deleted_source in deleted]
         are = "is" if len(names) == 1 else "are"
         unseen = unread.not_compared
-        beyond = f" and {len(unseen) - _MAX_LISTED:,} more" if len(unseen) > _MAX_LISTED else ""
-        suffix = f"; not compared: {', '.join(unseen[:_MAX_LISTED])}{beyond}" if unseen else ""
+        beyond = (
+            f" and {len(unseen) - _MAX_LISTED_UNCOMPARED_FILES:,} more"
+            if len(unseen) > _MAX_LISTED_UNCOMPARED_FILES
+            else ""
+        )
+        suffix = f"; not compared: {', '.join(unseen[:_MAX_LISTED_UNCOMPARED_FILES])}{beyond}" if unseen else ""
         yield build_change_finding(
             DEVICE_NOT_CHECKED,
             f"{format_name_list(names)} {are} no longer checked, "
@@ -102,7 +106,7 @@ def _switch_and_host_files(sides: ComparedFabrics) -> tuple[set[str], set[str]]:
     of_hosts = {
         os.path.abspath(text.display)  # noqa: PTH100
         for pair in sides.pairs
-        if isinstance(pair.new, Inputs)
+        if isinstance(pair.new, FabricInputs)
         for host in pair.new.hosts
         for _, text in host.files
     }
@@ -111,7 +115,7 @@ def _switch_and_host_files(sides: ComparedFabrics) -> tuple[set[str], set[str]]:
 
 
 def _removed_switches(
-    planned: Sequence[tuple[Pair, Plan, Reading, Reading]], is_left: Callable[[Text], bool]
+    planned: Sequence[tuple[FabricSourcePair, Plan, Reading, Reading]], is_left: Callable[[FileText], bool]
 ) -> Iterator[_MissingSwitch]:
     """Yield the switches that fabrics had and that none has now, and those with a file that is read no more.
 
@@ -126,12 +130,12 @@ def _removed_switches(
         if device_change.kind == "added"
     }
     for pair, plan, before, after in planned:
-        if isinstance(pair.old, Text) and pair.new is None:
+        if isinstance(pair.old, FileText) and pair.new is None:
             yield _MissingSwitch(name=pair.old.display, files=[pair.old], kind="text")
             continue
         for change in sorted(plan.devices, key=lambda device_change: natural_sort_key(device_change.name)):
             if change.kind == "removed" and change.name not in come:
-                sources = () if isinstance(pair.old, Text) else before.sources.get(change.name, ())
+                sources = () if isinstance(pair.old, FileText) else before.sources.get(change.name, ())
                 yield _MissingSwitch(name=change.name, files=_texts_of_sources(sources), kind="configuration")
         reported_names = {
             device_change.name
@@ -140,7 +144,7 @@ def _removed_switches(
         }
         switches = {former_device.name for former_device in before.fabric.devices}
         for device in sorted(
-            before.sources.keys() - reported_names if isinstance(pair.old, Inputs) else (), key=natural_sort_key
+            before.sources.keys() - reported_names if isinstance(pair.old, FabricInputs) else (), key=natural_sort_key
         ):
             names = {source.name for source in after.sources.get(device, ())}
             by_name = _are_both_from_files(pair) and device in after.sources
@@ -152,13 +156,14 @@ def _removed_switches(
                 yield _MissingSwitch(name=device, files=lost, kind="configuration", partly=True)
 
 
-def _are_both_from_files(pair: Pair) -> bool:
-    return isinstance(pair.old, Inputs) and isinstance(pair.new, Inputs)
+def _are_both_from_files(pair: FabricSourcePair) -> bool:
+    return isinstance(pair.old, FabricInputs) and isinstance(pair.new, FabricInputs)
 
 
-def _texts_of_sources(sources: Iterable[Source]) -> list[Text]:
+def _texts_of_sources(sources: Iterable[Source]) -> list[FileText]:
     return [
-        Text(display=source.display, path=source.path, held=source.held or b"", root=source.root) for source in sources
+        FileText(display=source.display, path=source.path, held=source.held or b"", root=source.root)
+        for source in sources
     ]
 
 
@@ -186,30 +191,30 @@ class _UnreadFiles:
         self.not_compared: list[str] = []
         """What may hold a configuration, and is not looked into."""
 
-    def is_file_read(self, source_text: Text) -> bool:
+    def is_file_read(self, source_text: FileText) -> bool:
         """Whether a file is read now, for any switch."""
         return os.path.abspath(source_text.display) in self._read  # noqa: PTH100
 
-    def is_unread_on_disk(self, source_text: Text) -> bool:
+    def is_unread_on_disk(self, source_text: FileText) -> bool:
         """Whether a file lies where it did and is not read as that of a switch."""
         return not self.is_file_read(source_text) and self._exists_or_below_link(Path(source_text.display))
 
-    def place_of(self, lost_source: _MissingSwitch) -> tuple[Path, str] | None:
+    def unread_file_of_switch(self, lost_source: _MissingSwitch) -> tuple[Path, str] | None:
         """Return the file that holds the facts read of a switch before, and why it is not read."""
         for text in lost_source.files:
             path = Path(text.display)
             if not self.is_file_read(text) and self._exists_or_below_link(path):
-                link = self._link_above(path)
+                link = self._first_symlink_above(path)
                 return (link or path), self._reason_path_is_unread(path)
             if (empty := self._describe_empty_submodule(path)) is not None and empty not in self.not_compared:
                 self.not_compared.append(empty)
         own_words = sum((_count_words(text) for text in lost_source.files), Counter[bytes]())
-        least = _MIN_COMMON_SHARE * own_words.total()
+        least = _MIN_COMMON_WORDS_SHARE * own_words.total()
         large = ((path, words) for path, (words, total) in self._word_counts_by_path().items() if total >= least)
         alike = [
             (score, path)
             for path, words in large
-            if (score := _share_of_common_words(own_words, words)) >= _MIN_COMMON_SHARE
+            if (score := _share_of_common_words(own_words, words)) >= _MIN_COMMON_WORDS_SHARE
         ]
         if not alike:
             return None
@@ -217,9 +222,9 @@ class _UnreadFiles:
         return path, self._reason_path_is_unread(path)
 
     def _exists_or_below_link(self, path: Path) -> bool:
-        return os.path.lexists(path) or self._link_above(path) is not None
+        return os.path.lexists(path) or self._first_symlink_above(path) is not None
 
-    def _link_above(self, path: Path) -> Path | None:
+    def _first_symlink_above(self, path: Path) -> Path | None:
         """Return the first folder on the way to a file that is a link now."""
         for top, folder in self._steps_below_named_paths(path):
             if folder != top and folder.is_symlink():
@@ -284,12 +289,12 @@ class _UnreadFiles:
         if self._words is None:
             self._words = {}
             for path in self._find_changed_paths():
-                if len(self._words) >= _MOST_FILES:
-                    self.not_compared.append(f"files beyond the first {_MOST_FILES:,}")
+                if len(self._words) >= _MAX_COMPARED_FILES:
+                    self.not_compared.append(f"files beyond the first {_MAX_COMPARED_FILES:,}")
                     break
                 if _is_large(path):
-                    self.not_compared.append(f"{path}, of more than {_MAX_BYTES:,} bytes")
-                raw = _strip_utf16_null_bytes(Disk().text(path))
+                    self.not_compared.append(f"{path}, of more than {_MAX_COMPARED_BYTES:,} bytes")
+                raw = _strip_utf16_null_bytes(DiskWithHeldTexts().text(path))
                 if not _is_utf8(raw):
                     self.not_compared.append(f"{path}, which is no text")
                 words = _word_counts_of(raw)
@@ -313,26 +318,26 @@ class _UnreadFiles:
     def _is_new_or_changed(self, path: Path) -> bool:
         was_read = os.path.abspath(path) in self._before  # noqa: PTH100
         former = self._former
-        return was_read or not former.is_file(path) or not former.is_now(former.text(path))
+        return was_read or not former.is_file(path) or not former.is_unchanged(former.text(path))
 
 
 def _top_folder(former: FormerTree) -> Path:
     """Return the folder of the tree."""
     top = Path.cwd()
-    while former.key(top.parent) is not None and top != top.parent:
+    while former.path_from_top(top.parent) is not None and top != top.parent:
         top = top.parent
     return top
 
 
-def _count_words(text: Text) -> Counter[bytes]:
+def _count_words(text: FileText) -> Counter[bytes]:
     """Return the words of a text, nothing where it cannot be read."""
     return _word_counts_of(_strip_utf16_null_bytes(text))
 
 
-def _strip_utf16_null_bytes(source_text: Text) -> bytes:
+def _strip_utf16_null_bytes(source_text: FileText) -> bytes:
     """Return the bytes of a text without those that UTF-16 and UTF-32 put between them; none if it cannot be read."""
     try:
-        raw = source_text.read_bytes(_MAX_BYTES)
+        raw = source_text.read_bytes(_MAX_COMPARED_BYTES)
     except InputProblems:
         return b""
     return raw.removeprefix(BOM_UTF16_LE).removeprefix(BOM_UTF16_BE).replace(b"\0", b"") if b"\0" in raw else raw
@@ -357,7 +362,7 @@ def _decode_escape(escaped: re.Match[bytes]) -> bytes:
 
 def _is_large(path: Path) -> bool:
     try:
-        return path.stat().st_size > _MAX_BYTES
+        return path.stat().st_size > _MAX_COMPARED_BYTES
     except OSError:
         return False
 

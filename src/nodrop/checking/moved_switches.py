@@ -2,40 +2,50 @@
 
 from dataclasses import replace
 
-from nodrop.checking.run import Run
-from nodrop.checking.two_states import ComparedFabrics, Pair, remove_switches
-from nodrop.inputs import DeviceFiles, Inputs
+from nodrop.checking.run import CheckRun
+from nodrop.checking.two_states import ComparedFabrics, FabricSourcePair, remove_switches
+from nodrop.inputs import DeviceFiles, FabricInputs
 from nodrop.model.declared import DeclaredFacts
 from nodrop.model.reading import Reading
 
 
 def restore_moved_switches(
-    pair: Pair, both_states: ComparedFabrics, reading_before: Reading, reading_after: Reading, check_run: Run
+    pair: FabricSourcePair,
+    both_states: ComparedFabrics,
+    reading_before: Reading,
+    reading_after: Reading,
+    check_run: CheckRun,
 ) -> Reading | None:
     """Return the new state of a fabric with the switches that left it; None if none did.
 
     The facts stated of the fabric before apply to all of it. A switch is the same if it has the same name, unless the
     fabric where it is now had a switch of that name before, or if it has the same path of a file.
     """
-    if not isinstance(pair.old, Inputs) or check_run.policies.work:
+    if not isinstance(pair.old, FabricInputs) or check_run.policies.work:
         return None
     remaining_bundles = _find_moved_bundles(pair, both_states, reading_before, reading_after, check_run)
     if not remaining_bundles:
         return None
-    inputs = pair.new if isinstance(pair.new, Inputs) else Inputs()
-    whole_inputs = Inputs(
+    inputs = pair.new if isinstance(pair.new, FabricInputs) else FabricInputs()
+    whole_inputs = FabricInputs(
         bundles=[*inputs.bundles, *remaining_bundles], hosts=list(inputs.hosts), stated=list(pair.old.stated)
     )
-    beside = (check_run.read_declared_context(pair.old) or DeclaredFacts()).over(
+    beside = (check_run.read_declared_context(pair.old) or DeclaredFacts()).completed_from(
         (check_run.read_declared_context(inputs) if inputs.stated else None) or DeclaredFacts()
     )
-    reading = check_run.again(whole_inputs, reading_after, check_run.policies.reading(old=False), beside)
+    reading = check_run.reread_with_settings(
+        whole_inputs, reading_after, check_run.policies.settings_for_state(old=False), beside
+    )
     reading = replace(reading, fabric=replace(reading.fabric, name=reading_before.fabric.name))
-    return remove_switches(reading, check_run.unread(whole_inputs))
+    return remove_switches(reading, check_run.unreadable_switches(whole_inputs))
 
 
 def _find_moved_bundles(
-    pair: Pair, both_states: ComparedFabrics, reading_before: Reading, reading_after: Reading, check_run: Run
+    pair: FabricSourcePair,
+    both_states: ComparedFabrics,
+    reading_before: Reading,
+    reading_after: Reading,
+    check_run: CheckRun,
 ) -> list[DeviceFiles]:
     """Return the files of the switches that were in a fabric and are in another one."""
     gone = {device.name for device in reading_before.fabric.devices} - {
@@ -44,12 +54,12 @@ def _find_moved_bundles(
     paths = {source.display for name in gone for source in reading_before.sources.get(name, ())}
     bundles: list[DeviceFiles] = []
     for other_pair in both_states.pairs if gone else ():
-        if other_pair is pair or other_pair.same or not isinstance(other_pair.new, Inputs):
+        if other_pair is pair or other_pair.same or not isinstance(other_pair.new, FabricInputs):
             continue
         reading = check_run.reading(other_pair.new, old=False)
         if reading is None:
             continue
-        was = check_run.reading(other_pair.old, old=True) if isinstance(other_pair.old, Inputs) else None
+        was = check_run.reading(other_pair.old, old=True) if isinstance(other_pair.old, FabricInputs) else None
         known_names = {device.name for device in was.fabric.devices} if was is not None else set[str]()
         displays = {
             source.display

@@ -16,8 +16,8 @@ from nodrop.config.reading import PYPROJECT_FILE, rule_files_below
 from nodrop.context import FABRIC_FILE as FABRIC
 from nodrop.engine.baseline import BASELINE_FILE as BASELINE
 from nodrop.errors import InputProblems, Problem
-from nodrop.inputs import PATCHES_FILE, Disk, Inputs
-from nodrop.judging import Settings
+from nodrop.inputs import PATCHES_FILE, DiskWithHeldTexts, FabricInputs
+from nodrop.judging import CheckSettings
 from nodrop.model.declared import DeclaredFacts
 from nodrop.revisions import FormerTree
 
@@ -34,7 +34,7 @@ PolicyKind = Literal["config", "rule", "profile", "baseline", "fabric", "comment
 class CheckPolicy:
     """How findings are made, and the severity that fails."""
 
-    settings: Settings
+    settings: CheckSettings
     fail_on: str = "warning"
 
 
@@ -67,13 +67,13 @@ class PolicyPair:
     wrong: tuple[Problem, ...] = ()
     """Why the present policy cannot be read."""
 
-    def reading(self, *, old: bool) -> Settings:
+    def settings_for_state(self, *, old: bool) -> CheckSettings:
         """Return the settings for reading a state."""
         declared = self.before if old else self.now
         return replace(self.held.settings, config=replace(self.held.settings.config, declared=declared))
 
 
-def single_policy(settings: Settings, fail_on: str = "warning") -> PolicyPair:
+def single_policy(settings: CheckSettings, fail_on: str = "warning") -> PolicyPair:
     """Return the one policy that both states have."""
     declared = settings.config.declared
     return PolicyPair(held=CheckPolicy(settings=settings, fail_on=fail_on), before=declared, now=declared)
@@ -133,7 +133,7 @@ def resolve_policies(
 
 
 def _load_former_config(path: Path | None, former: FormerTree, problems: list[Problem]) -> Config:
-    if path is None or former.key(path) is None or not former.is_file(path):
+    if path is None or former.path_from_top(path) is None or not former.is_file(path):
         return Config()
     try:
         return load(path, former)
@@ -143,7 +143,7 @@ def _load_former_config(path: Path | None, former: FormerTree, problems: list[Pr
 
 
 def _make_former_path_test(former: FormerTree) -> Callable[[Path], bool]:
-    return lambda folder: former.key(folder) is not None
+    return lambda folder: former.path_from_top(folder) is not None
 
 
 def _load_present_config(paths: Sequence[str], former: FormerTree | None) -> Config:
@@ -160,14 +160,14 @@ def _policy_changes(old: Config, new: Config, former: FormerTree) -> Iterator[Po
         yield PolicyChange(
             file=str(path), kind="config", what=description, line=None if gone else first_changed_line(former, path)
         )
-    files, before = _find_policy_files(new, Disk()), _find_policy_files(old, former)
+    files, before = _find_policy_files(new, DiskWithHeldTexts()), _find_policy_files(old, former)
     for file in sorted(files.keys() | before.keys()):
         kind = (before | files)[file]
         if file not in files or not Path(file).is_file():
             yield PolicyChange(file=str(file), kind=kind, what=f"this {kind} no longer counts")
         elif file not in before:
             yield PolicyChange(file=str(file), kind=kind, what=f"this {kind} is new", line=1)
-        elif not former.is_now(former.text(file)):
+        elif not former.is_unchanged(former.text(file)):
             yield PolicyChange(
                 file=str(file), kind=kind, what=f"this {kind} changes", line=first_changed_line(former, file)
             )
@@ -202,7 +202,7 @@ def changed_wanted_keys(old_declared: DeclaredFacts, new_declared: DeclaredFacts
 
 
 def fabric_policy_change(
-    key_names: Sequence[str], inputs: Inputs, was: Inputs, former_tree: FormerTree
+    key_names: Sequence[str], inputs: FabricInputs, was: FabricInputs, former_tree: FormerTree
 ) -> PolicyChange:
     """Return the change of the facts stated next to the files of a fabric."""
     if not inputs.stated:
@@ -213,7 +213,7 @@ def fabric_policy_change(
     return PolicyChange(file=file, kind="fabric", what=f"changes {_join_with_and(key_names)}", line=line)
 
 
-def _find_policy_files(config: Config, disk: Disk) -> dict[Path, PolicyKind]:
+def _find_policy_files(config: Config, disk: DiskWithHeldTexts) -> dict[Path, PolicyKind]:
     """Return the files that a configuration names, each with its kind."""
     files: dict[Path, PolicyKind] = {path: "rule" for folder in config.rules for path in rule_files_below(disk, folder)}
     for path, kind in ((config.profile, "profile"), (config.baseline, "baseline")):
@@ -225,7 +225,7 @@ def _find_policy_files(config: Config, disk: Disk) -> dict[Path, PolicyKind]:
 def first_changed_line(former_tree: FormerTree, path: Path) -> int:
     """Return the first line of a file that is not as it was, 1 where that cannot be found."""
     texts = []
-    for text in (former_tree.text(path), Disk().text(path)):
+    for text in (former_tree.text(path), DiskWithHeldTexts().text(path)):
         try:
             texts.append(text.read_bytes(_MAX_POLICY_FILE_BYTES).decode("utf-8", "replace").splitlines())
         except InputProblems:

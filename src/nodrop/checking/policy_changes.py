@@ -8,15 +8,15 @@ from nodrop.checking.policy import CheckPolicy, PolicyChange, PolicyPair, is_exc
 from nodrop.checking.two_states import ComparedFabrics, FabricSource
 from nodrop.engine.finding import FileLocation, Finding, reaches_threshold
 from nodrop.engine.rule import Rule
-from nodrop.inputs import Inputs, Text
+from nodrop.inputs import FabricInputs, FileText
 from nodrop.model.subject import FABRIC_HEAD, natural_sort_key, subject_text
 from nodrop.report.names import format_count
 from nodrop.results.checked import FindingChanges
-from nodrop.results.outcome import Outcome
+from nodrop.results.outcome import FabricOutcome
 from nodrop.results.rulings import POLICY_CHANGED
 from nodrop.syntax.places import Span
 
-_MAX_LISTED = 5
+_MAX_NAMED_IN_VERDICT = 5
 """Findings and switches that are named in one verdict."""
 
 
@@ -36,10 +36,10 @@ class NewlyPassingFindings:
 
 def compare_policies(
     policy: CheckPolicy,
-    outcome: Outcome,
+    outcome: FabricOutcome,
     findings: FindingChanges,
     proposed: CheckPolicy,
-    would: Outcome,
+    would: FabricOutcome,
     rules: Sequence[Rule],
     changes: tuple[PolicyChange, ...],
     own_policy_changes: tuple[PolicyChange, ...],
@@ -84,7 +84,7 @@ def compare_policies(
     )
 
 
-def _count_unknown_lines(outcome: Outcome) -> int:
+def _count_unknown_lines(outcome: FabricOutcome) -> int:
     """Return how many lines of an outcome are unknown."""
     return sum(len(unknown_verdict.places) for unknown_verdict in outcome.unknown)
 
@@ -165,8 +165,8 @@ def _render_findings(findings: Iterable[Finding]) -> list[str]:
 
 
 def _format_first_names(words: Sequence[str]) -> str:
-    count_suffix = f" and {len(words) - _MAX_LISTED} more" if len(words) > _MAX_LISTED else ""
-    return f"{', '.join(words[:_MAX_LISTED])}{count_suffix}"
+    count_suffix = f" and {len(words) - _MAX_NAMED_IN_VERDICT} more" if len(words) > _MAX_NAMED_IN_VERDICT else ""
+    return f"{', '.join(words[:_MAX_NAMED_IN_VERDICT])}{count_suffix}"
 
 
 def _names_excluded_by_policy(policies: PolicyPair, sides: ComparedFabrics, paths: Sequence[str]) -> Iterator[str]:
@@ -180,15 +180,15 @@ def _names_excluded_by_policy(policies: PolicyPair, sides: ComparedFabrics, path
     yield from sorted(dict.fromkeys(names), key=natural_sort_key)
 
 
-def find_previous_fabric(new_source: FabricSource, both_states: ComparedFabrics) -> Inputs | None:
+def find_previous_fabric(new_source: FabricSource, both_states: ComparedFabrics) -> FabricInputs | None:
     """Return the fabric of before that most switches of a new one have left; None where none has been in another."""
-    if not isinstance(new_source, Inputs):
+    if not isinstance(new_source, FabricInputs):
         return None
     names = {bundle.name for bundle in new_source.bundles}
-    candidates: list[tuple[int, Inputs]] = []
+    candidates: list[tuple[int, FabricInputs]] = []
     for pair in both_states.pairs:
-        if isinstance(pair.old, Inputs):
-            staying = {bundle.name for bundle in pair.new.bundles} if isinstance(pair.new, Inputs) else set()
+        if isinstance(pair.old, FabricInputs):
+            staying = {bundle.name for bundle in pair.new.bundles} if isinstance(pair.new, FabricInputs) else set()
             candidates.append((len(names & ({bundle.name for bundle in pair.old.bundles} - staying)), pair.old))
     number, was = max(candidates, key=lambda candidate: candidate[0], default=(0, None))
     return was if number else None
@@ -196,8 +196,8 @@ def find_previous_fabric(new_source: FabricSource, both_states: ComparedFabrics)
 
 def files_by_switch(source: FabricSource | None) -> Iterator[tuple[str, list[str]]]:
     """Yield the switches of a fabric with their files; an intent by its path."""
-    if isinstance(source, Inputs):
+    if isinstance(source, FabricInputs):
         for bundle in (*source.bundles, *source.hosts):
             yield bundle.name, [file.display for _, file in bundle.files]
-    elif isinstance(source, Text):
+    elif isinstance(source, FileText):
         yield source.display, [source.display]

@@ -6,12 +6,12 @@ from nodrop.analyses._computed import compute_observation
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.fields import field_of
 from nodrop.model.index import Index
-from nodrop.model.subject import Subject, cable_ends, subject_sort_key
+from nodrop.model.subject import Subject, ends_of_cable_key, subject_sort_key
 from nodrop.plan.model import Plan
 from nodrop.results.checked import RoutingDifference
 from nodrop.routing.observation import OBSERVATION_CHECKS
 
-MOST_DEVICES = 500
+MAX_DEVICES_FOR_ROUTING = 500
 """Of larger fabrics, routing is worked out on request: every leaf is held against every other."""
 _ROUTING_CHECKS = tuple(
     check for check in OBSERVATION_CHECKS if check not in ("configuration", "recoveries", "packets", "addresses")
@@ -51,7 +51,7 @@ def _devices_of_item(checked_subject: Subject) -> set[str]:
     """Return the switches that an item is of: a cable is of both that it joins."""
     if not checked_subject[0].startswith("@"):
         return {checked_subject[0]}
-    return {end.node for end in cable_ends(checked_subject[-1])}
+    return {end.node for end in ends_of_cable_key(checked_subject[-1])}
 
 
 def _is_reportable(change: RoutingDifference) -> bool:

@@ -7,19 +7,19 @@ from typing import NamedTuple
 
 from nodrop import judging
 from nodrop.accepted_findings import apply_suppressions
-from nodrop.checking.rerouting import MOST_DEVICES, may_reroute
+from nodrop.checking.rerouting import MAX_DEVICES_FOR_ROUTING, may_reroute
 from nodrop.checking.switch_steps import StatesWithinSwitches, StateWithinSwitch, extract_neighborhood, replace_device
 from nodrop.engine.finding import Finding, Verdict
 from nodrop.engine.rule import Rule
 from nodrop.engine.verdicts import NOTHING_JUDGED, JudgedRules, judge, rule_severity
 from nodrop.errors import Problem
-from nodrop.judging import Settings
+from nodrop.judging import CheckSettings
 from nodrop.model.fabric import Device
 from nodrop.model.reading import Reading
 from nodrop.model.subject import subject_sort_key
-from nodrop.plan.model import Hazard, HazardTime, Plan, Rollout, Stage
-from nodrop.plan.order import Order, possible_orders
-from nodrop.plan.shares import ChangeShares
+from nodrop.plan.model import HazardTime, Plan, Rollout, RolloutHazard, RolloutStage
+from nodrop.plan.order import RolloutOrder, possible_orders
+from nodrop.plan.shares import ChangesByScope
 from nodrop.plan.states import (
     DoneScopesBySwitch,
     RolloutMoment,
@@ -28,13 +28,13 @@ from nodrop.plan.states import (
     rollout_moments,
     scopes_done_after,
 )
-from nodrop.report.names import format_name, format_name_list
+from nodrop.report.names import escape_or_quote_name, format_name_list
 
-_LEAST = 2_000
+_MIN_JUDGED_SWITCHES = 2_000
 """Switches that are judged on the way of plans, however small their fabrics are."""
-_TIMES = 6
+_JUDGED_SWITCHES_PER_FABRIC_SWITCH = 6
 """How often as many switches as a fabric has are judged on its way; by errors alone, in half the time of all rules."""
-_ALL_RULES_COST = 10
+_ALL_RULES_COST_IN_SWITCHES = 10
 """What it costs to judge a state with all rules, in switches."""
 ReportProgress = Callable[[str], None]
 ErrorsByFingerprint = dict[str, Finding]
@@ -46,7 +46,7 @@ def order_rollout(
     plan: Plan,
     old_reading: Reading,
     new_reading: Reading,
-    settings: Settings,
+    settings: CheckSettings,
     *,
     routing: bool,
     fabrics: int = 1,
@@ -65,13 +65,21 @@ def order_rollout(
     staying = [device for device in plan.devices if device.old is not None and device.new is not None]
     if not any(device_change.parts or device_change.kind != "changed" for device_change in staying):
         return replace(plan, rollout=Rollout())
-    search = _Search(
-        plan, old_reading, new_reading, settings, routing=routing, least=_LEAST // fabrics, progress=progress
+    search = _RolloutSearch(
+        plan,
+        old_reading,
+        new_reading,
+        settings,
+        routing=routing,
+        least=_MIN_JUDGED_SWITCHES // fabrics,
+        progress=progress,
     )
-    best: tuple[Order, Rollout] | None = None
-    avoided: Hazard | None = None
+    best: tuple[RolloutOrder, Rollout] | None = None
+    avoided: RolloutHazard | None = None
     for order in search.orders():
-        new_rollout = search.check_order(order, hazard_limit=None if best is None else _count_hazard_rules(best[1]))
+        new_rollout = search.find_hazards_of_order(
+            order, hazard_limit=None if best is None else _count_hazard_rules(best[1])
+        )
         if new_rollout is None:
             continue
         best = order, new_rollout
@@ -92,10 +100,10 @@ def _count_hazard_rules(rollout: Rollout) -> int:
 def should_compute_routing(plan: Plan, old_reading: Reading, new_reading: Reading) -> bool:
     """Whether routing matters to a plan, and is cheap enough to compute unasked."""
     sides = [reading.fabric.devices for reading in (old_reading, new_reading)]
-    return all(sides) and max(map(len, sides)) <= MOST_DEVICES and may_reroute(plan)
+    return all(sides) and max(map(len, sides)) <= MAX_DEVICES_FOR_ROUTING and may_reroute(plan)
 
 
-class _Search:
+class _RolloutSearch:
     """A plan, and the known facts of its intermediate states."""
 
     def __init__(
@@ -103,15 +111,15 @@ class _Search:
         plan: Plan,
         old: Reading,
         new: Reading,
-        settings: Settings,
+        settings: CheckSettings,
         *,
         routing: bool,
-        least: int = _LEAST,
+        least: int = _MIN_JUDGED_SWITCHES,
         progress: ReportProgress = lambda _: None,
     ) -> None:
         self._plan, self._new = plan, new
         self._added = frozenset(change.name for change in plan.devices if change.kind == "added")
-        self._shares = ChangeShares(plan.devices, old.fabric, new.fabric)
+        self._shares = ChangesByScope(plan.devices, old.fabric, new.fabric)
         self._states = RolloutStates(plan.devices, old, new, self._shares, near=not routing)
         self._restated = any(
             getattr(old.fabric, field) != getattr(new.fabric, field)
@@ -126,18 +134,20 @@ class _Search:
         self._own_rules = [rule for rule in self._rules if rule.name in own]
         self._other_rules = [rule for rule in self._rules if rule.name not in own]
         self._progress = progress
-        self._left = max(least, _TIMES * max(len(reading.fabric.devices) for reading in (old, new)))
+        self._left = max(
+            least, _JUDGED_SWITCHES_PER_FABRIC_SWITCH * max(len(reading.fabric.devices) for reading in (old, new))
+        )
         self.problems: dict[Problem, None] = {}
         """Rules that failed at a state, once each."""
         self._known: dict[_StateKey, ErrorsByFingerprint] = {}
         self._known_around: dict[tuple[object, ...], tuple[Reading, Set[str]]] = {}
         self._known_of_switch: dict[tuple[int, StatedSide, tuple[int, ...]], _SwitchErrors] = {}
 
-    def orders(self) -> Iterator[Order]:
+    def orders(self) -> Iterator[RolloutOrder]:
         """Yield the orders that come into question, the usual one first."""
         return possible_orders(self._plan.devices, self._shares, self._new.fabric, restated=self._restated)
 
-    def check_order(self, order: Order, *, hazard_limit: int | None = None) -> Rollout | None:
+    def find_hazards_of_order(self, order: RolloutOrder, *, hazard_limit: int | None = None) -> Rollout | None:
         """Return the hazards of an order, as far as there is time.
 
         With `hazard_limit`, return None unless all of it was tried and it has fewer kinds of faults.
@@ -167,7 +177,7 @@ class _Search:
         )
 
     def _hazards_at_moment(
-        self, moment: RolloutMoment | StateWithinSwitch, stages: Sequence[Stage], stated: StatedSide
+        self, moment: RolloutMoment | StateWithinSwitch, stages: Sequence[RolloutStage], stated: StatedSide
     ) -> Iterator[Finding]:
         if isinstance(moment, StateWithinSwitch):
             sides: tuple[StatedSide, ...] = ("old", "new") if self._remoded else (stated,)
@@ -178,29 +188,33 @@ class _Search:
         known = self._faults_of_end_states(stated) if found else frozenset()
         for state_error in found.values():
             fault_paths = (state_error.subject, state_error.at)
-            if state_error.fingerprint in known or any(map(self._states.passing, fault_paths)):
+            if state_error.fingerprint in known or any(map(self._states.comes_or_goes_whole, fault_paths)):
                 continue
             if not any(self._states.joins_switches(subjects, going) for subjects in fault_paths):
                 yield state_error
 
     def _hazards_during_change(
-        self, moment: StateWithinSwitch, stages: Sequence[Stage], stated: StatedSide
+        self, moment: StateWithinSwitch, stages: Sequence[RolloutStage], stated: StatedSide
     ) -> Iterator[Finding]:
         """Yield the faults of a switch that is being changed which neither the stage before nor that after has."""
         before, end_faults = self._judge_around_switch(moment.name, stages[: moment.stage], stated)
         reading = replace_device(before, moment.device)
-        self._left -= len(reading.fabric.devices) + _ALL_RULES_COST
+        self._left -= len(reading.fabric.devices) + _ALL_RULES_COST_IN_SWITCHES
         for finding in self._find_reading_errors(reading, stated).values():
-            passing = any(map(self._states.passing, (finding.subject, finding.at)))
+            passing = any(map(self._states.comes_or_goes_whole, (finding.subject, finding.at)))
             if finding.subject[0] == moment.name and finding.fingerprint not in end_faults and not passing:
                 yield finding
 
-    def _judge_around_switch(self, name: str, stages: Sequence[Stage], stated: StatedSide) -> tuple[Reading, Set[str]]:
+    def _judge_around_switch(
+        self, name: str, stages: Sequence[RolloutStage], stated: StatedSide
+    ) -> tuple[Reading, Set[str]]:
         """Return a switch and its neighbors before the last of `stages`, and the faults of these before and after."""
         moments = [scopes_done_after(stages[:-1]), scopes_done_after(stages)]
         key = name, *(self._key(done, stated) for done in moments)
         if key not in self._known_around:
-            before, after = (extract_neighborhood(self._states.at(done, stated), name) for done in moments)
+            before, after = (
+                extract_neighborhood(self._states.reading_after_changes(done, stated), name) for done in moments
+            )
             self._left -= len(before.fabric.devices) + len(after.fabric.devices)
             faults = self._find_reading_errors(before, stated).keys() | self._find_reading_errors(after, stated).keys()
             self._known_around[key] = before, faults
@@ -212,7 +226,7 @@ class _Search:
         If the mode changes, the faults of either mode on the other's switches count too: a switch that was lossy before
         or will be need not be lossless.
         """
-        every = self._states.every
+        every = self._states.all_changes_done
         end_faults = self._find_state_errors({}, "old").keys() | self._find_state_errors(every, "new").keys()
         if self._remoded:
             end_faults |= self._find_state_errors({}, stated).keys() | self._find_state_errors(every, stated).keys()
@@ -222,7 +236,10 @@ class _Search:
         """Whether there is time to judge a state; the ends that it is held against are judged in any case."""
         if isinstance(moment, StateWithinSwitch):
             return self._left > 0
-        return self._key(moment.done, stated) in self._known or self._left >= self._states.size + _ALL_RULES_COST
+        return (
+            self._key(moment.done, stated) in self._known
+            or self._left >= self._states.max_switch_count + _ALL_RULES_COST_IN_SWITCHES
+        )
 
     def _key(self, done: DoneScopesBySwitch, stated: StatedSide) -> _StateKey:
         return frozenset(done.items()), stated
@@ -232,8 +249,8 @@ class _Search:
         key = self._key(done, stated_side)
         if key not in self._known:
             self._progress(f"checking intermediate states, {len(self._known) + 1}")
-            reading = self._states.at(done, stated_side)
-            self._left -= len(reading.fabric.devices) + _ALL_RULES_COST
+            reading = self._states.reading_after_changes(done, stated_side)
+            self._left -= len(reading.fabric.devices) + _ALL_RULES_COST_IN_SWITCHES
             self._known[key] = self._find_reading_errors(reading, stated_side)
         return self._known[key]
 
@@ -244,7 +261,9 @@ class _Search:
         verdict = self._judge(reading, self._other_rules, JudgedRules(self._own_rules, own))
         findings = verdict.findings
         if self._settings.suppressing:
-            findings, _ = apply_suppressions(verdict, reading, judging.build_bench(self._rules, self._settings))
+            findings, _ = apply_suppressions(
+                verdict, reading, judging.build_suppression_context(self._rules, self._settings)
+            )
         return {
             finding.fingerprint: finding for finding in findings if not finding.hidden and finding.severity == "error"
         }
@@ -279,7 +298,7 @@ class _SwitchErrors(NamedTuple):
     findings: Sequence[Finding]
 
 
-def _error_rules(settings: Settings, *, routing: bool) -> tuple[Rule, ...]:
+def _error_rules(settings: CheckSettings, *, routing: bool) -> tuple[Rule, ...]:
     """Return the rules whose findings are errors; an end already has the faults of a text alone.
 
     Include those that need the control plane only if the change matters to `routing`: else states are parts of the
@@ -300,7 +319,7 @@ class _TransientFault(NamedTuple):
     finding: Finding
 
 
-def _group_hazards(faults: Iterable[_TransientFault]) -> Iterator[Hazard]:
+def _group_hazards(faults: Iterable[_TransientFault]) -> Iterator[RolloutHazard]:
     """Yield hazards, those of one rule as one, which begins with the first."""
     together: dict[tuple[HazardTime, str], list[_TransientFault]] = {}
     for fault in faults:
@@ -309,7 +328,7 @@ def _group_hazards(faults: Iterable[_TransientFault]) -> Iterator[Hazard]:
         _, stage, moment, first_finding = min(
             alike, key=lambda row: (row.stage, subject_sort_key(row.finding.subject), row.finding.message)
         )
-        yield Hazard(
+        yield RolloutHazard(
             when=when,
             stage=stage,
             moment=moment,
@@ -321,14 +340,14 @@ def _group_hazards(faults: Iterable[_TransientFault]) -> Iterator[Hazard]:
         )
 
 
-def _render_moment(moment: RolloutMoment | StateWithinSwitch, stages: Sequence[Stage]) -> str:
+def _render_moment(moment: RolloutMoment | StateWithinSwitch, stages: Sequence[RolloutStage]) -> str:
     if isinstance(moment, StateWithinSwitch):
-        return f"while {format_name(moment.name)} changes, after {moment.after}"
+        return f"while {escape_or_quote_name(moment.name)} changes, after {moment.after}"
     stage_names = [_render_stage(stage) for stage in stages[moment.stage - 1 : moment.stage + 1]]
     return f"while {stage_names[0]} change" if moment.when == "within stage" else f"between {' and '.join(stage_names)}"
 
 
-def _render_stage(stage: Stage) -> str:
+def _render_stage(stage: RolloutStage) -> str:
     shares = dict.fromkeys(str(share) for share in stage.scopes if share.kind != "all")
     share_text = f" ({'; '.join(shares)})" if shares else ""
-    return f"{format_name_list(map(format_name, stage.devices))}{share_text}"
+    return f"{format_name_list(map(escape_or_quote_name, stage.devices))}{share_text}"

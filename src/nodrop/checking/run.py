@@ -10,9 +10,9 @@ from nodrop.checking.policy import PolicyPair
 from nodrop.checking.policy_changes import NewlyPassingFindings
 from nodrop.checking.two_states import FabricSource, fabric_source_name
 from nodrop.errors import InputProblems, Problem
-from nodrop.inputs import DeviceFiles, Inputs
-from nodrop.judging import Settings
-from nodrop.model.assemble import SharedObjects
+from nodrop.inputs import DeviceFiles, FabricInputs
+from nodrop.judging import CheckSettings
+from nodrop.model.assemble import ObjectsSharedByStates
 from nodrop.model.declared import DeclaredFacts
 from nodrop.model.reading import DeviceReading, Reading
 from nodrop.plan.model import ChangeRisk
@@ -39,7 +39,7 @@ class CheckRequest:
 
 
 @dataclass(slots=True, kw_only=True)
-class Run:
+class CheckRun:
     """One run: readings are made once for both what pairs fabrics and what compares them."""
 
     policies: PolicyPair
@@ -56,25 +56,25 @@ class Run:
     """What the policy of the change lets pass, fabric by fabric."""
     _readings: dict[int, Reading | None] = field(default_factory=dict)
     _stated: dict[int, DeclaredFacts | None] = field(default_factory=dict)
-    _shared: SharedObjects = field(default_factory=SharedObjects)
+    _shared: ObjectsSharedByStates = field(default_factory=ObjectsSharedByStates)
     _devices: dict[DeviceFiles, DeviceReading] = field(default_factory=dict)
     """What files say that are the same on both sides, or were read for the other."""
     _whats: list[FabricSource] = field(default_factory=list)
     """What was read, so that no other object gets its identity."""
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> CheckSettings:
         """How both states are checked."""
         return self.policies.held.settings
 
-    def read_declared_context(self, inputs: Inputs) -> DeclaredFacts | None:
+    def read_declared_context(self, inputs: FabricInputs) -> DeclaredFacts | None:
         """Return the facts stated next to the files of a fabric; None if they cannot be read."""
         if id(inputs) not in self._stated:
             self._whats.append(inputs)
             over: DeclaredFacts | None = DeclaredFacts()
             try:
                 for text in inputs.stated:
-                    over = (over or DeclaredFacts()).over(
+                    over = (over or DeclaredFacts()).completed_from(
                         context.loads(text.read_bytes(context.MAX_FABRIC_FILE_BYTES), text.display)
                     )
             except InputProblems:
@@ -82,15 +82,15 @@ class Run:
             self._stated[id(inputs)] = over
         return self._stated[id(inputs)]
 
-    def again(
-        self, fabric_source: FabricSource, reading: Reading, settings: Settings, beside: DeclaredFacts | None
+    def reread_with_settings(
+        self, fabric_source: FabricSource, reading: Reading, settings: CheckSettings, beside: DeclaredFacts | None
     ) -> Reading:
         """Return a fabric that has been read before, by other settings or with other facts stated next to it."""
-        if not isinstance(fabric_source, Inputs):
+        if not isinstance(fabric_source, FabricInputs):
             profile = settings.declared.profile or settings.config.declared.profile
             return replace(reading, fabric=replace(reading.fabric, profile=profile))
         stated_now = self.read_declared_context(fabric_source) if beside is None else beside
-        return judging.read_source(
+        return judging.read_fabric_or_intent(
             fabric_source,
             settings,
             self.executor,
@@ -107,13 +107,13 @@ class Run:
             self.progress(f"reading {fabric_source_name(fabric_source)}")
             self._whats.append(fabric_source)
             try:
-                settings = self.policies.reading(old=old)
+                settings = self.policies.settings_for_state(old=old)
                 device_readings, beside = (
                     (self._read_devices(fabric_source), self.read_declared_context(fabric_source))
-                    if isinstance(fabric_source, Inputs)
+                    if isinstance(fabric_source, FabricInputs)
                     else (None, None)
                 )
-                source = judging.read_source(
+                source = judging.read_fabric_or_intent(
                     fabric_source,
                     settings,
                     self.executor,
@@ -128,16 +128,16 @@ class Run:
                 self._readings[id(fabric_source)] = source
         return self._readings[id(fabric_source)]
 
-    def _read_devices(self, inputs: Inputs) -> list[DeviceReading]:
+    def _read_devices(self, inputs: FabricInputs) -> list[DeviceReading]:
         """Return the readings of each switch's files; read those that neither side has had yet."""
         fresh = [bundle for bundle in inputs.bundles if bundle not in self._devices]
         read = DeviceReadings(fresh, self.executor, self.settings.store).all()
         self._devices.update(zip(fresh, read, strict=True))
         return [self._devices[bundle] for bundle in inputs.bundles]
 
-    def unread(self, fabric_source: FabricSource | None) -> frozenset[str]:
+    def unreadable_switches(self, fabric_source: FabricSource | None) -> frozenset[str]:
         """Return the switches of a read fabric with a file that could not be read."""
-        bundles = fabric_source.bundles if isinstance(fabric_source, Inputs) else ()
+        bundles = fabric_source.bundles if isinstance(fabric_source, FabricInputs) else ()
         bundle_readings = [(bundle.name, self._devices[bundle]) for bundle in bundles if bundle in self._devices]
         return frozenset(
             name
@@ -148,7 +148,7 @@ class Run:
 
     def devices(self, text: FabricSource) -> frozenset[str]:
         """Return the names of a fabric's switches."""
-        if isinstance(text, Inputs):
+        if isinstance(text, FabricInputs):
             return frozenset(bundle.name for bundle in text.bundles)
         try:
             return frozenset(device.name for device in build(judging.read_intent(text)[1]).devices)

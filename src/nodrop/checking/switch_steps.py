@@ -11,12 +11,12 @@ from nodrop.model.compare import apply_differences, differences
 from nodrop.model.fabric import Device
 from nodrop.model.intern import Interner
 from nodrop.model.reading import Reading
-from nodrop.plan.effects import change_shape, stated_changes, unchanged_files
+from nodrop.plan.effects import change_shape, changes_not_computed_by_switch, switch_files_if_unchanged
 from nodrop.plan.file_changes import parse_device
 from nodrop.plan.model import ChangeScope, HazardTime, Plan
-from nodrop.plan.order import Order
+from nodrop.plan.order import RolloutOrder
 from nodrop.plan.patches import manual_steps_by_switch
-from nodrop.plan.shares import ChangeShares
+from nodrop.plan.shares import ChangesByScope
 from nodrop.platforms.kit.editing import RetryBudget
 
 _MAX_CHANGE_KINDS = 8
@@ -36,7 +36,7 @@ class StateWithinSwitch(NamedTuple):
 class StatesWithinSwitches:
     """The states within switches, one switch for all on which facts of the same kinds change."""
 
-    def __init__(self, plan: Plan, old: Reading, shares: ChangeShares) -> None:
+    def __init__(self, plan: Plan, old: Reading, shares: ChangesByScope) -> None:
         self._old = old
         self._shares = shares
         switch_by_shape: dict[object, str] = {}
@@ -50,7 +50,7 @@ class StatesWithinSwitches:
         self._known: dict[tuple[str, tuple[ChangeScope, ...]], list[tuple[int, str, Device]]] = {}
         self._interner = Interner()
 
-    def of(self, order: Order) -> Iterator[StateWithinSwitch]:
+    def of(self, order: RolloutOrder) -> Iterator[StateWithinSwitch]:
         """Yield the states within switches in an order."""
         for name in self._names:
             turns = [(at, stage.scope(name)) for at, stage in enumerate(order.stages, 1) if name in stage.devices]
@@ -62,7 +62,7 @@ class StatesWithinSwitches:
 
     def _states(self, name: str, shares: tuple[ChangeScope, ...]) -> Iterator[tuple[int, str, Device]]:
         """Yield the number of the pass, the last finished step, and the switch in that state."""
-        files: Mapping[str, bytes] | None = unchanged_files(self._old, name)
+        files: Mapping[str, bytes] | None = switch_files_if_unchanged(self._old, name)
         if files is None:
             return
         platform = self._old.fabric.device(name).platform
@@ -71,7 +71,7 @@ class StatesWithinSwitches:
             return
         budget, manual_lines = RetryBudget(files), self._by_hand.get(name, {})
         for turn, share in enumerate(shares):
-            every = stated_changes(self._shares.part(name, share))
+            every = changes_not_computed_by_switch(self._shares.change_within_share(name, share))
             manual_steps = [
                 ManualChange(change=change, line=manual_lines[change.subject])
                 for change in every
@@ -84,7 +84,7 @@ class StatesWithinSwitches:
             except InputProblems:
                 return
             edit = replace(edit, by_hand=(*edit.by_hand, *manual_steps))
-            before = self._shares.device(name, shares[:turn])
+            before = self._shares.device_after_shares(name, shares[:turn])
             assert before is not None
             was = parse_device(platform, name, files)
             for after, state_files in platforms.states_during_edit(platform, files, edit):

@@ -6,18 +6,18 @@ from pathlib import Path
 
 from nodrop.checking.policy import PolicyPair
 from nodrop.errors import InputProblems
-from nodrop.inputs import DeviceFiles, Disk, Inputs, Text, find
+from nodrop.inputs import DeviceFiles, DiskWithHeldTexts, FabricInputs, FileText, find_inputs
 from nodrop.judging import read_intent
 from nodrop.limits import MAX_TEXT_BYTES
 from nodrop.model.reading import Note, Reading
 from nodrop.revisions import FormerTree
 
-FabricSource = Inputs | Text
+FabricSource = FabricInputs | FileText
 """A fabric to be read: files of switches, or an intent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
+class FabricSourcePair:
     """One fabric on both sides; None where it is not."""
 
     old: FabricSource | None
@@ -26,7 +26,7 @@ class Pair:
     """Whether no file of it has changed, nor what is stated of it."""
 
     @property
-    def name(self) -> str:
+    def source_name(self) -> str:
         """Where its files lie."""
         return fabric_source_name(self.new if self.new is not None else self.old)
 
@@ -35,14 +35,14 @@ class Pair:
 class ComparedFabrics:
     """The fabrics that a command names, now and before."""
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[FabricSourcePair, ...]
     former: FormerTree
     notes: tuple[Note, ...] = ()
 
 
 def fabric_source_name(source: FabricSource | None) -> str:
     """Return where the files of a fabric lie."""
-    return source.name if isinstance(source, Inputs) else source.display if source is not None else ""
+    return source.folder_of_fabric if isinstance(source, FabricInputs) else source.display if source is not None else ""
 
 
 def remove_switches(reading: Reading, device_names: Collection[str]) -> Reading:
@@ -60,22 +60,24 @@ def find_both_states(
     devices: Callable[[FabricSource], frozenset[str]],
 ) -> ComparedFabrics:
     """Find both sides; `devices` names the switches of a fabric, and is asked where the name of one has changed."""
-    exclude, disk = policies.held.settings.config.excludes, Disk()
+    exclude, disk = policies.held.settings.config.excludes, DiskWithHeldTexts()
     present_paths = [path for path in paths if disk.fault(path) is None or former_tree.fault(path) is not None]
-    new = find(present_paths, platform, exclude=exclude)
-    old = find([path for path in paths if former_tree.fault(path) is None], platform, exclude=exclude, disk=former_tree)
+    new = find_inputs(present_paths, platform, exclude=exclude)
+    old = find_inputs(
+        [path for path in paths if former_tree.fault(path) is None], platform, exclude=exclude, disk=former_tree
+    )
     stated_alike = policies.before == policies.now
     ours, former_sources = _sources_by_key(new), _sources_by_key(old)
     pairs = []
     for key in sorted(ours.keys() & former_sources.keys()):
         same = stated_alike and _is_fabric_unchanged(former_sources[key], ours[key], former_tree)
-        pairs.append(Pair(old=former_sources[key], new=ours[key], same=same))
+        pairs.append(FabricSourcePair(old=former_sources[key], new=ours[key], same=same))
     come = [ours[key] for key in sorted(ours.keys() - former_sources.keys())]
     gone = [former_sources[key] for key in sorted(former_sources.keys() - ours.keys())]
     pairs += _pair_by_common_switches(
         sorted(come, key=fabric_source_name), sorted(gone, key=fabric_source_name), devices
     )
-    pairs.sort(key=lambda pair: (isinstance(pair.new or pair.old, Text), pair.name))
+    pairs.sort(key=lambda pair: (isinstance(pair.new or pair.old, FileText), pair.source_name))
     return ComparedFabrics(
         pairs=tuple(pairs), former=former_tree, notes=tuple(_sparse_checkout_notes(paths, former_tree))
     )
@@ -83,14 +85,14 @@ def find_both_states(
 
 def _sparse_checkout_notes(paths: Sequence[str], former: FormerTree) -> Iterator[Note]:
     """Yield a note of how many files below the paths are in neither state, as they are not checked out."""
-    keys = {key for path in paths if (key := former.key(path)) is not None}
+    keys = {key for path in paths if (key := former.path_from_top(path)) is not None}
     number = sum(any(key in ("", file) or file.startswith(f"{key}/") for key in keys) for file in former.left_out)
     if number:
         files = "1 file is" if number == 1 else f"{number} files are"
         yield Note(kind="sparse", message=f"{files} not checked out (sparse checkout), and left out of both states")
 
 
-def _sources_by_key(inputs: Inputs) -> dict[tuple[str, str], FabricSource]:
+def _sources_by_key(inputs: FabricInputs) -> dict[tuple[str, str], FabricSource]:
     sources_by_key: dict[tuple[str, str], FabricSource] = {
         ("intent", text.display): text for text in inputs.all_intents()
     }
@@ -100,14 +102,14 @@ def _sources_by_key(inputs: Inputs) -> dict[tuple[str, str], FabricSource]:
 
 
 def _is_fabric_unchanged(old: FabricSource, new: FabricSource, former: FormerTree) -> bool:
-    if isinstance(old, Text) or isinstance(new, Text):
-        return isinstance(old, Text) and former.is_now(old) and _are_named_files_unchanged(old, former)
+    if isinstance(old, FileText) or isinstance(new, FileText):
+        return isinstance(old, FileText) and former.is_unchanged(old) and _are_named_files_unchanged(old, former)
     names = [[text.display for text in _texts_of_inputs(inputs)] for inputs in (old, new)]
     problems = [*old.problems, *new.problems]
-    return not problems and names[0] == names[1] and all(former.is_now(text) for text in _texts_of_inputs(old))
+    return not problems and names[0] == names[1] and all(former.is_unchanged(text) for text in _texts_of_inputs(old))
 
 
-def _are_named_files_unchanged(intent: Text, former: FormerTree) -> bool:
+def _are_named_files_unchanged(intent: FileText, former: FormerTree) -> bool:
     """Whether the file that an intent names is that of now; one that cannot be read is not."""
     try:
         if b"file" not in intent.read_bytes(MAX_TEXT_BYTES):
@@ -115,10 +117,10 @@ def _are_named_files_unchanged(intent: Text, former: FormerTree) -> bool:
         sheet = read_intent(intent)[1].sheet_file
     except InputProblems:
         return False
-    return sheet is None or former.is_now(former.text(Path(sheet.path)))
+    return sheet is None or former.is_unchanged(former.text(Path(sheet.path)))
 
 
-def _texts_of_inputs(inputs: Inputs) -> Iterator[Text]:
+def _texts_of_inputs(inputs: FabricInputs) -> Iterator[FileText]:
     yield from inputs.stated
     bundles: Iterable[DeviceFiles] = (*inputs.bundles, *inputs.hosts)
     yield from (text for bundle in bundles for _, text in bundle.files)
@@ -126,7 +128,7 @@ def _texts_of_inputs(inputs: Inputs) -> Iterator[Text]:
 
 def _pair_by_common_switches(
     come: list[FabricSource], gone: list[FabricSource], devices: Callable[[FabricSource], frozenset[str]]
-) -> Iterator[Pair]:
+) -> Iterator[FabricSourcePair]:
     """Yield pairs of added and removed sources: those with most of their switches in common belong together."""
     names: dict[int, frozenset[str]] = {}
     if come and gone:
@@ -141,13 +143,13 @@ def _pair_by_common_switches(
         for number, old_source in enumerate(gone)
         if 2 * len(names[id(new_source)] & names[id(old_source)])
         >= max(len(names[id(new_source)]), len(names[id(old_source)]), 1)
-        and isinstance(new_source, Text) == isinstance(old_source, Text)
+        and isinstance(new_source, FileText) == isinstance(old_source, FileText)
     ]
     taken: set[int] = set()
     for _, at, number in sorted(scored):
         added_source, other = come[at], gone[number]
         if not taken & {id(added_source), id(other)}:
             taken |= {id(added_source), id(other)}
-            yield Pair(old=other, new=added_source)
-    yield from (Pair(old=None, new=new_source) for new_source in come if id(new_source) not in taken)
-    yield from (Pair(old=old_source, new=None) for old_source in gone if id(old_source) not in taken)
+            yield FabricSourcePair(old=other, new=added_source)
+    yield from (FabricSourcePair(old=None, new=new_source) for new_source in come if id(new_source) not in taken)
+    yield from (FabricSourcePair(old=old_source, new=None) for old_source in gone if id(old_source) not in taken)

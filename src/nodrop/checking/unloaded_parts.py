@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nodrop import platforms
 from nodrop.checking.blocking_findings import build_change_finding
-from nodrop.checking.lost_facts import SwitchStates
+from nodrop.checking.lost_facts import FabricBeforeAndAfter
 from nodrop.engine.finding import FileLocation, Finding
 from nodrop.errors import InputProblems
 from nodrop.locate import load_unchanged_source
@@ -15,12 +15,12 @@ from nodrop.report.names import format_count, format_name_list
 from nodrop.results.rulings import DEVICE_NOT_CHECKED
 from nodrop.syntax.places import Span
 
-_MAX_LISTED = 5
+_MAX_LISTED_PARTS = 5
 """Parts of a file that are named in one verdict."""
-_SuppliedParts = Mapping[tuple[str, str], str]
+_PartsMissingFromStartupFile = Mapping[tuple[str, str], str]
 
 
-def find_unloaded_parts(changed: Iterable[SwitchStates]) -> Iterator[Finding]:
+def find_unloaded_parts(changed: Iterable[FabricBeforeAndAfter]) -> Iterator[Finding]:
     """Yield a verdict on each file that newly supplies facts instead of the file that a switch starts with.
 
     `changed` are fabrics in their former and present states. A switch is the same if it has the same name, in any
@@ -63,10 +63,14 @@ def _moved_part_findings(
             files.setdefault(file, []).append(part_name)
     for file, names in files.items():
         why = supplied_parts[file, names[0]]
-        count_suffix = f" and {format_count(len(names) - _MAX_LISTED, 'more part')}" if len(names) > _MAX_LISTED else ""
+        count_suffix = (
+            f" and {format_count(len(names) - _MAX_LISTED_PARTS, 'more part')}"
+            if len(names) > _MAX_LISTED_PARTS
+            else ""
+        )
         yield build_change_finding(
             DEVICE_NOT_CHECKED,
-            f"{name} is no longer checked in part: {format_name_list(names[:_MAX_LISTED])}{count_suffix} "
+            f"{name} is no longer checked in part: {format_name_list(names[:_MAX_LISTED_PARTS])}{count_suffix} "
             f"{'is' if len(names) == 1 else 'are'} taken from {file} now; {why}",
             (name,),
             (name,),
@@ -81,11 +85,11 @@ def _source_digests(sources: Iterable[Source]) -> list[tuple[str, str]]:
     return sorted((source.name, source.digest) for source in sources)
 
 
-def _supplied_parts(platform: str, sources: Iterable[Source]) -> _SuppliedParts:
+def _supplied_parts(platform: str, sources: Iterable[Source]) -> _PartsMissingFromStartupFile:
     bundle: dict[str, bytes] = {}
     for source in sources:
         try:
             bundle[source.name] = load_unchanged_source(source)
         except InputProblems:
             continue
-    return platforms.supplied_parts(platform, bundle)
+    return platforms.parts_missing_from_startup_file(platform, bundle)

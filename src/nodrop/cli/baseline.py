@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.options import INPUT, OUTPUT, SectionedHelpCommand, add_rule_options, option
+from nodrop.cli.options import INPUT, OUTPUT, SectionedHelpCommand, add_rule_options, grouped_option
 from nodrop.cli.reading import ReadingOptions, add_reading_options
 
 if TYPE_CHECKING:
-    from nodrop.inputs import Inputs, Text
-    from nodrop.judging import Settings
-    from nodrop.results.outcome import Outcome
+    from nodrop.inputs import FabricInputs, FileText
+    from nodrop.judging import CheckSettings
+    from nodrop.results.outcome import FabricOutcome
 
 
 @click.command(cls=SectionedHelpCommand)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
-@option(
+@grouped_option(
     OUTPUT,
     "-o",
     "--output",
@@ -26,12 +26,17 @@ if TYPE_CHECKING:
     type=click.Path(),
     help="File to write.  [default: `baseline` of nodrop.yaml, else nodrop.baseline.yaml beside it, or here]",
 )
-@option(OUTPUT, "--prune", is_flag=True, help="Remove entries of findings that no longer occur.")
-@option(INPUT, "--routing", is_flag=True, help="Also record findings about failures (see `nodrop validate`).")
+@grouped_option(OUTPUT, "--prune", is_flag=True, help="Remove entries of findings that no longer occur.")
+@grouped_option(INPUT, "--routing", is_flag=True, help="Also record findings about failures (see `nodrop validate`).")
 @add_reading_options
 @add_rule_options
 def command(
-    paths: tuple[str, ...], output: str | None, prune: bool, routing: bool, stated: ReadingOptions, settings: "Settings"
+    paths: tuple[str, ...],
+    output: str | None,
+    prune: bool,
+    routing: bool,
+    stated: ReadingOptions,
+    settings: "CheckSettings",
 ) -> int:
     """Record today's findings so that only new ones are reported.
 
@@ -51,8 +56,8 @@ def command(
     from nodrop.cli.main import NOTHING, WRONG
     from nodrop.cli.output import write_error_line
     from nodrop.engine.baseline import BASELINE_FILE, Baseline, format_baseline, load
-    from nodrop.errors import describe_failure
-    from nodrop.judging import chosen_rules, read_source, update_baseline
+    from nodrop.errors import describe_os_failure
+    from nodrop.judging import chosen_rules, read_fabric_or_intent, update_baseline
     from nodrop.publish.file import replace_file
     from nodrop.publish.landing import resolve_output
     from nodrop.results.merged import merge_outcomes
@@ -62,7 +67,7 @@ def command(
     beside = config.path.parent if config.path is not None else Path()
     path = Path(output) if output else config.baseline or beside / BASELINE_FILE
     settings = replace(
-        stated.settings(replace(settings, both=routing)),
+        stated.with_stated_facts(replace(settings, both=routing)),
         whole=False,
         advised=False,
         config=replace(config, baseline=None),
@@ -70,13 +75,16 @@ def command(
     try:
         output_path = Path(resolve_output(path))
     except (OSError, ValueError) as error:
-        raise click.ClickException(f"cannot write {path}: {describe_failure(error)}") from None
+        raise click.ClickException(f"cannot write {path}: {describe_os_failure(error)}") from None
     before = load(output_path, str(path)) if output_path.exists() else Baseline()
     inputs = stated.inputs(paths, settings)
-    fabrics: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
+    fabrics: list[FabricInputs | FileText] = [*inputs.fabrics(), *inputs.all_intents()]
     outcomes = [_check_fabric(fabric, settings, routing=routing) for fabric in fabrics]
     if len(fabrics) > 1:
-        rules, reads = partial(chosen_rules, settings), [partial(read_source, fabric, settings) for fabric in fabrics]
+        rules, reads = (
+            partial(chosen_rules, settings),
+            [partial(read_fabric_or_intent, fabric, settings) for fabric in fabrics],
+        )
         outcomes = add_shared_identifier_findings(outcomes, reads, rules, settings, one_site=config.path is not None)
     outcome = merge_outcomes(outcomes)
     for problem in outcome.problems:
@@ -91,22 +99,22 @@ def command(
     try:
         replace_file(path, format_baseline(baseline_update.baseline).encode())
     except (OSError, ValueError) as error:
-        raise click.ClickException(f"cannot write {path}: {describe_failure(error)}") from None
+        raise click.ClickException(f"cannot write {path}: {describe_os_failure(error)}") from None
     write_error_line(f"{path}: {baseline_update}")
     return 0
 
 
-def _check_fabric(source: "Inputs | Text", settings: "Settings", *, routing: bool) -> "Outcome":
-    from nodrop.inputs import Inputs
-    from nodrop.judging import chosen_rules, collect_input_problems, read_source, run_rules
+def _check_fabric(source: "FabricInputs | FileText", settings: "CheckSettings", *, routing: bool) -> "FabricOutcome":
+    from nodrop.inputs import FabricInputs
+    from nodrop.judging import chosen_rules, collect_input_problems, read_fabric_or_intent, run_rules
     from nodrop.model.identifiers import identifiers_of
 
-    outcomes: list[Outcome] = []
+    outcomes: list[FabricOutcome] = []
     with collect_input_problems(outcomes):
-        reading = read_source(source, settings)
+        reading = read_fabric_or_intent(source, settings)
         rule = run_rules(reading, chosen_rules(settings, failures=routing), settings)
         outcomes.append(
-            replace(rule, identifiers=identifiers_of(reading.fabric), an_intent=not isinstance(source, Inputs))
+            replace(rule, identifiers=identifiers_of(reading.fabric), an_intent=not isinstance(source, FabricInputs))
         )
     (outcome,) = outcomes
-    return replace(outcome, name=source.name if isinstance(source, Inputs) else source.display)
+    return replace(outcome, name=source.folder_of_fabric if isinstance(source, FabricInputs) else source.display)

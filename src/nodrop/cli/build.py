@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 import click
 
 from nodrop.cli.choices import CheckChoices
-from nodrop.cli.options import OUTPUT, SectionedHelpCommand, add_judging_options, option, output_folder_option
+from nodrop.cli.options import OUTPUT, SectionedHelpCommand, add_judging_options, grouped_option, output_folder_option
 
 if TYPE_CHECKING:
     from nodrop.intent.schema import Intent
     from nodrop.model.reading import Reading
     from nodrop.platforms.kit.artifact import Artifact
-    from nodrop.publish import ComparedFiles, Draft, FolderComparison, Part, PutFiles
-    from nodrop.results.outcome import Outcome
+    from nodrop.publish import Draft, DraftPart, FileDigestsAndDifferences, FolderComparison, PutFilesResult
+    from nodrop.results.outcome import FabricOutcome
 
 
 @click.command(cls=SectionedHelpCommand)
 @click.argument("intents", nargs=-1, required=True, metavar="INTENT...", type=click.Path())
 @output_folder_option
-@option(OUTPUT, "--check", "check_only", is_flag=True, help="Write nothing; exit 1 if DIR is out of date.")
-@option(OUTPUT, "--write-anyway", is_flag=True, help="Write even if findings reach --fail-on.")
+@grouped_option(OUTPUT, "--check", "check_only", is_flag=True, help="Write nothing; exit 1 if DIR is out of date.")
+@grouped_option(OUTPUT, "--write-anyway", is_flag=True, help="Write even if findings reach --fail-on.")
 @add_judging_options
 def command(intents: tuple[str, ...], output: str, check_only: bool, write_anyway: bool, choices: CheckChoices) -> int:
     """Write the configurations of intents, and lint them.
@@ -40,7 +40,7 @@ def command(intents: tuple[str, ...], output: str, check_only: bool, write_anywa
       nodrop build intent.yaml -o build --check
     """
     from nodrop.judging import chosen_rules
-    from nodrop.publish import begin_comparison, match_file_names, open_draft
+    from nodrop.publish import begin_comparison, file_name_matcher, open_draft
 
     chosen_rules(choices.settings)
     if check_only:
@@ -48,7 +48,7 @@ def command(intents: tuple[str, ...], output: str, check_only: bool, write_anywa
         return _compare_with_output(
             against, output, _build_intents(intents, output, choices, lambda _: against), choices
         )
-    with open_draft(Path(output), match_file_names(_output_file_patterns()), display=output) as draft:
+    with open_draft(Path(output), file_name_matcher(_output_file_patterns()), display=output) as draft:
         build = _build_intents(intents, output, choices, draft.part)
         return _publish_build(draft, output, build, choices, write_anyway=write_anyway)
 
@@ -64,7 +64,7 @@ def _output_file_patterns() -> list[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Task:
+class _IntentBuildTask:
     """An intent to build; `top` is the folder of its devices below DIR, and `room` takes its files."""
 
     raw: bytes
@@ -73,7 +73,7 @@ class _Task:
     display: str
     output: str
     top: str
-    room: "Part | FolderComparison"
+    room: "DraftPart | FolderComparison"
     choices: CheckChoices
 
 
@@ -81,8 +81,8 @@ class _Task:
 class _BuildResult:
     """The result of an intent: its files, which are in their final place, and the faults of them or of it."""
 
-    outcome: "Outcome"
-    files: "PutFiles | ComparedFiles | None" = None
+    outcome: "FabricOutcome"
+    files: "PutFilesResult | FileDigestsAndDifferences | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,8 +90,8 @@ class _BuildSummary:
     """What all intents came to; `inputs` are their digests."""
 
     inputs: dict[str, str]
-    files: "tuple[PutFiles | ComparedFiles, ...]"
-    outcome: "Outcome"
+    files: "tuple[PutFilesResult | FileDigestsAndDifferences, ...]"
+    outcome: "FabricOutcome"
 
     def report_outcome(self, output: str, choices: CheckChoices) -> int:
         """Report the faults, and return the exit code."""
@@ -106,26 +106,28 @@ class _BuildSummary:
 
 
 def _build_intents(
-    intents: tuple[str, ...], output: str, choices: CheckChoices, room: "Callable[[str], Part | FolderComparison]"
+    intents: tuple[str, ...], output: str, choices: CheckChoices, room: "Callable[[str], DraftPart | FolderComparison]"
 ) -> _BuildSummary:
     """Build, write and lint every intent, each by itself; `room` takes the files below a folder."""
     from nodrop.cli.working import open_executor
     from nodrop.design.topology import topology_of
-    from nodrop.judging import chosen_rules, collect_input_problems, conclude_outcome
+    from nodrop.judging import chosen_rules, collect_input_problems, conclude_suppressions_and_baseline
     from nodrop.parallel import map_chunks
     from nodrop.paths import stable_path_names
     from nodrop.publish import content_digest
     from nodrop.results.merged import merge_outcomes
     from nodrop.shared_identifiers import add_shared_identifier_findings
 
-    tasks, inputs, names, devices = list[_Task](), dict[str, str](), dict[str, str](), 0
-    outcomes: list[Outcome] = []
+    tasks, inputs, names, devices = list[_IntentBuildTask](), dict[str, str](), dict[str, str](), 0
+    outcomes: list[FabricOutcome] = []
     for path, called in zip(intents, stable_path_names(intents), strict=True):
         with collect_input_problems(outcomes):
             raw, intent = _load_intent(path, names)
             top = f"{intent.fabric}/" if len(intents) > 1 else ""
             sheet = ("", b"") if intent.sheet_file is None else (intent.sheet_file.path, intent.sheet_file.content)
-            made = _Task(raw=raw, sheet=sheet, display=path, output=output, top=top, room=room(top), choices=choices)
+            made = _IntentBuildTask(
+                raw=raw, sheet=sheet, display=path, output=output, top=top, room=room(top), choices=choices
+            )
             tasks.append(made)
             inputs[called] = content_digest(raw)
             if sheet[0]:
@@ -141,11 +143,11 @@ def _build_intents(
         )
     outcomes += new_outcomes
     files = tuple(built_intent.files for built_intent in done if built_intent.files is not None)
-    outcome = conclude_outcome(merge_outcomes(outcomes), settings)
+    outcome = conclude_suppressions_and_baseline(merge_outcomes(outcomes), settings)
     return _BuildSummary(inputs=inputs, files=files, outcome=outcome)
 
 
-def _run_build_task(task: _Task) -> _BuildResult:
+def _run_build_task(task: _IntentBuildTask) -> _BuildResult:
     """Do all that one intent needs; nothing of it but its files outlives this.
 
     The files are in their draft before the rules run, so that their texts are not in memory beside the routes.
@@ -153,8 +155,8 @@ def _run_build_task(task: _Task) -> _BuildResult:
     from nodrop.judging import chosen_rules, collect_input_problems, run_rules
     from nodrop.model.identifiers import identifiers_of
 
-    outcomes: list[Outcome] = []
-    files: PutFiles | ComparedFiles | None = None
+    outcomes: list[FabricOutcome] = []
+    files: PutFilesResult | FileDigestsAndDifferences | None = None
     artifacts: list[Artifact] = []
     with collect_input_problems(outcomes):
         artifacts[:], reading = _build_and_read_back(task)
@@ -180,7 +182,7 @@ def _encode_files(artifacts: "list[Artifact]", top: str) -> dict[str, bytes]:
     return files
 
 
-def _build_and_read_back(task: _Task) -> "tuple[tuple[Artifact, ...], Reading]":
+def _build_and_read_back(task: _IntentBuildTask) -> "tuple[tuple[Artifact, ...], Reading]":
     """Return the files of an intent, and their reading."""
     from nodrop.intent.load import loads
     from nodrop.judging import apply_profile, build_and_read
@@ -190,7 +192,7 @@ def _build_and_read_back(task: _Task) -> "tuple[tuple[Artifact, ...], Reading]":
     return artifacts, apply_profile(reading, task.choices.settings)
 
 
-def _read_built_files(task: _Task) -> "Reading":
+def _read_built_files(task: _IntentBuildTask) -> "Reading":
     """Return the reading of the files of an intent."""
     return _build_and_read_back(task)[1]
 
@@ -198,10 +200,10 @@ def _read_built_files(task: _Task) -> "Reading":
 def _load_intent(path: str, names: dict[str, str]) -> "tuple[bytes, Intent]":
     """Read an intent; its fabric must not have the name of an earlier one's, because folders have these names."""
     from nodrop.errors import InputProblems
-    from nodrop.inputs import find_named_file
+    from nodrop.inputs import find_named_intent
     from nodrop.judging import read_intent
 
-    raw, intent = read_intent(find_named_file(path))
+    raw, intent = read_intent(find_named_intent(path))
     if intent.fabric in names:
         fault = f"{intent.fabric}, which is the name of the fabric of {names[intent.fabric]} too"
         raise InputProblems([intent.problem(("fabric",), fault, "a name for each fabric")])
@@ -215,7 +217,7 @@ def _publish_build(
     """Report, write the build to DIR unless it has faults, and return the exit code."""
     from nodrop.cli.main import FAILED, WRONG
     from nodrop.cli.output import has_finding_at_threshold, write_error_line
-    from nodrop.publish import PutFiles
+    from nodrop.publish import PutFilesResult
 
     code = build.report_outcome(output, choices)
     if code in (FAILED, WRONG):
@@ -225,7 +227,7 @@ def _publish_build(
             f"nothing was written to {output}: findings reach --fail-on {choices.fail_on} (--write-anyway writes it)"
         )
         return code
-    puts = [file for file in build.files if isinstance(file, PutFiles)]
+    puts = [file for file in build.files if isinstance(file, PutFilesResult)]
     done = draft.publish(puts, build.inputs)
     counts = [f"{len(done.written)} written", f"{len(done.unchanged)} unchanged"]
     counts += [f"{len(done.removed)} removed"] if done.removed else []
@@ -238,12 +240,12 @@ def _compare_with_output(against: "FolderComparison", output: str, build: _Build
     """Report, list the differences of DIR from the build, and return the exit code."""
     from nodrop.cli.main import FAILED, FOUND, WRONG
     from nodrop.cli.output import write_error_line
-    from nodrop.publish import ComparedFiles
+    from nodrop.publish import FileDigestsAndDifferences
 
     code = build.report_outcome(output, choices)
     if code in (FAILED, WRONG):
         return code
-    compared = [file for file in build.files if isinstance(file, ComparedFiles)]
+    compared = [file for file in build.files if isinstance(file, FileDigestsAndDifferences)]
     words = {"missing": "is missing", "differs": "differs from the build", "unexpected": "is not of the build"}
     drifts = against.drifts(compared)
     for drift in drifts:

@@ -9,13 +9,13 @@ import click
 
 from nodrop.cli.choices import CheckFlags
 from nodrop.cli.options import (
-    FORMATS,
+    REPORT_FORMATS,
     RULES,
     SectionedHelpCommand,
     WordChoice,
-    check_report_options,
+    add_check_report_options,
+    grouped_option,
     no_cache_option,
-    option,
 )
 from nodrop.cli.planning import patch_option, rollout_option
 from nodrop.cli.reading import ReadingOptions, add_reading_options
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from nodrop.engine.finding import Finding
     from nodrop.results.checked import Checked
 
-_COMPARING_SECTION = "Comparing"
+_COMPARING_HELP_SECTION = "Comparing"
 _PUSH_REMOTE_VARIABLE = "PRE_COMMIT_REMOTE_NAME"
 """The variable in which pre-commit names the remote to hooks before a push."""
 RISK_LEVELS = ("unknown", "traffic-affecting", "service restart", "port bounce", "reboot", "refused")
@@ -42,30 +42,32 @@ def _require_base(ctx: click.Context, _param: click.Parameter, value: str | None
 
 @click.command(cls=SectionedHelpCommand)
 @click.argument("paths", nargs=-1, metavar="[PATH...]", type=click.Path())
-@option(
-    _COMPARING_SECTION,
+@grouped_option(
+    _COMPARING_HELP_SECTION,
     "--base",
     callback=_require_base,
     metavar="REV|DIR",
     help="Compare with the merge base of HEAD and this revision, such as origin/main. Or compare with a folder of the"
     " earlier files under the same names, written with a slash: ./before.  [required]",
 )
-@option(_COMPARING_SECTION, "--exact", is_flag=True, help="Compare with the revision itself, not with the merge base.")
-@option(
-    _COMPARING_SECTION,
+@grouped_option(
+    _COMPARING_HELP_SECTION, "--exact", is_flag=True, help="Compare with the revision itself, not with the merge base."
+)
+@grouped_option(
+    _COMPARING_HELP_SECTION,
     "--routing/--no-routing",
     default=None,
     help="Compare sessions, routes and failures.  [default: if the change may affect them, up to 500 switches]",
 )
-@option(
-    _COMPARING_SECTION,
+@grouped_option(
+    _COMPARING_HELP_SECTION,
     "--batfish",
     metavar="HOST[:PORT]",
     help="Also ask Batfish which packets are forwarded differently.",
 )
-@rollout_option(group=_COMPARING_SECTION, gate=True)
-@option(
-    _COMPARING_SECTION,
+@rollout_option(group=_COMPARING_HELP_SECTION, gate=True)
+@grouped_option(
+    _COMPARING_HELP_SECTION,
     "--fail-on-risk",
     type=WordChoice(RISK_LEVELS),
     metavar="RISK",
@@ -74,7 +76,7 @@ def _require_base(ctx: click.Context, _param: click.Parameter, value: str | None
 )
 @patch_option("make the change, as `nodrop plan --patch` does")
 @add_reading_options
-@option(
+@grouped_option(
     RULES,
     "--config-from",
     type=WordChoice(["base", "work"]),
@@ -83,8 +85,11 @@ def _require_base(ctx: click.Context, _param: click.Parameter, value: str | None
     help="Take the policy (nodrop.yaml and the files that it names, comments that allow findings, fabric.yaml) from"
     " --base, or from the working tree.",
 )
-@check_report_options(
-    (*_FULL_REPORT_FORMATS, *(report_format for report_format in FORMATS if report_format not in _FULL_REPORT_FORMATS)),
+@add_check_report_options(
+    (
+        *_FULL_REPORT_FORMATS,
+        *(report_format for report_format in REPORT_FORMATS if report_format not in _FULL_REPORT_FORMATS),
+    ),
     late=True,
 )
 @no_cache_option
@@ -126,12 +131,12 @@ def command(
     from nodrop.config import Config
     from nodrop.plan.model import CHANGE_RISKS as MODEL_RISKS
     from nodrop.report.check_document import build_document
-    from nodrop.revisions import at_base, is_first_push
+    from nodrop.revisions import is_base_on_empty_remote, open_base_state
 
     paths = paths or (".",)
     if "-" in paths:
         raise click.UsageError("standard input has no former state; name files or folders")
-    if is_first_push(paths, base, os.environ.get(_PUSH_REMOTE_VARIABLE, "")):
+    if is_base_on_empty_remote(paths, base, os.environ.get(_PUSH_REMOTE_VARIABLE, "")):
         write_error_line(
             f"nothing checked: {base.partition('/')[0]} has no branch yet, so this push has no former state"
         )
@@ -140,15 +145,15 @@ def command(
     with (
         handle_sigterm(),
         open_result_cache((*paths, base), nothing=no_cache, verbose=choices.verbose) as store,
-        at_base(paths, base, exact=exact) as (former, name),
+        open_base_state(paths, base, exact=exact) as (former, name),
     ):
 
         def make_policy(config: Config) -> CheckPolicy:
             chosen = flags.choices(config)
-            settings = stated.settings(replace(chosen.settings, store=store, both=True))
+            settings = stated.with_stated_facts(replace(chosen.settings, store=store, both=True))
             return CheckPolicy(settings=settings, fail_on=chosen.fail_on)
 
-        named_config = flags.config() if flags.names_config else None
+        named_config = flags.config() if flags.names_or_refuses_config else None
         found_policies = resolve_policies(paths, former, make_policy, named=named_config, work=config_from == "work")
         settings = found_policies.held.settings
         choices = replace(choices, settings=settings, fail_on=found_policies.held.fail_on)

@@ -7,7 +7,7 @@ import click
 
 if TYPE_CHECKING:
     from nodrop.config import Config
-    from nodrop.judging import Settings
+    from nodrop.judging import CheckSettings
 
 OutputFormats = tuple[tuple[str, str | None], ...]
 
@@ -16,7 +16,7 @@ OutputFormats = tuple[tuple[str, str | None], ...]
 class CheckChoices:
     """How to judge and how to report; `formats` are names, each with a file or None for standard output."""
 
-    settings: "Settings"
+    settings: "CheckSettings"
     fail_on: str
     formats: OutputFormats
     color: str
@@ -39,7 +39,7 @@ class CheckFlags:
         return cls(inputs=inputs, given={name: options.pop(name) for name in (*_SELECTION_OPTIONS, *_REPORT_OPTIONS)})
 
     @property
-    def names_config(self) -> bool:
+    def names_or_refuses_config(self) -> bool:
         """Whether the command line names a configuration, or wants none."""
         return self.given["config_file"] is not None or self.given["no_config"]
 
@@ -63,7 +63,7 @@ class CheckFlags:
             texts_by_path = {named_path: texts for named_path, texts in config.held.items() if named_path != path}
             config = replace(config, baseline=path, held=texts_by_path)
         if suppressing and config.baseline is not None:
-            _require_baseline(config)
+            _require_readable_baseline(config)
         settings = replace(
             settings,
             config=config,
@@ -98,7 +98,7 @@ _REPORT_OPTIONS = (
 )
 
 
-def rule_settings(options: dict[str, Any], inputs: tuple[str, ...]) -> "Settings":
+def take_rule_settings(options: dict[str, Any], inputs: tuple[str, ...]) -> "CheckSettings":
     """Take the options that choose rules from the arguments; flags win over the configuration above the inputs."""
     config = _load_config(options.pop("config_file"), inputs, none=options.pop("no_config"))
     return _settings_from_options(
@@ -106,14 +106,14 @@ def rule_settings(options: dict[str, Any], inputs: tuple[str, ...]) -> "Settings
     )
 
 
-def _settings_from_options(options: dict[str, Any], config: "Config") -> "Settings":
+def _settings_from_options(options: dict[str, Any], config: "Config") -> "CheckSettings":
     from pathlib import Path
 
-    from nodrop.judging import Settings
+    from nodrop.judging import CheckSettings
 
     own_paths = tuple(map(Path, options["rules"]))
     texts_by_path = {path: texts for path, texts in config.held.items() if path not in own_paths}
-    return Settings(
+    return CheckSettings(
         select=options["select"] or (),
         ignore=options["ignore"] or (),
         strictness=options["strictness"] or config.strictness or "regular",
@@ -121,7 +121,7 @@ def _settings_from_options(options: dict[str, Any], config: "Config") -> "Settin
     )
 
 
-def _require_baseline(config: "Config") -> None:
+def _require_readable_baseline(config: "Config") -> None:
     """Read a baseline before anything else, to report its faults only once."""
     import os
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 
-class Commands(click.Group):
+class LazyCommandGroup(click.Group):
     """The commands of the modules of a `package`, each imported when it is called, without those that are no command.
 
     A module's `command` is its command; a package's own modules may make a group again. One that is called by a word of

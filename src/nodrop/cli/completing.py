@@ -61,9 +61,9 @@ def complete_models(_ctx: click.Context, _param: click.Parameter, begun: str) ->
 
 def complete_formats(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer formats."""
-    from nodrop.cli.options import FORMATS
+    from nodrop.cli.options import REPORT_FORMATS
 
-    return list(map(CompletionItem, _words_with_prefix(begun, FORMATS)))
+    return list(map(CompletionItem, _words_with_prefix(begun, REPORT_FORMATS)))
 
 
 def _rule_names() -> list[str]:

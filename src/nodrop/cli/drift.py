@@ -6,7 +6,7 @@ from functools import partial
 import click
 
 from nodrop.cli.choices import CheckChoices
-from nodrop.cli.options import SectionedHelpCommand, check_report_options, no_cache_option
+from nodrop.cli.options import SectionedHelpCommand, add_check_report_options, no_cache_option
 from nodrop.cli.planning import patch_option, rollout_option
 from nodrop.cli.reading import ReadingOptions, add_reading_options
 
@@ -24,7 +24,7 @@ def _wrap_in_tuple(_ctx: click.Context, _param: click.Parameter, value: str) -> 
 @rollout_option()
 @no_cache_option
 @add_reading_options
-@check_report_options(DRIFT_FORMATS)
+@add_check_report_options(DRIFT_FORMATS)
 def command(
     running: tuple[str, ...],
     intents: tuple[str, ...],
@@ -54,15 +54,15 @@ def command(
     from nodrop.cli.output import Progress, emit_outcome, exit_code
     from nodrop.cli.patching import write_patches
     from nodrop.cli.working import open_command_settings, open_executor
-    from nodrop.inputs import find
+    from nodrop.inputs import find_inputs
     from nodrop.report.drift_document import build_document
 
     if "-" in intents:
         raise click.UsageError("standard input can be what runs, not what is wanted; name a file or a folder")
     with open_command_settings(choices, (*running, *intents), no_cache=no_cache) as given_settings:
-        settings = stated.settings(replace(given_settings, both=True))
+        settings = stated.with_stated_facts(replace(given_settings, both=True))
         collected = stated.inputs(running, settings)
-        wanted_inputs = find(intents, exclude=settings.config.excludes)
+        wanted_inputs = find_inputs(intents, exclude=settings.config.excludes)
         devices = max(len(inputs.bundles) for inputs in (collected, wanted_inputs))
         with open_executor(devices, choices.jobs) as executor, Progress(quiet=choices.quiet) as progress:
             drift_report, (before, after) = compare_with_wanted(

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 import click
 
 from nodrop.cli import completing
-from nodrop.cli.options import INPUT, SectionedHelpCommand, add_site_options, option, unknown_word_message
+from nodrop.cli.options import INPUT, SectionedHelpCommand, add_site_options, grouped_option, unknown_word_message
 
 if TYPE_CHECKING:
-    from nodrop.judging import Settings
+    from nodrop.judging import CheckSettings
 
 
 @click.command(cls=SectionedHelpCommand)
 @click.argument("words", nargs=-1, required=True, metavar="[RULE] [PATH]", shell_complete=completing.complete_rules)
-@option(INPUT, "--at", metavar="SUBJECT", help="Explain the values at this part of the fabric at PATH.")
-@option(
+@grouped_option(INPUT, "--at", metavar="SUBJECT", help="Explain the values at this part of the fabric at PATH.")
+@grouped_option(
     INPUT,
     "--platform",
     metavar="NAME",
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     help="Show the examples of the rule on this platform; with PATH, read every file as this platform's.",
 )
 @add_site_options
-def command(words: tuple[str, ...], at: str | None, platform: str | None, settings: "Settings") -> None:
+def command(words: tuple[str, ...], at: str | None, platform: str | None, settings: "CheckSettings") -> None:
     """Explain a rule, a part of a fabric, or a finding.
 
     \b
@@ -56,7 +56,7 @@ def command(words: tuple[str, ...], at: str | None, platform: str | None, settin
         raise click.UsageError(str(error)) from None
 
 
-def _render_explanation(words: tuple[str, ...], at: str | None, settings: "Settings", platform: str | None) -> str:
+def _render_explanation(words: tuple[str, ...], at: str | None, settings: "CheckSettings", platform: str | None) -> str:
     """Return the page; ValueError where a rule or a subject is not there."""
     from nodrop.explaining import render_rule_at_subject, rule_of_name
     from nodrop.judging import all_rules
@@ -79,7 +79,7 @@ def _render_explanation(words: tuple[str, ...], at: str | None, settings: "Setti
     )
 
 
-def _render_subject_page(path: str, at: str, settings: "Settings", platform: str | None) -> str:
+def _render_subject_page(path: str, at: str, settings: "CheckSettings", platform: str | None) -> str:
     from nodrop import platforms
     from nodrop.judging import chosen_rules, reading_at, run_rules
     from nodrop.locate import place_of

@@ -7,35 +7,39 @@ from typing import TYPE_CHECKING
 import click
 
 from nodrop.cli.choices import CheckChoices
-from nodrop.cli.options import SectionedHelpCommand, add_judging_options, folder_option, option
+from nodrop.cli.options import SectionedHelpCommand, add_judging_options, folder_option, grouped_option
 from nodrop.cli.reading import ReadingOptions, add_reading_options
 
 if TYPE_CHECKING:
     from nodrop.errors import Problem
-    from nodrop.inputs import Inputs, Text
-    from nodrop.judging import Settings
+    from nodrop.inputs import FabricInputs, FileText
+    from nodrop.judging import CheckSettings
     from nodrop.results.fixed import Fixed, FixOutput
-    from nodrop.results.outcome import Outcome
+    from nodrop.results.outcome import FabricOutcome
 
-_FIXING_SECTION = "Fixing"
+_FIXING_HELP_SECTION = "Fixing"
 
 
 @click.command(cls=SectionedHelpCommand)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
-@option(_FIXING_SECTION, "--unsafe", is_flag=True, help="Also make fixes that change how traffic is treated.")
-@option(
-    _FIXING_SECTION,
+@grouped_option(
+    _FIXING_HELP_SECTION, "--unsafe", is_flag=True, help="Also make fixes that change how traffic is treated."
+)
+@grouped_option(
+    _FIXING_HELP_SECTION,
     "--diff",
     is_flag=True,
     help="Write nothing; print the changes as a diff, and exit 1 if there are any.",
 )
 @folder_option(
     "--patch",
-    group=_FIXING_SECTION,
+    group=_FIXING_HELP_SECTION,
     help="Change no file; write the changes to DIR, as files that the switch itself applies (`config apply-patch`,"
     " `nv config patch`).",
 )
-@option(_FIXING_SECTION, "--edit-generated", is_flag=True, help="Also change files that `nodrop build` wrote.")
+@grouped_option(
+    _FIXING_HELP_SECTION, "--edit-generated", is_flag=True, help="Also change files that `nodrop build` wrote."
+)
 @add_reading_options
 @add_judging_options
 def command(
@@ -70,7 +74,7 @@ def command(
 
     if diff and patch is not None:
         raise click.UsageError("--diff and --patch contradict each other")
-    settings = stated.settings(choices.settings)
+    settings = stated.with_stated_facts(choices.settings)
     inputs = stated.inputs(paths, settings)
     fixed = _fix_each_fabric(inputs, settings, choices, unsafe=unsafe, edit_generated=edit_generated)
     alone = ("text", None) in choices.formats
@@ -99,7 +103,7 @@ def command(
     return _exit_code_of_fix(outcome, choices, changes=changes)
 
 
-def _collect_stdin_texts(inputs: "Inputs", fixed: Sequence["Fixed"]) -> Iterator[bytes]:
+def _collect_stdin_texts(inputs: "FabricInputs", fixed: Sequence["Fixed"]) -> Iterator[bytes]:
     """Yield the resulting text of standard input, if it was read."""
     new = {name: text for fixed_fabric in fixed for name, text in fixed_fabric.files.items()}
     bundles = (text for fabric in inputs.fabrics() for bundle in fabric.bundles for _, text in bundle.files)
@@ -109,57 +113,59 @@ def _collect_stdin_texts(inputs: "Inputs", fixed: Sequence["Fixed"]) -> Iterator
 
 
 def _fix_each_fabric(
-    inputs: "Inputs", settings: "Settings", choices: CheckChoices, *, unsafe: bool, edit_generated: bool
+    inputs: "FabricInputs", settings: "CheckSettings", choices: CheckChoices, *, unsafe: bool, edit_generated: bool
 ) -> list["Fixed"]:
     """Fix every fabric that the inputs are, each by itself."""
     from nodrop.cli.working import open_executor
     from nodrop.errors import InputProblems
     from nodrop.fixing import fix
     from nodrop.results.fixed import Fixed
-    from nodrop.results.outcome import Outcome
+    from nodrop.results.outcome import FabricOutcome
 
     quick = replace(settings, whole=choices.verbose or settings.whole)
     fixed = []
     with open_executor(sum(len(fabric.bundles) for fabric in inputs.fabrics()), choices.jobs) as executor:
-        every: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
+        every: list[FabricInputs | FileText] = [*inputs.fabrics(), *inputs.all_intents()]
         for source in every:
             try:
                 guard = _no_reason_not_to_edit if edit_generated else _reason_not_to_edit
                 fixed.append(fix(source, quick, unsafe=unsafe, executor=executor, guard=guard))
             except InputProblems as error:
-                fixed.append(Fixed(outcome=Outcome(problems=error.problems)))
+                fixed.append(Fixed(outcome=FabricOutcome(problems=error.problems)))
     return [*fixed, *_unused_suppression_results(fixed, settings)]
 
 
-def _unused_suppression_results(fixed: Sequence["Fixed"], settings: "Settings") -> Iterator["Fixed"]:
+def _unused_suppression_results(fixed: Sequence["Fixed"], settings: "CheckSettings") -> Iterator["Fixed"]:
     """Yield the findings on all fabrics together: suppressions that none of them needs."""
-    from nodrop.judging import conclude_outcome
+    from nodrop.judging import conclude_suppressions_and_baseline
     from nodrop.results.fixed import Fixed, RemainingFinding
     from nodrop.results.merged import merge_outcomes
-    from nodrop.results.outcome import Outcome
+    from nodrop.results.outcome import FabricOutcome
 
     whole_outcome = merge_outcomes([fixed_fabric.outcome for fixed_fabric in fixed])
     ids = set(map(id, whole_outcome.findings))
     further_findings = [
-        finding for finding in conclude_outcome(whole_outcome, settings).findings if id(finding) not in ids
+        finding
+        for finding in conclude_suppressions_and_baseline(whole_outcome, settings).findings
+        if id(finding) not in ids
     ]
     if further_findings:
         unfixed_findings = (
             RemainingFinding(finding=finding, reason="no fix", text=finding.fix.text if finding.fix else "")
             for finding in further_findings
         )
-        yield Fixed(outcome=Outcome(findings=tuple(further_findings)), remaining=tuple(unfixed_findings))
+        yield Fixed(outcome=FabricOutcome(findings=tuple(further_findings)), remaining=tuple(unfixed_findings))
 
 
-def _no_reason_not_to_edit(_text: "Text") -> str:
+def _no_reason_not_to_edit(_text: "FileText") -> str:
     return ""
 
 
-def _reason_not_to_edit(text: "Text") -> str:
+def _reason_not_to_edit(text: "FileText") -> str:
     """Say why a file may not be changed that a build has written."""
-    from nodrop.publish import built_from
+    from nodrop.publish import build_folder_of_file
 
-    built = None if text.path is None else built_from(text.path)
+    built = None if text.path is None else build_folder_of_file(text.path)
     if built is None:
         return ""
     sources = ", ".join(built.inputs) or "an intent"
@@ -221,7 +227,7 @@ def _write_fixed_files(fixed_file: "Fixed") -> "Fixed":
     )
 
 
-def _exit_code_of_fix(outcome: "Outcome", choices: CheckChoices, *, changes: bool) -> int:
+def _exit_code_of_fix(outcome: "FabricOutcome", choices: CheckChoices, *, changes: bool) -> int:
     """Return the exit code: where nothing is written, 1 also for what would change."""
     from nodrop.cli.main import FAILED, FOUND, WRONG
     from nodrop.cli.output import exit_code

@@ -7,7 +7,7 @@ import click
 from nodrop.cli.options import single_format_option, unknown_word_message
 
 if TYPE_CHECKING:
-    from nodrop.report.hardware import Filters
+    from nodrop.report.hardware import SwitchListFilters
 
 
 @click.command()
@@ -33,26 +33,28 @@ def command(
       nodrop hardware SN5600
     """
     from nodrop.cli.output import write_output
-    from nodrop.report.hardware import Filters, names_with_pages, render_catalogue_list, render_model_page
+    from nodrop.report.hardware import SwitchListFilters, names_with_pages, render_catalogue_list, render_model_page
 
     filters = _parse_switch_filters(asic, speed, platform, release)
     if model is None:
         listed = render_catalogue_list(form, filters)
         write_output(listed + "\n")
         return
-    if filters != Filters():
+    if filters != SwitchListFilters():
         raise click.UsageError("--asic, --speed, --platform and --release filter the list; expected no MODEL")
     if model not in names_with_pages():
         raise click.UsageError(unknown_word_message("model", model, names_with_pages(), listed_by="nodrop hardware"))
     write_output(render_model_page(model, form) + "\n")
 
 
-def _parse_switch_filters(asic: str | None, speed: str | None, platform: str | None, release: str | None) -> "Filters":
+def _parse_switch_filters(
+    asic: str | None, speed: str | None, platform: str | None, release: str | None
+) -> "SwitchListFilters":
     """Return what is asked of switches; BadParameter for a word that is not known."""
     from nodrop import platforms
     from nodrop.hardware import asics
     from nodrop.platforms.kit.traits import traits_of_platform
-    from nodrop.report.hardware import Filters
+    from nodrop.report.hardware import SwitchListFilters
     from nodrop.units import Misread, parse_speed_mbps
 
     writable = platforms.writable_platforms()
@@ -68,6 +70,6 @@ def _parse_switch_filters(asic: str | None, speed: str | None, platform: str | N
             raise click.BadParameter(unknown_word_message("release", release, releases), param_hint="'--release'")
         platform = releases[release]
     try:
-        return Filters(asic, None if speed is None else parse_speed_mbps(speed), platform, release)
+        return SwitchListFilters(asic, None if speed is None else parse_speed_mbps(speed), platform, release)
     except Misread as error:
         raise click.BadParameter(f"{speed!r}: {error}", param_hint="'--speed'") from None

@@ -9,20 +9,27 @@ from typing import TYPE_CHECKING
 import click
 
 from nodrop.cli import completing
-from nodrop.cli.options import INPUT, OUTPUT, SectionedHelpCommand, add_site_options, option, unknown_word_message
+from nodrop.cli.options import (
+    INPUT,
+    OUTPUT,
+    SectionedHelpCommand,
+    add_site_options,
+    grouped_option,
+    unknown_word_message,
+)
 from nodrop.cli.reading import ReadingOptions, add_reading_options
 from nodrop.report.names import format_name_list
 
 if TYPE_CHECKING:
     from nodrop.importing import ImportResult
-    from nodrop.judging import Settings
+    from nodrop.judging import CheckSettings
     from nodrop.model.fabric import Fabric
     from nodrop.model.reading import Reading
 
 
 @click.command(cls=SectionedHelpCommand)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
-@option(
+@grouped_option(
     OUTPUT,
     "-o",
     "--output",
@@ -30,14 +37,14 @@ if TYPE_CHECKING:
     type=click.Path(),
     help="File to write; must not exist.  [default: standard output]",
 )
-@option(
+@grouped_option(
     INPUT,
     "--against",
     metavar="INTENT",
     type=click.Path(),
     help="Write no intent; compare the fabric of INTENT with PATH.",
 )
-@option(
+@grouped_option(
     INPUT,
     "--model",
     "models",
@@ -55,7 +62,7 @@ def command(
     against: str | None,
     models: tuple[str, ...],
     stated: ReadingOptions,
-    settings: "Settings",
+    settings: "CheckSettings",
 ) -> int:
     """Derive an intent from configurations.
 
@@ -75,33 +82,33 @@ def command(
     from nodrop.cli.main import FOUND, WRONG
     from nodrop.cli.output import write_error_line, write_output
     from nodrop.cli.writing import write_new_file
-    from nodrop.importing import derive_intent, files_of
+    from nodrop.importing import derive_intent, load_switch_files
 
     if output == "":
         raise click.UsageError("--output is empty; expected a file")
     if against is not None and (output is not None or models):
         raise click.UsageError("--against writes no intent, and takes models from its own; expected no -o and --model")
-    reading = stated.whole(paths, settings)
+    reading = stated.read_fabric_or_report(paths, settings)
     if reading is None:
         return WRONG
     if against is not None:
         return _report_differences(reading, against)
     source = " ".join(Path(path).name or path for path in paths)
     fabric = _apply_stated_models(_name_fabric_by_path(reading.fabric, paths[0]), models)
-    imported_intent = derive_intent(fabric, source=source, files=files_of(reading))
+    imported_intent = derive_intent(fabric, source=source, files=load_switch_files(reading))
     if output is None:
         write_output(imported_intent.text)
     else:
         write_new_file(Path(output), imported_intent.text)
     write_error_line(_render_summary(imported_intent, output))
-    return 0 if imported_intent.equal else FOUND
+    return 0 if imported_intent.rebuilds_same_fabric else FOUND
 
 
 def _report_differences(reading: "Reading", against: str) -> int:
     """Report the differences between the fabric of an intent and the fabric that was read."""
     from nodrop.cli.main import FOUND
     from nodrop.cli.output import write_error_line, write_output
-    from nodrop.importing import compare_intent_result, files_of
+    from nodrop.importing import load_switch_files, measure_intent_coverage
     from nodrop.intent.load import load
     from nodrop.model.assemble import DEFAULT_FABRIC_NAME
 
@@ -109,7 +116,7 @@ def _report_differences(reading: "Reading", against: str) -> int:
     fabric = (
         reading.fabric if reading.fabric.name != DEFAULT_FABRIC_NAME else replace(reading.fabric, name=intent.fabric)
     )
-    comparison = compare_intent_result(fabric, intent, files=files_of(reading))
+    comparison = measure_intent_coverage(fabric, intent, files=load_switch_files(reading))
     names = [*comparison.names, *comparison.left]
     if comparison.extra:
         names += ["", "Beside the model, to be carried in the intent:", comparison.extra.rstrip()]
@@ -118,7 +125,7 @@ def _report_differences(reading: "Reading", against: str) -> int:
     kinds = len(comparison.left)
     text = f"{kinds} kind{' of fact differs' if kinds == 1 else 's of facts differ'}" if kinds else "equal to the files"
     write_error_line(f"{against}: {text}{', and there are settings beside the model' if comparison.extra else ''}")
-    return 0 if comparison.equal else FOUND
+    return 0 if comparison.rebuilds_same_fabric else FOUND
 
 
 def _name_fabric_by_path(fabric: "Fabric", path: str) -> "Fabric":
@@ -159,7 +166,7 @@ def _apply_stated_models(fabric: "Fabric", models: tuple[str, ...]) -> "Fabric":
 def _render_summary(imported_intent: "ImportResult", output: str | None) -> str:
     """Return a line on how well the intent matches the files."""
     where = f"{output}: written; " if output else ""
-    if imported_intent.equal:
+    if imported_intent.rebuilds_same_fabric:
         how = "round trip: identical"
     elif imported_intent.intent is None or imported_intent.problems:
         count = len(imported_intent.lacking) + len(imported_intent.problems)

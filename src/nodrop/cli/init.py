@@ -57,17 +57,17 @@ def command(
     if rule is not None:
         _write_rule_and_schema(FIRST_RULE_FOLDER if path == "." else path, rule)
         return
-    from nodrop.sizing.first_intent import INTENT_SCHEMA_PATH, write_first_intent, write_sized_intent
+    from nodrop.sizing.first_intent import INTENT_SCHEMA_PATH, render_full_leaf_spine_intent, render_sized_intent
 
     if not path:
         raise click.UsageError("the path is empty; expected a folder or a file")
     target = Path(path) if path.endswith(_YAML_SUFFIXES) and not Path(path).is_dir() else Path(path) / FIRST_INTENT_FILE
     if start is not None:
-        text, summary = _shipped_intent(start, INTENT_SCHEMA_PATH), ""
+        text, summary = _shipped_intent_text(start, INTENT_SCHEMA_PATH), ""
     elif request is not None:
-        text, summary = compute_for_request(write_sized_intent, request, file=target.name)
+        text, summary = compute_for_request(render_sized_intent, request, file=target.name)
     else:
-        text, summary = write_first_intent(platform, leaf, file=target.name)
+        text, summary = render_full_leaf_spine_intent(platform, leaf, file=target.name)
     _write_intent_and_schema(target, text, INTENT_SCHEMA_PATH, summary)
 
 
@@ -108,7 +108,7 @@ def _first_comment_sentence(text: str) -> str:
     return re.split(r"(?<=[.])\s", words, maxsplit=1)[0].removesuffix(".")
 
 
-def _shipped_intent(name: str, schema: str) -> str:
+def _shipped_intent_text(name: str, schema: str) -> str:
     """Return the text of a shipped intent, its first line naming the schema beside it."""
     intents = _shipped_intents()
     _require_known_word("--from", name, intents)

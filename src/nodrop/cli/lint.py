@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Executor
 
-    from nodrop.inputs import Inputs, Text
-    from nodrop.judging import Settings
-    from nodrop.results.outcome import Outcome
+    from nodrop.inputs import FabricInputs, FileText
+    from nodrop.judging import CheckSettings
+    from nodrop.results.outcome import FabricOutcome
 
 ASSUMED_DEVICES_PER_INTENT = 25
 """A guess, by which it is decided whether processes are worth starting for several intents."""
@@ -50,30 +50,30 @@ def command(
     """
     from nodrop.cli.output import emit_outcome, exit_code
     from nodrop.cli.working import open_result_cache
-    from nodrop.judging import chosen_rules, conclude_outcome, read_source
+    from nodrop.judging import chosen_rules, conclude_suppressions_and_baseline, read_fabric_or_intent
     from nodrop.results.merged import merge_outcomes
-    from nodrop.results.outcome import Files
+    from nodrop.results.outcome import ReadAndIgnoredFiles
     from nodrop.shared_identifiers import add_shared_identifier_findings
 
     with open_result_cache(paths, nothing=no_cache, verbose=choices.verbose) as store:
-        settings = stated.settings(replace(choices.settings, store=store))
+        settings = stated.with_stated_facts(replace(choices.settings, store=store))
         inputs = stated.inputs(paths, settings)
-        fabrics: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
-        tasks = [_Task(what=fabric, settings=settings) for fabric in fabrics]
+        fabrics: list[FabricInputs | FileText] = [*inputs.fabrics(), *inputs.all_intents()]
+        tasks = [_FabricCheckTask(what=fabric, settings=settings) for fabric in fabrics]
         outcomes = _lint_all_fabrics(tasks, choices)
         if len(tasks) > 1:
-            reads = [partial(read_source, task.what, settings) for task in tasks]
+            reads = [partial(read_fabric_or_intent, task.what, settings) for task in tasks]
             one_site = settings.config.path is not None
             outcomes = add_shared_identifier_findings(
                 outcomes, reads, partial(chosen_rules, settings), settings, one_site=one_site
             )
-        outcome = conclude_outcome(merge_outcomes(outcomes), settings)
-        outcome = replace(outcome, files=Files.of(inputs))
+        outcome = conclude_suppressions_and_baseline(merge_outcomes(outcomes), settings)
+        outcome = replace(outcome, files=ReadAndIgnoredFiles.of(inputs))
     emit_outcome(outcome, choices)
     return exit_code(outcome, choices.fail_on)
 
 
-def _lint_all_fabrics(tasks: "list[_Task]", choices: CheckChoices) -> "list[Outcome]":
+def _lint_all_fabrics(tasks: "list[_FabricCheckTask]", choices: CheckChoices) -> "list[FabricOutcome]":
     """Judge fabrics: one with all processes for its devices, several each in a process."""
     from nodrop.cli.output import Progress
     from nodrop.cli.working import open_executor
@@ -93,34 +93,34 @@ def _lint_all_fabrics(tasks: "list[_Task]", choices: CheckChoices) -> "list[Outc
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Task:
+class _FabricCheckTask:
     """A fabric to judge: files of switches, or an intent."""
 
-    what: "Inputs | Text"
-    settings: "Settings"
+    what: "FabricInputs | FileText"
+    settings: "CheckSettings"
 
 
-def _estimate_device_count(task: _Task) -> int:
+def _estimate_device_count(task: _FabricCheckTask) -> int:
     """Return an estimate of a fabric's devices; the size of an intent's fabric is unknown before it is read."""
-    from nodrop.inputs import Inputs
+    from nodrop.inputs import FabricInputs
 
-    return len(task.what.bundles) if isinstance(task.what, Inputs) else ASSUMED_DEVICES_PER_INTENT
+    return len(task.what.bundles) if isinstance(task.what, FabricInputs) else ASSUMED_DEVICES_PER_INTENT
 
 
 def _lint_fabric(
-    task: _Task, executor: "Executor | None" = None, progress: "Callable[[str], None] | None" = None
-) -> "Outcome":
+    task: _FabricCheckTask, executor: "Executor | None" = None, progress: "Callable[[str], None] | None" = None
+) -> "FabricOutcome":
     """Judge one fabric; its devices are read by the executor if there is one."""
     from nodrop.collect import find_stage_differences
-    from nodrop.inputs import Inputs
+    from nodrop.inputs import FabricInputs
     from nodrop.judging import collect_input_problems
     from nodrop.outcome_cache import check_or_recall_outcome
 
     source, settings = task.what, task.settings
-    outcomes: list[Outcome] = []
+    outcomes: list[FabricOutcome] = []
     with collect_input_problems(outcomes):
         outcomes.append(check_or_recall_outcome(source, settings, executor, progress))
     (outcome,) = outcomes
-    if isinstance(source, Inputs) and source.stages:
+    if isinstance(source, FabricInputs) and source.stages:
         outcome = replace(outcome, problems=(*outcome.problems, *find_stage_differences(source)))
-    return replace(outcome, name=source.name if isinstance(source, Inputs) else source.display)
+    return replace(outcome, name=source.folder_of_fabric if isinstance(source, FabricInputs) else source.display)

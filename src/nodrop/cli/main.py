@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-from nodrop.cli.commands import Commands
+from nodrop.cli.commands import LazyCommandGroup
 from nodrop.errors import InputProblems, NodropError
 
 FOUND, WRONG, NOTHING, FAILED, INTERRUPTED = 1, 2, 3, 70, 130
@@ -39,7 +39,7 @@ COMPLETION_VARIABLE = "_NODROP_COMPLETE"
 
 
 @click.group(
-    cls=Commands,
+    cls=LazyCommandGroup,
     package="nodrop.cli",
     without=_NON_COMMAND_MODULES,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

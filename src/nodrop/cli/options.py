@@ -8,18 +8,18 @@ from typing import Any, Protocol, TypeVar
 import click
 
 from nodrop.cli import completing
-from nodrop.cli.choices import CheckFlags, OutputFormats, rule_settings
+from nodrop.cli.choices import CheckFlags, OutputFormats, take_rule_settings
 
-FORMATS = ("text", "concise", "json", "sarif", "junit", "github", "gitlab")
+REPORT_FORMATS = ("text", "concise", "json", "sarif", "junit", "github", "gitlab")
 """What `--format` takes: each is a module of `nodrop.report`."""
 FAIL_ON_CHOICES = ("error", "warning", "note", "unknown", "never")
 
 
 def unknown_word_message(kind: str, word: str, known_words: Iterable[str], *, listed_by: str = "") -> str:
     """Return a message that names the unknown word and the nearest known word, or the command that lists all."""
-    from nodrop.model.types import nearest
+    from nodrop.model.types import known_word_hint
 
-    return f"no {kind} {word!r} ({nearest(word, known_words, listed_by=listed_by)})"
+    return f"no {kind} {word!r} ({known_word_hint(word, known_words, listed_by=listed_by)})"
 
 
 def make_formats_parser(
@@ -93,7 +93,7 @@ _R = TypeVar("_R")
 _Command = TypeVar("_Command", bound=Callable[..., object])
 
 
-class Decorator(Protocol):
+class OptionDecorator(Protocol):
     """Adds options to the function of a command."""
 
     def __call__(self, function: _Command, /) -> _Command:
@@ -101,12 +101,12 @@ class Decorator(Protocol):
         ...
 
 
-def option(group: str, *names: str, **attrs: Any) -> Decorator:
+def grouped_option(group: str, *names: str, **attrs: Any) -> OptionDecorator:
     """Add an option to a command, in a group of its help."""
-    return click.option(*names, cls=Grouped, group=group, **attrs)
+    return click.option(*names, cls=GroupedOption, group=group, **attrs)
 
 
-class Grouped(click.Option):
+class GroupedOption(click.Option):
     """An option that help lists in a group with others."""
 
     def __init__(self, *args: Any, group: str, described: Callable[[], str] | None = None, **attrs: Any) -> None:
@@ -138,7 +138,7 @@ class SectionedHelpCommand(click.Command):
 
 INPUT, RULES, OUTPUT, RUNNING = "Input", "Rules", "Output", "Running"
 _SITE_OPTIONS = (
-    option(
+    grouped_option(
         RULES,
         "--rules",
         multiple=True,
@@ -146,7 +146,7 @@ _SITE_OPTIONS = (
         type=click.Path(),
         help="Also load custom rules from DIR (repeatable).",
     ),
-    option(
+    grouped_option(
         RULES,
         "-c",
         "--config",
@@ -155,12 +155,12 @@ _SITE_OPTIONS = (
         type=click.Path(),
         help="Configuration file.  [default: the nearest nodrop.yaml, or pyproject.toml with [tool.nodrop]]",
     ),
-    option(RULES, "--no-config", is_flag=True, help="Ignore configuration files."),
+    grouped_option(RULES, "--no-config", is_flag=True, help="Ignore configuration files."),
 )
 """What a site says of its rules."""
 
 _SELECTION_OPTIONS = (
-    option(
+    grouped_option(
         RULES,
         "--select",
         multiple=True,
@@ -168,7 +168,7 @@ _SELECTION_OPTIONS = (
         shell_complete=completing.complete_rules_and_areas,
         help="Run only these rules or areas (repeatable).",
     ),
-    option(
+    grouped_option(
         RULES,
         "--ignore",
         multiple=True,
@@ -176,7 +176,7 @@ _SELECTION_OPTIONS = (
         shell_complete=completing.complete_rules_and_areas,
         help="Skip these rules or areas (repeatable).",
     ),
-    option(
+    grouped_option(
         RULES,
         "--strictness",
         type=WordChoice(["regular", "pedantic", "auditor"]),
@@ -190,15 +190,17 @@ _SELECTION_OPTIONS = (
 
 _OPTIONS_BEFORE_FORMAT = (
     *_SELECTION_OPTIONS,
-    option(
+    grouped_option(
         RULES,
         "--baseline",
         metavar="FILE",
         type=click.Path(),
         help="Report only findings that are not in this baseline.  [default: `baseline` of nodrop.yaml]",
     ),
-    option(RULES, "--no-suppressions", is_flag=True, help="Also report suppressed findings and those in the baseline."),
-    option(
+    grouped_option(
+        RULES, "--no-suppressions", is_flag=True, help="Also report suppressed findings and those in the baseline."
+    ),
+    grouped_option(
         RULES,
         "--fail-on",
         type=WordChoice(FAIL_ON_CHOICES),
@@ -206,7 +208,7 @@ _OPTIONS_BEFORE_FORMAT = (
         " decided or a file was not read.  [default: warning]",
     ),
 )
-color_option = option(
+color_option = grouped_option(
     OUTPUT,
     "--color",
     type=WordChoice(["auto", "always", "never"]),
@@ -217,10 +219,10 @@ color_option = option(
 """The option of commands that print text."""
 _OPTIONS_AFTER_FORMAT = (
     color_option,
-    option(OUTPUT, "--statistics", is_flag=True, help="Show the number of findings and the time of each rule."),
-    option(OUTPUT, "-v", "--verbose", is_flag=True, help="List every finding and note instead of groups."),
-    option(OUTPUT, "-q", "--quiet", is_flag=True, help="Print only findings and errors."),
-    option(
+    grouped_option(OUTPUT, "--statistics", is_flag=True, help="Show the number of findings and the time of each rule."),
+    grouped_option(OUTPUT, "-v", "--verbose", is_flag=True, help="List every finding and note instead of groups."),
+    grouped_option(OUTPUT, "-q", "--quiet", is_flag=True, help="Print only findings and errors."),
+    grouped_option(
         RUNNING,
         "-j",
         "--jobs",
@@ -230,7 +232,7 @@ _OPTIONS_AFTER_FORMAT = (
     ),
 )
 
-no_cache_option = option(
+no_cache_option = grouped_option(
     RUNNING,
     "--no-cache",
     is_flag=True,
@@ -243,10 +245,10 @@ no_cache_option = option(
 
 def add_judging_options(function: Callable[..., int]) -> Callable[..., int]:
     """Add the options of a command that checks; it gets their values as `choices`."""
-    return check_report_options(FORMATS)(function)
+    return add_check_report_options(REPORT_FORMATS)(function)
 
 
-def check_report_options(
+def add_check_report_options(
     formats: tuple[str, ...], *, late: bool = False
 ) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """Add the options of a command that checks and reports in these formats; the first is the default.
@@ -268,9 +270,9 @@ def check_report_options(
     return with_options
 
 
-def report_format_option(names: tuple[str, ...]) -> Decorator:
+def report_format_option(names: tuple[str, ...]) -> OptionDecorator:
     """Add --format to a command that reports in several forms; the first is the default."""
-    return option(
+    return grouped_option(
         OUTPUT,
         "--format",
         "formats",
@@ -302,20 +304,20 @@ def add_site_options(function: Callable[..., _R]) -> Callable[..., _R]:
     return _add_settings_options(function, _SITE_OPTIONS)
 
 
-def _add_settings_options(function: Callable[..., _R], options: Iterable[Decorator]) -> Callable[..., _R]:
+def _add_settings_options(function: Callable[..., _R], options: Iterable[OptionDecorator]) -> Callable[..., _R]:
     @functools.wraps(function)
     def command(**given: Any) -> _R:
         inputs = given["words"][-1:] if given.get("at") else _input_paths(given)
-        return function(settings=rule_settings(given, inputs), **given)
+        return function(settings=take_rule_settings(given, inputs), **given)
 
     for add in reversed(tuple(options)):
         command = add(command)
     return command
 
 
-def folder_option(*names: str, group: str = OUTPUT, **attrs: object) -> Decorator:
+def folder_option(*names: str, group: str = OUTPUT, **attrs: object) -> OptionDecorator:
     """Add an option that names a folder to write; the command gets it without slashes at its end."""
-    return option(group, *names, metavar="DIR", type=click.Path(), callback=_parse_folder, **attrs)
+    return grouped_option(group, *names, metavar="DIR", type=click.Path(), callback=_parse_folder, **attrs)
 
 
 def _parse_folder(_ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
@@ -330,7 +332,7 @@ output_folder_option = folder_option(
 """The option of commands that make a folder."""
 
 
-def single_format_option(*names: str) -> Decorator:
+def single_format_option(*names: str) -> OptionDecorator:
     """Add --format to a command that prints one thing."""
     return click.option(
         "--format", "form", type=WordChoice(names), default="text", show_default=True, help="Output format."

@@ -13,13 +13,13 @@ import click
 
 from nodrop.cli.choices import CheckChoices, OutputFormats
 from nodrop.cli.main import FAILED, FOUND, NOTHING, WRONG
-from nodrop.errors import describe_failure
+from nodrop.errors import describe_os_failure
 from nodrop.publish.file import replace_file
 from nodrop.report.escape import escape_lone_surrogates, escape_terminal
 
 if TYPE_CHECKING:
     from nodrop.report.document import Document
-    from nodrop.results.outcome import Outcome
+    from nodrop.results.outcome import FabricOutcome
 
 
 def wants_color(choice: str) -> bool:
@@ -67,7 +67,7 @@ def write_output(text: str | bytes, *, aside: bool = False) -> None:
     except OSError as error:
         _redirect_to_devnull(stream)
         if not isinstance(error, BrokenPipeError):
-            raise click.ClickException(f"cannot write standard {name}: {describe_failure(error)}") from None
+            raise click.ClickException(f"cannot write standard {name}: {describe_os_failure(error)}") from None
 
 
 def write_error_line(text: str) -> None:
@@ -117,7 +117,7 @@ _LINKED_FORMATS = ("sarif", "markdown")
 
 
 def emit_outcome(
-    outcome: "Outcome",
+    outcome: "FabricOutcome",
     choices: CheckChoices,
     *,
     kind: str = "",
@@ -190,23 +190,23 @@ def _render_report(content: object, module: str, options: Mapping[str, object]) 
 def _report_options(name: str, choices: CheckChoices, *, terminal: bool) -> dict[str, object]:
     """Return what the module of a format takes besides the result."""
     if name in _LINKED_FORMATS:
-        from nodrop.report.links import RulePages
+        from nodrop.report.links import RulePageUrls
 
-        return {"pages": RulePages(choices.settings.config.rule_pages)}
+        return {"pages": RulePageUrls(choices.settings.config.rule_pages)}
     return _text_options(choices, terminal=terminal) if name == "text" else {}
 
 
 def _text_options(choices: CheckChoices, *, terminal: bool) -> dict[str, object]:
     """Return how a text report looks, on a terminal or elsewhere."""
     from nodrop.judging import all_rules
-    from nodrop.report.links import RulePages, TerminalLinks
+    from nodrop.report.links import RulePageUrls, TerminalLinks
 
     config, linked = choices.settings.config, terminal and wants_links(choices.color)
     return {
         "color": terminal and wants_color(choices.color),
         "verbose": choices.verbose,
         "quiet": choices.quiet,
-        "links": TerminalLinks(all_rules(config), RulePages(config.rule_pages)) if linked else None,
+        "links": TerminalLinks(all_rules(config), RulePageUrls(config.rule_pages)) if linked else None,
     }
 
 
@@ -215,10 +215,10 @@ def save_report(file: str, data: bytes) -> None:
     try:
         replace_file(Path(file), data)
     except (OSError, ValueError) as error:
-        raise click.ClickException(f"cannot write {file}: {describe_failure(error)}") from None
+        raise click.ClickException(f"cannot write {file}: {describe_os_failure(error)}") from None
 
 
-def has_finding_at_threshold(outcome: "Outcome", fail_on: str) -> bool:
+def has_finding_at_threshold(outcome: "FabricOutcome", fail_on: str) -> bool:
     """Whether a finding reaches the threshold; `unknown` has unknown verdicts and files that are not read, too."""
     if fail_on == "unknown" and (outcome.unknown or outcome.unread):
         return True
@@ -227,7 +227,7 @@ def has_finding_at_threshold(outcome: "Outcome", fail_on: str) -> bool:
     return any(reaches_threshold(finding.severity, fail_on) for finding in outcome.findings)
 
 
-def exit_code(outcome: "Outcome", fail_on: str) -> int:
+def exit_code(outcome: "FabricOutcome", fail_on: str) -> int:
     """Return the exit code of contract 9.15: 70 > 2 > 1 > 3 > 0."""
     if outcome.crashed:
         return FAILED

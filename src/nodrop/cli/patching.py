@@ -10,10 +10,10 @@ from nodrop.cli.output import write_error_line
 from nodrop.cli.working import open_executor
 from nodrop.inputs import PATCHES_FILE
 from nodrop.model.reading import Reading
-from nodrop.plan.effects import unchanged_files
+from nodrop.plan.effects import switch_files_if_unchanged
 from nodrop.plan.model import Plan
-from nodrop.plan.patches import make_patches, patch_file_names
-from nodrop.publish import content_digest, match_file_names, publish
+from nodrop.plan.patches import make_patches, patch_file_patterns
+from nodrop.publish import content_digest, file_name_matcher, publish
 from nodrop.report import names
 
 ParentFolders = tuple[str, ...]
@@ -54,7 +54,7 @@ def write_patches(directory: str, plans: Sequence[tuple[Plan, Reading, Reading]]
                 hands |= {(above, patch.device)} if patch.by_hand else set()
                 switches[above, patch.device] += max(1, sum(name.startswith("patch-") for name in patch.files))
                 folders = (*above, patch.turn) if patch.turn else above
-                files.append((folders, patch.device, patch.files, unchanged_files(old, patch.device) or {}))
+                files.append((folders, patch.device, patch.files, switch_files_if_unchanged(old, patch.device) or {}))
     write_switch_folders(directory, files)
     phrases = [f"patches of {names.format_count(len(switches), 'switch')} are in {directory}"]
     if several := sum(number > 1 for number in switches.values()):
@@ -74,19 +74,19 @@ def write_switch_folders(
     """
     files: dict[str, bytes] = {}
     inputs: dict[str, str] = {}
-    folders = _Folders()
+    folders = _UniqueFolderNames()
     for above, device, new_files, had in device_files:
-        folder = folders.new(folders.above(above), device)
+        folder = folders.reserve_unique_folder(folders.path_of_parent_folders(above), device)
         files |= {f"{folder}/{name}": text for name, text in new_files.items()}
         inputs |= {f"{folder}/{name}": content_digest(text) for name, text in had.items()}
     about = {PATCHES_FILE: _PATCHES_FILE_TEXT} if files else {}
-    names = match_file_names(
-        [PATCHES_FILE, *(f"{above}{form}" for form in patch_file_names() for above in ("*/", "*/*/", "*/*/*/"))]
+    names = file_name_matcher(
+        [PATCHES_FILE, *(f"{above}{form}" for form in patch_file_patterns() for above in ("*/", "*/*/", "*/*/*/"))]
     )
     publish(Path(directory), about | files, names, inputs=inputs, display=directory, mark=PATCHES_FILE, private=True)
 
 
-class _Folders:
+class _UniqueFolderNames:
     """Folders by names that files may have chosen: none has the name of a file, and no two have one name.
 
     A name that is no folder's is made one; of two that result in the same, the second gets a number.
@@ -96,13 +96,15 @@ class _Folders:
         self._taken = {PATCHES_FILE}
         self._above: dict[ParentFolders, str] = {(): ""}
 
-    def above(self, names_above: ParentFolders) -> str:
+    def path_of_parent_folders(self, names_above: ParentFolders) -> str:
         """Return the folder that these names have, one below the other, as a path that ends with `/` or is empty."""
         if names_above not in self._above:
-            self._above[names_above] = self.new(self.above(names_above[:-1]), names_above[-1]) + "/"
+            self._above[names_above] = (
+                self.reserve_unique_folder(self.path_of_parent_folders(names_above[:-1]), names_above[-1]) + "/"
+            )
         return self._above[names_above]
 
-    def new(self, above: str, name: str) -> str:
+    def reserve_unique_folder(self, above: str, name: str) -> str:
         """Return a folder of this name that nothing else has."""
         plain = re.sub(r"[^A-Za-z0-9._@+=-]", "-", name).lstrip(".") or "device"
         numbered = (above + (plain if number == 1 else f"{plain}.{number}") for number in count(1))

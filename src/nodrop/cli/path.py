@@ -10,7 +10,7 @@ from nodrop.cli.options import single_format_option, unknown_word_message
 if TYPE_CHECKING:
     from nodrop.model.fabric import End, Fabric
     from nodrop.model.index import Index
-    from nodrop.report.hops import Facts
+    from nodrop.report.hops import FactsByKey
     from nodrop.routing import ControlPlane
     from nodrop.routing.paths import PathStart
     from nodrop.routing.prefixes import Address
@@ -64,7 +64,7 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
     walk = PathWalk(plane, start, to)
     shown = hops.path_facts(plane, walk, marked, own_address)
     pairs = _trace_port_pairs(plane, src, dst, marked)
-    title = f"{src} to {dst} ({to}), DSCP {marked}: {_count_paths(shown)}"
+    title = f"{src} to {dst} ({to}), DSCP {marked}: {_format_path_count(shown)}"
     query = {"source": src, "destination": dst, "address": str(to), "dscp": marked}
     shown = {"version": 2, **query, **shown, "pairs": pairs}
     if form == "json":
@@ -74,7 +74,7 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
     return 0 if shown["delivered"] and all(pair["delivered"] for pair in pairs) else FINDINGS_EXIT_CODE
 
 
-def _count_paths(shown: "Facts") -> str:
+def _format_path_count(shown: "FactsByKey") -> str:
     """Return how many equal paths there are and, where packets are lost on some, how many arrive."""
     count = shown["paths"]
     arriving = sum(trace["paths"] for trace in shown["traces"] if trace["outcome"] == "delivered")
@@ -83,14 +83,14 @@ def _count_paths(shown: "Facts") -> str:
     return f"{count} equal path{'s' if count != 1 else ''}"
 
 
-def _trace_port_pairs(plane: "ControlPlane", src: str, dst: str, dscp: int) -> "list[Facts]":
+def _trace_port_pairs(plane: "ControlPlane", src: str, dst: str, dscp: int) -> "list[FactsByKey]":
     """Return for every pair of ports of two hosts how packets get from one to the other; nothing of a single pair."""
     from nodrop.report.buffering import known_or_none
-    from nodrop.routing.hop_filters import find_dropping_filter
+    from nodrop.routing.hop_filters import find_dropping_access_list
     from nodrop.routing.paths import PathWalk, find_start_at_host
-    from nodrop.routing.roce_packets import roce_packet
+    from nodrop.routing.roce_packets import roce_packets_of_dscp
 
-    def trace_pair(near: str, far: str) -> "Facts | None":
+    def trace_pair(near: str, far: str) -> "FactsByKey | None":
         node, _, port = near.partition(":")
         cut = node in plane.index.hosts and find_start_at_host(plane, node, port) is None
         if cut and plane.index.far_end(node, port) is None:
@@ -105,12 +105,12 @@ def _trace_port_pairs(plane: "ControlPlane", src: str, dst: str, dscp: int) -> "
             return {**pair_facts, "paths": 0, "delivered": False, "outcome": "no cable"}
         walk = PathWalk(plane, start, to)
         failed = (path.outcome for path in walk.ways if path.outcome != "delivered")
-        outcome = "delivered" if walk.delivered else next(failed, "no route")
-        packet = roce_packet(plane.index.fabric, own_address, to, dscp)
-        filtered = find_dropping_filter(plane, walk, packet) if walk.delivered else None
+        outcome = "delivered" if walk.arrives_on_every_path else next(failed, "no route")
+        packet = roce_packets_of_dscp(plane.index.fabric, own_address, to, dscp)
+        filtered = find_dropping_access_list(plane, walk, packet) if walk.arrives_on_every_path else None
         if filtered is not None:
             outcome = f"dropped by access list {filtered.rules.name}"
-        delivered = walk.delivered and filtered is None
+        delivered = walk.arrives_on_every_path and filtered is None
         return {**pair_facts, "paths": walk.paths, "delivered": delivered, "outcome": outcome}
 
     hosts = plane.index.hosts

@@ -12,18 +12,18 @@ from nodrop.cli.options import (
     SectionedHelpCommand,
     add_site_options,
     color_option,
+    grouped_option,
     no_cache_option,
-    option,
     report_format_option,
 )
 from nodrop.cli.planning import patch_option, rollout_option
 
 if TYPE_CHECKING:
-    from nodrop.judging import Settings
+    from nodrop.judging import CheckSettings
     from nodrop.plan.model import Plan
-    from nodrop.plan.pairing import Pair
+    from nodrop.plan.pairing import OldAndNewFabric
 
-FORMATS = ("text", "json", "markdown")
+PLAN_FORMATS = ("text", "json", "markdown")
 
 
 def _require_old_and_new(ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> tuple[str, str]:
@@ -38,9 +38,9 @@ def _require_old_and_new(ctx: click.Context, _param: click.Parameter, values: tu
 
 @click.command(cls=SectionedHelpCommand)
 @click.argument("paths", nargs=-1, metavar="OLD NEW", type=click.Path(), callback=_require_old_and_new)
-@report_format_option(FORMATS)
+@report_format_option(PLAN_FORMATS)
 @color_option
-@option(
+@grouped_option(
     OUTPUT,
     "--exit-code/--no-exit-code",
     "tells_changes",
@@ -48,7 +48,9 @@ def _require_old_and_new(ctx: click.Context, _param: click.Parameter, values: tu
     show_default=True,
     help="Exit 1, or 0, if anything changes.",
 )
-@option(OUTPUT, "-v", "--verbose", is_flag=True, help="Show every value, even if only names and addresses differ.")
+@grouped_option(
+    OUTPUT, "-v", "--verbose", is_flag=True, help="Show every value, even if only names and addresses differ."
+)
 @patch_option("make OLD equal to NEW")
 @rollout_option()
 @no_cache_option
@@ -62,7 +64,7 @@ def command(
     patch: str | None,
     rollout: str,
     no_cache: bool,
-    settings: "Settings",
+    settings: "CheckSettings",
 ) -> int:
     """Compare OLD with NEW: changes, their impact on running switches, rollout order.
 
@@ -102,20 +104,20 @@ def command(
     return FOUND if tells_changes and not all(fabric_plan.empty for fabric_plan in plans) else 0
 
 
-def _read_pairs(paths: tuple[str, str], settings: "Settings", *, nothing: bool) -> "list[Pair]":
+def _read_pairs(paths: tuple[str, str], settings: "CheckSettings", *, nothing: bool) -> "list[OldAndNewFabric]":
     """Return the fabrics of both trees, side by side; keep the readings for the next run, unless `nothing`.
 
     InputProblems where nothing of a tree could be read: that all of its switches are gone is no plan.
     """
     from nodrop.cli.working import open_executor, open_result_cache
     from nodrop.errors import InputProblems
-    from nodrop.inputs import find
+    from nodrop.inputs import find_inputs
     from nodrop.judging import readings_of
     from nodrop.plan.pairing import pair_fabrics
 
     with open_result_cache(paths, nothing=nothing) as store:
         settings = replace(settings, store=store)
-        inputs = [find((path,), exclude=settings.config.excludes) for path in paths]
+        inputs = [find_inputs((path,), exclude=settings.config.excludes) for path in paths]
         with open_executor(max(sum(len(fabric.bundles) for fabric in tree.fabrics()) for tree in inputs)) as executor:
             old, new = (readings_of(tree, settings, path, executor) for tree, path in zip(inputs, paths, strict=True))
     for readings in (old, new):
@@ -124,7 +126,7 @@ def _read_pairs(paths: tuple[str, str], settings: "Settings", *, nothing: bool) 
     return list(pair_fabrics(old, new, paths))
 
 
-def _add_rollout_to_plan(plan: "Plan", pair: "Pair", settings: "Settings", fabrics: int) -> "Plan":
+def _add_rollout_to_plan(plan: "Plan", pair: "OldAndNewFabric", settings: "CheckSettings", fabrics: int) -> "Plan":
     from nodrop.checking.rollout import order_rollout, should_compute_routing
 
     routing = should_compute_routing(plan, pair.old, pair.new)

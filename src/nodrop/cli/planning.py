@@ -1,9 +1,9 @@
 """Options of commands that report the differences between two states."""
 
-from nodrop.cli.options import OUTPUT, Decorator, WordChoice, folder_option, option
+from nodrop.cli.options import OUTPUT, OptionDecorator, WordChoice, folder_option, grouped_option
 
 
-def patch_option(purpose: str) -> Decorator:
+def patch_option(purpose: str) -> OptionDecorator:
     """Add --patch to a command; the `purpose`, a verb with its object, ends the option's help."""
     return folder_option(
         "--patch",
@@ -12,11 +12,11 @@ def patch_option(purpose: str) -> Decorator:
     )
 
 
-def rollout_option(*, group: str = OUTPUT, gate: bool = False) -> Decorator:
+def rollout_option(*, group: str = OUTPUT, gate: bool = False) -> OptionDecorator:
     """Add --rollout to a command, where the default is `report`; with `gate`, that is another word and the default."""
     words = ["gate", "report", "off"] if gate else ["report", "off"]
     meaning = "gate: exit 1 if every order has an error that reaches --fail-on; report: only report it; off: skip."
-    return option(
+    return grouped_option(
         group,
         "--rollout",
         type=WordChoice(words, aliases={"tell": "report"}),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.options import INPUT, OUTPUT, SectionedHelpCommand, WordChoice, option
+from nodrop.cli.options import INPUT, OUTPUT, SectionedHelpCommand, WordChoice, grouped_option
 
 if TYPE_CHECKING:
     from nodrop.model.reading import Reading
@@ -17,7 +17,7 @@ FAIL_ON_CHOICES = ("error", "warning", "unknown", "never")
 
 @click.command(cls=SectionedHelpCommand)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
-@option(
+@grouped_option(
     INPUT,
     "--claim",
     type=WordChoice(("deadlock", "storm")),
@@ -25,7 +25,7 @@ FAIL_ON_CHOICES = ("error", "warning", "unknown", "never")
     show_default=True,
     help="What to compute: whether a deadlock can form, or what stops if a NIC pauses forever.",
 )
-@option(
+@grouped_option(
     INPUT,
     "--failures",
     type=click.IntRange(0, 8),
@@ -34,8 +34,10 @@ FAIL_ON_CHOICES = ("error", "warning", "unknown", "never")
     metavar="K",
     help="Check up to K failed cables and switches, where not all failures are proved harmless.",
 )
-@option(OUTPUT, "--certificate", metavar="FILE", type=click.Path(), help="Also write the proof for other programs.")
-@option(
+@grouped_option(
+    OUTPUT, "--certificate", metavar="FILE", type=click.Path(), help="Also write the proof for other programs."
+)
+@grouped_option(
     OUTPUT,
     "--format",
     "form",
@@ -44,7 +46,7 @@ FAIL_ON_CHOICES = ("error", "warning", "unknown", "never")
     show_default=True,
     help="Output format.",
 )
-@option(
+@grouped_option(
     OUTPUT,
     "--fail-on",
     type=WordChoice(FAIL_ON_CHOICES),
@@ -78,25 +80,29 @@ def command(
     """
     from nodrop.cli.output import save_report, write_output
     from nodrop.errors import InputProblems
-    from nodrop.inputs import find
-    from nodrop.judging import Settings, reading_of
+    from nodrop.inputs import find_inputs
+    from nodrop.judging import CheckSettings, reading_of
     from nodrop.model.index import Index
     from nodrop.proofs.proving import prove_deadlock
     from nodrop.report.json import encode_json_document
     from nodrop.report.proof import proof_facts, render_proof
-    from nodrop.report.storm import freezes_for_ever, render_storms, storm_facts
+    from nodrop.report.storm import has_endless_freeze_beyond_host, pause_storm_facts, render_storms
 
     if claim == "storm" and (certificate is not None or failures):
         raise click.UsageError("--certificate and --failures are for --claim deadlock")
-    reading = reading_of(find(paths), Settings(), " ".join(paths))
+    reading = reading_of(find_inputs(paths), CheckSettings(), " ".join(paths))
     if reading.problems:
         raise InputProblems(reading.problems)
     index = Index(reading.fabric)
     if claim == "storm":
-        storms = storm_facts(index)
+        storms = pause_storm_facts(index)
         write_output(encode_json_document(storms).decode() if form == "json" else render_storms(storms))
         unknown = fail_on == "unknown" and bool(storms["missing"])
-        return FINDINGS_EXIT_CODE if unknown or (fail_on in ("warning", "unknown") and freezes_for_ever(storms)) else 0
+        return (
+            FINDINGS_EXIT_CODE
+            if unknown or (fail_on in ("warning", "unknown") and has_endless_freeze_beyond_host(storms))
+            else 0
+        )
     proof = prove_deadlock(index, failures)
     facts = proof_facts(proof)
     if certificate is not None:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nodrop.cli import completing
-from nodrop.cli.options import INPUT, RULES, option, unknown_word_message
+from nodrop.cli.options import INPUT, RULES, grouped_option, unknown_word_message
 
 if TYPE_CHECKING:
-    from nodrop.inputs import Inputs
-    from nodrop.judging import Settings
+    from nodrop.inputs import FabricInputs
+    from nodrop.judging import CheckSettings
     from nodrop.model.declared import DeclaredFacts
     from nodrop.model.fabric import Mode, TrafficClass
     from nodrop.model.reading import Reading
@@ -24,14 +24,14 @@ def _profile_help() -> str:
 
 
 _READING_OPTIONS = (
-    option(
+    grouped_option(
         INPUT,
         "--platform",
         metavar="NAME",
         shell_complete=completing.complete_platforms,
         help="Read every file as a configuration of this platform.  [default: detected]",
     ),
-    option(
+    grouped_option(
         INPUT,
         "--stdin-filename",
         "stdin_name",
@@ -39,7 +39,7 @@ _READING_OPTIONS = (
         type=click.Path(),
         help="Treat standard input as the content of this file (need not exist).",
     ),
-    option(
+    grouped_option(
         INPUT,
         "--assume",
         multiple=True,
@@ -48,7 +48,7 @@ _READING_OPTIONS = (
         help="State a fact that no file has: mode=lossless, lossy, pfc-only, trim (packet trimming) or uec (Ultra"
         " Ethernet); rdma=DSCP (repeatable).",
     ),
-    option(
+    grouped_option(
         RULES,
         "--profile",
         metavar="NAME|FILE",
@@ -67,33 +67,33 @@ class ReadingOptions:
     assume: tuple[str, ...]
     profile: str | None
 
-    def settings(self, settings: "Settings") -> "Settings":
+    def with_stated_facts(self, settings: "CheckSettings") -> "CheckSettings":
         """Return the settings for checks, with the stated facts; raise a UsageError if they are impossible."""
-        from nodrop.outcome_cache import check_settings
+        from nodrop.outcome_cache import check_rule_names_in_settings
 
         _require_known_platform(self.platform)
         settings = replace(settings, declared=_parse_stated_facts(self.assume, self.profile))
-        check_settings(settings)
+        check_rule_names_in_settings(settings)
         return settings
 
-    def inputs(self, paths: tuple[str, ...], settings: "Settings") -> "Inputs":
+    def inputs(self, paths: tuple[str, ...], settings: "CheckSettings") -> "FabricInputs":
         """Return what lies at the paths."""
-        from nodrop.inputs import find
+        from nodrop.inputs import find_inputs
 
         named_paths, stdin_texts = _resolve_stdin_name(paths, self.stdin_name)
-        return find(named_paths, self.platform, exclude=settings.config.excludes, held=stdin_texts)
+        return find_inputs(named_paths, self.platform, exclude=settings.config.excludes, held=stdin_texts)
 
-    def fabric(self, paths: tuple[str, ...], settings: "Settings") -> "Reading":
+    def fabric(self, paths: tuple[str, ...], settings: "CheckSettings") -> "Reading":
         """Return the one fabric that lies at the paths, or that an intent means; InputProblems where there is none."""
         from nodrop.judging import reading_of
 
         return reading_of(self.inputs(paths, settings), settings, " ".join(paths))
 
-    def whole(self, paths: tuple[str, ...], settings: "Settings") -> "Reading | None":
+    def read_fabric_or_report(self, paths: tuple[str, ...], settings: "CheckSettings") -> "Reading | None":
         """Return the one fabric at the paths; None if a part cannot be read, with the problem reported."""
         from nodrop.cli.output import write_error_line
 
-        reading = self.fabric(paths, self.settings(settings))
+        reading = self.fabric(paths, self.with_stated_facts(settings))
         for problem in reading.problems:
             write_error_line(f"error: {problem}")
         return None if reading.problems else reading
@@ -119,13 +119,13 @@ def add_reading_options(function: Callable[..., int]) -> Callable[..., int]:
 
 def _resolve_stdin_name(paths: tuple[str, ...], stdin_name: str | None) -> tuple[list[str], dict[str, bytes]]:
     """Return the paths with a name for standard input, if it was given one, and its text under that name."""
-    from nodrop.inputs import STDIN, standard_input
+    from nodrop.inputs import STDIN_ARGUMENT, read_standard_input
 
     if stdin_name is None:
         return list(paths), {}
-    if STDIN not in paths or not stdin_name:
+    if STDIN_ARGUMENT not in paths or not stdin_name:
         raise click.UsageError("--stdin-filename names what `-` reads; expected `-` among the paths, and a name")
-    return [stdin_name if path == STDIN else path for path in paths], {stdin_name: standard_input()}
+    return [stdin_name if path == STDIN_ARGUMENT else path for path in paths], {stdin_name: read_standard_input()}
 
 
 def _require_known_platform(platform: str | None) -> None:

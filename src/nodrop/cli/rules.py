@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 import click
 
 from nodrop.cli import completing
-from nodrop.cli.options import OUTPUT, SectionedHelpCommand, WordChoice, add_rule_options, option
+from nodrop.cli.options import OUTPUT, SectionedHelpCommand, WordChoice, add_rule_options, grouped_option
 
 if TYPE_CHECKING:
-    from nodrop.judging import Settings
+    from nodrop.judging import CheckSettings
 
 
 @click.command(cls=SectionedHelpCommand)
 @click.argument("areas", nargs=-1, metavar="[AREA|RULE]...", shell_complete=completing.complete_rules_and_areas)
 @add_rule_options
-@option(
+@grouped_option(
     OUTPUT,
     "--format",
     "form",
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Output format.",
 )
-def command(areas: tuple[str, ...], settings: "Settings", form: str) -> None:
+def command(areas: tuple[str, ...], settings: "CheckSettings", form: str) -> None:
     """List the rules: a summary, and one line for each.
 
     The list has the shipped rules and custom ones, by area, with their severity and message. A rule that is off has

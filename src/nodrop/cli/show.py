@@ -26,7 +26,7 @@ def command(intent: str, headroom: bool, form: str) -> None:
     from nodrop.design.boxes import groups_by_switch
     from nodrop.design.classes import keep_one_lossless_class
     from nodrop.design.defaults import applied_defaults
-    from nodrop.inputs import find_named_file
+    from nodrop.inputs import find_named_intent
     from nodrop.judging import read_intent
     from nodrop.report import buffering
     from nodrop.report.document_text import render
@@ -35,7 +35,7 @@ def command(intent: str, headroom: bool, form: str) -> None:
     from nodrop.report.headroom_document import build_headroom_document
     from nodrop.report.json import encode_json_document
 
-    _, loaded = read_intent(find_named_file(intent))
+    _, loaded = read_intent(find_named_intent(intent))
     fabric = nodrop.build(loaded)
     shown: dict[str, object]
     if headroom:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from nodrop.cli.options import Decorator, option, unknown_word_message
+from nodrop.cli.options import OptionDecorator, grouped_option, unknown_word_message
 
 if TYPE_CHECKING:
-    from nodrop.sizing.fabric import Lengths
+    from nodrop.sizing.fabric import MaxCableLengths
     from nodrop.sizing.request import SizeRequest, StorageRequest
 
 _T = TypeVar("_T")
@@ -29,7 +29,7 @@ class PlatformOption(click.Option):
         return platforms.default_platform()
 
 
-class _SizeWords(NamedTuple):
+class _SizeOptions(NamedTuple):
     """The options, as the command line has them."""
 
     gpus: int | None
@@ -57,10 +57,10 @@ def add_size_options(*, needs_gpus: bool) -> Callable[[Callable[..., _T]], Calla
     def with_options(function: Callable[..., _T]) -> Callable[..., _T]:
         @functools.wraps(function)
         def command(**given: Any) -> _T:
-            words = _SizeWords(*(given.pop(name) for name in _SizeWords._fields))
+            words = _SizeOptions(*(given.pop(name) for name in _SizeOptions._fields))
             _require_known_words(words)
             if words.gpus is None:
-                _require_alone(click.get_current_context())
+                _refuse_size_options_without_gpus(click.get_current_context())
             request = None if words.gpus is None else _build_size_request(words.gpus, words)
             return function(request=request, platform=words.platform, leaf=words.leaf, **given)
 
@@ -81,55 +81,55 @@ def compute_for_request(compute: Callable[..., _T], request: "SizeRequest", **gi
         raise click.UsageError(refusal.reason) from None
 
 
-def _size_options(needs_gpus: bool) -> tuple[Decorator, ...]:
+def _size_options(needs_gpus: bool) -> tuple[OptionDecorator, ...]:
     from nodrop.cli.completing import complete_models
 
     whole = click.IntRange(1, _MOST_HOSTS)
     return (
-        option(SIZE, "--gpus", type=whole, metavar="N", required=needs_gpus, help="GPUs of the fabric."),
-        option(
+        grouped_option(SIZE, "--gpus", type=whole, metavar="N", required=needs_gpus, help="GPUs of the fabric."),
+        grouped_option(
             SIZE, "--gpus-of-server", type=click.IntRange(1, 64), metavar="N", help="GPUs in a server.  [default: 8]"
         ),
-        option(
+        grouped_option(
             SIZE,
             "--nics",
             type=click.IntRange(1, 64),
             metavar="N",
             help="Network ports of a server.  [default: 8]",
         ),
-        option(SIZE, "--rails", is_flag=True, help="Connect port k of every server to the leaf of rail k."),
-        option(
+        grouped_option(SIZE, "--rails", is_flag=True, help="Connect port k of every server to the leaf of rail k."),
+        grouped_option(
             SIZE,
             "--rails-per-leaf",
             type=click.IntRange(1, 64),
             metavar="N",
             help="Rails that share a leaf, which saves leaves in small fabrics.  [default: 1]",
         ),
-        option(
+        grouped_option(
             SIZE,
             "--speed",
             metavar="SPEED",
             help="Speed of these ports, such as 400G.  [default: the fastest of NIC and leaf]",
         ),
-        option(
+        grouped_option(
             SIZE,
             "--ratio",
             metavar="N:1",
             help="Most bandwidth down for each bit up at a leaf, such as 2:1.  [default: 1:1]",
         ),
-        option(
+        grouped_option(
             SIZE,
             "--storage",
             metavar="NxPxSPEED",
             help="Storage nodes, ports of each and their speed, such as 16x2x400G, on separate leaves.",
         ),
-        option(
+        grouped_option(
             SIZE,
             "--lengths",
             metavar="M,M,M",
             help="Longest cables from hosts, from leaves and from spines.  [default: 5m,30m,100m]",
         ),
-        option(
+        grouped_option(
             SWITCHES,
             "--leaf",
             "--model",
@@ -140,26 +140,26 @@ def _size_options(needs_gpus: bool) -> tuple[Decorator, ...]:
             shell_complete=complete_models,
             help="Model of the leaves.",
         ),
-        option(
+        grouped_option(
             SWITCHES,
             "--spine",
             metavar="MODEL",
             shell_complete=complete_models,
             help="Model of the switches above.  [default: as --leaf]",
         ),
-        option(
+        grouped_option(
             SWITCHES,
             "--storage-leaf",
             metavar="MODEL",
             shell_complete=complete_models,
             help="Model of the leaves of storage nodes.  [default: as --leaf]",
         ),
-        option(SWITCHES, "--nic", metavar="MODEL", help=f"NIC of all hosts.  [default: {DEFAULT_NIC}]"),
+        grouped_option(SWITCHES, "--nic", metavar="MODEL", help=f"NIC of all hosts.  [default: {DEFAULT_NIC}]"),
         click.option("--platform", cls=PlatformOption, show_default=True, metavar="NAME", help="Network OS."),
     )
 
 
-def _require_known_words(words: _SizeWords) -> None:
+def _require_known_words(words: _SizeOptions) -> None:
     """Refuse platforms, models and NICs that the catalogue lacks, and models that cannot be designed for."""
     from nodrop import platforms
     from nodrop.hardware import buildable_models, find_design_obstacle, nics, switch, switches
@@ -181,15 +181,15 @@ def _require_known_word(option_name: str, word: str, known_words: Iterable[str],
         raise click.BadParameter(unknown_word_message(kind, word, known_words), param_hint=f"'{option_name}'")
 
 
-def _require_alone(context: click.Context) -> None:
+def _refuse_size_options_without_gpus(context: click.Context) -> None:
     """Refuse options about the size without --gpus."""
-    for name in _SizeWords._fields:
+    for name in _SizeOptions._fields:
         if name not in ("gpus", "platform", "leaf") and context.params.get(name):
             raise click.UsageError(f"--{name.replace('_', '-')} needs --gpus")
 
 
-def _build_size_request(gpus: int, words: _SizeWords) -> "SizeRequest":
-    from nodrop.sizing.fabric import Lengths
+def _build_size_request(gpus: int, words: _SizeOptions) -> "SizeRequest":
+    from nodrop.sizing.fabric import MaxCableLengths
     from nodrop.sizing.request import SizeRequest
 
     return SizeRequest(
@@ -206,7 +206,7 @@ def _build_size_request(gpus: int, words: _SizeWords) -> "SizeRequest":
         speed_mbps=None if words.speed is None else _parse_speed("--speed", words.speed),
         ratio=Fraction(1) if words.ratio is None else _parse_ratio(words.ratio),
         storage=None if words.storage is None else _parse_storage(words.storage),
-        lengths=_parse_lengths(words.lengths) if words.lengths else Lengths(),
+        lengths=_parse_lengths(words.lengths) if words.lengths else MaxCableLengths(),
     )
 
 
@@ -252,15 +252,15 @@ def _parse_storage(text: str) -> "StorageRequest":
     return StorageRequest(counts[0], counts[1], _parse_speed("--storage", speed))
 
 
-def _parse_lengths(text: str) -> "Lengths":
+def _parse_lengths(text: str) -> "MaxCableLengths":
     """Read `5m,30m,100m`."""
-    from nodrop.sizing.fabric import Lengths
+    from nodrop.sizing.fabric import MaxCableLengths
     from nodrop.units import Misread, parse_length_m
 
     try:
         lengths = tuple(map(parse_length_m, text.split(",")))
     except Misread:
         lengths = ()
-    if len(lengths) != len(Lengths._fields) or not all(lengths):
+    if len(lengths) != len(MaxCableLengths._fields) or not all(lengths):
         raise click.BadParameter(f"{text!r}; expected three lengths such as 5m,30m,100m", param_hint="'--lengths'")
-    return Lengths(*lengths)
+    return MaxCableLengths(*lengths)

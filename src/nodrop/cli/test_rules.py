@@ -40,7 +40,7 @@ def command(paths: tuple[str, ...], select: tuple[str, ...], mutants: bool, form
     from nodrop.cli.output import write_output
     from nodrop.engine.site_rules import load_rules_to_test
     from nodrop.report.rule_tests import render
-    from nodrop.rule_tests import try_rules
+    from nodrop.rule_tests import run_rule_examples
 
     rules = load_rules_to_test(tuple(map(Path, paths)) or _configured_rule_folders())
     known_words = {word for rule in rules for word in (rule.name, rule.area, *rule.aliases)}
@@ -48,7 +48,7 @@ def command(paths: tuple[str, ...], select: tuple[str, ...], mutants: bool, form
     if wrong := sorted(selected_words - known_words):
         raise click.UsageError(unknown_word_message("rule or area", wrong[0], known_words))
     chosen = [rule for rule in rules if not selected_words or selected_words & {rule.name, rule.area, *rule.aliases}]
-    results = list(try_rules(chosen, mutants=mutants))
+    results = list(run_rule_examples(chosen, mutants=mutants))
     write_output(render(results, form))
     return FOUND if any(rule_test.faults for rule_test in results) else 0
 

@@ -3,13 +3,13 @@
 import click
 
 from nodrop.cli.choices import CheckChoices
-from nodrop.cli.options import RUNNING, SectionedHelpCommand, add_judging_options, no_cache_option, option
+from nodrop.cli.options import RUNNING, SectionedHelpCommand, add_judging_options, grouped_option, no_cache_option
 
 
 @click.command(cls=SectionedHelpCommand)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
 @add_judging_options
-@option(
+@grouped_option(
     RUNNING,
     "--devices",
     type=click.IntRange(min=1),

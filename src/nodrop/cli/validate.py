@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import click
 
 from nodrop.cli.choices import CheckChoices
-from nodrop.cli.options import SectionedHelpCommand, add_judging_options, no_cache_option, option
+from nodrop.cli.options import SectionedHelpCommand, add_judging_options, grouped_option, no_cache_option
 
 if TYPE_CHECKING:
     from nodrop.engine.rule import Rule
-    from nodrop.judging import Settings
-    from nodrop.results.outcome import Outcome
+    from nodrop.judging import CheckSettings
+    from nodrop.results.outcome import FabricOutcome
     from nodrop.validating.twin import Options
 
-VALIDATORS_SECTION = "Validators"
+VALIDATORS_HELP_SECTION = "Validators"
 LOCAL_HOST_ADDRESS = "127.0.0.1"
 BATFISH_SERVICE_VARIABLE = "NODROP_BATFISH"
 """The variable that names a Batfish service."""
@@ -25,19 +25,22 @@ BATFISH_SERVICE_VARIABLE = "NODROP_BATFISH"
 
 @click.command(cls=SectionedHelpCommand)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
-@option(VALIDATORS_SECTION, "--batfish", metavar="HOST[:PORT]", help="Also ask a Batfish service.")
-@option(
-    VALIDATORS_SECTION,
+@grouped_option(VALIDATORS_HELP_SECTION, "--batfish", metavar="HOST[:PORT]", help="Also ask a Batfish service.")
+@grouped_option(
+    VALIDATORS_HELP_SECTION,
     "--against",
     metavar="OTHER",
     type=click.Path(),
     help="Report packets that OTHER delivers and PATH does not (Batfish).",
 )
-@option(
-    VALIDATORS_SECTION, "--twin", is_flag=True, help="Also run the fabric in real FRR daemons, as `nodrop twin` does."
+@grouped_option(
+    VALIDATORS_HELP_SECTION,
+    "--twin",
+    is_flag=True,
+    help="Also run the fabric in real FRR daemons, as `nodrop twin` does.",
 )
-@option(
-    VALIDATORS_SECTION,
+@grouped_option(
+    VALIDATORS_HELP_SECTION,
     "--all",
     "every",
     is_flag=True,
@@ -96,13 +99,13 @@ def validate_and_report(paths: tuple[str, ...], choices: CheckChoices, ask: Vali
     """Validate the fabrics at some paths, report the findings, and return the exit code."""
     from nodrop.cli.output import Progress, emit_outcome, exit_code
     from nodrop.cli.working import open_command_settings
-    from nodrop.judging import chosen_rules, collect_input_problems, conclude_outcome, reading_at
+    from nodrop.judging import chosen_rules, collect_input_problems, conclude_suppressions_and_baseline, reading_at
     from nodrop.results.merged import merge_outcomes
     from nodrop.shared_identifiers import add_shared_identifier_findings
 
     observed = ask != ValidatorRequest()
     rules = chosen_rules(choices.settings, files=False, failures=True, observed=observed)
-    outcomes: list[Outcome] = []
+    outcomes: list[FabricOutcome] = []
     with (
         open_command_settings(choices, paths, no_cache=no_cache) as settings,
         Progress(quiet=choices.quiet) as progress,
@@ -114,25 +117,27 @@ def validate_and_report(paths: tuple[str, ...], choices: CheckChoices, ask: Vali
             reads = [partial(reading_at, fabric_outcome.name, settings) for fabric_outcome in outcomes]
             one_site = settings.config.path is not None
             outcomes = add_shared_identifier_findings(outcomes, reads, lambda: rules, settings, one_site=one_site)
-    outcome = conclude_outcome(merge_outcomes(outcomes), choices.settings, failures=True, observed=observed)
+    outcome = conclude_suppressions_and_baseline(
+        merge_outcomes(outcomes), choices.settings, failures=True, observed=observed
+    )
     emit_outcome(outcome, choices)
     return exit_code(outcome, choices.fail_on)
 
 
 def _validate_fabric(
     path: str,
-    settings: "Settings",
+    settings: "CheckSettings",
     rules: "tuple[Rule, ...]",
     ask: ValidatorRequest,
     progress: Callable[[str], None],
-) -> "Outcome":
+) -> "FabricOutcome":
     from nodrop.judging import reading_at, run_rules
     from nodrop.model.identifiers import identifiers_of
     from nodrop.model.index import Index
     from nodrop.model.reading import Note
     from nodrop.report.routes import summarize_control_plane
-    from nodrop.results.agreement import compare_observations
-    from nodrop.routing.observation import OBSERVATIONS
+    from nodrop.results.agreement import compare_validators_by_check
+    from nodrop.routing.observation import OBSERVATIONS_CHANNEL
     from nodrop.validating import run_validators
 
     progress(f"reading {path}")
@@ -143,9 +148,9 @@ def _validate_fabric(
         reading, index, batfish=ask.batfish, against=against, twin=ask.twin, progress=progress
     )
     seen = tuple(given_observations)
-    index.set_value(OBSERVATIONS, seen)
+    index.set_channel_value(OBSERVATIONS_CHANNEL, seen)
     outcome = run_rules(reading, rules, settings, index=index, progress=progress)
     outcome = replace(outcome, identifiers=identifiers_of(reading.fabric), an_intent=reading.decided is not None)
     notes = tuple(Note(kind="routing", message=text) for text in summarize_control_plane(index))
-    shown = (compare_observations(index, seen),) if seen else ()
+    shown = (compare_validators_by_check(index, seen),) if seen else ()
     return replace(outcome, name=path, notes=(*outcome.notes, *notes), validations=shown)

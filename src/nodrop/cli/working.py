@@ -11,8 +11,8 @@ from nodrop import cache
 from nodrop.cli.choices import CheckChoices
 from nodrop.cli.main import relax_garbage_collection
 from nodrop.cli.output import write_error_line
-from nodrop.judging import Settings
-from nodrop.parallel import processes
+from nodrop.judging import CheckSettings
+from nodrop.parallel import process_pool_for_devices
 
 _PRELOADED_MODULES = ("nodrop.collect", "nodrop.design", "nodrop.judging", "nodrop.engine.verdicts", "nodrop.locate")
 """What every process of a pool needs."""
@@ -21,7 +21,9 @@ _PRELOADED_MODULES = ("nodrop.collect", "nodrop.design", "nodrop.judging", "nodr
 @contextmanager
 def open_executor(devices: int, jobs: int | None = None) -> Iterator[Executor | None]:
     """Give the executor that so many devices, and --jobs, ask for."""
-    with processes(devices, jobs=jobs, preload=_PRELOADED_MODULES, begin=relax_garbage_collection) as executor:
+    with process_pool_for_devices(
+        devices, jobs=jobs, preload=_PRELOADED_MODULES, begin=relax_garbage_collection
+    ) as executor:
         yield executor
 
 
@@ -40,7 +42,7 @@ def open_result_cache(checked: Sequence[str], *, nothing: bool, verbose: bool = 
 
 
 @contextmanager
-def open_command_settings(choices: CheckChoices, checked: Sequence[str], *, no_cache: bool) -> Iterator[Settings]:
+def open_command_settings(choices: CheckChoices, checked: Sequence[str], *, no_cache: bool) -> Iterator[CheckSettings]:
     """Yield the settings of a command, with its store, and let its temporary files go away with it."""
     with handle_sigterm(), open_result_cache(checked, nothing=no_cache, verbose=choices.verbose) as store:
         yield replace(choices.settings, store=store)

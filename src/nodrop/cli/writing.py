@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from nodrop.errors import describe_failure
+from nodrop.errors import describe_os_failure
 
 
 def write_new_file(target: Path, text: str, *, over: bool = False) -> None:
@@ -20,7 +20,7 @@ def write_new_file(target: Path, text: str, *, over: bool = False) -> None:
     except FileExistsError:
         raise click.ClickException(f"{target} is there already; it was not touched") from None
     except (OSError, ValueError) as error:
-        raise click.ClickException(f"cannot write {target}: {describe_failure(error)}") from None
+        raise click.ClickException(f"cannot write {target}: {describe_os_failure(error)}") from None
 
 
 def write_folder(directory: str, texts: Mapping[str, str], patterns: Iterable[str], *, mark: str) -> None:
@@ -29,12 +29,12 @@ def write_folder(directory: str, texts: Mapping[str, str], patterns: Iterable[st
     They may hold secrets, and are for their owner alone. `patterns` match all names that such texts can have.
     Raise InputProblems if it is impossible, as `nodrop.publish.publish` does.
     """
-    from nodrop.publish import match_file_names, publish
+    from nodrop.publish import file_name_matcher, publish
 
     publish(
         Path(directory),
         {name: text.encode() for name, text in texts.items()},
-        match_file_names(patterns),
+        file_name_matcher(patterns),
         inputs={},
         display=directory,
         mark=mark,

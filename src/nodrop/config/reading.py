@@ -10,23 +10,23 @@ from nodrop import context
 from nodrop.config.schema import ConfigFile, FailOn, Harmless, Suppress
 from nodrop.config.toml import parse_nodrop_table
 from nodrop.context.profile import MAX_PROFILE_BYTES as MAX_PROFILE_BYTES
-from nodrop.context.profile import load_profile, loads_profile, names
+from nodrop.context.profile import load_profile, loads_profile, shipped_profile_names
 from nodrop.engine import baseline
 from nodrop.engine.declared_lines import DeclaredLine
 from nodrop.engine.rule import Rule, Strictness
 from nodrop.engine.rule_loader import MAX_RULE_BYTES as MAX_RULE_BYTES
-from nodrop.engine.rules import OverridingTexts, is_rule_file
+from nodrop.engine.rules import OverridingTexts, is_rule_file_name
 from nodrop.engine.suppressions import Suppression
 from nodrop.engine.verdicts import SeverityOverride
 from nodrop.errors import InputProblems, Problem
-from nodrop.inputs import PLACE_OF_NAMED_FILES, STDIN, Disk, is_intent
+from nodrop.inputs import NAMED_FILE_PATH_EXPECTED, STDIN_ARGUMENT, DiskWithHeldTexts, is_intent
 from nodrop.intent.load import validate_document
 from nodrop.limits import MAX_TEXT_BYTES
 from nodrop.model.declared import DeclaredFacts
 from nodrop.model.profile import Profile
 from nodrop.model.spelling import parse_value
 from nodrop.model.subject import matches
-from nodrop.model.types import nearest
+from nodrop.model.types import known_word_hint
 from nodrop.syntax.places import split_lines
 from nodrop.syntax.root import GIT_FOLDER
 from nodrop.syntax.yaml import Document, parse_yaml
@@ -78,11 +78,11 @@ class Config:
         path_parts = PurePath(below).parts
         return any(_fits_pattern(pattern, path_parts) for pattern in self.exclude)
 
-    def check(self, rules: Iterable[Rule]) -> None:
+    def check_severity_and_options(self, rules: Iterable[Rule]) -> None:
         """Raise InputProblems where a severity or an option is of no rule, or the option is none of its rule."""
         known_rules = {name: rule for rule in rules for name in (rule.name, *rule.aliases)}
         problems = [
-            self._problem_at_keys((key, name), f"no rule `{name}`", nearest(name, known_rules))
+            self._problem_at_keys((key, name), f"no rule `{name}`", known_word_hint(name, known_rules))
             for key, table in (("severity", self.severity), ("options", self.options))
             for name in table
             if name not in known_rules
@@ -91,7 +91,7 @@ class Config:
             options = {option.name: option for option in known_rules[name].options} if name in known_rules else {}
             for option, value in values.items() if name in known_rules else ():
                 if option not in options:
-                    hint = nearest(option, options) or "it has none"
+                    hint = known_word_hint(option, options) or "it has none"
                     problems.append(
                         self._problem_at_keys(("options", name, option), f"no option `{option}` of {name}", hint)
                     )
@@ -117,14 +117,16 @@ def _fits_pattern(pattern: str, path_parts: tuple[str, ...]) -> bool:
     return matches(wanted_patterns, path_parts if "/" in pattern.rstrip("/") else path_parts[-1:])
 
 
-def find(inputs: Sequence[str], disk: Disk | None = None, within: Callable[[Path], bool] | None = None) -> Path | None:
+def find(
+    inputs: Sequence[str], disk: DiskWithHeldTexts | None = None, within: Callable[[Path], bool] | None = None
+) -> Path | None:
     """Return the nearest file above the inputs of a command, no higher than the repository; None if there is none.
 
     The search begins in the folder that contains all inputs; standard input is in the working directory. It ends
     below the first folder that is not `within` the tree; the default is the folder of the repository. A pyproject.toml
     counts if it has the table [tool.nodrop], and gives way to a nodrop.yaml in the same folder.
     """
-    disk = disk or Disk()
+    disk = disk or DiskWithHeldTexts()
     common_folder = _common_folder(inputs, disk)
     for folder in (common_folder, *common_folder.parents):
         if within is not None and not within(folder):
@@ -138,8 +140,8 @@ def find(inputs: Sequence[str], disk: Disk | None = None, within: Callable[[Path
     return None
 
 
-def _common_folder(inputs: Sequence[str], disk: Disk) -> Path:
-    folders = [Path("." if text == STDIN else text) for text in inputs] or [Path()]
+def _common_folder(inputs: Sequence[str], disk: DiskWithHeldTexts) -> Path:
+    folders = [Path("." if text == STDIN_ARGUMENT else text) for text in inputs] or [Path()]
     absolute = [os.path.abspath(folder if disk.is_folder(folder) else folder.parent) for folder in folders]  # noqa: PTH100
     return Path(os.path.commonpath(absolute))
 
@@ -153,7 +155,7 @@ def _shorten_path(path: Path) -> Path:
     return Path(relative) if relative.count("..") <= 2 else path
 
 
-def _is_config_file(path: Path, disk: Disk) -> bool:
+def _is_config_file(path: Path, disk: DiskWithHeldTexts) -> bool:
     """Whether a file of this name is one of ours: an intent may be called so, and most projects have no such table."""
     try:
         raw = disk.text(path).read_bytes(MAX_CONFIG_BYTES)
@@ -166,12 +168,12 @@ def _is_config_file(path: Path, disk: Disk) -> bool:
     )
 
 
-def load(path: Path, disk: Disk | None = None) -> Config:
+def load(path: Path, disk: DiskWithHeldTexts | None = None) -> Config:
     """Read a configuration; InputProblems holds every fault of its text and schema."""
-    return loads((disk or Disk()).text(path).read_bytes(MAX_CONFIG_BYTES), path, disk)
+    return loads((disk or DiskWithHeldTexts()).text(path).read_bytes(MAX_CONFIG_BYTES), path, disk)
 
 
-def loads(file_content: bytes, path: Path, disk: Disk | None = None) -> Config:
+def loads(file_content: bytes, path: Path, disk: DiskWithHeldTexts | None = None) -> Config:
     """Read a configuration from its text, as if it lay at `path`; the files that it names are those of the `disk`.
 
     InputProblems where one of these files lies outside the repository, or the profile cannot be read.
@@ -179,12 +181,16 @@ def loads(file_content: bytes, path: Path, disk: Disk | None = None) -> Config:
     shown = str(path)
     document = _parse_document(file_content, path)
     file = validate_document(document, ConfigFile)
-    declared = context.parse_declared(document, file.fabric, ("fabric",))
-    named_files = _NamedFiles(document, path, disk or Disk())
+    declared = context.parse_declared_facts(document, file.fabric, ("fabric",))
+    named_files = _NamedFiles(document, path, disk or DiskWithHeldTexts())
     rules = tuple(named_files.path(rule, "rules", at) for at, rule in enumerate(file.rules))
     known_path = None if file.baseline is None else named_files.path(file.baseline, "baseline")
-    own_path = None if file.profile is None or file.profile in names() else named_files.path(file.profile, "profile")
-    named_files.require_inside()
+    own_path = (
+        None
+        if file.profile is None or file.profile in shipped_profile_names()
+        else named_files.path(file.profile, "profile")
+    )
+    named_files.raise_if_outside_repository()
     profile = (
         None
         if file.profile is None
@@ -199,12 +205,12 @@ def loads(file_content: bytes, path: Path, disk: Disk | None = None) -> Config:
         fail_on=file.fail_on,
         severity=file.severity,
         options=file.options,
-        declared=DeclaredFacts(profile=profile).over(declared),
+        declared=DeclaredFacts(profile=profile).completed_from(declared),
         suppress=tuple(_read_suppressions(document, file, shown)),
         harmless=tuple(_declared_lines(document, file, shown)),
         profile=own_path,
         baseline=known_path,
-        held=named_files.read_base_texts(rules, known_path),
+        held=named_files.read_former_rules_and_baseline(rules, known_path),
         exclude=file.exclude,
         rule_pages=file.rule_pages,
         places=dict(_key_positions(document, file)),
@@ -223,17 +229,17 @@ def _parse_document(file_content: bytes, path: Path) -> Document:
 class _NamedFiles:
     """The files that a configuration names: they must be below its repository, even if links lead there."""
 
-    def __init__(self, document: Document, path: Path, disk: Disk) -> None:
+    def __init__(self, document: Document, path: Path, disk: DiskWithHeldTexts) -> None:
         self._document, self._path, self._disk = document, path, disk
         self._problems: list[Problem] = []
 
     def path(self, name: str, *keys: str | int) -> Path:
         """Return where a file lies that a key names; one outside the repository is a problem."""
         if fault_text := self._disk.find_fault_of_name(self._path.parent, name):
-            self._problems.append(self._document.problem(keys, fault_text, PLACE_OF_NAMED_FILES))
+            self._problems.append(self._document.problem(keys, fault_text, NAMED_FILE_PATH_EXPECTED))
         return self._path.parent / name
 
-    def require_inside(self) -> None:
+    def raise_if_outside_repository(self) -> None:
         """Raise InputProblems where a path led out of the repository."""
         if self._problems:
             raise InputProblems(self._problems)
@@ -244,7 +250,7 @@ class _NamedFiles:
             return load_profile(str(path), self._disk.root(path))
         return loads_profile(self._disk.text(path).read_bytes(MAX_PROFILE_BYTES), str(path), path.stem)
 
-    def read_base_texts(self, rules: Sequence[Path], known_path: Path | None) -> OverridingTexts:
+    def read_former_rules_and_baseline(self, rules: Sequence[Path], known_path: Path | None) -> OverridingTexts:
         """Return the texts of rules and baseline, of a former state; what lies there now is read when it is needed."""
         if not self._disk.is_former:
             return {}
@@ -253,12 +259,12 @@ class _NamedFiles:
             base_texts[known_path] = {"": self._disk.text(known_path).read_bytes(baseline.MAX_BASELINE_BYTES)}
         return base_texts
 
-    def _read_rule_files(self, disk: Disk, folder: Path) -> Iterable[tuple[str, bytes]]:
+    def _read_rule_files(self, disk: DiskWithHeldTexts, folder: Path) -> Iterable[tuple[str, bytes]]:
         for path in rule_files_below(disk, folder):
             yield os.path.relpath(path, folder), disk.text(path).read_bytes(MAX_RULE_BYTES)
 
 
-def rule_files_below(disk: Disk, folder: Path) -> Iterator[Path]:
+def rule_files_below(disk: DiskWithHeldTexts, folder: Path) -> Iterator[Path]:
     """Yield the files of a folder of rules that are called as rule files are; links to folders are not followed."""
     pending = [folder] if disk.is_folder(folder) else []
     while pending:
@@ -268,7 +274,7 @@ def rule_files_below(disk: Disk, folder: Path) -> Iterator[Path]:
                 continue
             if entry.kind == "folder":
                 pending.append(path / entry.name)
-            elif entry.kind == "file" and is_rule_file(entry.name):
+            elif entry.kind == "file" and is_rule_file_name(entry.name):
                 yield path / entry.name
 
 

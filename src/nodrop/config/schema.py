@@ -59,27 +59,29 @@ LinePattern = Annotated[
 ]
 
 
-MAX_ADDRESS_CHARACTERS = 500
+MAX_RULE_PAGES_URL_CHARACTERS = 500
 _RULE_PAGES_URL_REGEX = (
     r"https?://[A-Za-z0-9._~:\[\]-]+/[A-Za-z0-9._~:/?#@!$&+,;=%-]*\{rule\}[A-Za-z0-9._~:/?#@!$&+,;=%-]*"
 )
 
 
-def _require_rule_pages(value: object) -> object:
+def _require_rule_page_url(value: object) -> object:
     """Return the address of rule pages; Misread where it is none, or could end the link that it is written into."""
     if (
         isinstance(value, str)
-        and len(value) <= MAX_ADDRESS_CHARACTERS
+        and len(value) <= MAX_RULE_PAGES_URL_CHARACTERS
         and re.fullmatch(_RULE_PAGES_URL_REGEX, value, re.ASCII)
     ):
         return value
     raise Misread("an address with `{rule}` where the name goes: https://docs.example.net/rules/{rule}.html", "")
 
 
-RulePagesAddress = Annotated[
+RulePagesUrl = Annotated[
     str,
-    BeforeValidator(_require_rule_pages),
-    WithJsonSchema({"type": "string", "maxLength": MAX_ADDRESS_CHARACTERS, "pattern": f"^{_RULE_PAGES_URL_REGEX}$"}),
+    BeforeValidator(_require_rule_page_url),
+    WithJsonSchema(
+        {"type": "string", "maxLength": MAX_RULE_PAGES_URL_CHARACTERS, "pattern": f"^{_RULE_PAGES_URL_REGEX}$"}
+    ),
 ]
 
 
@@ -130,6 +132,6 @@ class ConfigFile(SchemaMapping):
     exclude: tuple[Text, ...] = Field(
         (), description="files and folders that are not looked into: a name, or a path from this file's folder"
     )
-    rule_pages: RulePagesAddress | None = Field(
+    rule_pages: RulePagesUrl | None = Field(
         None, description="address of the rule pages that findings link to, with `{rule}` for the name"
     )

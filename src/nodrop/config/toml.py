@@ -16,7 +16,7 @@ _NODROP_TABLE_LINE = re.compile(
 )
 
 
-class Table(Document):
+class TomlTable(Document):
     """A document that is a table of TOML."""
 
     def __init__(self, data: object, path: str, text: str) -> None:
@@ -68,7 +68,7 @@ class Table(Document):
         return line, at - self._text.rfind("\n", 0, at)
 
 
-def parse_nodrop_table(file_content: bytes, path: str) -> Table | None:
+def parse_nodrop_table(file_content: bytes, path: str) -> TomlTable | None:
     """Return the table [tool.nodrop] of a pyproject.toml; None where it has none. InputProblems where it is no TOML."""
     text = decode_utf8(file_content, path)
     try:
@@ -80,7 +80,7 @@ def parse_nodrop_table(file_content: bytes, path: str) -> Table | None:
         fault_text = _ERROR_POSITION_PATTERN.sub("", error_text)
         raise InputProblems([Problem(path=path, line=line, column=column, found=fault_text, expected="TOML")]) from None
     nodrop_table = tool.get("nodrop") if isinstance(tool, dict) else None
-    return None if nodrop_table is None else Table(_stringify_numbers(nodrop_table), path, text)
+    return None if nodrop_table is None else TomlTable(_stringify_numbers(nodrop_table), path, text)
 
 
 def _stringify_numbers(value: object) -> object:

@@ -9,13 +9,13 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from nodrop import units
 from nodrop.errors import InputProblems, Problem
 from nodrop.intent.load import validate_document
-from nodrop.intent.types import Scalar, SpeedMbps, Text
+from nodrop.intent.types import ScalarAnnotation, SpeedMbps, Text
 from nodrop.model.profile import Band, EcnBand, Profile, ShareBand, WatchdogBand
-from nodrop.model.types import meant
+from nodrop.model.types import did_you_mean_hint
 from nodrop.paths import find_path_fault
 from nodrop.resources import resource_folder
 from nodrop.syntax.places import read_regular_file
-from nodrop.syntax.root import Root
+from nodrop.syntax.root import InputRoot
 from nodrop.syntax.yaml import parse_yaml
 from nodrop.units import Misread
 
@@ -24,7 +24,7 @@ MAX_PROFILE_BYTES = 1_000_000
 _BAND_SEPARATOR = " to "
 
 
-def _make_band_scalar(read: Callable[[str], int], pattern: str, example: str, unit: str) -> Scalar:
+def _make_band_scalar(read: Callable[[str], int], pattern: str, example: str, unit: str) -> ScalarAnnotation:
     """Return the type of a band: `150kB`, or `150kB to 300kB`."""
 
     def both(value: object) -> Band:
@@ -37,7 +37,9 @@ def _make_band_scalar(read: Callable[[str], int], pattern: str, example: str, un
             raise Misread(f"{high.strip()}{_BAND_SEPARATOR}{low.strip()}", f"{value}, which runs backwards")
         return band
 
-    return Scalar(both, {"type": "string", "pattern": f"^({pattern})( +to +({pattern}))?$", "description": unit})
+    return ScalarAnnotation(
+        both, {"type": "string", "pattern": f"^({pattern})( +to +({pattern}))?$", "description": unit}
+    )
 
 
 _BytesBand = Annotated[
@@ -121,17 +123,17 @@ def _require_any_key(base_model: BaseModel, keys: Sequence[str]) -> None:
         raise Misread(f"at least one of {', '.join(keys)}", "no band")
 
 
-def names() -> tuple[str, ...]:
+def shipped_profile_names() -> tuple[str, ...]:
     """Return the profiles that are shipped, sorted."""
     return tuple(sorted(path.stem for path in resource_folder(PROFILES_FOLDER).glob("*.yaml")))
 
 
-def load_profile(named_display: str, root: Root | None = None) -> Profile:
+def load_profile(named_display: str, root: InputRoot | None = None) -> Profile:
     """Return the profile that is shipped under a name, or that a file holds; raise InputProblems with its faults.
 
     With a `root`, no link leads out of it; without a root, the file is opened as it is named.
     """
-    if named_display in names():
+    if named_display in shipped_profile_names():
         return loads_profile(
             (resource_folder(PROFILES_FOLDER) / f"{named_display}.yaml").read_bytes(),
             f"{PROFILES_FOLDER}/{named_display}.yaml",
@@ -140,8 +142,17 @@ def load_profile(named_display: str, root: Root | None = None) -> Profile:
     path, wrong = Path(named_display), find_path_fault(named_display, root)
     if wrong is not None or path.is_dir():
         defect, shown = (wrong.found, wrong.path) if wrong else ("a folder", named_display)
-        expected = f"a file, or a profile that is shipped: {', '.join(names())}"
-        raise InputProblems([Problem(path=shown, found=defect, expected=expected, hint=meant(named_display, names()))])
+        expected = f"a file, or a profile that is shipped: {', '.join(shipped_profile_names())}"
+        raise InputProblems(
+            [
+                Problem(
+                    path=shown,
+                    found=defect,
+                    expected=expected,
+                    hint=did_you_mean_hint(named_display, shipped_profile_names()),
+                )
+            ]
+        )
     return loads_profile(read_regular_file(path, named_display, MAX_PROFILE_BYTES, root), named_display, path.stem)
 
 

@@ -29,10 +29,10 @@ KeyPath = tuple[str | int, ...]
 def loads(file_content: bytes, display: str) -> DeclaredFacts:
     """Read the text of a fabric.yaml, which problems name `display`."""
     document = parse_yaml(file_content, display, max_bytes=MAX_FABRIC_FILE_BYTES)
-    return parse_declared(document, validate_document(document, FabricFile))
+    return parse_declared_facts(document, validate_document(document, FabricFile))
 
 
-def parse_declared(document: Document, stated_values: FabricFile, top: KeyPath = ()) -> DeclaredFacts:
+def parse_declared_facts(document: Document, stated_values: FabricFile, top: KeyPath = ()) -> DeclaredFacts:
     """Return the facts stated below the keys `top` of a document; InputProblems holds the contradictions."""
     problems: list[Problem] = []
     cables = (

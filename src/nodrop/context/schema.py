@@ -12,17 +12,17 @@ from nodrop.intent.types import (
     SpeedMbps,
     Text,
     TimeMs,
-    number,
-    numbers,
-    percentage,
-    whole,
+    scalar_of_number,
+    scalar_of_numbers,
+    scalar_of_percentage,
+    scalar_of_whole,
 )
 from nodrop.model.fabric import Purpose
 
 MEDIUM_PATTERN = r"(?:[0-9]x)?[A-Za-z][A-Za-z0-9_.+-]*"
 
-Dscps = Annotated[tuple[int, ...] | Literal["rest"], numbers(0, 63, empty=True, word="rest")]
-RoceMtu = Annotated[int, whole(256, 9216)]
+Dscps = Annotated[tuple[int, ...] | Literal["rest"], scalar_of_numbers(0, 63, empty=True, word="rest")]
+RoceMtu = Annotated[int, scalar_of_whole(256, 9216)]
 
 
 class SchemaMapping(BaseModel):
@@ -40,9 +40,9 @@ class Class(SchemaMapping):
     dscp: Dscps = Field(
         description="code points, such as 26; also [10, 12], 8-15, or rest: all that no other class names"
     )
-    tc: Annotated[int, whole(0, 15)] | None = Field(None, description="traffic class in which it must land")
+    tc: Annotated[int, scalar_of_whole(0, 15)] | None = Field(None, description="traffic class in which it must land")
     lossless: Bool | None = Field(None, description="whether PFC must protect it")
-    share: Annotated[int, percentage(1, 100)] | None = Field(
+    share: Annotated[int, scalar_of_percentage(1, 100)] | None = Field(
         None, description="share that it has, at least, of the bandwidth that strict queues leave: 60%"
     )
 
@@ -51,7 +51,7 @@ class Port(SchemaMapping):
     """A network port of a host."""
 
     speed: SpeedMbps | None = Field(None, description="speed of the port")
-    lanes: Annotated[int, whole(1, 16)] | None = Field(None, description="serial lanes of the port")
+    lanes: Annotated[int, scalar_of_whole(1, 16)] | None = Field(None, description="serial lanes of the port")
     addresses: tuple[Text, ...] = Field((), description="addresses with their prefix length, such as 10.2.0.1/31")
     bond: Text | None = Field(None, description="the bond that it is a member of, whose addresses it has then")
 
@@ -66,13 +66,13 @@ class Host(SchemaMapping):
         None, description="how its ports lie: on several leaves, port k of all hosts on the leaf of rail k, or on one"
     )
     ports: dict[Text, Port] = Field(description="by the names that `cables` uses")
-    tos: Annotated[int, whole(0, 255)] | None = Field(
+    tos: Annotated[int, scalar_of_whole(0, 255)] | None = Field(
         None, description="ToS byte of RDMA packets, which is 4 x DSCP + 2, such as 106"
     )
-    fifo_tos: Annotated[int, whole(0, 255)] | None = Field(
+    fifo_tos: Annotated[int, scalar_of_whole(0, 255)] | None = Field(
         None, description="ToS byte of the control messages of NCCL, where they have another than its data"
     )
-    cnp_dscp: Annotated[int, whole(0, 63)] | None = Field(
+    cnp_dscp: Annotated[int, scalar_of_whole(0, 63)] | None = Field(
         None, description="DSCP of CNPs that its NICs send, such as 48"
     )
     trust: Literal["dscp", "pcp"] | None = Field(
@@ -81,7 +81,7 @@ class Host(SchemaMapping):
     pfc: Priorities | None = Field(None, description="priorities with PFC at its NICs, such as 3")
     dcqcn: Bool | None = Field(None, description="whether its NICs slow down after CNPs")
     rdma_mtu: RoceMtu | None = Field(None, description="RoCE MTU in bytes")
-    queue_pairs: Annotated[int, whole(1, 128)] | None = Field(
+    queue_pairs: Annotated[int, scalar_of_whole(1, 128)] | None = Field(
         None, description="queue pairs that NCCL opens for a connection between two GPUs"
     )
     out_of_order: Bool | None = Field(
@@ -130,10 +130,10 @@ class Policy(SchemaMapping):
 
     watchdog: Watchdogs = Field(Watchdogs(), description="PFC watchdogs that are wanted")
     rdma_mtu: RoceMtu | None = Field(None, description="RoCE MTU in bytes")
-    max_oversubscription: Annotated[float, number(0.01, 1000)] | None = Field(
+    max_oversubscription: Annotated[float, scalar_of_number(0.01, 1000)] | None = Field(
         None, description="what the ports of a leaf towards hosts carry over what its uplinks can, at most"
     )
-    lossless_pool: Annotated[int, percentage(1, 100)] | None = Field(
+    lossless_pool: Annotated[int, scalar_of_percentage(1, 100)] | None = Field(
         None, description="share of the packet memory to be shared that lossless traffic has, at least: 90%"
     )
     rails: Literal["joined", "isolated"] | None = Field(

@@ -27,19 +27,29 @@ def format_fabric_file(fabric: Fabric) -> str:
 
 def _format_lines(fabric: Fabric) -> Iterator[str]:
     yield "# What no switch file can say; `nodrop lint` reads it beside the devices."
-    yield f"name: {_format_text(fabric.name)}"
+    yield f"name: {_quote_text_if_needed(fabric.name)}"
     yield f"mode: {fabric.mode}"
     yield from _format_block(
         "classes",
-        (f"{_format_text(traffic_class.name)}: {_format_class(traffic_class)}" for traffic_class in fabric.classes),
+        (
+            f"{_quote_text_if_needed(traffic_class.name)}: {_format_class(traffic_class)}"
+            for traffic_class in fabric.classes
+        ),
     )
     for key, attribute in (("roles", "role"), ("models", "model")):
         stated = ((device.name, getattr(device, attribute)) for device in fabric.devices)
         yield from _format_block(
-            key, (f"{_format_text(name)}: {_format_text(fact)}" for name, fact in stated if isinstance(fact, str))
+            key,
+            (
+                f"{_quote_text_if_needed(name)}: {_quote_text_if_needed(fact)}"
+                for name, fact in stated
+                if isinstance(fact, str)
+            ),
         )
     yield from _format_block("cables", (f"- {_format_cable(link)}" for link in fabric.links), empty="[]")
-    yield from _format_block("hosts", (f"{_format_text(host.name)}: {_format_host(host)}" for host in fabric.hosts))
+    yield from _format_block(
+        "hosts", (f"{_quote_text_if_needed(host.name)}: {_format_host(host)}" for host in fabric.hosts)
+    )
     yield from _format_block("policy", _format_policy(fabric.policy))
 
 
@@ -57,7 +67,7 @@ def _format_flow_mapping(**facts: str | int | bool | None | Unknown) -> str:
     return f"{{{', '.join(f'{key}: {spelt[v] if isinstance(v, bool) else v}' for key, v in known_facts)}}}"
 
 
-def _format_text(context_text: str) -> str:
+def _quote_text_if_needed(context_text: str) -> str:
     """Return a text for YAML: unchanged where YAML reads it as that text, else in quotes."""
     return (
         context_text
@@ -75,8 +85,8 @@ def _quote_text(text: str) -> str:
     return "".join(map(escape_char, json.dumps(text, ensure_ascii=False)))
 
 
-def _text_or_none(stated_text: str | Unknown | None) -> str | None:
-    return None if stated_text is None or isinstance(stated_text, Unknown) else _format_text(stated_text)
+def _format_text_if_known(stated_text: str | Unknown | None) -> str | None:
+    return None if stated_text is None or isinstance(stated_text, Unknown) else _quote_text_if_needed(stated_text)
 
 
 def _format_numbers(numbers: tuple[int, ...] | Unknown) -> str | Unknown:
@@ -118,20 +128,20 @@ def _require_writable_link(link: Link) -> None:
 
 def _format_host(host: Host) -> str:
     return _format_flow_mapping(
-        group=_text_or_none(host.group or None),
+        group=_format_text_if_known(host.group or None),
         gpus=host.gpus,
-        nic=_text_or_none(host.nic),
+        nic=_format_text_if_known(host.nic),
         spread=host.spread,
         tos=host.tos,
         fifo_tos=host.fifo_tos,
         cnp_dscp=host.cnp_dscp,
-        trust=_text_or_none(host.trust),
+        trust=_format_text_if_known(host.trust),
         pfc=_format_numbers(host.pfc_priorities),
         dcqcn=host.dcqcn,
         rdma_mtu=host.rdma_mtu_bytes,
         queue_pairs=host.queue_pairs,
         out_of_order=host.out_of_order,
-        ports=f"{{{', '.join(f'{_format_text(port.name)}: {_format_port(port)}' for port in host.ports)}}}",
+        ports=f"{{{', '.join(f'{_quote_text_if_needed(port.name)}: {_format_port(port)}' for port in host.ports)}}}",
     )
 
 
@@ -140,7 +150,7 @@ def _format_port(port: HostPort) -> str:
         speed=port.speed_mbps if isinstance(port.speed_mbps, Unknown) else _format_gigabits(port.speed_mbps),
         lanes=port.lanes,
         addresses=f"[{', '.join(map(_quote_text, port.addresses))}]" if port.addresses else None,
-        bond=None if port.bond is None else _format_text(port.bond),
+        bond=None if port.bond is None else _quote_text_if_needed(port.bond),
     )
 
 
@@ -157,7 +167,7 @@ def _format_policy(policy: Policy) -> Iterator[str]:
         if not isinstance(pfc_watchdog, Unknown)
     ]
     if policy.fabric_unwatched_roles:
-        stated.append(f"  unwatched_roles: [{', '.join(map(_format_text, policy.fabric_unwatched_roles))}]")
+        stated.append(f"  unwatched_roles: [{', '.join(map(_quote_text_if_needed, policy.fabric_unwatched_roles))}]")
     if stated:
         yield "watchdog:"
         yield from stated
@@ -170,7 +180,7 @@ def _format_policy(policy: Policy) -> Iterator[str]:
     if not isinstance(policy.rails, Unknown):
         yield f"rails: {policy.rails}"
     if policy.drained:
-        yield f"drained: [{', '.join(map(_format_text, policy.drained))}]"
+        yield f"drained: [{', '.join(map(_quote_text_if_needed, policy.drained))}]"
 
 
 def _format_watchdog(watchdog: PfcWatchdog | None) -> str:

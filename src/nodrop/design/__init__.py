@@ -7,19 +7,26 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, TypedDict
 
 from nodrop.design.adapting import Adaptation, compare_adapted_devices
-from nodrop.design.additions import addition_conflict_faults, addition_faults
-from nodrop.design.addressing import Plan, plan_addresses
+from nodrop.design.additions import addition_conflict_faults, addition_scope_and_kind_faults
+from nodrop.design.addressing import AddressPlan, plan_addresses
 from nodrop.design.asns import asns_by_device
 from nodrop.design.balancing import balancing_faults
 from nodrop.design.bonds import bond_faults
 from nodrop.design.boxes import PlannedSwitch, resolve_switches, stated_settings, switch_identities
 from nodrop.design.cabling import HostCable
 from nodrop.design.class_faults import class_faults
-from nodrop.design.classes import Classes, resolve_classes
-from nodrop.design.delivery import bgp_delivery_faults
+from nodrop.design.classes import ClassesAndQosMaps, resolve_classes
+from nodrop.design.delivery import bgp_config_table_faults
 from nodrop.design.devices import DeviceBuilder
-from nodrop.design.high_frequency import stream_bandwidth_faults
-from nodrop.design.host_settings import fifo_tos, host_cnp_dscp, host_dcqcn, host_faults, host_pfc, host_tos
+from nodrop.design.high_frequency import stream_lane_and_rate_faults
+from nodrop.design.host_settings import (
+    host_cnp_dscp,
+    host_pfc_priorities,
+    host_tos,
+    hosts_use_dcqcn,
+    nccl_fifo_tos,
+    nic_setting_faults,
+)
 from nodrop.design.hwskus import hwsku_faults
 from nodrop.design.layout import Layout, lay_out
 from nodrop.design.memory import memory_faults
@@ -34,7 +41,7 @@ from nodrop.design.styles import style_faults
 from nodrop.design.topology import topology_of
 from nodrop.design.topology_faults import topology_faults
 from nodrop.design.vlans import vlan_faults
-from nodrop.design.watchdog import Timers, derive_watchdog_timers, watchdog_faults
+from nodrop.design.watchdog import FabricWatchdogTimers, derive_watchdog_timers, watchdog_faults
 from nodrop.errors import InputProblems, Problem
 from nodrop.hardware import switch, switches
 from nodrop.hardware.shares import lossless_share_percent
@@ -45,11 +52,11 @@ from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import natural_sort_key
 from nodrop.platforms.kit.traits import traits_of_platform
 
-HOST_BOND = "bond0"
+HOST_BOND_NAME = "bond0"
 """What a host's bond is called, as Linux calls the first."""
 
 
-class _SameOfHosts(TypedDict):
+class _SharedHostFields(TypedDict):
     """What all hosts have, as fields of `Host`."""
 
     tos: int
@@ -63,19 +70,19 @@ class _FabricDesign(NamedTuple):
     """A design that can work, before its switches are made."""
 
     layout: Layout
-    plan: Plan
-    timers: Timers | None
-    classes: Classes
+    plan: AddressPlan
+    timers: FabricWatchdogTimers | None
+    classes: ClassesAndQosMaps
     cables: Mapping[str, PortCables]
     make: DeviceBuilder
 
 
 def build(intent: Intent) -> Fabric:
     """Return the fabric that an intent describes; InputProblems holds every reason why it cannot be."""
-    layout, plan, timers, classes, cables, make = _make_draft(intent)
+    layout, plan, timers, classes, cables, make = _check_and_plan_fabric(intent)
     devices = {node.name: make.build_device(node, cables[node.name]) for node in layout.switches.all}
     faults = [*memory_faults(intent, layout.switches, devices, cables)]
-    _raise_if_problems([*faults, *stream_bandwidth_faults(intent, layout.switches, devices)])
+    _raise_if_problems([*faults, *stream_lane_and_rate_faults(intent, layout.switches, devices)])
     fabric = Fabric(
         name=intent.fabric,
         mode=intent.mode,
@@ -90,7 +97,7 @@ def build(intent: Intent) -> Fabric:
             rdma_mtu_bytes=intent.hosts.rdma_mtu,
             max_oversubscription=max(group.limit for group in topology_of(intent).host_groups),
             rails=rails_policy(intent),
-            lossless_pool_percent=_lossless_pool_percent(intent, devices.values()),
+            lossless_pool_percent=_least_lossless_pool_percent(intent, devices.values()),
             drained=tuple(
                 sorted(
                     (node.name for node in layout.switches.all if stated_settings(intent, node)[1].drained),
@@ -103,7 +110,7 @@ def build(intent: Intent) -> Fabric:
     return fabric
 
 
-def _lossless_pool_percent(intent: Intent, devices: Iterable[Device]) -> int | Unknown:
+def _least_lossless_pool_percent(intent: Intent, devices: Iterable[Device]) -> int | Unknown:
     """Return the share of the memory that every switch must keep for lossless traffic, in percent.
 
     It is the planned share, or less if a platform cannot have that, with a note about it.
@@ -115,18 +122,18 @@ def _lossless_pool_percent(intent: Intent, devices: Iterable[Device]) -> int | U
 
 def find_adaptations(intent: Intent) -> tuple[Adaptation, ...]:
     """Return the platform deviations of an intent that builds: the wanted value, the substitute, and the reason."""
-    layout, _, _, _, cables, make = _make_draft(intent)
+    layout, _, _, _, cables, make = _check_and_plan_fabric(intent)
     adapted = compare_adapted_devices(
         (node.group.name, make.build_unadapted_device(node, wires), make.build_device(node, wires))
         for node in layout.switches.all
         for wires in (cables[node.name],)
     )
-    return tuple(sorted((*adapted, *make.notes)))
+    return tuple(sorted((*adapted, *make.static_headroom_adaptations)))
 
 
-def _make_draft(intent: Intent) -> _FabricDesign:
+def _check_and_plan_fabric(intent: Intent) -> _FabricDesign:
     problems: list[Problem] = [*_release_faults(intent), *mode_faults(intent)]
-    problems += [*class_faults(intent), *host_faults(intent)]
+    problems += [*class_faults(intent), *nic_setting_faults(intent)]
     if unconnected := list(topology_faults(intent)):
         _raise_if_problems([*problems, *unconnected])
     problems += name_faults(intent, switch_identities(intent))
@@ -135,16 +142,20 @@ def _make_draft(intent: Intent) -> _FabricDesign:
     layout = lay_out(intent, switches, problems)
     plan = plan_addresses(intent, switches, problems)
     asns = asns_by_device(intent, switches, problems)
-    problems += [*settings_faults(intent, switches), *addition_faults(intent, switches), *vlan_faults(intent)]
+    problems += [
+        *settings_faults(intent, switches),
+        *addition_scope_and_kind_faults(intent, switches),
+        *vlan_faults(intent),
+    ]
     problems += [
         *bond_faults(intent),
         *balancing_faults(intent),
-        *bgp_delivery_faults(intent, switches),
+        *bgp_config_table_faults(intent, switches),
         *style_faults(intent),
         *hwsku_faults(intent, switches),
     ]
     problems += () if problems else static_headroom_faults(intent, switches)
-    timers = derive_watchdog_timers(intent, switches.most_ports)
+    timers = derive_watchdog_timers(intent, switches.max_ports_of_switch)
     problems += watchdog_faults(intent, timers)
     _raise_if_problems(problems)
     classes = resolve_classes(intent.classes)
@@ -208,22 +219,22 @@ def _build_link_end(node: PlannedSwitch, port: SplitPort) -> End:
     return End(node.name, platform_port_name(node, port))
 
 
-def _build_hosts(intent: Intent, layout: Layout, plan: Plan) -> tuple[Host, ...]:
+def _build_hosts(intent: Intent, layout: Layout, plan: AddressPlan) -> tuple[Host, ...]:
     cables: dict[str, list[HostCable]] = {}
     for cable in layout.host_cables:
         cables.setdefault(cable.host, []).append(cable)
-    fifo = fifo_tos(intent)
-    same = _SameOfHosts(
+    fifo = nccl_fifo_tos(intent)
+    same = _SharedHostFields(
         tos=host_tos(intent),
         fifo_tos=UNKNOWN if fifo is None else fifo,
         cnp_dscp=host_cnp_dscp(intent),
-        pfc_priorities=host_pfc(intent),
-        dcqcn=host_dcqcn(intent),
+        pfc_priorities=host_pfc_priorities(intent),
+        dcqcn=hosts_use_dcqcn(intent),
     )
     return tuple(_build_host(intent, cables[name], plan, same) for name in sorted(cables, key=natural_sort_key))
 
 
-def _build_host(intent: Intent, cables: list[HostCable], plan: Plan, same: _SameOfHosts) -> Host:
+def _build_host(intent: Intent, cables: list[HostCable], plan: AddressPlan, same: _SharedHostFields) -> Host:
     """Return a host by its cables, which are in the order of its ports."""
     name, group = cables[0].host, cables[0].group
     wanted_endpoints, settings = intent.endpoints[group], intent.hosts
@@ -233,7 +244,7 @@ def _build_host(intent: Intent, cables: list[HostCable], plan: Plan, same: _Same
             speed_mbps=cable.cabling.speed_mbps,
             lanes=cable.host_lanes,
             addresses=plan.host(cable),
-            bond=HOST_BOND if cable.bond else None,
+            bond=HOST_BOND_NAME if cable.bond else None,
         )
         for cable in cables
     )

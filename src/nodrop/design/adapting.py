@@ -9,16 +9,16 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import is_dataclass
 from typing import Any, NamedTuple, cast
 
-from nodrop.design.delivery import bgp_for_tables
+from nodrop.design.delivery import fit_bgp_to_config_tables
 from nodrop.design.high_frequency import supported_sampling
-from nodrop.design.routing import PREFER_GLOBAL
-from nodrop.design.topology import Group
-from nodrop.design.watchdog import Timers
+from nodrop.design.routing import SET_PREFER_GLOBAL_NEXT_HOP
+from nodrop.design.topology import TierSwitchGroup
+from nodrop.design.watchdog import FabricWatchdogTimers
 from nodrop.hardware import switch
 from nodrop.hardware.schema import Switch
 from nodrop.model.buffers import BufferProfile, DynamicBuffers
 from nodrop.model.compare import differences
-from nodrop.model.fabric import Counter, Device, Interface, Port, Side, Trimming
+from nodrop.model.fabric import Counter, Device, Interface, Port, PortSide, Trimming
 from nodrop.model.qos import PfcWatchdog, QosProfile, Queue, Scheduler, WatchdogConditions, WredProfile
 from nodrop.model.routing import Bgp, RouteMap
 from nodrop.model.states import require_fact
@@ -40,21 +40,21 @@ class Adaptation(NamedTuple):
     reason: str
 
 
-class Adapter:
+class PlatformAdapter:
     """Makes of the switches of one group what their platform can hold; equal profiles stay one object."""
 
     def __init__(
         self,
         held: Traits,
-        group: Group,
-        timers: Timers | None,
+        group: TierSwitchGroup,
+        timers: FabricWatchdogTimers | None,
         spare: Callable[[int | None], QosProfile],
         length_m: int,
     ) -> None:
         """`spare` gives the QoS of a port without a cable by its speed, `length_m` is the length of its cable to be."""
         self._held, self._group, self._timers = held, group, timers
         self._spare, self._length_m = spare, length_m
-        self._made: dict[tuple[QosProfile, Side | None, bool], QosProfile] = {}
+        self._made: dict[tuple[QosProfile, PortSide | None, bool], QosProfile] = {}
 
     def adapt_device(self, device: Device) -> Device:
         """Return a device as its platform can hold it, without its headroom and pools, which are computed later."""
@@ -69,8 +69,8 @@ class Adapter:
         changes: dict[str, object] = {
             "loopbacks": loopbacks,
             "counters": tuple(Counter(group=group, enabled=True) for group in held.counters),
-            "interfaces": self._ports(ports),
-            "watchdog_conditions": _conditions_or_defaults(held.watchdog.conditions, device.watchdog_conditions),
+            "interfaces": self._adapt_ports(ports),
+            "watchdog_conditions": _merge_watchdog_conditions(held.watchdog.conditions, device.watchdog_conditions),
         }
         if isinstance(bgp, Bgp):
             dscp = bgp.session_dscp if held.session_dscp else None
@@ -83,7 +83,7 @@ class Adapter:
                 bgp, session_dscp=dscp, route_maps=maps, suppress_fib_pending=waits, **paths
             )
         if isinstance(bgp, Bgp) and device.routing_tables and held.routing_tables is not None:
-            changes["bgp"] = bgp_for_tables(bgp, held.routing_tables)
+            changes["bgp"] = fit_bgp_to_config_tables(bgp, held.routing_tables)
         if isinstance(dynamic, DynamicBuffers) and held.pattern_mtu_bytes is not None:
             dynamic = changes["dynamic_buffers"] = replace_fields(
                 dynamic, pattern_mtu_bytes=held.pattern_mtu_bytes, small_packet_percent=held.small_packet_percent
@@ -110,14 +110,14 @@ class Adapter:
             changes["watchdog_polling_ms"] = self._timers.polling_ms[self._group]
         return replace_fields(device, **changes)
 
-    def _ports(self, ports: tuple[Interface, ...]) -> tuple[Interface, ...]:
+    def _adapt_ports(self, ports: tuple[Interface, ...]) -> tuple[Interface, ...]:
         """Return ports; shut ones without QoS have that of most others where every port has one, but for rates."""
         used = Counted(port.qos for port in ports if isinstance(port.qos, QosProfile))
         usual = max(used, key=used.__getitem__, default=None)
         first_interface = None if usual is None else next(port for port in ports if port.qos is usual)
-        return tuple(self._port(port, first_interface) for port in ports)
+        return tuple(self._adapt_port(port, first_interface) for port in ports)
 
-    def _port(self, port: Interface, usual: Interface | None) -> Interface:
+    def _adapt_port(self, port: Interface, usual: Interface | None) -> Interface:
         held = self._held
         changes: dict[str, object] = {}
         if port.autoneg is None and held.autoneg is not None:
@@ -128,7 +128,7 @@ class Adapter:
         if qos is None and held.qos_on_every_port:
             qos, length = self._uncabled_qos_and_length(port, usual)
         elif isinstance(qos, QosProfile):
-            qos = self._adapt_qos_profile(qos, cast("Side | None", port.side))
+            qos = self._adapt_qos_profile(qos, cast("PortSide | None", port.side))
         if not held.lossy_cable_length and isinstance(qos, QosProfile) and not qos.pfc_rx_priorities:
             length = None
         if qos is not port.qos or length != port.cable_length_m:
@@ -154,14 +154,14 @@ class Adapter:
             for port in ports
         )
 
-    def _adapt_qos_profile(self, qos: QosProfile, side: Side | None, *, rates: bool = True) -> QosProfile:
+    def _adapt_qos_profile(self, qos: QosProfile, side: PortSide | None, *, rates: bool = True) -> QosProfile:
         """Return the profile of a port towards `side`, None for one without a cable; `rates` if its speed is known."""
         key = (qos, side, rates)
         if key not in self._made:
             self._made[key] = self._build_adapted_profile(qos, side, rates=rates)
         return self._made[key]
 
-    def _build_adapted_profile(self, qos: QosProfile, side: Side | None, *, rates: bool) -> QosProfile:
+    def _build_adapted_profile(self, qos: QosProfile, side: PortSide | None, *, rates: bool) -> QosProfile:
         held = self._held
         changes: dict[str, object] = {}
         watchdog = self._adapt_watchdog(qos, side)
@@ -175,11 +175,11 @@ class Adapter:
             qos = replace_fields(qos, queues=tuple(map(_clear_queue_reserve, qos.queues)))
         if not held.red_marks and isinstance(qos.queues, tuple):
             changes["queues"] = tuple(
-                map(_disable_wred_flags, qos.queues if side else map(_without_trimming, qos.queues))
+                map(_disable_wred_flags, qos.queues if side else map(_clear_queue_trimming, qos.queues))
             )
         return replace_fields(qos, **changes) if changes else qos
 
-    def _adapt_watchdog(self, qos: QosProfile, side: Side | None) -> PfcWatchdog | None:
+    def _adapt_watchdog(self, qos: QosProfile, side: PortSide | None) -> PfcWatchdog | None:
         watchdog = qos.pfc_watchdog
         if side is None or not isinstance(watchdog, PfcWatchdog):
             return None
@@ -193,7 +193,7 @@ class Adapter:
         )
 
 
-def _conditions_or_defaults(
+def _merge_watchdog_conditions(
     usual_conditions: WatchdogConditions | None, intended_conditions: object
 ) -> WatchdogConditions | None:
     """Return the conditions of a watchdog: the wanted values, else the defaults of an unconfigured switch."""
@@ -207,7 +207,8 @@ def _conditions_or_defaults(
 def _remove_prefer_global(policy: RouteMap) -> RouteMap:
     """Return a policy that leaves the choice between a neighbor's addresses to the switch."""
     rules = tuple(
-        replace_fields(rule, sets=tuple(one for one in rule.sets if one != PREFER_GLOBAL)) for rule in policy.rules
+        replace_fields(rule, sets=tuple(one for one in rule.sets if one != SET_PREFER_GLOBAL_NEXT_HOP))
+        for rule in policy.rules
     )
     return replace_fields(policy, rules=rules)
 
@@ -239,7 +240,7 @@ def _clear_queue_reserve(queue: Queue) -> Queue:
     )
 
 
-def _without_trimming(queue: Queue) -> Queue:
+def _clear_queue_trimming(queue: Queue) -> Queue:
     """Return a queue of a shut port without packet trimming, because trimming is a setting of the port."""
     trims = isinstance(queue.buffer, BufferProfile) and queue.buffer.discard
     return replace_fields(queue, buffer=replace_fields(queue.buffer, discard=None)) if trims else queue
@@ -251,7 +252,7 @@ def compare_adapted_devices(made: Iterable[tuple[str, Device, Device]]) -> tuple
     for group, wanted_device, device in made:
         reasons = traits_of_platform(device.platform).reasons
         for difference in differences(wanted_device, device):
-            path = _find_covering_path(reasons, subject_below_device(difference.path))
+            path = _find_covering_path(reasons, subject_of_attribute_path(difference.path))
             was, new_values = values_of_path.setdefault((f"{group}*/{path}", reasons[path]), (set(), set()))
             is_row = is_dataclass(difference.a) or is_dataclass(difference.b)
             for values, value in ((was, difference.a), (new_values, difference.b)):
@@ -262,7 +263,7 @@ def compare_adapted_devices(made: Iterable[tuple[str, Device, Device]]) -> tuple
     )
 
 
-def subject_below_device(path: Subject) -> Subject:
+def subject_of_attribute_path(path: Subject) -> Subject:
     """Return the subject, below its device, of a path of attributes: `interfaces/swp1/mtu_bytes`."""
     return path[1:] if path[0] == "interfaces" else (f"@{path[0]}", *path[1:])
 

@@ -17,7 +17,7 @@ from nodrop.model.index import Index
 from nodrop.model.subject import Subject, matches, parse_subject
 from nodrop.model.values import replace_fields
 from nodrop.platforms.kit.extras import (
-    FIELDS_SET_BY_ADDITIONS,
+    DEVICE_FIELDS_SET_ONLY_BY_ADDITIONS,
     AdditionOverlap,
     explain_addition_refusal,
     without_session_additions,
@@ -40,12 +40,12 @@ def additions_of_switch(intent: Intent, node: PlannedSwitch) -> tuple[Extra, ...
     )
 
 
-def extra_lines(intent: Intent, node: PlannedSwitch) -> tuple[str, ...]:
+def extra_frr_lines(intent: Intent, node: PlannedSwitch) -> tuple[str, ...]:
     """Return the lines that are added to a switch's routing daemon, in the same order."""
     return tuple(line for _, additions in _find_additions(intent, node) for line in additions.lines)
 
 
-def addition_faults(intent: Intent, switches: PlannedSwitches) -> Iterator[Problem]:
+def addition_scope_and_kind_faults(intent: Intent, switches: PlannedSwitches) -> Iterator[Problem]:
     """Yield additions for nobody, and those of a kind that a switch's platform does not take."""
     platforms_by_name: dict[str, list[str]] = {}
     for node in switches.all:
@@ -80,7 +80,7 @@ def addition_conflict_faults(
         if key in seen or not (device.extra or device.extra_lines):
             continue
         seen.add(key)
-        for fault in _addition_faults(intent, node, device, index):
+        for fault in _conflict_faults_of_switch(intent, node, device, index):
             if fault[0] not in reported_places:
                 reported_places.add(fault[0])
                 yield intent.problem(*fault)
@@ -89,9 +89,11 @@ def addition_conflict_faults(
 _AdditionFault = tuple[tuple[str | int, ...], str, str, str]
 
 
-def _addition_faults(intent: Intent, node: PlannedSwitch, device: Device, index: Index) -> Iterator[_AdditionFault]:
+def _conflict_faults_of_switch(
+    intent: Intent, node: PlannedSwitch, device: Device, index: Index
+) -> Iterator[_AdditionFault]:
     """Yield the faults of a switch's additions; remove each faulty addition before searching for the next."""
-    values, lines = list(additions_of_switch(intent, node)), list(enumerate(extra_lines(intent, node)))
+    values, lines = list(additions_of_switch(intent, node)), list(enumerate(extra_frr_lines(intent, node)))
     try:
         plain = _read_back_device(replace_fields(device, extra=(), extra_lines=()), index)
     except Unsupported:  # the additions are not to blame; whoever writes the fabric is told
@@ -156,7 +158,7 @@ def _read_back_device(device: Device, index: Index) -> Device:
         extra=(),
         extra_lines=(),
         bgp=without_session_additions(reading.device.bgp),
-        **FIELDS_SET_BY_ADDITIONS,
+        **DEVICE_FIELDS_SET_ONLY_BY_ADDITIONS,
     )
 
 
@@ -185,10 +187,10 @@ def key_path_of_addition(intent: Intent, node: PlannedSwitch, key: str = "") -> 
     return ("extra",)
 
 
-def key_path_of_access_list(intent: Intent, node: PlannedSwitch, subject: Subject) -> tuple[str | int, ...]:
+def key_path_of_acl_addition(intent: Intent, node: PlannedSwitch, subject: Subject) -> tuple[str | int, ...]:
     """Return the way to the addition that states part of an access list, as near as one does; none where none does."""
     named_additions = list(_find_additions(intent, node))[::-1]
-    for path in platforms.access_paths(node.declaration.platform, subject):
+    for path in platforms.access_list_paths(node.declaration.platform, subject):
         for name, additions in named_additions:
             for kind, values in (("tables", additions.tables), ("paths", additions.paths)):
                 if any(addition_path[: len(path)] == path for addition_path, _ in values):

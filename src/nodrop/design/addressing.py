@@ -20,11 +20,11 @@ import netaddr
 from nodrop.design.boxes import PlannedSwitch, PlannedSwitches
 from nodrop.design.cabling import FabricCable, HostCable
 from nodrop.design.splits import SplitPort
-from nodrop.design.topology import Group, model_of, topology_of
+from nodrop.design.topology import TierSwitchGroup, model_of, topology_of
 from nodrop.errors import Problem
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
-from nodrop.model.routing import FAMILY_NAMES
+from nodrop.model.routing import TITLE_BY_ADDRESS_FAMILY
 
 AddressFamily = Literal["ipv4", "ipv6"]
 _ADDRESS_BITS_BY_FAMILY = {"ipv4": 32, "ipv6": 128}
@@ -39,21 +39,21 @@ _IPV6_BLOCK_ADDRESSES = 2**64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pool:
+class AddressPoolRange:
     """A range of addresses of one family as integers."""
 
     first: int
     size: int
     family: AddressFamily = "ipv4"
 
-    def share(self, index: int) -> "Pool":
+    def share_of_tier(self, index: int) -> "AddressPoolRange":
         """Return the part of a tier: a quarter, or half of the last one where a fifth tier may be."""
         size, last = self.size // TIER_SHARES_PER_POOL, TIER_SHARES_PER_POOL - 1
         first = self.first + min(index, last) * size
         if index >= last:
             size //= 2
             first += (index - last) * size
-        return Pool(first=first, size=size, family=self.family)
+        return AddressPoolRange(first=first, size=size, family=self.family)
 
     def spell(self, address: int) -> str:
         """Spell an address of the pool's family."""
@@ -94,15 +94,15 @@ def format_ipv4_address(address: int) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class AddressPlan:
     """Where every address of the fabric comes from; of each kind a pool of IPv4, of IPv6 or of both, IPv4 first."""
 
-    loopbacks: tuple[Pool, ...]
-    links: tuple[Pool, ...]
+    loopbacks: tuple[AddressPoolRange, ...]
+    links: tuple[AddressPoolRange, ...]
     """None where BGP goes by interfaces."""
-    endpoints: tuple[Pool, ...]
-    oob: Pool
-    vlans: Mapping[str, tuple[Pool, ...]]
+    endpoints: tuple[AddressPoolRange, ...]
+    oob: AddressPoolRange
+    vlans: Mapping[str, tuple[AddressPoolRange, ...]]
     """Pools of the groups whose ports share a VLAN on each switch, by group."""
     slots: int
     """Links to hosts, and as many upwards, for which a switch has IPv4 addresses."""
@@ -116,7 +116,10 @@ class Plan:
 
     def loopback(self, node: PlannedSwitch) -> tuple[str, ...]:
         """Return a device's loopback addresses with their prefix lengths."""
-        return tuple(f"{pool.spell(pool.share(node.tier).first + node.number)}/{pool.bits}" for pool in self.loopbacks)
+        return tuple(
+            f"{pool.spell(pool.share_of_tier(node.tier).first + node.number_in_tier)}/{pool.bits}"
+            for pool in self.loopbacks
+        )
 
     def router_id(self, node: PlannedSwitch) -> str:
         """Return a device's own number in BGP, 32 bits as RFC 4271 has it: its IPv4 loopback, else its own port's."""
@@ -125,17 +128,17 @@ class Plan:
 
     def management(self, node: PlannedSwitch) -> int:
         """Return a device's out-of-band address."""
-        return self.oob.share(node.tier).first + node.number
+        return self.oob.share_of_tier(node.tier).first + node.number_in_tier
 
     @property
-    def gateway(self) -> int:
+    def management_gateway(self) -> int:
         """The out-of-band gateway: the last usable address of the subnet."""
         return self.oob.first + self.oob.size - 2
 
     def link(self, cable: FabricCable) -> tuple[LinkAddresses, ...]:
         """Return the addresses of a fabric link: the upper switch has the upper one."""
         lower, port = cable.lower, cable.lower_port
-        return tuple(self._pair(pool, pool.share(lower.tier).first, lower, port) for pool in self.links)
+        return tuple(self._pair(pool, pool.share_of_tier(lower.tier).first, lower, port) for pool in self.links)
 
     def host(self, cable: HostCable) -> tuple[str, ...]:
         """Return the addresses of a host's port with their prefix lengths: of its link, or in its group's VLAN.
@@ -155,11 +158,11 @@ class Plan:
             return ()
         return tuple(self._pair(pool, pool.first, cable.switch, cable.address_port) for pool in self.endpoints)
 
-    def endpoint_blocks(self, switch: PlannedSwitch) -> tuple[Pool, ...]:
+    def endpoint_blocks(self, switch: PlannedSwitch) -> tuple[AddressPoolRange, ...]:
         """Return the blocks that hold all endpoint links of a switch."""
         return self._blocks_of_switch(self.endpoints, switch)
 
-    def vlan_blocks(self, group: str, switch: PlannedSwitch) -> tuple[Pool, ...]:
+    def vlan_blocks(self, group: str, switch: PlannedSwitch) -> tuple[AddressPoolRange, ...]:
         """Return the subnets of a group's VLAN on a switch."""
         return self._blocks_of_switch(self.vlans[group], switch)
 
@@ -168,23 +171,29 @@ class Plan:
         blocks = self.vlan_blocks(group, switch)
         return tuple(f"{block.spell(block.first + 1)}/{block.prefix_length}" for block in blocks)
 
-    def _blocks_of_switch(self, pools: tuple[Pool, ...], switch: PlannedSwitch) -> tuple[Pool, ...]:
+    def _blocks_of_switch(
+        self, pools: tuple[AddressPoolRange, ...], switch: PlannedSwitch
+    ) -> tuple[AddressPoolRange, ...]:
         return tuple(
-            Pool(first=pool.first + size * switch.number, size=size, family=pool.family)
+            AddressPoolRange(first=pool.first + size * switch.number_in_tier, size=size, family=pool.family)
             for pool in pools
-            for size in (self._block(pool),)
+            for size in (self._block_size(pool),)
         )
 
-    def _block(self, pool: Pool) -> int:
+    def _block_size(self, pool: AddressPoolRange) -> int:
         return 2 * self.slots if pool.family == "ipv4" else _IPV6_BLOCK_ADDRESSES
 
-    def _pair(self, pool: Pool, base_address: int, switch: PlannedSwitch, port: SplitPort) -> LinkAddresses:
+    def _pair(self, pool: AddressPoolRange, base_address: int, switch: PlannedSwitch, port: SplitPort) -> LinkAddresses:
         panel = port.panel - 1 if pool.family == "ipv4" else port.panel
-        low = base_address + switch.number * self._block(pool) + 2 * (panel * switch.model.max_split + port.split)
+        low = (
+            base_address
+            + switch.number_in_tier * self._block_size(pool)
+            + 2 * (panel * switch.model.max_split + port.split)
+        )
         return LinkAddresses(pool.family, pool.spell(low), pool.spell(low + 1))
 
 
-def port_slots_of(switch_model: Switch) -> int:
+def power_of_two_port_slots(switch_model: Switch) -> int:
     """Return the smallest power of two that holds the ports times splits of a switch's model."""
     return 1 << (_max_split_port_count(switch_model) - 1).bit_length()
 
@@ -193,7 +202,7 @@ def _max_split_port_count(switch_model: Switch) -> int:
     return max(switch_model.panels) * switch_model.max_split
 
 
-def plan_addresses(intent: Intent, switches: PlannedSwitches, problems: list[Problem]) -> Plan:
+def plan_addresses(intent: Intent, switches: PlannedSwitches, problems: list[Problem]) -> AddressPlan:
     """Return the plan; pools that overlap, or that a device's number exceeds, are problems."""
     pools = {
         key: _parse_pools(intent, ("addressing", key), getattr(intent.addressing, key), problems) for key in _POOL_KEYS
@@ -203,7 +212,7 @@ def plan_addresses(intent: Intent, switches: PlannedSwitches, problems: list[Pro
         for name, group in intent.endpoints.items()
         if group.vlan is not None
     }
-    plan = Plan(
+    plan = AddressPlan(
         slots=_slots_per_device(intent, problems),
         loopbacks=pools["loopbacks"],
         links=pools["links"],
@@ -220,9 +229,9 @@ def plan_addresses(intent: Intent, switches: PlannedSwitches, problems: list[Pro
 _KeyPath = tuple[str, ...]
 
 
-def _pools_by_keys(plan: Plan) -> dict[_KeyPath, tuple[Pool, ...]]:
+def _pools_by_keys(plan: AddressPlan) -> dict[_KeyPath, tuple[AddressPoolRange, ...]]:
     """Return all pools by the keys of an intent that declare them."""
-    of_fabric: dict[_KeyPath, tuple[Pool, ...]] = {
+    of_fabric: dict[_KeyPath, tuple[AddressPoolRange, ...]] = {
         ("addressing", "loopbacks"): plan.loopbacks,
         ("addressing", "links"): plan.links,
         ("addressing", "endpoints"): plan.endpoints,
@@ -238,19 +247,21 @@ def _render_keys(keys: _KeyPath) -> str:
 
 def _parse_pools(
     intent: Intent, keys: _KeyPath, declared: tuple[str, ...] | str | None, problems: list[Problem]
-) -> tuple[Pool, ...]:
+) -> tuple[AddressPoolRange, ...]:
     """Return the pools that are declared for something, IPv4 first."""
     declared = declared or ()
-    pools: dict[AddressFamily, Pool] = {}
+    pools: dict[AddressFamily, AddressPoolRange] = {}
     networks = [netaddr.IPNetwork(text) for text in ([declared] if isinstance(declared, str) else declared)]
     for network in networks:
         family: AddressFamily = "ipv4" if network.version == 4 else "ipv6"
         if family in pools:
             count = sum(pool_network.version == network.version for pool_network in networks)
-            several = intent.problem(keys, f"{count} {FAMILY_NAMES[family]} pools", f"one {FAMILY_NAMES[family]} pool")
+            several = intent.problem(
+                keys, f"{count} {TITLE_BY_ADDRESS_FAMILY[family]} pools", f"one {TITLE_BY_ADDRESS_FAMILY[family]} pool"
+            )
             problems += [several] if several not in problems else []
         else:
-            pools[family] = Pool(first=network.first, size=network.size, family=family)
+            pools[family] = AddressPoolRange(first=network.first, size=network.size, family=family)
     return tuple(pools[family] for family in sorted(pools))
 
 
@@ -259,24 +270,24 @@ def model_with_most_slots(intent: Intent) -> Switch:
     return max(map(model_of, _groups_owning_link_addresses(intent)), key=_max_split_port_count)
 
 
-def _groups_owning_link_addresses(intent: Intent) -> list[Group]:
+def _groups_owning_link_addresses(intent: Intent) -> list[TierSwitchGroup]:
     """Return the groups whose switches links take their addresses from: those with hosts, or with links upwards."""
     topology = topology_of(intent)
     return [group for group in topology.groups if group.tier == 0 or topology.joins_above(group)]
 
 
-def count_pool_shares(tier: int) -> int:
+def pool_divisor_of_tier(tier: int) -> int:
     """Return how many parts as large as that of a tier, 0 next to the hosts, a pool has."""
     return TIER_SHARES_PER_POOL if tier < TIER_SHARES_PER_POOL - 1 else 2 * TIER_SHARES_PER_POOL
 
 
-def _pool_shares_needed(node: PlannedSwitch) -> int:
-    return (node.number + 1) * count_pool_shares(node.tier)
+def _pool_blocks_needed(node: PlannedSwitch) -> int:
+    return (node.number_in_tier + 1) * pool_divisor_of_tier(node.tier)
 
 
 def _slots_per_device(intent: Intent, problems: list[Problem]) -> int:
     model = model_with_most_slots(intent)
-    least = port_slots_of(model)
+    least = power_of_two_port_slots(model)
     declared = intent.topology.slots_per_device or least
     if declared < least:
         expected = f"at least {least}, for {model.name} has {max(model.panels)} ports of up to {model.max_split} splits"
@@ -284,7 +295,7 @@ def _slots_per_device(intent: Intent, problems: list[Problem]) -> int:
     return declared
 
 
-def _link_pool_faults(intent: Intent, plan: Plan) -> Iterator[Problem]:
+def _link_pool_faults(intent: Intent, plan: AddressPlan) -> Iterator[Problem]:
     """Yield pools of links that are missing, and those that nothing needs."""
     keys, families = ("addressing", "links"), {pool.family for pool in plan.links}
     if not topology_of(intent).joins:
@@ -303,20 +314,20 @@ def _link_pool_faults(intent: Intent, plan: Plan) -> Iterator[Problem]:
                 _render_keys(keys) for keys, pools in _pools_by_keys(plan).items() if _has_family(pools, family)
             )
             routed = " and ".join(name for name in pool_names if name != "oob")
-            fault = f"no {FAMILY_NAMES[family]} pool, but {routed} of {FAMILY_NAMES[family]}"
+            fault = f"no {TITLE_BY_ADDRESS_FAMILY[family]} pool, but {routed} of {TITLE_BY_ADDRESS_FAMILY[family]}"
             hint = "or routing: {sessions: unnumbered}, which carries both families and needs no pool of links"
-            yield intent.problem(keys, fault, f"one {FAMILY_NAMES[family]} pool", hint)
+            yield intent.problem(keys, fault, f"one {TITLE_BY_ADDRESS_FAMILY[family]} pool", hint)
     for pool in plan.links:
         if pool.family not in plan.families:
-            fault = f"{pool}, but no loopbacks or endpoints of {FAMILY_NAMES[pool.family]}"
+            fault = f"{pool}, but no loopbacks or endpoints of {TITLE_BY_ADDRESS_FAMILY[pool.family]}"
             yield intent.problem(keys, fault, "pools of the families of loopbacks and endpoints")
 
 
-def _has_family(pools: tuple[Pool, ...], family: AddressFamily) -> bool:
+def _has_family(pools: tuple[AddressPoolRange, ...], family: AddressFamily) -> bool:
     return any(pool.family == family for pool in pools)
 
 
-def _pool_overlaps(intent: Intent, pools: Mapping[_KeyPath, tuple[Pool, ...]]) -> Iterator[Problem]:
+def _pool_overlaps(intent: Intent, pools: Mapping[_KeyPath, tuple[AddressPoolRange, ...]]) -> Iterator[Problem]:
     every = [(keys, pool) for keys, own_pools in pools.items() for pool in own_pools]
     for index, (keys, pool) in enumerate(every):
         for other_keys, other_pool in every[:index]:
@@ -327,23 +338,23 @@ def _pool_overlaps(intent: Intent, pools: Mapping[_KeyPath, tuple[Pool, ...]]) -
                 yield intent.problem(keys, fault, "a separate pool")
 
 
-def _exhausted_pools(intent: Intent, switches: PlannedSwitches, plan: Plan) -> Iterator[Problem]:
+def _exhausted_pools(intent: Intent, switches: PlannedSwitches, plan: AddressPlan) -> Iterator[Problem]:
     """Yield the pools that are too small for the largest id, with the prefix length that is enough."""
-    last = max(switches.all, key=_pool_shares_needed)
-    last_at_hosts = max(switches.lowest, key=_pool_shares_needed)
+    last = max(switches.all, key=_pool_blocks_needed)
+    last_at_hosts = max(switches.lowest, key=_pool_blocks_needed)
     last_below = max(
         (node for group in _groups_owning_link_addresses(intent) for node in switches.groups[group]),
-        key=_pool_shares_needed,
+        key=_pool_blocks_needed,
     )
     for keys, pools in _pools_by_keys(plan).items():
         links = keys[-1] not in ("loopbacks", "oob")
         whole = keys[-1] in ("endpoints", "pool")
         node = last if not links else last_at_hosts if whole else last_below
-        shares = 1 if whole else count_pool_shares(node.tier)
+        shares = 1 if whole else pool_divisor_of_tier(node.tier)
         for pool in pools:
             blocks = links and pool.family == "ipv6"
             block = _IPV6_BLOCK_ADDRESSES if blocks else 2 * plan.slots if links else 1
-            needed, size = block * (node.number + 1), pool.size // shares
+            needed, size = block * (node.number_in_tier + 1), pool.size // shares
             if needed > size:
                 share = f"the {pool} pool" if len(pools) > 1 else "the pool"
                 share = share if whole else f"its tier's {_FRACTION_WORD_BY_PARTS[shares]} of {share}"

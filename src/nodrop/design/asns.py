@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from itertools import count
 
 from nodrop.design.boxes import PlannedSwitch, PlannedSwitches
-from nodrop.design.topology import Group, topology_of
+from nodrop.design.topology import TierSwitchGroup, topology_of
 from nodrop.errors import Problem
 from nodrop.hardware import nearest_word_hint
 from nodrop.intent.network import Routing
@@ -52,7 +52,7 @@ def _pod_rules_without_pods(intent: Intent) -> Iterator[Problem]:
             )
 
 
-def _expected_asn_rule(group: Group) -> str:
+def _expected_asn_rule(group: TierSwitchGroup) -> str:
     if group.tier == 0:
         return "a number with +, to which each switch's id is added"
     return "one number for all" + (", or one with +pod for each pod" if group.per_pod else "")
@@ -60,10 +60,10 @@ def _expected_asn_rule(group: Group) -> str:
 
 def _asn_of_node(routing: Routing, node: PlannedSwitch) -> int:
     base, counted = routing.asn[node.group.asn_keys[-1]]
-    return base + {"": 0, "id": node.number, "pod": node.group.pod(node.id)}[counted]
+    return base + {"": 0, "id": node.number_in_tier, "pod": node.group.pod(node.id)}[counted]
 
 
-def _asn_overflows(intent: Intent, group: Group, numbers: Mapping[str, int]) -> Iterator[Problem]:
+def _asn_overflows(intent: Intent, group: TierSwitchGroup, numbers: Mapping[str, int]) -> Iterator[Problem]:
     name = max(numbers, key=lambda name: numbers[name])
     if numbers[name] > MAX_ASN:
         base, _ = intent.routing.asn[group.asn_keys[-1]]
@@ -73,7 +73,7 @@ def _asn_overflows(intent: Intent, group: Group, numbers: Mapping[str, int]) -> 
 
 
 def _shared_asns(
-    intent: Intent, switches: PlannedSwitches, numbers: Mapping[Group, Mapping[str, int]]
+    intent: Intent, switches: PlannedSwitches, numbers: Mapping[TierSwitchGroup, Mapping[str, int]]
 ) -> Iterator[Problem]:
     """Yield AS numbers that two switches share though one takes routes through the other, with free numbers."""
     above = {number: name for group in numbers if group.tier for name, number in reversed(list(numbers[group].items()))}
@@ -81,7 +81,7 @@ def _shared_asns(
     for group, own_numbers in numbers.items():
         base, counted = intent.routing.asn[group.asn_keys[-1]]
         if group.tier == 0 and not counted and len(own_numbers) > 1:
-            ids = [node.number for node in switches.groups[group]]
+            ids = [node.number_in_tier for node in switches.groups[group]]
             starts = count(min(base, MAX_ASN - max(ids) - len(above)))
             free = next(start for start in starts if not any(start + number in above for number in ids))
             fault = f"all {group.label} would be AS {base}"

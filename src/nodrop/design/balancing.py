@@ -6,14 +6,14 @@ are the ports between switches; a host has one path from its switch.
 
 from collections.abc import Iterator
 
-from nodrop.design.topology import Join, topology_of
+from nodrop.design.topology import GroupJoin, topology_of
 from nodrop.errors import Problem
 from nodrop.hardware import asic, asic_of, buildable_models, switch
 from nodrop.hardware.schema import Asic
 from nodrop.intent.network import Routing
 from nodrop.intent.schema import Intent
 from nodrop.intent.topology import Switches
-from nodrop.model.fabric import Side
+from nodrop.model.fabric import PortSide
 from nodrop.platforms import writable_platforms
 from nodrop.platforms.kit.traits import first_release, traits_of_platform
 from nodrop.units import show_speed
@@ -22,7 +22,7 @@ _BALANCING_KEY_PATH = ("routing", "balancing")
 _ECMP_HINT = "or routing.balancing: ecmp"
 
 
-def has_adaptive_routing(routing: Routing, port_side: Side | None = "fabric") -> bool:
+def has_adaptive_routing(routing: Routing, port_side: PortSide | None = "fabric") -> bool:
     """Whether switches choose among equal paths by load, on ports towards `port_side`."""
     return routing.balancing == "adaptive" and port_side == "fabric"
 
@@ -55,14 +55,14 @@ def balancing_faults(intent: Intent) -> Iterator[Problem]:
     if intent.hosts.out_of_order is False:
         fault = "false, though adaptive routing delivers packets in any order"
         yield intent.problem(("hosts", "out_of_order"), fault, "true", _ECMP_HINT)
-    reported_joins = set[Join]()
+    reported_joins = set[GroupJoin]()
     for group in groups:
         tier = group.wanted
         chip = asic_of(tier.model)
         if chip is None:
             continue
         if not chip.adaptive_routing:
-            expected = f"a model with {' or '.join(_adaptive_routing_chips(tier))}"
+            expected = f"a model with {' or '.join(_adaptive_routing_chips_of_platform(tier))}"
             fault = f"{chip.name} of {tier.model} has no adaptive routing"
             yield intent.problem((*group.keys, "model"), fault, expected, _ECMP_HINT)
             continue
@@ -97,6 +97,6 @@ def supports_adaptive_routing_at(chip: Asic, speed_mbps: int) -> bool:
     return chip.adaptive_routing_speeds is None or speed_mbps in chip.adaptive_routing_speeds
 
 
-def _adaptive_routing_chips(tier: Switches) -> list[str]:
+def _adaptive_routing_chips_of_platform(tier: Switches) -> list[str]:
     chips = {switch(model).asic for model in buildable_models(tier.platform)}
     return sorted(name for name in chips if asic(name).adaptive_routing)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from nodrop.design.splits import SplitPort
 
 
-def halving_position(index: int, slots: int) -> int:
+def van_der_corput_slot(index: int, slots: int) -> int:
     """Return where the `index`-th of a growing number of blocks starts among `slots`: 0, ½, ¼, ¾, ⅛, …
 
     The van der Corput sequence in base 2: every new block lands in the middle of the largest gap, so blocks that
@@ -61,5 +61,5 @@ class PeerPortBlocks:
     def _block_start(self, number: int) -> int:
         """Return where a peer's block starts, counted from 0."""
         if self.slots is None:
-            return halving_position(number - 1, len(self.ports))
+            return van_der_corput_slot(number - 1, len(self.ports))
         return (number - 1) % self.slots * (len(self.ports) // self.slots)

@@ -42,5 +42,5 @@ def bond_faults(intent: Intent) -> Iterator[Problem]:
         if group.ports == 1:
             yield intent.problem(keys, "hosts with one port", "ports: 2 or more, or no bond")
         elif group.spread != "one-leaf":
-            fault = f"ports on {group.switches_of_each} switches, and a bond ends on one switch"
+            fault = f"ports on {group.leaves_per_host} switches, and a bond ends on one switch"
             yield intent.problem(keys, fault, "spread: one-leaf, or no bond")

@@ -3,14 +3,14 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from nodrop.design.naming import Identity, key_words_of_switch, name_of
-from nodrop.design.splits import declared_splits, most_ports
-from nodrop.design.topology import Group, group_of_endpoints, identities_of_group, topology_of
+from nodrop.design.naming import Identity, intent_key_words_of_switch, name_of
+from nodrop.design.splits import count_ports_with_splits, declared_splits
+from nodrop.design.topology import TierSwitchGroup, group_of_endpoints, identities_of_group, topology_of
 from nodrop.errors import Problem
 from nodrop.hardware import find_design_obstacle, nearest_word_hint, switch, switches
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import DeviceSettings, Intent
-from nodrop.intent.topology import MOST_LINKS, Switches
+from nodrop.intent.topology import MOST_LINKS_PER_SWITCH_PAIR, Switches
 from nodrop.platforms.kit.traits import Traits, traits_of_platform
 from nodrop.units import show_ids
 
@@ -23,7 +23,7 @@ class PlannedSwitch:
     identity: Identity
     words: tuple[str, ...]
     """How keys of the intent may call it, its name first."""
-    group: Group
+    group: TierSwitchGroup
     id: int
     model: Switch
     ports: int
@@ -47,7 +47,7 @@ class PlannedSwitch:
         return self.group.wanted
 
     @property
-    def number(self) -> int:
+    def number_in_tier(self) -> int:
         """Return its number in its tier."""
         return self.group.offset + self.id
 
@@ -56,7 +56,7 @@ class PlannedSwitch:
 class PlannedSwitches:
     """All switches by group, the lowest tier first, each group sorted by id."""
 
-    groups: Mapping[Group, tuple[PlannedSwitch, ...]]
+    groups: Mapping[TierSwitchGroup, tuple[PlannedSwitch, ...]]
 
     def __iter__(self) -> Iterator[tuple[PlannedSwitch, ...]]:
         """Yield the switches of each group."""
@@ -73,7 +73,7 @@ class PlannedSwitches:
         return tuple(node for node in self.all if node.tier == 0)
 
     @property
-    def most_ports(self) -> int:
+    def max_ports_of_switch(self) -> int:
         """Return the ports of the switch with the most, split as in the intent."""
         return max(nodes[0].ports for nodes in self)
 
@@ -91,16 +91,16 @@ def lanes_by_speed(
     switch_model: Switch, split_count: int = 1, panels: tuple[int, ...] = (), lanes: int | None = None
 ) -> Mapping[int, int]:
     """Return the lanes that a part of panel ports split so uses, by its speed in Mb/s; none where they cannot be."""
-    breakout = switch_model.way(split_count, panels, lanes)
+    breakout = switch_model.find_split_with_lanes(split_count, panels, lanes)
     return dict.fromkeys(breakout.speeds, breakout.lanes) if breakout else {}
 
 
-def traits_of(group: Group) -> Traits:
+def traits_of(group: TierSwitchGroup) -> Traits:
     """Return the capabilities of a group's platform and release."""
     return traits_of_platform(group.wanted.platform, group.wanted.version)
 
 
-def traits_by_group(intent: Intent) -> dict[Group, Traits]:
+def traits_by_group(intent: Intent) -> dict[TierSwitchGroup, Traits]:
     """Return the capabilities of each group's platform and release."""
     return {group: traits_of(group) for group in topology_of(intent).groups}
 
@@ -133,7 +133,7 @@ def groups_by_switch(intent: Intent) -> dict[str, str]:
 
 
 def _nodes_of_group(
-    intent: Intent, group: Group, names: Mapping[Identity, str], problems: list[Problem]
+    intent: Intent, group: TierSwitchGroup, names: Mapping[Identity, str], problems: list[Problem]
 ) -> tuple[PlannedSwitch, ...]:
     keys, wanted = (*group.keys, "model"), group.wanted
     if wanted.model not in switches():
@@ -145,16 +145,16 @@ def _nodes_of_group(
         problems.append(intent.problem(keys, reason, "a model that can be designed", "see `nodrop hardware`"))
         return ()
     topology = topology_of(intent)
-    ports = most_ports(model, declared_splits(intent, group, model))
+    ports = count_ports_with_splits(model, declared_splits(intent, group, model))
     up = sum({panel: join.split for join in topology.joins_above(group) for panel in join.lower_ports}.values())
-    down = min(ports, MOST_LINKS) if topology.joins_below(group) else 0
+    down = min(ports, MOST_LINKS_PER_SWITCH_PAIR) if topology.joins_below(group) else 0
     paths = max(len(model.panels), up, down)
     taken = frozenset(names.values())
     return tuple(
         PlannedSwitch(
             name=names[identity],
             identity=identity,
-            words=key_words_of_switch(names[identity], identity, taken),
+            words=intent_key_words_of_switch(names[identity], identity, taken),
             group=group,
             id=identity.id,
             model=model,

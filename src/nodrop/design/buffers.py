@@ -6,8 +6,8 @@ from typing import Literal, NamedTuple
 
 from nodrop.design.kinds import link_kinds_of
 from nodrop.design.modes import has_pfc
-from nodrop.design.reserves import PORT_RESERVE_BYTES, queue_reserve
-from nodrop.design.topology import Group
+from nodrop.design.reserves import PORT_RESERVE_BYTES, lossy_queue_reserve
+from nodrop.design.topology import TierSwitchGroup
 from nodrop.hardware import asic
 from nodrop.hardware.formulas import headroom_formula_of
 from nodrop.hardware.headroom import compute_headroom
@@ -28,7 +28,7 @@ DEFAULT_SMALL_PACKET_PERCENT = 50
 
 UNLIMITED_DYNAMIC_TH = 7
 """`dynamic_th` by which a queue may take the whole pool on NVIDIA ASICs: lossless traffic bypasses egress admission."""
-LOSSY_THRESHOLD = 3
+LOSSY_DYNAMIC_TH = 3
 """The thresholds of the vendor's defaults (device/mellanox/.../buffers_defaults_objects.j2)."""
 
 INGRESS_LOSSLESS, INGRESS_LOSSY = "ingress_lossless", "ingress_lossy"
@@ -57,7 +57,7 @@ class TableHeadroomFit(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Buffers:
+class TierBuffers:
     """The buffers of a tier's switches: per switch, and what its ports and queues use."""
 
     model: Literal["dynamic", "traditional"] = "dynamic"
@@ -85,7 +85,7 @@ class Buffers:
         lossy = PriorityGroup(index=0, buffer=self.lossy_group)
         return (lossy, *(PriorityGroup(index=index, buffer=buffer) for index in lossless))
 
-    def cable_m(self, speed_mbps: int, length_m: int) -> int:
+    def configured_cable_m(self, speed_mbps: int, length_m: int) -> int:
         """Return the length of a cable in the switch's configuration."""
         fit = self.fits.get((speed_mbps, length_m))
         return fit.cable_m if fit else length_m
@@ -103,11 +103,11 @@ def _make_lossy_profile(pool: str, size_bytes: int, dynamic_th: int) -> BufferPr
     return BufferProfile(pool=pool, size_bytes=size_bytes, dynamic_th=dynamic_th)
 
 
-def design_buffers(intent: Intent, group: Group, switch_model: Switch) -> Buffers:
+def design_dynamic_buffers(intent: Intent, group: TierSwitchGroup, switch_model: Switch) -> TierBuffers:
     """Return the buffers of a tier; they follow from the declarations of the intent, not from the cabling."""
     exponent = EXPONENT_BY_ALPHA[intent.buffers.alpha]
-    lossy_group = _make_lossy_profile(INGRESS_LOSSY, 0, LOSSY_THRESHOLD)
-    lossy_queue = _make_lossy_profile(EGRESS_LOSSY, 0, LOSSY_THRESHOLD)
+    lossy_group = _make_lossy_profile(INGRESS_LOSSY, 0, LOSSY_DYNAMIC_TH)
+    lossy_queue = _make_lossy_profile(EGRESS_LOSSY, 0, LOSSY_DYNAMIC_TH)
     lossless = BufferProfile(
         pool=INGRESS_LOSSLESS,
         size_bytes=UNKNOWN,
@@ -115,13 +115,16 @@ def design_buffers(intent: Intent, group: Group, switch_model: Switch) -> Buffer
         headroom=Headroom(xoff_bytes=UNKNOWN, xon_bytes=UNKNOWN, computed=True),
     )
     reserved_queue = _make_lossy_profile(
-        EGRESS_LOSSY, queue_reserve(switch_model, static=False).size_bytes, LOSSY_THRESHOLD
+        EGRESS_LOSSY, lossy_queue_reserve(switch_model, static=False).size_bytes, LOSSY_DYNAMIC_TH
     )
     ingress = (lossy_group,)
     egress = (_make_lossy_profile(EGRESS_LOSSY, PORT_RESERVE_BYTES, UNLIMITED_DYNAMIC_TH),)
     if not has_pfc(intent.mode):
-        return Buffers(
-            pools=(_build_pool(EGRESS_LOSSY, "egress", 100), _build_pool(INGRESS_LOSSY, "ingress", 100)),
+        return TierBuffers(
+            pools=(
+                _build_dynamic_pool(EGRESS_LOSSY, "egress", 100),
+                _build_dynamic_pool(INGRESS_LOSSY, "ingress", 100),
+            ),
             dynamic=None,
             lossy_group=lossy_group,
             lossy_queue=lossy_queue,
@@ -130,20 +133,20 @@ def design_buffers(intent: Intent, group: Group, switch_model: Switch) -> Buffer
             egress=egress,
         )
     share = intent.buffers.lossless_pool
-    return Buffers(
+    return TierBuffers(
         pools=(
             BufferPool(
                 name=EGRESS_LOSSLESS, direction="egress", mode="dynamic", size_bytes=_buffer_bytes_of(switch_model)
             ),
-            _build_pool(EGRESS_LOSSY, "egress", 100 - share),
-            _build_pool(INGRESS_LOSSLESS, "ingress", share),
-            _build_pool(INGRESS_LOSSY, "ingress", 100 - share),
+            _build_dynamic_pool(EGRESS_LOSSY, "egress", 100 - share),
+            _build_dynamic_pool(INGRESS_LOSSLESS, "ingress", share),
+            _build_dynamic_pool(INGRESS_LOSSY, "ingress", 100 - share),
         ),
         dynamic=DynamicBuffers(
             dynamic_th=exponent,
-            pattern_mtu_bytes=pattern_mtu(intent, group, switch_model),
+            pattern_mtu_bytes=pattern_mtu_for_headroom(intent, group, switch_model),
             small_packet_percent=DEFAULT_SMALL_PACKET_PERCENT,
-            over_subscribe_ratio=intent.buffers.over_subscription,
+            over_subscribe_ratio=intent.buffers.headroom_over_subscription,
         ),
         lossy_group=lossy_group,
         lossless_group=lossless,
@@ -160,13 +163,13 @@ def _buffer_bytes_of(switch_model: Switch) -> int:
     return switch_model.buffer_bytes
 
 
-def _build_pool(name: str, direction: Literal["ingress", "egress"], percentage: int) -> BufferPool:
+def _build_dynamic_pool(name: str, direction: Literal["ingress", "egress"], percentage: int) -> BufferPool:
     return BufferPool(
         name=name, direction=direction, mode="dynamic", size_bytes=UNKNOWN, percentage=percentage, computed=True
     )
 
 
-def pattern_mtu(intent: Intent, group: Group, switch_model: Switch) -> int:
+def pattern_mtu_for_headroom(intent: Intent, group: TierSwitchGroup, switch_model: Switch) -> int:
     """Return the stated pattern MTU, else 1024 or the RoCE MTU: the value that gives a tier's kinds of links more xoff.
 
     A larger pattern MTU is a longer packet in transit, but means fewer small packets by bytes, and so less waste in

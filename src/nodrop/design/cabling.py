@@ -9,8 +9,8 @@ from nodrop.design.boxes import PlannedSwitch, lanes_by_speed
 from nodrop.design.splits import SplitPort
 from nodrop.errors import Problem
 from nodrop.hardware import media, nearest_word_hint, switch
-from nodrop.hardware.lanes import Plugs, lane_counts_of_plugs, plugs_of_nic, plugs_of_switch_ports
-from nodrop.hardware.ports import Split
+from nodrop.hardware.lanes import PlugLanes, lane_counts_of_plugs, plugs_of_nic, plugs_of_switch_ports
+from nodrop.hardware.ports import PortSplit
 from nodrop.hardware.schema import Medium, MediumLink, Nic, Switch
 from nodrop.intent.schema import Endpoints, Intent
 from nodrop.intent.topology import GroupUplinks, Uplinks
@@ -33,7 +33,7 @@ class CableProperties:
     lanes: int | None = None
     """In use, where the medium is passive; None where each end has its own."""
 
-    def fec(self, plugs: Plugs) -> Literal["rs", "fc", "none"] | None:
+    def fec_required_by_standard(self, plugs: PlugLanes) -> Literal["rs", "fc", "none"] | None:
         """Return the FEC that the standard asks of a port that takes these plugs; None where it asks for nothing."""
         lanes = lane_counts_of_plugs(plugs) if self.lanes is None else {self.lanes}
         link = self.media.link(self.speed_mbps, lanes, self.length_m)
@@ -79,7 +79,7 @@ class LinkEndKind(NamedTuple):
     asic: str = ""
     into: int = 1
     """Into how many ports its panel ports are split."""
-    ways: tuple[Split, ...] = ()
+    ways: tuple[PortSplit, ...] = ()
     """How else they can be split; none are a host's."""
     panels: tuple[int, ...] = ()
 
@@ -94,7 +94,7 @@ class LinkEndKind(NamedTuple):
         """Return the end at a port of a host."""
         return cls(model.name, {speed: lanes[0] for speed, lanes in model.lanes.items()})
 
-    def plugs(self, speed: int) -> Plugs:
+    def plugs(self, speed: int) -> PlugLanes:
         """Return what can be plugged into its ports at a speed that they have."""
         return (
             plugs_of_switch_ports(self.model, self.panels, self.lanes[speed], speed)
@@ -113,14 +113,14 @@ class LinkEndKind(NamedTuple):
         by_speed = lanes_by_speed(switch(self.model), self.into, self.panels, lanes) if self.ways else self.lanes
         return self._replace(lanes=by_speed)
 
-    def lacks(self, speed: int) -> str:
+    def explain_missing_speed(self, speed: int) -> str:
         """Return that it has no port of a speed, in words."""
         chip = f" ({self.asic})" if self.asic else ""
         split = f", split into {self.into}," if self.into > 1 else ""
         return f"{self.model}{chip}{split} has no {show_speed(speed)} port"
 
 
-class _Misfit(NamedTuple):
+class _CableMisfit(NamedTuple):
     key: str
     found: str
     expected: str = ""
@@ -150,9 +150,9 @@ def resolve_cabling(
         return None
     misfit = _find_medium_misfit(medium, group, link_ends)
     if misfit:
-        hint = ", or ".join((*_split_or_lanes_keys(group, link_ends, holds), _hint_fitting_media(group, link_ends)))
+        hint = ", or ".join((*_split_or_lanes_hints(group, link_ends, holds), _hint_fitting_media(group, link_ends)))
         problems.append(intent.problem((*key_path, misfit.key), misfit.found, misfit.expected, hint))
-    link = _link_over_copper(medium, group, link_ends) if medium.passive else None
+    link = _link_over_passive_medium(medium, group, link_ends) if medium.passive else None
     lanes = link.lanes if link else None
     return CableProperties(
         speed_mbps=group.speed, media=medium, length_m=group.length, keys=key_path, port_lanes=group.lanes, lanes=lanes
@@ -174,12 +174,12 @@ def _speed_faults(
     speed = group.speed
     common = sorted(set.intersection(*(set(end.lanes) for end in link_ends)), reverse=True)
     expected = f"a speed of both ends: {', '.join(map(show_speed, common)) or 'there is none'}"
-    lacking = dict.fromkeys(end.lacks(speed) for end in link_ends if speed not in end.lanes)
-    hint = ", or ".join(_split_or_lanes_keys(group, link_ends, holds)) if lacking else ""
+    lacking = dict.fromkeys(end.explain_missing_speed(speed) for end in link_ends if speed not in end.lanes)
+    hint = ", or ".join(_split_or_lanes_hints(group, link_ends, holds)) if lacking else ""
     return [intent.problem((*key_path, "speed"), fault, expected, hint) for fault in lacking]
 
 
-def _split_or_lanes_keys(group: LinkGroup, ends: Sequence[LinkEndKind], holds: Callable[[int], bool]) -> list[str]:
+def _split_or_lanes_hints(group: LinkGroup, ends: Sequence[LinkEndKind], holds: Callable[[int], bool]) -> list[str]:
     """Return the keys with which a medium can make the links: the first split that does, and the most lanes."""
     if group.lanes is not None:
         return []
@@ -200,31 +200,31 @@ def joining_splits(group: LinkGroup, link_ends: Sequence[LinkEndKind]) -> list[i
     return [into for into in every if _can_join_ends(group, [end.split_panels(into) for end in link_ends])]
 
 
-def _find_medium_misfit(medium: Medium, group: LinkGroup, ends: Sequence[LinkEndKind]) -> _Misfit | None:
+def _find_medium_misfit(medium: Medium, group: LinkGroup, ends: Sequence[LinkEndKind]) -> _CableMisfit | None:
     """Return why a medium cannot make the links; every end is known to have a port of their speed."""
     speed = show_speed(group.speed)
     if group.speed not in medium.speeds:
-        return _Misfit("media", f"{medium.name} does not carry {speed}")
-    possible = medium.at(group.speed, _common_lane_counts(medium, group, ends))
+        return _CableMisfit("media", f"{medium.name} does not carry {speed}")
+    possible = medium.at(group.speed, _possible_lane_counts(medium, group, ends))
     if not possible:
         near_lanes, far_lanes = (f"{end.lanes[group.speed]} lanes of {end.model}" for end in ends)
-        return _Misfit("media", f"{medium.name} is passive and cannot join {near_lanes} to {far_lanes} at {speed}")
+        return _CableMisfit("media", f"{medium.name} is passive and cannot join {near_lanes} to {far_lanes} at {speed}")
     farthest = max(possible, key=lambda link: link.reach_m)
     if group.length > farthest.reach_m:
         rate = f" at {group.speed // farthest.lanes // 1000} Gb/s a lane" if farthest.lanes else ""
-        return _Misfit("length", f"{group.length}m", f"at most {farthest.reach_m}m on {medium.name}{rate}")
+        return _CableMisfit("length", f"{group.length}m", f"at most {farthest.reach_m}m on {medium.name}{rate}")
     return None
 
 
-def _common_lane_counts(medium: Medium, group: LinkGroup, ends: Sequence[LinkEndKind]) -> frozenset[int]:
+def _possible_lane_counts(medium: Medium, group: LinkGroup, ends: Sequence[LinkEndKind]) -> frozenset[int]:
     """Return the numbers of lanes on which a medium may run: a passive one those that both ends have in one plug."""
     plugs = [end.plugs(group.speed) for end in ends]
     return lane_counts_of_plugs(frozenset.intersection(*plugs) if medium.passive else frozenset.union(*plugs))
 
 
-def _link_over_copper(medium: Medium, group: LinkGroup, ends: Sequence[LinkEndKind]) -> MediumLink | None:
+def _link_over_passive_medium(medium: Medium, group: LinkGroup, ends: Sequence[LinkEndKind]) -> MediumLink | None:
     """Return how a passive medium makes the links; None where it cannot."""
-    return medium.link(group.speed, _common_lane_counts(medium, group, ends), group.length)
+    return medium.link(group.speed, _possible_lane_counts(medium, group, ends), group.length)
 
 
 def _hint_fitting_media(group: LinkGroup, ends: Sequence[LinkEndKind]) -> str:

@@ -17,8 +17,8 @@ def class_faults(intent: Intent) -> Iterator[Problem]:
         yield from _faults_of_class(intent, name, wanted_traffic_class)
     yield from _unclaimed_dscp_faults(intent)
     yield from _share_faults(intent)
-    yield from _rdma_faults(intent)
-    yield from _storage_faults(intent)
+    yield from _rdma_class_faults(intent)
+    yield from _storage_class_faults(intent)
 
 
 def _duplicate_claims(intent: Intent) -> Iterator[Problem]:
@@ -96,7 +96,7 @@ def _share_faults(intent: Intent) -> Iterator[Problem]:
     yield intent.problem(("classes",), fault, "100%", hint)
 
 
-def _rdma_faults(intent: Intent) -> Iterator[Problem]:
+def _rdma_class_faults(intent: Intent) -> Iterator[Problem]:
     rdma = _classes_of_purpose(intent.classes, "rdma")
     if not rdma:
         yield intent.problem(("classes",), "no RDMA class", "a class named rdma, or with purpose: rdma")
@@ -112,7 +112,7 @@ def _rdma_faults(intent: Intent) -> Iterator[Problem]:
             yield intent.problem(("classes", name, "dscp"), "rest", "DSCPs that only RDMA has, such as 26")
 
 
-def _storage_faults(intent: Intent) -> Iterator[Problem]:
+def _storage_class_faults(intent: Intent) -> Iterator[Problem]:
     """Yield storage over TCP in a lossless class, and storage over RoCE in a lossy one or without a DSCP."""
     for name, wanted_traffic_class in intent.classes.items():
         purpose = purpose_of(name, wanted_traffic_class)

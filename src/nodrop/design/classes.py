@@ -16,7 +16,7 @@ LOSSY_GROUP = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Classes:
+class ClassesAndQosMaps:
     """The fabric's classes and the maps that all ports share; maps are total where the field expects it."""
 
     declared: tuple[TrafficClass, ...]
@@ -46,7 +46,7 @@ def lossless_priorities(classes: Mapping[str, Wanted]) -> tuple[int, ...]:
     )
 
 
-def first_lossless_class(classes: Mapping[str, Wanted]) -> str | None:
+def rdma_or_lowest_lossless_class(classes: Mapping[str, Wanted]) -> str | None:
     """Return the lossless class of RDMA, else the one of the lowest priority; None without a lossless class."""
     lossless = [name for name, traffic_class in classes.items() if traffic_class.lossless]
 
@@ -58,7 +58,7 @@ def first_lossless_class(classes: Mapping[str, Wanted]) -> str | None:
 
 def keep_one_lossless_class(intent: Intent) -> Intent | None:
     """Return an intent with its first lossless class as the only one; None where it has no other."""
-    class_name = first_lossless_class(intent.classes)
+    class_name = rdma_or_lowest_lossless_class(intent.classes)
     if class_name is None or sum(traffic_class.lossless for traffic_class in intent.classes.values()) == 1:
         return None
     lossy = {"lossless": False, "purpose": "storage"}
@@ -81,7 +81,7 @@ def dscps_without_class(classes: Mapping[str, Wanted]) -> tuple[int, ...]:
     return tuple(dscp for dscp in range(DSCPS) if dscp not in named_dscps)
 
 
-def resolve_classes(classes: Mapping[str, Wanted]) -> Classes:
+def resolve_classes(classes: Mapping[str, Wanted]) -> ClassesAndQosMaps:
     """Return the classes of an intent without contradictions, every DSCP given out."""
     unclaimed_dscps = dscps_without_class(classes)
     declared = [
@@ -105,7 +105,7 @@ def resolve_classes(classes: Mapping[str, Wanted]) -> Classes:
     }
     lossless = lossless_priorities(classes)
     unused = (None,) * (TRAFFIC_CLASSES - PRIORITIES)
-    return Classes(
+    return ClassesAndQosMaps(
         declared=tuple(declared),
         wanted=tuple(
             (wanted_traffic_class, purpose_of(name, wanted_traffic_class))

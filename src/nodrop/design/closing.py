@@ -8,7 +8,7 @@ from typing import NamedTuple
 from nodrop.design.cabling import LinkEndKind, can_medium_link
 from nodrop.design.joining import JoinChoice, format_slot_settings
 from nodrop.design.splits import split_ports
-from nodrop.design.topology import Join, model_of, topology_of
+from nodrop.design.topology import GroupJoin, model_of, topology_of
 from nodrop.hardware import media
 from nodrop.intent.schema import Endpoints, Intent
 from nodrop.units import show_speed
@@ -27,7 +27,7 @@ def suggest_smallest_fabric(intent: Intent) -> str:
     Empty where the groups differ in speed, or no such fabric of two groups exists.
     """
     kinds = {(group.speed, group.split) for group in intent.endpoints.values()}
-    join = _single_join(intent)
+    join = _join_of_two_groups(intent)
     if join is None or len(kinds) > 1 or join.wanted.lanes or any(group.lanes for group in intent.endpoints.values()):
         return ""
     speed, split = kinds.pop()
@@ -44,22 +44,22 @@ def suggest_smallest_fabric(intent: Intent) -> str:
     of_links = _uplink_speed_keys(intent.endpoints, join, speed, ends)
     links = f"{join.words.links}: {closed.links}"
     keys = ", ".join(
-        (links, *format_slot_settings(closed.joined), *of_links, *_host_sharing_keys(intent.endpoints, closed))
+        (links, *format_slot_settings(closed.joined), *of_links, *_hosts_per_switch_keys(intent.endpoints, closed))
     )
     load = f"{_count_host_ports(intent.endpoints)} host ports at {join.lower.limit:g}:1"
     ports = f"{closed.endpoint_ports} endpoint ports and {uplinks} uplinks"
     return f"{closed.switches} {join.lower.label} of {ports} carry {load}, {keys}"
 
 
-def _single_join(intent: Intent) -> Join | None:
+def _join_of_two_groups(intent: Intent) -> GroupJoin | None:
     """Return the join of a topology of two groups without pods; None for others."""
     topology = topology_of(intent)
     joins = topology.joins if len(topology.groups) == 2 and not topology.sheet else ()
-    return next((join for join in joins if not join.by_pod), None)
+    return next((join for join in joins if not join.stays_in_pod), None)
 
 
 def _uplink_speed_keys(
-    endpoints: Mapping[str, Endpoints], join: Join, speed: int, ends: Sequence[LinkEndKind]
+    endpoints: Mapping[str, Endpoints], join: GroupJoin, speed: int, ends: Sequence[LinkEndKind]
 ) -> list[str]:
     """Return the keys that make uplinks run at the hosts' speed.
 
@@ -74,7 +74,7 @@ def _uplink_speed_keys(
     return [f"speed: {show_speed(speed)}", *([f"media: {name}"] if name != uplinks.media else [])]
 
 
-def _host_sharing_keys(endpoints: Mapping[str, Endpoints], closed: _SmallestFabric) -> list[str]:
+def _hosts_per_switch_keys(endpoints: Mapping[str, Endpoints], closed: _SmallestFabric) -> list[str]:
     """Return how many hosts share a switch, or a set of them, where there is one group and that changes."""
     group = next(iter(endpoints.values()))
     share = closed.endpoint_ports // group.ports_on_switch
@@ -85,11 +85,11 @@ def _count_host_ports(endpoints: Mapping[str, Endpoints]) -> int:
     return sum(len(group.ids) * group.ports for group in endpoints.values())
 
 
-def _fabrics_for_hosts(endpoints: Mapping[str, Endpoints], join: Join) -> Iterator[_SmallestFabric]:
+def _fabrics_for_hosts(endpoints: Mapping[str, Endpoints], join: GroupJoin) -> Iterator[_SmallestFabric]:
     """Yield every fabric that carries the hosts, whole hosts on a switch or set of switches as their groups require."""
     groups, uppers = endpoints.values(), len(join.upper.wanted.ids)
     ports = _count_host_ports(endpoints)
-    apart = lcm(*(group.switches_of_each for group in groups))
+    apart = lcm(*(group.leaves_per_host for group in groups))
     together = lcm(*(group.ports_on_switch for group in groups))
     split = join.split
     most = len(model_of(join.lower).usable(split, next(iter(groups)).speed))
@@ -107,7 +107,7 @@ def _round_up_to_multiple(least: int, factor: int) -> int:
     return least + -least % factor
 
 
-def _find_join_choice(join: Join, lowers: int, links: int) -> JoinChoice | None:
+def _find_join_choice(join: GroupJoin, lowers: int, links: int) -> JoinChoice | None:
     """Return how that many lower switches are joined to the upper ones; None if there are too few ports."""
     stated = JoinChoice.of(join, 0)
     ports, ids = split_ports(tuple(range(links * len(join.upper.wanted.ids))), 1), tuple(range(1, lowers + 1))
@@ -116,4 +116,4 @@ def _find_join_choice(join: Join, lowers: int, links: int) -> JoinChoice | None:
         links=links,
         uppers=replace(stated.uppers, ports=ports, slots=None),
         lowers=replace(stated.lowers, ids=ids, slots=None),
-    ).with_ports()
+    ).with_ports_for_all_peers()

@@ -4,20 +4,20 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from nodrop.design.additions import key_path_of_access_list, key_path_of_addition
+from nodrop.design.additions import key_path_of_acl_addition, key_path_of_addition
 from nodrop.design.addressing import plan_addresses
 from nodrop.design.boxes import PlannedSwitch, PlannedSwitches, resolve_switches
 from nodrop.design.classes import dscps_without_class, purpose_of
 from nodrop.design.decisions import FabricPart, deciding_key_groups
 from nodrop.design.layout import lay_out
 from nodrop.design.naming import host_identities, name_of
-from nodrop.design.ports import bond_name, cables_by_port, host_port_name, platform_port_name
+from nodrop.design.ports import cables_by_port, host_port_name, platform_port_name, port_channel_name
 from nodrop.design.splits import SplitPort
-from nodrop.design.topology import Group, topology_of
+from nodrop.design.topology import TierSwitchGroup, topology_of
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Purpose
-from nodrop.model.reading import Decision, DecisionBasis
-from nodrop.model.subject import FABRIC_HEAD, Subject, cable_ends
+from nodrop.model.reading import IntentDecision, IntentDecisionBasis
+from nodrop.model.subject import FABRIC_HEAD, Subject, ends_of_cable_key
 
 IntentKeys = tuple[str | int, ...]
 _WordsByPlaceholder = dict[str, tuple[str, ...]]
@@ -27,7 +27,7 @@ _WHOLE_PARTS = (FabricPart("device", ()), FabricPart("device", ("interfaces",)),
 """What an intent states to be there, rather than how it is."""
 
 
-def find_decision(intent: Intent, subject: Subject) -> Decision | None:
+def find_decision(intent: Intent, subject: Subject) -> IntentDecision | None:
     """Return where an intent that can be built decides a part; None if no key does, or its text is not known.
 
     The place is that of the key that decides it or, if that was left to its default, of the nearest stated key
@@ -35,30 +35,30 @@ def find_decision(intent: Intent, subject: Subject) -> Decision | None:
     """
     if intent.entries is None:
         return None
-    return intent.keep(__name__, None, lambda: _IntentDecider(intent)).of(subject)
+    return intent.compute_once(__name__, None, lambda: _DecisionFinder(intent)).of(subject)
 
 
 class _DecidingKeys(NamedTuple):
     """The keys that decide, how, and those whose place is shown."""
 
     keys: IntentKeys
-    how: DecisionBasis
+    how: IntentDecisionBasis
     at: IntentKeys
 
 
-class _IntentDecider:
+class _DecisionFinder:
     """The questions about one intent, whose switches and cables are computed once."""
 
     def __init__(self, intent: Intent) -> None:
         self._intent = intent
-        self._found: dict[Subject, Decision | None] = {}
+        self._found: dict[Subject, IntentDecision | None] = {}
 
-    def of(self, subject: Subject) -> Decision | None:
+    def of(self, subject: Subject) -> IntentDecision | None:
         if subject not in self._found:
             self._found[subject] = self._find_decision(subject)
         return self._found[subject]
 
-    def _find_decision(self, subject: Subject) -> Decision | None:
+    def _find_decision(self, subject: Subject) -> IntentDecision | None:
         aspect = self._aspect_of_subject(subject)
         words = self._words(subject, aspect)
         if aspect.kind == "device" and aspect.path[:1] == ("extra",) and (node := self._nodes_by_name.get(subject[0])):
@@ -69,7 +69,7 @@ class _IntentDecider:
             and aspect.path[:1] == ("access_lists",)
             and (node := self._nodes_by_name.get(subject[0]))
         ):
-            stated = key_path_of_access_list(self._intent, node, aspect.path[1:])
+            stated = key_path_of_acl_addition(self._intent, node, aspect.path[1:])
             if stated:
                 return self._make_intent_decision(stated, "stated")
         for group in deciding_key_groups(aspect):
@@ -95,15 +95,17 @@ class _IntentDecider:
             return None
         return (
             _DecidingKeys(around, "stated", around)
-            if entries.scalar(around)
+            if entries.ends_at_scalar(around)
             else _DecidingKeys(keys, "default", around)
         )
 
-    def _make_intent_decision(self, keys: IntentKeys, how: DecisionBasis, at: IntentKeys | None = None) -> Decision:
+    def _make_intent_decision(
+        self, keys: IntentKeys, how: IntentDecisionBasis, at: IntentKeys | None = None
+    ) -> IntentDecision:
         entries = self._intent.entries
         assert entries is not None
         span = entries.span(keys if at is None else at)
-        return Decision(keys=keys, how=how, file=self._intent.path, span=span, line=entries.line(span.line))
+        return IntentDecision(keys=keys, how=how, file=self._intent.path, span=span, line=entries.line(span.line))
 
     def _aspect_of_subject(self, subject: Subject) -> FabricPart:
         if subject[0] == FABRIC_HEAD:
@@ -120,7 +122,7 @@ class _IntentDecider:
         words = dict(self._words_of_classes)
         node = self._nodes_by_name.get(subject[0])
         if node is not None:
-            words |= _words_of_node(self._intent, node)
+            words |= _placeholder_words_of_switch(self._intent, node)
         match aspect:
             case ["port", path] if node is not None:
                 words |= self._words_of_port(node, subject[1]) | self._words_of_priority(path)
@@ -146,7 +148,7 @@ class _IntentDecider:
         return {node.name: node for node in self._boxes_of_intent.all}
 
     @cached_property
-    def _links(self) -> Mapping[tuple[str, str], tuple[str, ...]]:
+    def _link_keys_by_port(self) -> Mapping[tuple[str, str], tuple[str, ...]]:
         """The keys of the link at every port and port channel that has one, by switch and name."""
         layout = lay_out(self._intent, self._boxes_of_intent, [])
         links: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -158,7 +160,7 @@ class _IntentDecider:
             links[link.switch.name, platform_port_name(link.switch, link.switch_port)] = keys
             links[link.host, host_port_name(link)] = keys
             if link.bond:
-                links[link.switch.name, bond_name(link, link.bond)] = keys
+                links[link.switch.name, port_channel_name(link, link.bond)] = keys
         return links
 
     def _words_of_neighbor(self, node: PlannedSwitch, neighbor: str) -> _WordsByPlaceholder:
@@ -166,11 +168,11 @@ class _IntentDecider:
         topology = topology_of(self._intent)
         linked = {join.upper for join in topology.joins_above(node.group)}
         linked |= {join.lower for join in topology.joins_below(node.group)}
-        far = self._peers.get((node.name, neighbor)) if len(linked) > 1 else next(iter(linked), None)
+        far = self._peer_group_by_neighbor.get((node.name, neighbor)) if len(linked) > 1 else next(iter(linked), None)
         return {"peers": far.asn_keys[-1:]} if far else {}
 
     @cached_property
-    def _peers(self) -> Mapping[tuple[str, str], Group]:
+    def _peer_group_by_neighbor(self) -> Mapping[tuple[str, str], TierSwitchGroup]:
         """The group of every neighbor, by switch and the neighbor's address or the port that leads to it."""
         layout = lay_out(self._intent, self._boxes_of_intent, [])
         cables = cables_by_port(layout, plan_addresses(self._intent, self._boxes_of_intent, []))
@@ -201,7 +203,7 @@ class _IntentDecider:
         return class_words | ({"lossless": (lossless[0],)} if lossless else {})
 
     def _words_of_port(self, node: PlannedSwitch, name: str) -> _WordsByPlaceholder:
-        link = self._links.get((node.name, name))
+        link = self._link_keys_by_port.get((node.name, name))
         panels = self._panel_keys(node)
         if link is None:
             return {"panels": panels}
@@ -236,7 +238,7 @@ class _IntentDecider:
 
     def _words_of_bundle(self, node: PlannedSwitch, table: str, name: str) -> _WordsByPlaceholder:
         if table == "port_channels":
-            link = self._links.get((node.name, name))
+            link = self._link_keys_by_port.get((node.name, name))
             return {"link": link} if link else {}
         for group, wanted_endpoint in self._intent.endpoints.items():
             if wanted_endpoint.vlan and str(wanted_endpoint.vlan.id) == name:
@@ -244,11 +246,14 @@ class _IntentDecider:
         return {}
 
     def _words_of_link(self, ends: str) -> _WordsByPlaceholder:
-        link = next((self._links[end] for end in cable_ends(ends)[:1] if end in self._links), None)
+        link = next(
+            (self._link_keys_by_port[end] for end in ends_of_cable_key(ends)[:1] if end in self._link_keys_by_port),
+            None,
+        )
         return {"link": link} if link else {}
 
 
-def _words_of_node(intent: Intent, node: PlannedSwitch) -> dict[str, tuple[str, ...]]:
+def _placeholder_words_of_switch(intent: Intent, node: PlannedSwitch) -> dict[str, tuple[str, ...]]:
     return {
         "tier": node.group.keys[1:],
         "asn": node.group.asn_keys[-1:],

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from nodrop.model.fields import nearest_field
+from nodrop.model.fields import nearest_field_with_column
 from nodrop.model.subject import Subject
 
 _PATH_BY_PART_KIND: Mapping[str, Subject] = {
@@ -36,7 +36,7 @@ KeyGroups = tuple[tuple[str, ...], ...]
 @lru_cache(maxsize=8192)
 def deciding_key_groups(aspect: FabricPart) -> KeyGroups:
     """Return the key paths that decide a part, or the nearest part around it, in groups; none if no key does."""
-    row = nearest_field((*_PATH_BY_PART_KIND[aspect.kind], *aspect.path), "key", "no_key")
+    row = nearest_field_with_column((*_PATH_BY_PART_KIND[aspect.kind], *aspect.path), "key", "no_key")
     return tuple(tuple(group.split()) for group in row.key.split(";")) if row and row.key else ()
 
 

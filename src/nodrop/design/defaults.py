@@ -6,28 +6,34 @@ from typing import Any, NamedTuple
 
 import netaddr
 
-from nodrop.design.addressing import model_with_most_slots, port_slots_of
+from nodrop.design.addressing import model_with_most_slots, power_of_two_port_slots
 from nodrop.design.boxes import resolve_switches, traits_by_group, traits_of
-from nodrop.design.buffers import DEFAULT_PATTERN_MTU_BYTES, pattern_mtu
+from nodrop.design.buffers import DEFAULT_PATTERN_MTU_BYTES, pattern_mtu_for_headroom
 from nodrop.design.classes import dscps_without_class, purpose_of, resolve_classes
-from nodrop.design.delivery import can_have_bgp_tables
-from nodrop.design.host_settings import NO_DCQCN_REASON_BY_MODE, host_cnp_dscp, host_dcqcn, host_pfc, host_tos
+from nodrop.design.delivery import can_keep_bgp_in_config_tables
+from nodrop.design.host_settings import (
+    NO_DCQCN_REASON_BY_MODE,
+    host_cnp_dscp,
+    host_pfc_priorities,
+    host_tos,
+    hosts_use_dcqcn,
+)
 from nodrop.design.modes import has_pfc, has_trimming
-from nodrop.design.reserves import RESERVED_PURPOSES, queue_reserve
+from nodrop.design.reserves import RESERVED_PURPOSES, lossy_queue_reserve
 from nodrop.design.routing import GRACEFUL_RESTART_S
 from nodrop.design.static_buffers import has_static_headroom
 from nodrop.design.styles import qos_style
 from nodrop.design.topology import model_of, topology_of
 from nodrop.design.watchdog import (
     BASE_DETECTION_MS,
-    FABRIC_FACTOR,
-    SideTimers,
-    Timers,
+    FABRIC_DETECTION_FACTOR,
+    FabricWatchdogTimers,
+    SideWatchdogTimers,
     derive_watchdog_timers,
     watchdog_timer_scale,
 )
 from nodrop.intent.schema import Endpoints, Intent, TrafficClass, WatchdogTimers
-from nodrop.model.timeouts import QP_TIMEOUT_MS
+from nodrop.model.timeouts import QP_RETRANSMIT_TIMEOUT_MS
 from nodrop.platforms.kit.traits import Traits
 
 
@@ -41,9 +47,9 @@ class AppliedDefault(NamedTuple):
 
 def applied_defaults(intent: Intent) -> tuple[AppliedDefault, ...]:
     """Return every default that holds for an intent that builds."""
-    nics = (*_nic_class_defaults(intent), *_mode_defaults(intent))
+    nics = (*_nic_class_defaults(intent), *_dcqcn_and_trimming_defaults(intent))
     return (
-        *_list_plain_defaults(intent),
+        *_list_constant_defaults(intent),
         *nics,
         *_endpoint_defaults(intent.endpoints),
         *_watchdog_defaults(intent),
@@ -72,7 +78,7 @@ _LOSSLESS_ONLY_KEYS = ("buffers.alpha", "buffers.lossless_pool", "buffers.shared
 """Those that mean something only where something is lossless."""
 
 
-def _list_plain_defaults(intent: Intent) -> Iterator[AppliedDefault]:
+def _list_constant_defaults(intent: Intent) -> Iterator[AppliedDefault]:
     for path, unit, source in _CONSTANT_DEFAULTS:
         *sections, key = path.split(".")
         section: Any = reduce(getattr, sections, intent)
@@ -83,7 +89,7 @@ def _list_plain_defaults(intent: Intent) -> Iterator[AppliedDefault]:
 def _is_key_applicable(intent: Intent, path: str) -> bool:
     """Return whether a key has a meaning for an intent."""
     if path == "routing.delivery":
-        return any(can_have_bgp_tables(group.wanted) for group in topology_of(intent).groups)
+        return any(can_keep_bgp_in_config_tables(group.wanted) for group in topology_of(intent).groups)
     return has_pfc(intent.mode) or path not in _LOSSLESS_ONLY_KEYS
 
 
@@ -107,7 +113,7 @@ def _nic_class_defaults(intent: Intent) -> Iterator[AppliedDefault]:
             name for name, wanted_traffic_class in intent.classes.items() if wanted_traffic_class.lossless
         )
         source = f"priorities of {lossless}" if has_pfc(intent.mode) else f"mode {intent.mode} has no PFC"
-        yield AppliedDefault("hosts.pfc", _format_value(host_pfc(intent)), source)
+        yield AppliedDefault("hosts.pfc", _format_value(host_pfc_priorities(intent)), source)
 
 
 def _class_of_dscp(classes: Mapping[str, TrafficClass], dscp: int) -> str:
@@ -120,10 +126,10 @@ def _class_of_dscp(classes: Mapping[str, TrafficClass], dscp: int) -> str:
     return next(name for name, dscps in owned if dscp in dscps)
 
 
-def _mode_defaults(intent: Intent) -> Iterator[AppliedDefault]:
+def _dcqcn_and_trimming_defaults(intent: Intent) -> Iterator[AppliedDefault]:
     """Yield what follows from the mode."""
     if "dcqcn" not in intent.hosts.model_fields_set:
-        marked = host_dcqcn(intent)
+        marked = hosts_use_dcqcn(intent)
         source = "the switches mark, so the NICs must listen" if marked else NO_DCQCN_REASON_BY_MODE[intent.mode]
         yield AppliedDefault("hosts.dcqcn", _format_value(marked), source)
     if has_trimming(intent):
@@ -154,12 +160,14 @@ def _endpoint_defaults(endpoints: Mapping[str, Endpoints]) -> Iterator[AppliedDe
             yield AppliedDefault(f"endpoints.{name}.spread", group.spread, source)
 
 
-_DETECTION_LIMIT_REASON = f"the longest by which a watchdog acts before queue pairs time out ({QP_TIMEOUT_MS} ms)"
+_DETECTION_LIMIT_REASON = (
+    f"the longest by which a watchdog acts before queue pairs time out ({QP_RETRANSMIT_TIMEOUT_MS} ms)"
+)
 """Why a derived detection is no longer than it is."""
 
 
 def _watchdog_defaults(intent: Intent) -> Iterator[AppliedDefault]:
-    ports = resolve_switches(intent, []).most_ports
+    ports = resolve_switches(intent, []).max_ports_of_switch
     timers, wanted_watchdog = derive_watchdog_timers(intent, ports), intent.pfc.watchdog
     if timers is None:
         return
@@ -180,20 +188,22 @@ def _watchdog_defaults(intent: Intent) -> Iterator[AppliedDefault]:
         yield AppliedDefault("pfc.watchdog.polling", value, "half the smallest detection")
 
 
-def _fabric_watchdog_defaults(timers: Timers, wanted_timers: WatchdogTimers) -> Iterator[AppliedDefault]:
+def _fabric_watchdog_defaults(timers: FabricWatchdogTimers, wanted_timers: WatchdogTimers) -> Iterator[AppliedDefault]:
     """Yield the defaults of the watchdogs of links between switches."""
     if timers.fabric is None:
-        source = f"none is later than the hosts' side and acts before queue pairs time out ({QP_TIMEOUT_MS} ms)"
+        source = (
+            f"none is later than the hosts' side and acts before queue pairs time out ({QP_RETRANSMIT_TIMEOUT_MS} ms)"
+        )
         yield AppliedDefault("pfc.watchdog.fabric", "off", source)
         return
-    source = f"{FABRIC_FACTOR} × hosts, so that the nearest hop acts first"
-    if timers.fabric.detection_ms < FABRIC_FACTOR * timers.hosts.detection_ms:
-        source = f"{_DETECTION_LIMIT_REASON}, for {FABRIC_FACTOR} × hosts is longer"
+    source = f"{FABRIC_DETECTION_FACTOR} × hosts, so that the nearest hop acts first"
+    if timers.fabric.detection_ms < FABRIC_DETECTION_FACTOR * timers.hosts.detection_ms:
+        source = f"{_DETECTION_LIMIT_REASON}, for {FABRIC_DETECTION_FACTOR} × hosts is longer"
     yield from _watchdog_side_defaults("fabric", timers.fabric, wanted_timers, source)
 
 
 def _watchdog_side_defaults(
-    name: str, side: SideTimers, wanted_watchdog_timers: WatchdogTimers, source: str
+    name: str, side: SideWatchdogTimers, wanted_watchdog_timers: WatchdogTimers, source: str
 ) -> Iterator[AppliedDefault]:
     if wanted_watchdog_timers.detection is None:
         yield AppliedDefault(f"pfc.watchdog.{name}.detection", f"{side.detection_ms}ms", source)
@@ -211,7 +221,7 @@ def _list_derived_defaults(intent: Intent) -> Iterator[AppliedDefault]:
     topology = topology_of(intent)
     if intent.buffers.pattern_mtu is None and has_pfc(intent.mode):
         mtu_by_group = {
-            group.label: str(pattern_mtu(intent, group, model_of(group)))
+            group.label: str(pattern_mtu_for_headroom(intent, group, model_of(group)))
             for group in topology.groups
             if not has_static_headroom(model_of(group))
         }
@@ -223,7 +233,7 @@ def _list_derived_defaults(intent: Intent) -> Iterator[AppliedDefault]:
     if intent.topology.slots_per_device is None:
         model = model_with_most_slots(intent)
         source = f"the least power of two that holds the ports × splits of {model.name}"
-        yield AppliedDefault("topology.slots_per_device", str(port_slots_of(model)), source)
+        yield AppliedDefault("topology.slots_per_device", str(power_of_two_port_slots(model)), source)
     for join in topology.joins:
         if join.split > 1 and join.stated_upper_split is None:
             key = ".".join((*join.keys, join.words.upper_split))
@@ -256,7 +266,7 @@ def _queue_reserve_defaults(intent: Intent) -> Iterator[AppliedDefault]:
     for group in topology_of(intent).groups:
         if names and traits_of(group).queue_reserves:
             model = model_of(group)
-            reserve = queue_reserve(model, static=has_static_headroom(model))
+            reserve = lossy_queue_reserve(model, static=has_static_headroom(model))
             source = f"for {' and '.join(sorted(names))}: {reserve.source}"
             yield AppliedDefault(f"queue reserve at {group.label}", f"{reserve.size_bytes}B", source)
 
@@ -264,7 +274,7 @@ def _queue_reserve_defaults(intent: Intent) -> Iterator[AppliedDefault]:
 _HARDWARE_WAIT_REASON = "the hardware has a route before packets arrive (SONiC's bgpd.main.conf.j2)"
 
 
-def _render_wait_faults(by_tier: Mapping[str, Traits]) -> str:
+def _render_install_wait_faults(by_tier: Mapping[str, Traits]) -> str:
     """Return the faults of releases that wait for the hardware, each with its tiers."""
     tiers_by_fault: dict[str, list[str]] = {}
     for tier, traits in by_tier.items():
@@ -280,7 +290,7 @@ def _bgp_defaults(intent: Intent) -> Iterator[AppliedDefault]:
     for value, on in (("once installed", True), ("at once", False)):
         tiers = [name for name, does_wait in waits.items() if does_wait is on]
         key = "BGP announces routes" if len(tiers) == len(waits) else f"BGP of {' and '.join(tiers)} announces routes"
-        source = f"{_HARDWARE_WAIT_REASON}{_render_wait_faults(by_tier)}" if on else "the release cannot wait"
+        source = f"{_HARDWARE_WAIT_REASON}{_render_install_wait_faults(by_tier)}" if on else "the release cannot wait"
         if tiers:
             yield AppliedDefault(key, value, source)
     source = "a switch is the only way to its hosts (SONiC's bgpd.main.conf.j2, ToRRouter)"

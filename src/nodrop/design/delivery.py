@@ -12,33 +12,33 @@ from nodrop.intent.topology import Switches
 from nodrop.model.routing import Bgp, BgpNeighbor, PrefixList, PrefixRule, RouteMap
 from nodrop.model.states import require_fact
 from nodrop.model.values import replace_fields
-from nodrop.platforms.kit.traits import RoutingTables, first_release, traits_of_platform
+from nodrop.platforms.kit.traits import BgpTableTraits, first_release, traits_of_platform
 
 _DELIVERY_KEY_PATH = ("routing", "delivery")
 _ADDRESS_BITS_BY_FAMILY = {"ipv4": 32, "ipv6": 128}
 
 
-def can_have_bgp_tables(tier: Switches) -> bool:
+def can_keep_bgp_in_config_tables(tier: Switches) -> bool:
     """Return whether the BGP of a tier's switches can be in tables, in any release."""
     return traits_of_platform(tier.platform).routing_tables is not None
 
 
-def has_bgp_tables(routing: Routing, tier: Switches) -> bool:
+def keeps_bgp_in_config_tables(routing: Routing, tier: Switches) -> bool:
     """Return whether the BGP of a tier's switches is in tables."""
-    return routing.delivery == "tables" and can_have_bgp_tables(tier)
+    return routing.delivery == "tables" and can_keep_bgp_in_config_tables(tier)
 
 
-def bgp_delivery_faults(intent: Intent, switches: PlannedSwitches) -> Iterator[Problem]:
+def bgp_config_table_faults(intent: Intent, switches: PlannedSwitches) -> Iterator[Problem]:
     """Yield tiers whose release cannot have BGP in tables, and lines for frr.conf, which tables replace."""
     if intent.routing.delivery != "tables":
         return
     tiers = [group.wanted for group in topology_of(intent).groups]
-    if not any(has_bgp_tables(intent.routing, tier) for tier in tiers):
+    if not any(keeps_bgp_in_config_tables(intent.routing, tier) for tier in tiers):
         titles = " and ".join(sorted({traits_of_platform(tier.platform).title for tier in tiers}))
         yield intent.problem(_DELIVERY_KEY_PATH, f"tables, which {titles} does not have", "frr.conf")
         return
     for platform, release in sorted(
-        {(tier.platform, tier.version) for tier in tiers if has_bgp_tables(intent.routing, tier)}
+        {(tier.platform, tier.version) for tier in tiers if keeps_bgp_in_config_tables(intent.routing, tier)}
     ):
         os_traits = traits_of_platform(platform, release)
         if os_traits.routing_tables is None:
@@ -48,7 +48,7 @@ def bgp_delivery_faults(intent: Intent, switches: PlannedSwitches) -> Iterator[P
     names = {
         name
         for node in switches.all
-        if has_bgp_tables(intent.routing, node.declaration)
+        if keeps_bgp_in_config_tables(intent.routing, node.declaration)
         for name in (node.declaration.platform, node.role, node.group.name, *node.words)
     }
     for name, additions in intent.extra.items():
@@ -57,7 +57,7 @@ def bgp_delivery_faults(intent: Intent, switches: PlannedSwitches) -> Iterator[P
             yield intent.problem(("extra", name, "lines"), fault, "no lines", "or routing.delivery: frr.conf")
 
 
-def bgp_for_tables(bgp: Bgp, routing_tables: RoutingTables) -> Bgp:
+def fit_bgp_to_config_tables(bgp: Bgp, routing_tables: BgpTableTraits) -> Bgp:
     """Return a process as tables hold it."""
     maps = tuple(_remove_lost_rules(route_map, routing_tables) for route_map in bgp.route_maps)
     matched = {(kind, name) for route_map in maps for rule in route_map.rules for kind, name in rule.matches}
@@ -65,7 +65,7 @@ def bgp_for_tables(bgp: Bgp, routing_tables: RoutingTables) -> Bgp:
     ipv4, ipv6 = (count if count is None else min(count, routing_tables.most_paths) for count in paths)
     return replace_fields(
         bgp,
-        **_defaults_outside_tables(bgp, routing_tables.process),
+        **_defaults_of_fields_outside_tables(bgp, routing_tables.process),
         requires_policy=True,
         maximum_paths=ipv4,
         maximum_paths_ipv6=ipv6,
@@ -76,19 +76,21 @@ def bgp_for_tables(bgp: Bgp, routing_tables: RoutingTables) -> Bgp:
         route_maps=maps,
         neighbors=tuple(
             replace_fields(
-                neighbor, **_defaults_outside_tables(neighbor, routing_tables.session), hold_s=routing_tables.hold_s
+                neighbor,
+                **_defaults_of_fields_outside_tables(neighbor, routing_tables.session),
+                hold_s=routing_tables.hold_s,
             )
             for neighbor in require_fact(bgp.neighbors)
         ),
     )
 
 
-def _defaults_outside_tables(bgp_row: Bgp | BgpNeighbor, table_fields: frozenset[str]) -> dict[str, object]:
+def _defaults_of_fields_outside_tables(bgp_row: Bgp | BgpNeighbor, table_fields: frozenset[str]) -> dict[str, object]:
     """Return the defaults of the fields that tables do not hold."""
     return {field.name: field.default for field in fields(bgp_row) if field.name not in table_fields}
 
 
-def _remove_lost_rules(policy: RouteMap, routing_tables: RoutingTables) -> RouteMap:
+def _remove_lost_rules(policy: RouteMap, routing_tables: BgpTableTraits) -> RouteMap:
     """Return a policy without the rules that set what does not reach the routing daemon.
 
     Those lower the preference of routes with GRACEFUL_SHUTDOWN, as the daemon does by itself.
@@ -99,7 +101,7 @@ def _remove_lost_rules(policy: RouteMap, routing_tables: RoutingTables) -> Route
     return replace_fields(policy, rules=tuple(rules))
 
 
-def _complete_list_ranges(prefix_list: PrefixList, routing_tables: RoutingTables) -> PrefixList:
+def _complete_list_ranges(prefix_list: PrefixList, routing_tables: BgpTableTraits) -> PrefixList:
     """Return a prefix list of ranges with both ends; a least length that would be lost is left out."""
     return replace_fields(
         prefix_list,
@@ -110,7 +112,7 @@ def _complete_list_ranges(prefix_list: PrefixList, routing_tables: RoutingTables
     )
 
 
-def _complete_rule_range(rule: PrefixRule, longest: int, routing_tables: RoutingTables) -> PrefixRule:
+def _complete_rule_range(rule: PrefixRule, longest: int, routing_tables: BgpTableTraits) -> PrefixRule:
     if rule.ge is None:
         return rule
     most = longest if rule.le is None else rule.le

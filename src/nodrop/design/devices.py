@@ -2,42 +2,42 @@
 
 from collections.abc import Mapping
 
-from nodrop.design.adapting import Adaptation, Adapter
-from nodrop.design.additions import additions_of_switch, extra_lines
-from nodrop.design.addressing import Plan, format_ipv4_address
+from nodrop.design.adapting import Adaptation, PlatformAdapter
+from nodrop.design.additions import additions_of_switch, extra_frr_lines
+from nodrop.design.addressing import AddressPlan, format_ipv4_address
 from nodrop.design.balancing import has_adaptive_routing, is_weighted
 from nodrop.design.bonds import port_channels
 from nodrop.design.boxes import PlannedSwitch, PlannedSwitches, stated_settings, traits_of
-from nodrop.design.buffers import Buffers, design_buffers
-from nodrop.design.classes import Classes
-from nodrop.design.delivery import has_bgp_tables
+from nodrop.design.buffers import TierBuffers, design_dynamic_buffers
+from nodrop.design.classes import ClassesAndQosMaps
+from nodrop.design.delivery import keeps_bgp_in_config_tables
 from nodrop.design.high_frequency import design_streams
-from nodrop.design.hwskus import hwsku_of, shipped_splits, stated_hwsku
+from nodrop.design.hwskus import hwsku_of, splits_of_hwsku, stated_hwsku
 from nodrop.design.kinds import panel_uses
 from nodrop.design.modes import build_trimming
 from nodrop.design.ports import PortCables, QosProfileCache, design_interfaces
-from nodrop.design.routing import design_bgp, design_static_routes
+from nodrop.design.routing import design_bgp, design_blackhole_routes
 from nodrop.design.settings import (
+    ecmp_hash_fields,
     enable_bfd,
     gnmi_port,
-    hash_fields,
     otlp_collectors,
     stuck_queue_conditions,
 )
 from nodrop.design.static_buffers import design_static_buffers, has_static_headroom, static_headroom_notes
 from nodrop.design.styles import qos_style
-from nodrop.design.topology import Group
+from nodrop.design.topology import TierSwitchGroup
 from nodrop.design.vlans import design_vlans
-from nodrop.design.watchdog import Timers, has_pause_history
+from nodrop.design.watchdog import FabricWatchdogTimers, supports_pause_history
 from nodrop.hardware.dynamic import ResolvedProfiles, resolve_dynamic_buffers
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
-from nodrop.model.fabric import COUNTER_GROUPS, Counter, Device, Loopback, Management
+from nodrop.model.fabric import POLLED_COUNTER_GROUPS, Counter, Device, Loopback, Management
 from nodrop.model.intern import Interner
 from nodrop.model.qos import QosProfile
 from nodrop.platforms.kit.traits import canonical_release
 
-HASH_SEEDS = (0, 10, 25, 40, 55)
+HASH_SEED_BY_TIER = (0, 10, 25, 40, 55)
 """One seed per tier from the hosts up, so that no two tiers hash alike; the first three are SONiC's (sonic-buildimage
 dockers/docker-orchagent/switch.json.j2)."""
 
@@ -45,8 +45,10 @@ LOOPBACK_NAME = "Loopback0"
 """The name of the loopback, on platforms that do not prescribe one."""
 
 
-def _build_buffers(intent: Intent, group: Group, switch_model: Switch) -> Buffers:
-    return (design_static_buffers if has_static_headroom(switch_model) else design_buffers)(intent, group, switch_model)
+def _build_buffers(intent: Intent, group: TierSwitchGroup, switch_model: Switch) -> TierBuffers:
+    return (design_static_buffers if has_static_headroom(switch_model) else design_dynamic_buffers)(
+        intent, group, switch_model
+    )
 
 
 class DeviceBuilder:
@@ -56,25 +58,25 @@ class DeviceBuilder:
         self,
         intent: Intent,
         switches: PlannedSwitches,
-        plan: Plan,
+        plan: AddressPlan,
         asns: Mapping[str, int],
-        classes: Classes,
-        timers: Timers | None,
+        classes: ClassesAndQosMaps,
+        timers: FabricWatchdogTimers | None,
     ) -> None:
         self._intent, self._plan, self._asns, self._classes, self._timers = intent, plan, asns, classes, timers
         self._interner = Interner()
         self._models = models = {group: nodes[0].model for group, nodes in switches.groups.items()}
         self._buffers = {group: _build_buffers(intent, group, model) for group, model in models.items()}
         self._hwskus = {group: hwsku_of(intent, group, model) for group, model in models.items()}
-        self._shipped = {group: shipped_splits(intent, group, model) for group, model in models.items()}
+        self._shipped = {group: splits_of_hwsku(intent, group, model) for group, model in models.items()}
         self._profiles = {
             group: QosProfileCache(
-                intent, classes, timers, buffers, history=has_pause_history(held, models[group]), held=held
+                intent, classes, timers, buffers, history=supports_pause_history(held, models[group]), held=held
             )
             for group, buffers in self._buffers.items()
             for held in (traits_of(group),)
         }
-        self._resolved: dict[Group, ResolvedProfiles] = {group: {} for group in models}
+        self._resolved: dict[TierSwitchGroup, ResolvedProfiles] = {group: {} for group in models}
         self._adapters = {group: self._make_adapter(nodes[0]) for group, nodes in switches.groups.items()}
 
     def build_device(self, node: PlannedSwitch, cables: PortCables) -> Device:
@@ -87,7 +89,7 @@ class DeviceBuilder:
         return resolve_dynamic_buffers(self._design_device(node, cables))
 
     @property
-    def notes(self) -> tuple[Adaptation, ...]:
+    def static_headroom_adaptations(self) -> tuple[Adaptation, ...]:
         """Return the deviations from true cables and headroom caused by tables of switches without a dynamic model."""
         return tuple(
             note
@@ -95,14 +97,14 @@ class DeviceBuilder:
             for note in static_headroom_notes(self._intent, group, model, self._buffers[group])
         )
 
-    def _make_adapter(self, node: PlannedSwitch) -> Adapter:
+    def _make_adapter(self, node: PlannedSwitch) -> PlatformAdapter:
         profiles, length_m = self._profiles[node.group], self._length_of_spare_cables(node)
         os_traits = traits_of(node.group)
 
         def spare(speed_mbps: int | None) -> QosProfile:
             return profiles.of("fabric", speed_mbps or node.model.ports[0].speeds[0], length_m)
 
-        return Adapter(os_traits, node.group, self._timers, spare, length_m)
+        return PlatformAdapter(os_traits, node.group, self._timers, spare, length_m)
 
     def _length_of_spare_cables(self, node: PlannedSwitch) -> int:
         """Return the length of a cable that a port without one may get: that of links to other switches, else hosts."""
@@ -126,7 +128,7 @@ class DeviceBuilder:
             management=Management(
                 interface="eth0",
                 addresses=(f"{format_ipv4_address(plan.management(node))}/{plan.oob.prefix_length}",),
-                gateway=format_ipv4_address(plan.gateway),
+                gateway=format_ipv4_address(plan.management_gateway),
                 own_vrf=True,
             ),
             bgp=enable_bfd(
@@ -141,8 +143,8 @@ class DeviceBuilder:
                 ),
                 bfd=self._intent.routing.bfd,
             ),
-            static_routes=design_static_routes(plan, node),
-            routing_tables=has_bgp_tables(self._intent.routing, node.declaration),
+            static_routes=design_blackhole_routes(plan, node),
+            routing_tables=keeps_bgp_in_config_tables(self._intent.routing, node.declaration),
             qos_style=qos_style(node.declaration, self._classes.lossless),
             buffer_model=buffers.model,
             dynamic_buffers=buffers.dynamic,
@@ -150,18 +152,18 @@ class DeviceBuilder:
             watchdog_polling_ms=self._timers.wanted_polling_ms if self._timers else None,
             watchdog_conditions=stuck_queue_conditions(self._intent.pfc),
             trimming=build_trimming(self._intent),
-            counters=tuple(Counter(group=group, enabled=True) for group in COUNTER_GROUPS),
-            hash_seed=HASH_SEEDS[node.tier],
+            counters=tuple(Counter(group=group, enabled=True) for group in POLLED_COUNTER_GROUPS),
+            hash_seed=HASH_SEED_BY_TIER[node.tier],
             ntp_servers=tuple(sorted(services.ntp)),
             syslog_servers=tuple(sorted(services.syslog)),
             dns_servers=tuple(sorted(services.dns)),
             snmp_location=services.snmp.location,
             snmp_contact=services.snmp.contact,
-            hash_fields=hash_fields(self._intent.routing),
+            hash_fields=ecmp_hash_fields(self._intent.routing),
             adaptive_routing=has_adaptive_routing(self._intent.routing),
             gnmi_port=gnmi_port(self._intent.services),
             otlp_collectors=otlp_collectors(self._intent.services),
             high_frequency=design_streams(self._intent.services, self._classes, node.model, ports, buffers.pools),
             extra=additions_of_switch(self._intent, node),
-            extra_lines=extra_lines(self._intent, node),
+            extra_lines=extra_frr_lines(self._intent, node),
         )

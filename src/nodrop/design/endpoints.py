@@ -8,9 +8,9 @@ from nodrop.design.boxes import PlannedSwitches, format_panel_ports
 from nodrop.design.cabling import HostCable, LinkEndKind, joining_splits, resolve_cabling
 from nodrop.design.naming import host_identity, name_of
 from nodrop.design.rails import rail_faults, suggest_more_switches
-from nodrop.design.splits import SplitPort, group_panels, split_ports
+from nodrop.design.splits import SplitPort, panels_of_endpoints, split_ports
 from nodrop.design.topology import endpoints_of_group, group_of_endpoints, model_of, topology_of
-from nodrop.design.uplinks import can_upper_switches_hold
+from nodrop.design.uplinks import can_upper_switches_connect
 from nodrop.errors import Problem
 from nodrop.hardware import nearest_word_hint, nic, nics
 from nodrop.hardware.schema import Nic
@@ -34,7 +34,7 @@ class HostPortPlace(NamedTuple):
 
 def host_port_places(group: Endpoints) -> Iterator[HostPortPlace]:
     """Yield the place of every port of a group; all follow from ids."""
-    width, together = group.switches_of_each, group.ports_on_switch
+    width, together = group.leaves_per_host, group.ports_on_switch
     for host in group.ids:
         block, position = divmod(host - 1, group.leaf_group)
         for port in range(1, group.ports + 1):
@@ -44,13 +44,13 @@ def host_port_places(group: Endpoints) -> Iterator[HostPortPlace]:
 
 def host_cables(intent: Intent, switches: PlannedSwitches, problems: list[Problem]) -> tuple[HostCable, ...]:
     """Return the links to all hosts; every fault is found, one problem for each group and kind."""
-    _check_names(intent, problems)
+    _check_host_group_names(intent, problems)
     taken: dict[tuple[str, int], dict[SplitPort, str]] = {}
     groups = intent.endpoints
     return tuple(cable for name in groups for cable in _cables_of_group(intent, name, switches, taken, problems))
 
 
-def _check_names(intent: Intent, problems: list[Problem]) -> None:
+def _check_host_group_names(intent: Intent, problems: list[Problem]) -> None:
     """Refuse groups whose hosts would have the identity of a switch, or of a host of another group."""
     owner: dict[str, str] = {}
     of_switches = {group.name for group in topology_of(intent).groups}
@@ -75,7 +75,7 @@ def _cables_of_group(
 ) -> Iterator[HostCable]:
     """Yield the links of a group; `taken` holds the hosts of each panel port of each switch, and is updated."""
     group, keys = intent.endpoints[name], ("endpoints", name)
-    sharing_fault = _shared_switch_fault(intent, name)
+    sharing_fault = _ports_per_host_switch_fault(intent, name)
     if sharing_fault is not None:
         problems.append(sharing_fault)
         return
@@ -88,7 +88,7 @@ def _cables_of_group(
     card = _find_nic(intent, keys, group, problems)
     panels = _panels_of_group(intent, name, problems)
     ends = [LinkEndKind.of(model, group.split, panels, group.lanes), *([LinkEndKind.of_nic(card)] if card else [])]
-    needed = _count_slots(group)
+    needed = _ports_needed_per_switch(group)
     link = resolve_cabling(intent, keys, group, ends, problems, lambda n: needed <= len(panels) * n) if card else None
     ports = split_ports(panels, group.split)
     spots = tuple(host_port_places(group))
@@ -104,9 +104,9 @@ def _cables_of_group(
         host, jack = name_of(intent, host_identity(name, place.host)), ports[place.slot]
         switch = present[place.switch]
         host_of_jack = taken.setdefault((switch.name, jack.panel), {})
-        clash = _describe_jack_clash(host_of_jack, jack, host, switch.name)
+        clash = _claim_port_or_describe_clash(host_of_jack, jack, host, switch.name)
         if clash:
-            hint = _suggest_ports(intent, name) or _MORE_PORTS_HINT
+            hint = _suggest_host_ports(intent, name) or _MORE_PORTS_HINT
             problems.append(intent.problem((*keys, "leaf_ports"), clash, "separate leaf_ports", hint))
             return
         if link is not None:
@@ -122,7 +122,7 @@ def _cables_of_group(
             )
 
 
-def _shared_switch_fault(intent: Intent, name: str) -> Problem | None:
+def _ports_per_host_switch_fault(intent: Intent, name: str) -> Problem | None:
     """Return why so many ports of each host of a group cannot share a switch."""
     group, switch_label = intent.endpoints[name], group_of_endpoints(intent, name).name
     together, path = group.ports_per_leaf, ("endpoints", name, "ports_per_leaf")
@@ -164,7 +164,7 @@ def _find_nic(intent: Intent, keys: tuple[str, ...], group: Endpoints, problems:
     return card
 
 
-def _describe_jack_clash(host_of_jack: dict[SplitPort, str], jack: SplitPort, host: str, switch: str) -> str:
+def _claim_port_or_describe_clash(host_of_jack: dict[SplitPort, str], jack: SplitPort, host: str, switch: str) -> str:
     """Return why a host cannot have a part of a panel port, empty if it can; `host_of_jack` is kept up."""
     for other_jack, owner in host_of_jack.items():
         if other_jack.splits != jack.splits:
@@ -182,7 +182,7 @@ def _panels_of_group(intent: Intent, name: str, problems: list[Problem]) -> tupl
         if len(endpoints_of_group(intent, switches)) == 1:
             return of_switch
         fault = f"several groups share the {switches.label}' endpoint ports"
-        hint = _suggest_ports(intent, name) or _MORE_PORTS_HINT
+        hint = _suggest_host_ports(intent, name) or _MORE_PORTS_HINT
         problems.append(intent.problem(("endpoints", name), fault, "separate leaf_ports", hint))
         return ()
     foreign = set(group.leaf_ports) - set(of_switch)
@@ -193,14 +193,14 @@ def _panels_of_group(intent: Intent, name: str, problems: list[Problem]) -> tupl
     return group.leaf_ports
 
 
-def _suggest_ports(intent: Intent, name: str) -> str:
+def _suggest_host_ports(intent: Intent, name: str) -> str:
     """Return `leaf_ports` that are enough for a group and nobody else's; empty if there are too few."""
     switches = group_of_endpoints(intent, name)
     groups = {key: intent.endpoints[key] for key in endpoints_of_group(intent, switches)}
     stated = {panel for key, group in groups.items() if key != name for panel in group.leaf_ports or ()}
     free = [panel for panel in switches.endpoints if panel not in stated]
     for key, group in groups.items():
-        needed = -(-_count_slots(group) // group.split)
+        needed = -(-_ports_needed_per_switch(group) // group.split)
         if key == name:
             break
         if group.leaf_ports is None:
@@ -208,7 +208,7 @@ def _suggest_ports(intent: Intent, name: str) -> str:
     return f"leaf_ports: {show_ids(free[:needed])}" if needed <= len(free) else ""
 
 
-def _count_slots(group: Endpoints) -> int:
+def _ports_needed_per_switch(group: Endpoints) -> int:
     """Return how many ports of a switch a group needs."""
     hosts = 1 + max((host - 1) % group.leaf_group for host in group.ids)
     return hosts * group.ports_on_switch
@@ -216,9 +216,9 @@ def _count_slots(group: Endpoints) -> int:
 
 def _has_exclusive_panels(intent: Intent, name: str) -> bool:
     """Whether no other group shares panel ports with a group, which allows a different split of these."""
-    own_panels = set(group_panels(intent, name))
+    own_panels = set(panels_of_endpoints(intent, name))
     return not any(
-        own_panels & set(group_panels(intent, other_endpoint))
+        own_panels & set(panels_of_endpoints(intent, other_endpoint))
         for other_endpoint in endpoints_of_group(intent, group_of_endpoints(intent, name))
         if other_endpoint != name
     )
@@ -243,21 +243,21 @@ def _placement_faults(
             present,
             {place.switch for place in spots},
             _switch_hint_function(intent, name),
-            lambda switch_count: _can_share_switches(group, switch_count, len(panels) * group.split),
+            lambda switch_count: _fits_on_fewer_switches(group, switch_count, len(panels) * group.split),
         )
     )
     yield from of_rails
     if missing and not of_rails:
         lost = {place.host for place in spots if place.switch in missing}
         fault = f"{name} {show_ids(lost)} would be on {box.name} {show_ids(missing)}"
-        change_hint = (lost == set(group.ids) and _render_host_ids(_ids_on_switches(group, present))) or (
+        change_hint = (lost == set(group.ids) and _render_host_ids(_host_ids_on_present_switches(group, present))) or (
             _join_alternatives(
                 _render_change_with_switches(intent, name, "", missing), _render_host_ids(set(group.ids) - lost)
             )
         )
         hint = change_hint or suggest_more_switches(intent, box)
         yield intent.problem((*keys, "ids"), fault, f"{box.name} {show_ids(present)}", hint)
-    needed, port_count = _count_slots(group), len(panels) * group.split
+    needed, port_count = _ports_needed_per_switch(group), len(panels) * group.split
     if panels and needed > port_count:
         most = port_count // group.ports_on_switch
         smaller = (
@@ -271,21 +271,21 @@ def _placement_faults(
         fewer = _render_change_with_switches(intent, name, f"leaf_group: {most}", smaller - present) if most else ""
         split = next((f"split: {into}" for into in finer if needed <= len(panels) * into), "")
         hint = (
-            _join_alternatives(split, _suggest_ports(intent, name), fewer, _render_host_ids(set(group.ids) - lost))
+            _join_alternatives(split, _suggest_host_ports(intent, name), fewer, _render_host_ids(set(group.ids) - lost))
             or _MORE_PORTS_HINT
         )
         yield intent.problem((*keys, "leaf_group"), fault, f"at most the {port_count} it has, {where}", hint)
 
 
-def _can_share_switches(group: Endpoints, switch_count: int, port_count: int) -> bool:
+def _fits_on_fewer_switches(group: Endpoints, switch_count: int, port_count: int) -> bool:
     """Whether the ports of each host fit on fewer switches, several on each; `port_count` is that of a switch."""
     together, rest = divmod(group.ports, switch_count)
-    return not rest and _count_slots(group.model_copy(update={"ports_per_leaf": together})) <= port_count
+    return not rest and _ports_needed_per_switch(group.model_copy(update={"ports_per_leaf": together})) <= port_count
 
 
-def _ids_on_switches(group: Endpoints, present: Set[int]) -> set[int]:
+def _host_ids_on_present_switches(group: Endpoints, present: Set[int]) -> set[int]:
     """Return the lowest ids for as many hosts on switches that exist; empty if these take fewer."""
-    width = group.switches_of_each
+    width = group.leaves_per_host
     blocks = sorted({(switch - 1) // width for switch in present})
     whole = (block for block in blocks if set(range(block * width + 1, (block + 1) * width + 1)) <= present)
     hosts = (block * group.leaf_group + host for block in whole for host in range(1, group.leaf_group + 1))
@@ -302,7 +302,7 @@ def _render_change_with_switches(intent: Intent, name: str, change: str, missing
     """Return a change together with the switches that it needs besides; empty if those above cannot take them."""
     group = group_of_endpoints(intent, name)
     present = missing | set(group.wanted.ids)
-    if missing and not can_upper_switches_hold(intent, group, present):
+    if missing and not can_upper_switches_connect(intent, group, present):
         return ""
     keys = ".".join((*group.keys, "ids"))
     return " and ".join(filter(None, (change, f"{keys}: {show_ids(present)}" if missing else "")))

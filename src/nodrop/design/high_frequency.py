@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nodrop.design.boxes import PlannedSwitches
-from nodrop.design.classes import Classes
+from nodrop.design.classes import ClassesAndQosMaps
 from nodrop.design.topology import topology_of
 from nodrop.errors import Problem
 from nodrop.hardware import asic, asics, switch, switches
@@ -36,7 +36,11 @@ def supported_sampling(platform_traits: Traits, model: str) -> Sampling | None:
 
 
 def design_streams(
-    services: Services, classes: Classes, switch_model: Switch, ports: Iterable[Interface], pools: Iterable[BufferPool]
+    services: Services,
+    classes: ClassesAndQosMaps,
+    switch_model: Switch,
+    ports: Iterable[Interface],
+    pools: Iterable[BufferPool],
 ) -> tuple[CounterStream, ...]:
     """Return the stream of a switch whose platform and ASIC have one: of the classes that are lossless or RDMA."""
     wanted_high_frequency = services.telemetry.high_frequency
@@ -64,18 +68,18 @@ def design_streams(
 
 
 def _sampled_objects(
-    kind: SampledKind, classes: Classes, ports: Iterable[Interface], pools: Iterable[BufferPool]
+    kind: SampledKind, classes: ClassesAndQosMaps, ports: Iterable[Interface], pools: Iterable[BufferPool]
 ) -> Iterator[str]:
     if kind == "buffer-pools":
         yield from (pool.name for pool in pools)
         return
-    numbers = _sampled_indexes(kind, classes)
+    numbers = _sampled_queue_or_group_indexes(kind, classes)
     for port in ports:
         if port.enabled is True and port.qos is not None:
             yield from (f"{port.name}/{number}" for number in numbers) if kind != "ports" else (port.name,)
 
 
-def _sampled_indexes(kind: SampledKind, classes: Classes) -> tuple[int, ...]:
+def _sampled_queue_or_group_indexes(kind: SampledKind, classes: ClassesAndQosMaps) -> tuple[int, ...]:
     """Return the queues or priority groups of the classes that are lossless or RDMA."""
     mapped = classes.tc_to_queue if kind == "queues" else classes.tc_to_priority_group
     wanted_priorities = [
@@ -136,7 +140,7 @@ def _interval_faults(
         yield intent.problem((*_HIGH_FREQUENCY_KEY_PATH, "interval"), show_us(wanted_high_frequency.interval), expected)
 
 
-def stream_bandwidth_faults(
+def stream_lane_and_rate_faults(
     intent: Intent, switches: PlannedSwitches, devices: Mapping[str, Device]
 ) -> Iterator[Problem]:
     """Yield the ports of each tier that are not sampled, else a stream that is too fast for the management port."""

@@ -26,16 +26,16 @@ _ECT0_CODEPOINT = 2
 def host_tos(intent: Intent) -> int:
     """Return the ToS byte of RoCE packets; left out, that of the RDMA class."""
     stated = intent.hosts.tos
-    return ect_tos_of_dscp(_dscp_or_usual(intent, "rdma", DEFAULT_RDMA_DSCP)) if stated is None else stated
+    return ect_tos_of_dscp(_dscp_of_purpose_or_usual(intent, "rdma", DEFAULT_RDMA_DSCP)) if stated is None else stated
 
 
 def host_cnp_dscp(intent: Intent) -> int:
     """Return the DSCP of CNPs; left out, that of the CNP class, or the usual one without such a class."""
     stated = intent.hosts.cnp_dscp
-    return _dscp_or_usual(intent, "cnp", DEFAULT_CNP_DSCP) if stated is None else stated
+    return _dscp_of_purpose_or_usual(intent, "cnp", DEFAULT_CNP_DSCP) if stated is None else stated
 
 
-def host_pfc(intent: Intent) -> tuple[int, ...]:
+def host_pfc_priorities(intent: Intent) -> tuple[int, ...]:
     """Return the priorities with PFC on the NICs; left out, those of the lossless classes."""
     stated = intent.hosts.pfc
     if stated is not None:
@@ -43,14 +43,14 @@ def host_pfc(intent: Intent) -> tuple[int, ...]:
     return lossless_priorities(intent.classes) if has_pfc(intent.mode) else ()
 
 
-def host_dcqcn(intent: Intent) -> bool:
+def hosts_use_dcqcn(intent: Intent) -> bool:
     """Return whether NICs slow down for CNPs; left out, not in the modes `NO_DCQCN_REASON_BY_MODE`."""
     return intent.hosts.dcqcn and (
         intent.mode not in NO_DCQCN_REASON_BY_MODE or "dcqcn" in intent.hosts.model_fields_set
     )
 
 
-def fifo_tos(intent: Intent) -> int | None:
+def nccl_fifo_tos(intent: Intent) -> int | None:
     """Return the ToS byte of NCCL's control messages, of the first DSCP of their class; None if no class is named."""
     wanted_traffic_class = intent.classes.get(intent.hosts.fifo_class or "")
     return (
@@ -67,24 +67,26 @@ def ect_tos_of_dscp(dscp: int) -> int:
 
 def redundant_host_keys(intent: Intent) -> tuple[str, ...]:
     """Return the keys of `hosts` that state what would follow from the classes without them."""
-    followed = {"tos": host_tos, "cnp_dscp": host_cnp_dscp, "pfc": host_pfc}
+    followed = {"tos": host_tos, "cnp_dscp": host_cnp_dscp, "pfc": host_pfc_priorities}
     bare = intent.model_copy(update={"hosts": intent.hosts.model_copy(update=dict.fromkeys(followed))})
     return tuple(key for key, value in followed.items() if getattr(intent.hosts, key) == value(bare))
 
 
-def host_faults(intent: Intent) -> Iterator[Problem]:
+def nic_setting_faults(intent: Intent) -> Iterator[Problem]:
     """Yield contradictions between the classes and how NICs are set, each at a line that makes it."""
     hosts = intent.hosts
-    yield from _undecided_purposes(intent)
+    yield from _ambiguous_nic_class_faults(intent)
     rdma, cnp = _classes_of_purpose(intent.classes, "rdma"), _classes_of_purpose(intent.classes, "cnp")
     if hosts.tos is not None and (dscps := _dscps_of_classes(intent, rdma)) and hosts.tos >> 2 not in dscps:
         fault = f"ToS {hosts.tos} is DSCP {hosts.tos >> 2}, which is not of the RDMA class"
         expected = " or ".join(str(ect_tos_of_dscp(dscp)) for dscp in dscps)
-        yield intent.problem(("hosts", "tos"), fault, expected, _hint_without_key(intent, "tos", rdma, "dscp"))
+        yield intent.problem(("hosts", "tos"), fault, expected, _hint_leave_key_out(intent, "tos", rdma, "dscp"))
     if hosts.cnp_dscp is not None and (dscps := _dscps_of_classes(intent, cnp)) and hosts.cnp_dscp not in dscps:
         fault = f"DSCP {hosts.cnp_dscp} is not of the CNP class"
         expected = " or ".join(map(str, dscps))
-        yield intent.problem(("hosts", "cnp_dscp"), fault, expected, _hint_without_key(intent, "cnp_dscp", cnp, "dscp"))
+        yield intent.problem(
+            ("hosts", "cnp_dscp"), fault, expected, _hint_leave_key_out(intent, "cnp_dscp", cnp, "dscp")
+        )
     lossless = lossless_priorities(intent.classes)
     if hosts.pfc is not None and hosts.pfc != lossless:
         fault = f"NICs with PFC on {show_ids(hosts.pfc) or 'nothing'}"
@@ -94,12 +96,12 @@ def host_faults(intent: Intent) -> Iterator[Problem]:
             for name, wanted_traffic_class in intent.classes.items()
             if wanted_traffic_class.lossless
         }
-        yield intent.problem(("hosts", "pfc"), fault, expected, _hint_without_key(intent, "pfc", classes, "priority"))
-    yield from _fifo_faults(intent)
-    yield from _mtu_faults(intent)
+        yield intent.problem(("hosts", "pfc"), fault, expected, _hint_leave_key_out(intent, "pfc", classes, "priority"))
+    yield from _nccl_fifo_class_faults(intent)
+    yield from _rdma_mtu_faults(intent)
 
 
-def _undecided_purposes(intent: Intent) -> Iterator[Problem]:
+def _ambiguous_nic_class_faults(intent: Intent) -> Iterator[Problem]:
     """Yield purposes with several classes that could be the NICs' own, if the intent does not choose."""
     hosts = intent.hosts
     asked: tuple[tuple[str, Purpose, int, int | None], ...] = (
@@ -116,7 +118,7 @@ def _undecided_purposes(intent: Intent) -> Iterator[Problem]:
             yield intent.problem(("classes", last), fault, f"hosts.{key}: {values}")
 
 
-def _fifo_faults(intent: Intent) -> Iterator[Problem]:
+def _nccl_fifo_class_faults(intent: Intent) -> Iterator[Problem]:
     name = intent.hosts.fifo_class
     if name is None:
         return
@@ -130,7 +132,7 @@ def _fifo_faults(intent: Intent) -> Iterator[Problem]:
         yield intent.problem(("hosts", "fifo_class"), fault, "a class that names its DSCPs", hint)
 
 
-def _mtu_faults(intent: Intent) -> Iterator[Problem]:
+def _rdma_mtu_faults(intent: Intent) -> Iterator[Problem]:
     hosts = intent.hosts
     needed = hosts.rdma_mtu + ROCE_HEADERS_BYTES
     if needed <= intent.mtu:
@@ -144,7 +146,7 @@ def _mtu_faults(intent: Intent) -> Iterator[Problem]:
         yield intent.problem(("mtu",), fault, f"mtu: {needed} or more", f"or hosts.rdma_mtu: {fitting}")
 
 
-def _hint_without_key(intent: Intent, key: str, classes: dict[str, TrafficClass], class_key: str) -> str:
+def _hint_leave_key_out(intent: Intent, key: str, classes: dict[str, TrafficClass], class_key: str) -> str:
     """Return what to do instead: leave the key out, with the classes that then decide it and their lines."""
     class_places = []
     for name in classes:
@@ -153,7 +155,7 @@ def _hint_without_key(intent: Intent, key: str, classes: dict[str, TrafficClass]
     return f"or leave hosts.{key} out: it follows from {' and '.join(class_places)}" if class_places else ""
 
 
-def _dscp_or_usual(intent: Intent, purpose: Purpose, usual: int) -> int:
+def _dscp_of_purpose_or_usual(intent: Intent, purpose: Purpose, usual: int) -> int:
     dscp = _dscp_of_purpose(intent, purpose, usual)
     return usual if dscp is None else dscp
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from nodrop.design.adapting import Adaptation
 from nodrop.design.boxes import PlannedSwitch, PlannedSwitches, stated_settings, traits_of
 from nodrop.design.kinds import panel_uses
-from nodrop.design.topology import Group
+from nodrop.design.topology import TierSwitchGroup
 from nodrop.errors import Problem
 from nodrop.hardware import asic, nearest_word_hint
 from nodrop.hardware.ports import BreakoutByPanel, format_breakouts
@@ -17,7 +17,7 @@ from nodrop.hardware.schema import HwskuPortLayout, Switch
 from nodrop.intent.schema import Intent
 
 
-def hwsku_of(intent: Intent, group: Group, switch_model: Switch) -> str | None:
+def hwsku_of(intent: Intent, group: TierSwitchGroup, switch_model: Switch) -> str | None:
     """Return the HWSKU of a tier's switches; None for the base one of the model.
 
     Of those that have the declared ports: one whose table has rows for all their speeds, the base one, one of the very
@@ -37,7 +37,7 @@ def hwsku_of(intent: Intent, group: Group, switch_model: Switch) -> str | None:
 
     fitting = [
         (hwsku, layout)
-        for layout in _find_layouts(intent, group, switch_model)
+        for layout in _layouts_of_release(intent, group, switch_model)
         if layout.has(declared)
         for hwsku in layout.hwskus
     ]
@@ -74,31 +74,31 @@ def hwsku_faults(intent: Intent, switches: PlannedSwitches) -> Iterator[Problem]
             yield intent.problem(keys, fault, expected, hint)
 
 
-def _are_alike(intent: Intent, group: Group, model: Switch, hwsku: str, usual: str | None) -> bool:
+def _are_alike(intent: Intent, group: TierSwitchGroup, model: Switch, hwsku: str, usual: str | None) -> bool:
     """Whether a HWSKU can stand for another: if headroom comes from tables, only one with the same ports and table."""
-    if asic(model.asic).computes or hwsku == usual:
+    if asic(model.asic).has_headroom_terms or hwsku == usual:
         return True
-    layouts = list(_find_layouts(intent, group, model))
+    layouts = list(_layouts_of_release(intent, group, model))
     ports, usual_ports = (
         next((layout.ports for layout in layouts if name in layout.hwskus), None) for name in (hwsku, usual)
     )
     return model.sonic.table(hwsku) == model.sonic.table(usual) and ports is not None and ports == usual_ports
 
 
-def shipped_splits(intent: Intent, group: Group, switch_model: Switch) -> Mapping[int, int]:
+def splits_of_hwsku(intent: Intent, group: TierSwitchGroup, switch_model: Switch) -> Mapping[int, int]:
     """Return the panel ports that the HWSKU of a tier's switches breaks out, and into how many ports each."""
     hwsku = hwsku_of(intent, group, switch_model) or switch_model.sonic.hwsku
     layout = next(
-        (candidate for candidate in _find_layouts(intent, group, switch_model) if hwsku in candidate.hwskus), None
+        (candidate for candidate in _layouts_of_release(intent, group, switch_model) if hwsku in candidate.hwskus), None
     )
     return {panel: into for panel, (into, _) in layout.ports.items() if into > 1} if layout else {}
 
 
-def hwsku_notes(intent: Intent, group: Group, switch_model: Switch) -> Iterator[Adaptation]:
+def hwsku_notes(intent: Intent, group: TierSwitchGroup, switch_model: Switch) -> Iterator[Adaptation]:
     """Yield a note where no HWSKU of the model has the declared ports, with one that has as many elsewhere."""
     declared, layouts = (
         _declared_panel_uses(intent, group, switch_model),
-        tuple(_find_layouts(intent, group, switch_model)),
+        tuple(_layouts_of_release(intent, group, switch_model)),
     )
     if not layouts or any(layout.has(declared) for layout in layouts):
         return
@@ -109,7 +109,7 @@ def hwsku_notes(intent: Intent, group: Group, switch_model: Switch) -> Iterator[
     yield Adaptation(f"{group.name}*/hwsku", format_breakouts(declared), str(switch_model.sonic.hwsku), reason)
 
 
-def _declared_panel_uses(intent: Intent, group: Group, model: Switch) -> BreakoutByPanel:
+def _declared_panel_uses(intent: Intent, group: TierSwitchGroup, model: Switch) -> BreakoutByPanel:
     """Return how a group's panel ports are used by the lists, splits and speeds of the intent."""
     declared: dict[int, tuple[int, int]] = {}
     for links, into, panels, _ in panel_uses(intent, group, model):
@@ -118,9 +118,9 @@ def _declared_panel_uses(intent: Intent, group: Group, model: Switch) -> Breakou
     return declared
 
 
-def _find_layouts(intent: Intent, group: Group, switch_model: Switch) -> Iterator[HwskuPortLayout]:
+def _layouts_of_release(intent: Intent, group: TierSwitchGroup, switch_model: Switch) -> Iterator[HwskuPortLayout]:
     """Yield the layouts that the release of a tier has; none where the HWSKU does not follow the ports."""
-    if not asic(switch_model.asic).computes:
+    if not asic(switch_model.asic).has_headroom_terms:
         release = group.wanted.version
         yield from (layout for layout in switch_model.sonic.layouts if layout.since is None or layout.since <= release)
 

@@ -6,10 +6,10 @@ from math import ceil
 
 from nodrop.design.blocks import PeerPortBlocks
 from nodrop.design.splits import split_ports
-from nodrop.design.topology import Join, model_of
-from nodrop.intent.topology import MOST_LINKS
+from nodrop.design.topology import GroupJoin, model_of
+from nodrop.intent.topology import MOST_LINKS_PER_SWITCH_PAIR
 
-_LIMIT_SCALE = 10**6
+_OVERSUBSCRIPTION_LIMIT_SCALE = 10**6
 """Limits have at most six decimals, so in millionths they compare exactly."""
 
 
@@ -17,7 +17,7 @@ _LIMIT_SCALE = 10**6
 class JoinChoice:
     """How two groups are joined: by an intent, or by an alternative to it."""
 
-    join: Join
+    join: GroupJoin
     links: int
     """Between two switches."""
     uppers: PeerPortBlocks
@@ -30,7 +30,7 @@ class JoinChoice:
     """Bandwidth of a lower switch to higher groups by other joins."""
 
     @classmethod
-    def of(cls, join: Join, down_mbps: int, beside_mbps: int = 0) -> "JoinChoice":
+    def of(cls, join: GroupJoin, down_mbps: int, beside_mbps: int = 0) -> "JoinChoice":
         """Return the choice of an intent."""
         lower, upper = join.lower, join.upper
         return cls(
@@ -58,7 +58,7 @@ class JoinChoice:
         return self.join.wanted.speed
 
     @property
-    def limit(self) -> float:
+    def oversubscription_limit(self) -> float:
         """Oversubscription, at most."""
         return self.join.lower.limit
 
@@ -68,31 +68,33 @@ class JoinChoice:
         return self.links * self.join.fewest_uppers * self.speed_mbps + self.beside_mbps
 
     @property
-    def fits(self) -> bool:
+    def has_ports_for_all_peers(self) -> bool:
         """Whether every peer gets its ports and nobody else's."""
         return not any(peers.explain_clash(self.links) for peers in (self.uppers, self.lowers))
 
     @property
     def exceeds_ratio(self) -> bool:
         """Whether some lower switch has more bandwidth downwards than the limit allows."""
-        return self.down_mbps * _LIMIT_SCALE > self.up_mbps * round(self.limit * _LIMIT_SCALE)
+        return self.down_mbps * _OVERSUBSCRIPTION_LIMIT_SCALE > self.up_mbps * round(
+            self.oversubscription_limit * _OVERSUBSCRIPTION_LIMIT_SCALE
+        )
 
     def with_even_ports(self, *, uppers: bool = False, lowers: bool = False) -> "JoinChoice":
         """Return this with the ports for the peers above, or below, shared out evenly."""
         return replace(
             self,
-            uppers=replace(self.uppers, slots=_fewest_slots(self.uppers.ids)) if uppers else self.uppers,
-            lowers=replace(self.lowers, slots=_fewest_slots(self.lowers.ids)) if lowers else self.lowers,
+            uppers=replace(self.uppers, slots=_default_slot_count(self.uppers.ids)) if uppers else self.uppers,
+            lowers=replace(self.lowers, slots=_default_slot_count(self.lowers.ids)) if lowers else self.lowers,
         )
 
-    def with_ports(self) -> "JoinChoice | None":
+    def with_ports_for_all_peers(self) -> "JoinChoice | None":
         """Return the smallest change of the assignment of ports that gives all peers theirs; None if there is none."""
         ends = ((False, False), (True, False), (False, True), (True, True))
         choices = (self.with_even_ports(uppers=uppers, lowers=lowers) for uppers, lowers in ends)
-        return next((choice for choice in choices if choice.fits), None)
+        return next((choice for choice in choices if choice.has_ports_for_all_peers), None)
 
 
-def _fewest_slots(ids: tuple[int, ...]) -> int:
+def _default_slot_count(ids: tuple[int, ...]) -> int:
     """Return among how many peers ports are shared out evenly: as many as there are if ids then have separate slots."""
     count = len(ids)
     return count if len({number % count for number in ids}) == count else max(ids)
@@ -104,19 +106,23 @@ def _sorted_distinct(numbers: Iterable[int]) -> tuple[int, ...]:
 
 def suggest_port_changes(choice: JoinChoice) -> str:
     """Return changes that make the ports suffice: other ports, fewer links, or both; empty if there are none."""
-    same = choice.with_ports()
+    same = choice.with_ports_for_all_peers()
     fewer = [replace(choice, links=links) for links in range(choice.links - 1, 0, -1)]
-    plain = next((option for option in fewer if option.fits), None)
-    both_choice = next((option for less in fewer if (option := less.with_ports())), None)
+    plain = next((option for option in fewer if option.has_ports_for_all_peers), None)
+    both_choice = next((option for less in fewer if (option := less.with_ports_for_all_peers())), None)
     choices = [option for option in (same, plain) if option] or [option for option in (both_choice,) if option]
     return ", or ".join(_describe_key_changes(choice, option) for option in choices)
 
 
 def suggest_oversubscription_fixes(choice: JoinChoice) -> str:
     """Return changes that end the oversubscription of all leaves: more links, or a higher limit."""
-    further_choices = (replace(choice, links=links) for links in range(choice.links + 1, MOST_LINKS + 1))
-    wider = next((fit for wide in further_choices if not wide.exceeds_ratio and (fit := wide.with_ports())), None)
-    raised = f"max_oversubscription: {_format_ratio(choice)}"
+    further_choices = (
+        replace(choice, links=links) for links in range(choice.links + 1, MOST_LINKS_PER_SWITCH_PAIR + 1)
+    )
+    wider = next(
+        (fit for wide in further_choices if not wide.exceeds_ratio and (fit := wide.with_ports_for_all_peers())), None
+    )
+    raised = f"max_oversubscription: {_format_oversubscription_limit(choice)}"
     return f"{_describe_key_changes(choice, wider)}, or {raised}" if wider else raised
 
 
@@ -124,7 +130,7 @@ def _describe_key_changes(old: JoinChoice, new: JoinChoice) -> str:
     """Return how the intent's keys must change to get from one choice to another that its limit allows."""
     key_changes = [f"{old.join.words.links}: {new.links}"] if new.links != old.links else []
     key_changes += format_slot_settings(new) if (new.uppers, new.lowers) != (old.uppers, old.lowers) else []
-    key_changes += [f"max_oversubscription: {_format_ratio(new)}"] if new.exceeds_ratio else []
+    key_changes += [f"max_oversubscription: {_format_oversubscription_limit(new)}"] if new.exceeds_ratio else []
     return " and ".join(key_changes)
 
 
@@ -135,6 +141,6 @@ def format_slot_settings(choice: JoinChoice) -> list[str]:
     return [f"{key}: {count}" for key, count in slots if count is not None]
 
 
-def _format_ratio(choice: JoinChoice) -> str:
+def _format_oversubscription_limit(choice: JoinChoice) -> str:
     """Return the least limit, in hundredths, that allows a choice."""
     return f"{ceil(100 * choice.down_mbps / choice.up_mbps) / 100:g}"

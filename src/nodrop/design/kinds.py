@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nodrop.design.boxes import lanes_by_speed
-from nodrop.design.splits import group_panels
-from nodrop.design.topology import Group, endpoints_of_group, topology_of
+from nodrop.design.splits import panels_of_endpoints
+from nodrop.design.topology import TierSwitchGroup, endpoints_of_group, topology_of
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Endpoints, Intent
 from nodrop.intent.topology import GroupUplinks, Uplinks
@@ -32,7 +32,7 @@ class PanelUse(NamedTuple):
     keys: tuple[str, ...]
 
 
-def panel_uses(intent: Intent, group: Group, switch_model: Switch) -> Iterator[PanelUse]:
+def panel_uses(intent: Intent, group: TierSwitchGroup, switch_model: Switch) -> Iterator[PanelUse]:
     """Yield the uses of the panel ports of a group's switches: links up, links down, and those to hosts."""
     topology = topology_of(intent)
     for join in topology.joins_above(group):
@@ -41,10 +41,10 @@ def panel_uses(intent: Intent, group: Group, switch_model: Switch) -> Iterator[P
         yield PanelUse(join.wanted, join.upper_split_factor, join.upper_panels(switch_model), join.keys)
     for name in endpoints_of_group(intent, group):
         wanted = intent.endpoints[name]
-        yield PanelUse(wanted, wanted.split, group_panels(intent, name), ("endpoints", name))
+        yield PanelUse(wanted, wanted.split, panels_of_endpoints(intent, name), ("endpoints", name))
 
 
-def link_kinds_of(intent: Intent, group: Group, switch_model: Switch) -> tuple[LinkKind, ...]:
+def link_kinds_of(intent: Intent, group: TierSwitchGroup, switch_model: Switch) -> tuple[LinkKind, ...]:
     """Return the kinds of links of a group: those to other groups and those to every group of endpoints."""
     return tuple(
         LinkKind(

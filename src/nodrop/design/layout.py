@@ -16,7 +16,7 @@ from nodrop.design.endpoints import host_cables
 from nodrop.design.spares import drop_spare_cables, spare_faults, spare_panels
 from nodrop.design.splits import split_faults
 from nodrop.design.stated_cables import host_row_faults, stated_cables
-from nodrop.design.topology import Group, Topology, model_of, topology_of
+from nodrop.design.topology import TierSwitchGroup, Topology, model_of, topology_of
 from nodrop.design.uplinks import fabric_cables
 from nodrop.errors import Problem
 from nodrop.hardware.schema import Switch
@@ -42,7 +42,7 @@ def lay_out(intent: Intent, switches: PlannedSwitches, problems: list[Problem]) 
     if len(faults) == fault_count:
         for cable in hosts:
             down[cable.switch.name] += cable.cabling.speed_mbps
-    faults += _port_faults(intent, hosts)
+    faults += _panel_port_list_faults(intent, hosts)
     if sheet := topology_of(intent).sheet:
         uplinks = stated_cables(intent, switches, down, faults)
         faults += host_row_faults(sheet, hosts)
@@ -55,7 +55,7 @@ def lay_out(intent: Intent, switches: PlannedSwitches, problems: list[Problem]) 
     return Layout(switches=switches, fabric_cables=uplinks, host_cables=hosts)
 
 
-def _port_faults(intent: Intent, hosts: tuple[HostCable, ...]) -> Iterator[Problem]:
+def _panel_port_list_faults(intent: Intent, hosts: tuple[HostCable, ...]) -> Iterator[Problem]:
     """Yield ports that a group's model does not have, and ports in two lists."""
     topology = topology_of(intent)
     for group in topology.groups:
@@ -67,7 +67,7 @@ def _port_faults(intent: Intent, hosts: tuple[HostCable, ...]) -> Iterator[Probl
             if lacking:
                 fault = f"{model.name} has no {format_panel_ports(lacking)} for the fabric"
                 if use.leads_up:
-                    fault += _describe_full_switch(model, hosts)
+                    fault += _describe_switch_full_of_hosts(model, hosts)
                 yield intent.problem(use.keys, fault, f"some of {show_ids(model.panels)}", hint)
         for first_use, second_use in combinations(uses, 2):
             both_panels = set(first_use.panels) & set(second_use.panels)
@@ -85,7 +85,7 @@ class _PortUse(NamedTuple):
     leads_up: bool = False
 
 
-def _port_uses(topology: Topology, group: Group) -> Iterator[_PortUse]:
+def _port_uses(topology: Topology, group: TierSwitchGroup) -> Iterator[_PortUse]:
     """Yield the lists of a group's panel ports."""
     if group.tier == 0:
         yield _PortUse("endpoints", (*group.ports_keys, "endpoints"), group.endpoints)
@@ -98,7 +98,7 @@ def _port_uses(topology: Topology, group: Group) -> Iterator[_PortUse]:
     yield _PortUse("dead", (*group.ports_keys, "dead"), group.dead)
 
 
-def _describe_full_switch(model: Switch, hosts: tuple[HostCable, ...]) -> str:
+def _describe_switch_full_of_hosts(model: Switch, hosts: tuple[HostCable, ...]) -> str:
     """Return, in words, that some switch has all its ports taken by hosts; empty if none has."""
     cables_by_switch: dict[str, list[HostCable]] = {}
     for cable in hosts:

@@ -10,7 +10,7 @@ from nodrop.design.modes import has_pfc
 from nodrop.design.ports import PortCables
 from nodrop.design.static_buffers import has_static_headroom
 from nodrop.errors import Problem
-from nodrop.hardware.dynamic import asic_of_device, resolve_dynamic_buffers, without_computed_headroom
+from nodrop.hardware.dynamic import require_asic_with_formula, resolve_dynamic_buffers, without_computed_shared_headroom
 from nodrop.hardware.sharing import shared_headroom_limit_bytes, taken_shared_headroom_bytes
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Device, Interface, Port
@@ -29,7 +29,7 @@ def memory_faults(
         node = min(tier, key=lambda node: _lossless_pool_bytes(devices[node.name]))
         if _lossless_pool_bytes(devices[node.name]) <= 0:
             yield _memory_fault(intent, node, devices[node.name], cables[node.name])
-        elif intent.buffers.over_subscription is not None:
+        elif intent.buffers.headroom_over_subscription is not None:
             yield from _shared_headroom_faults(intent, node, devices[node.name], cables[node.name])
 
 
@@ -37,7 +37,7 @@ def _shared_headroom_faults(
     intent: Intent, node: PlannedSwitch, device: Device, wires: PortCables
 ) -> Iterator[Problem]:
     """Yield a ratio that leaves too little for a port, and the worst port that takes more of the pool than one may."""
-    yield from _headroom_ratio_faults(intent, node, device)
+    yield from _shared_headroom_ratio_faults(intent, node, device)
     over = [port for port in device.interfaces if port.enabled and _shared_headroom_over_limit_bytes(device, port) > 0]
     if over:
         worst = max(over, key=lambda port: _shared_headroom_over_limit_bytes(device, port))
@@ -53,11 +53,11 @@ def _shared_headroom_faults(
         yield intent.problem((*wire.cabling.keys, "length"), fault, f"at most {fits}m", "or shared_headroom: off")
 
 
-def _headroom_ratio_faults(intent: Intent, node: PlannedSwitch, device: Device) -> Iterator[Problem]:
+def _shared_headroom_ratio_faults(intent: Intent, node: PlannedSwitch, device: Device) -> Iterator[Problem]:
     """Yield a ratio that leaves the pool too small for a single port's headroom, beyond each port's private part."""
-    private_bytes = asic_of_device(device).private_headroom_bytes
+    private_bytes = require_asic_with_formula(device).private_headroom_bytes
     taken = [use for port in device.interfaces if port.enabled and (use := taken_shared_headroom_bytes(port)) > 0]
-    ratio, worst = intent.buffers.over_subscription, max(taken, default=0) - private_bytes
+    ratio, worst = intent.buffers.headroom_over_subscription, max(taken, default=0) - private_bytes
     most = sum(use - private_bytes for use in taken) // worst if worst > 0 else ratio
     if ratio is not None and most is not None and ratio > most:
         fault = f"{ratio} leaves {node.name} less than the {show_bytes(worst)} that one of its ports needs"
@@ -104,5 +104,5 @@ def _replace_cable_length(device: Device, ports: Set[Port], length_m: int) -> De
         return replace(interface, cable_length_m=length_m) if interface.port in ports else interface
 
     return resolve_dynamic_buffers(
-        without_computed_headroom(replace(device, interfaces=tuple(map(set_cable_length, device.interfaces))))
+        without_computed_shared_headroom(replace(device, interfaces=tuple(map(set_cable_length, device.interfaces))))
     )

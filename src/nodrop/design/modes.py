@@ -36,7 +36,7 @@ def build_trimming(intent: Intent) -> Trimming | None:
 def mode_faults(intent: Intent) -> Iterator[Problem]:
     """Yield keys that have no meaning in the intent's mode, and missing parts that a mode needs."""
     if not has_pfc(intent.mode):
-        for path, lacking in _pointless_keys(intent):
+        for path, lacking in _stated_lossless_only_keys(intent):
             yield intent.problem(path, f"stated in mode {intent.mode}, which has {lacking}", "", "remove it")
     if has_trimming(intent):
         yield from _trimming_class_faults(intent)
@@ -45,7 +45,7 @@ def mode_faults(intent: Intent) -> Iterator[Problem]:
         yield intent.problem(("trimming",), f"stated in mode {intent.mode}", "mode: trim or uec", "or remove it")
 
 
-def _pointless_keys(intent: Intent) -> Iterator[tuple[tuple[str, ...], str]]:
+def _stated_lossless_only_keys(intent: Intent) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield keys that mean nothing if nothing is lossless, and the part that such a fabric does not have."""
     if "pfc" in intent.model_fields_set:
         yield ("pfc",), "no PFC"

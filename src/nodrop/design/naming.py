@@ -18,7 +18,7 @@ from nodrop.units import parse_whole_number
 HOST_ROLE = "host"
 """The role of hosts, as templates have it."""
 _DEFAULT_NAME_TEMPLATE: NameTemplate = (TemplateField("group", 0), TemplateField("id", 0))
-_MOST_CHARACTERS = 63
+_MAX_NAME_CHARACTERS = 63
 NON_SWITCH_FOLDERS = frozenset({"hosts", "plan"})
 """Folders of a build that are no switch's."""
 
@@ -59,12 +59,12 @@ def name_of(intent: Intent, identity: Identity) -> str:
     own_name = intent.names.devices.get(str(identity))
     return (
         own_name
-        or fill_template(_template_of(intent.names, identity), _field_values_of(intent, identity))
+        or fill_name_template(_template_of(intent.names, identity), _field_values_of(intent, identity))
         or str(identity)
     )
 
 
-def key_words_of_switch(name: str, identity: Identity, names: frozenset[str]) -> tuple[str, ...]:
+def intent_key_words_of_switch(name: str, identity: Identity, names: frozenset[str]) -> tuple[str, ...]:
     """Return the words for a switch in an intent's keys: its name, then its identity unless that is one of the
     `names` of others.
     """
@@ -80,7 +80,7 @@ def name_faults(intent: Intent, switches: Iterable[Identity]) -> Iterator[Proble
     faulty: set[tuple[str, ...]] = set()
     owners: dict[str, Identity] = {}
     for identity in identities:
-        fault, to_blame = _shape_fault(intent, identity), identity
+        fault, to_blame = _invalid_name_fault(intent, identity), identity
         if not fault:
             owner = owners.setdefault(name_of(intent, identity).casefold(), identity)
             fault = _collision_fault(intent, owner, identity)
@@ -110,18 +110,18 @@ def _unknown_name_keys(intent: Intent, identities: Iterable[Identity]) -> Iterat
                 yield intent.problem(("names", key, word), f"no {thing} {word}", expected, hint)
 
 
-def _shape_fault(intent: Intent, identity: Identity) -> tuple[str, ...]:
+def _invalid_name_fault(intent: Intent, identity: Identity) -> tuple[str, ...]:
     """Return why a switch or host has no name that can be, as found, expected and hint; nothing where it has one."""
     values = _field_values_of(intent, identity)
-    for slot in _template_slots_in_use(intent.names, identity):
+    for slot in _template_fields_of_name(intent.names, identity):
         if slot.field not in values:
             return f"{identity} has no rack", f"a rack for each, as names.racks: {{{identity}: r12}}"
         if slot.width and parse_whole_number(values[slot.field]) is None:
             fault = f"rack {values[slot.field]} of {identity} is no number"
             return fault, "{rack}", f"{{rack:0{slot.width}}} takes numbers only"
     name = name_of(intent, identity)
-    if len(name) > _MOST_CHARACTERS:
-        return f"{identity} would be {name}, of {len(name)} characters", f"at most {_MOST_CHARACTERS}"
+    if len(name) > _MAX_NAME_CHARACTERS:
+        return f"{identity} would be {name}, of {len(name)} characters", f"at most {_MAX_NAME_CHARACTERS}"
     if not re.fullmatch(NAME_PATTERN, name):
         return f"{identity} would be {name}", "a name that begins with a letter or digit"
     if name.casefold() in NON_SWITCH_FOLDERS:
@@ -136,7 +136,8 @@ def _collision_fault(intent: Intent, owner: Identity, identity: Identity) -> tup
     if str(owner) == str(identity):
         return ()
     lacks_id = not any(
-        str(each) in intent.names.devices or "id" in {slot.field for slot in _template_slots_in_use(intent.names, each)}
+        str(each) in intent.names.devices
+        or "id" in {slot.field for slot in _template_fields_of_name(intent.names, each)}
         for each in (owner, identity)
     )
     fault = f"{owner} and {identity} would both be {name_of(intent, identity)}"
@@ -154,7 +155,7 @@ def _key_path_of_name(names: Names, identity: Identity) -> tuple[str, ...]:
     return ("names", key) if templates is not None else ("names",)
 
 
-def _template_slots_in_use(names: Names, identity: Identity) -> list[TemplateField]:
+def _template_fields_of_name(names: Names, identity: Identity) -> list[TemplateField]:
     """Return the fields of the template that a name is made by; none of an exception."""
     if str(identity) in names.devices:
         return []
@@ -181,7 +182,7 @@ def _field_values_of(intent: Intent, identity: Identity) -> dict[str, str]:
     } | ({"rack": rack} if rack is not None else {})
 
 
-def fill_template(template: NameTemplate, values: Mapping[str, str]) -> str:
+def fill_name_template(template: NameTemplate, values: Mapping[str, str]) -> str:
     """Return a template with its fields filled in; empty where a field has no value."""
     pieces = [piece if isinstance(piece, str) else values.get(piece.field, "").zfill(piece.width) for piece in template]
     return "".join(pieces) if all(isinstance(piece, str) or piece.field in values for piece in template) else ""

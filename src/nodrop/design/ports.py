@@ -5,22 +5,22 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from nodrop.design.addressing import LinkAddresses, Plan
+from nodrop.design.addressing import AddressPlan, LinkAddresses
 from nodrop.design.balancing import has_adaptive_routing
 from nodrop.design.boxes import PlannedSwitch
-from nodrop.design.buffers import Buffers
+from nodrop.design.buffers import TierBuffers
 from nodrop.design.cabling import CableProperties, HostCable
-from nodrop.design.classes import Classes, build_scheduler, class_wred_profile
+from nodrop.design.classes import ClassesAndQosMaps, build_scheduler, class_wred_profile
 from nodrop.design.layout import Layout
 from nodrop.design.modes import has_trimming
 from nodrop.design.reserves import RESERVED_PURPOSES
 from nodrop.design.splits import SplitPort, blocked_panels, split_ports
-from nodrop.design.watchdog import Timers
+from nodrop.design.watchdog import FabricWatchdogTimers
 from nodrop.hardware import switch
 from nodrop.hardware.lanes import plugs_of_switch_ports
-from nodrop.hardware.ports import Split
+from nodrop.hardware.ports import PortSplit
 from nodrop.intent.schema import Intent
-from nodrop.model.fabric import Interface, Port, Side
+from nodrop.model.fabric import Interface, Port, PortSide
 from nodrop.model.qos import PriorityGroup, QosProfile, Queue
 from nodrop.platforms import port_name
 from nodrop.platforms.kit.traits import Traits, traits_of_platform
@@ -45,7 +45,7 @@ class PortCable:
     port: Port
     splits: int
     """Into how many ports the panel port is split."""
-    side: Side
+    side: PortSide
     cabling: CableProperties
     addresses: tuple[str, ...]
     """Of the port, with their prefix lengths; none where BGP goes by the interface, in a VLAN, and in a bond."""
@@ -64,7 +64,7 @@ class PortCable:
 PortCables = Mapping[Port, PortCable]
 
 
-def cables_by_port(layout: Layout, address_plan: Plan) -> dict[str, dict[Port, PortCable]]:
+def cables_by_port(layout: Layout, address_plan: AddressPlan) -> dict[str, dict[Port, PortCable]]:
     """Return every switch's cables by port."""
     result: dict[str, dict[Port, PortCable]] = {node.name: {} for node in layout.switches.all}
     for cable in layout.fabric_cables:
@@ -106,10 +106,10 @@ def _append_prefix_lengths(addresses: list[str], pairs: tuple[LinkAddresses, ...
 
 def _bond_of_cable(cable: HostCable, addresses: tuple[str, ...]) -> Bond | None:
     """Return the port channel that a cable is part of."""
-    return Bond(bond_name(cable, cable.bond), addresses, cable.host) if cable.bond else None
+    return Bond(port_channel_name(cable, cable.bond), addresses, cable.host) if cable.bond else None
 
 
-def bond_name(cable: HostCable, first_jack: SplitPort) -> str:
+def port_channel_name(cable: HostCable, first_jack: SplitPort) -> str:
     """Return the name of a cable's port channel: derived from its first port, to keep its name stable."""
     name = traits_of_platform(cable.switch.declaration.platform, cable.switch.declaration.version).port_channel
     number = (first_jack.port.panel - 1) * cable.switch.model.max_split + first_jack.port.split + 1
@@ -138,15 +138,22 @@ class QosProfileCache:
     """Makes each distinct QoS profile of a tier once."""
 
     def __init__(
-        self, intent: Intent, classes: Classes, timers: Timers | None, buffers: Buffers, *, history: bool, held: Traits
+        self,
+        intent: Intent,
+        classes: ClassesAndQosMaps,
+        timers: FabricWatchdogTimers | None,
+        buffers: TierBuffers,
+        *,
+        history: bool,
+        held: Traits,
     ) -> None:
         """`history` states whether the switches estimate the history of pauses, `held` the traits of their platform."""
         self._history, self._held = history, held
         self._intent, self._classes, self._timers, self._buffers = intent, classes, timers, buffers
-        self._made: dict[tuple[Side, int, PriorityGroups], QosProfile] = {}
-        self._of: dict[tuple[Side, int, int], QosProfile] = {}
+        self._made: dict[tuple[PortSide, int, PriorityGroups], QosProfile] = {}
+        self._of: dict[tuple[PortSide, int, int], QosProfile] = {}
 
-    def of(self, side: Side, speed_mbps: int, length_m: int) -> QosProfile:
+    def of(self, side: PortSide, speed_mbps: int, length_m: int) -> QosProfile:
         """Return the profile of a port towards `side` at that speed, with a cable of that length."""
         key = (side, speed_mbps, length_m)
         if key not in self._of:
@@ -157,11 +164,11 @@ class QosProfileCache:
             self._of[key] = self._made[same]
         return self._of[key]
 
-    def cable_m(self, speed_mbps: int, length_m: int) -> int:
+    def configured_cable_m(self, speed_mbps: int, length_m: int) -> int:
         """Return the length of a cable in the switch's configuration."""
-        return self._buffers.cable_m(speed_mbps, length_m)
+        return self._buffers.configured_cable_m(speed_mbps, length_m)
 
-    def _make_qos_profile(self, side: Side, speed_mbps: int, groups: PriorityGroups) -> QosProfile:
+    def _make_qos_profile(self, side: PortSide, speed_mbps: int, groups: PriorityGroups) -> QosProfile:
         classes, buffers = self._classes, self._buffers
         timers = self._timers and (self._timers.hosts if side == "host" else self._timers.fabric)
         queues = tuple(
@@ -223,7 +230,7 @@ def design_interfaces(
 @lru_cache(maxsize=1024)
 def _ports_with_splits(
     model: str, splits: frozenset[tuple[int, int]], used: frozenset[tuple[int, int]]
-) -> tuple[tuple[Split, SplitPort, Port], ...]:
+) -> tuple[tuple[PortSplit, SplitPort, Port], ...]:
     """Return all ports of a model with some panel ports split, or with so many of their lanes in use."""
     facts, into, lanes = switch(model), dict(splits), dict(used)
     lost = blocked_panels(facts, into)
@@ -231,12 +238,12 @@ def _ports_with_splits(
         (breakout, jack, jack.port)
         for group in facts.ports
         for panel in group.panels
-        if panel not in lost and (breakout := group.way(into.get(panel, 1), lanes.get(panel)))
+        if panel not in lost and (breakout := group.find_split_with_lanes(into.get(panel, 1), lanes.get(panel)))
         for jack in split_ports((panel,), breakout.into)
     )
 
 
-def _make_shut_port(node: PlannedSwitch, name: str, breakout: Split, port: Port) -> Interface:
+def _make_shut_port(node: PlannedSwitch, name: str, breakout: PortSplit, port: Port) -> Interface:
     """Return a port without a cable: of a file that states its state, and what every port has to state."""
     spare = traits_of_platform(node.declaration.platform, node.declaration.version).spare
     facts = {"speed_mbps": breakout.speeds[0], **spare}
@@ -244,7 +251,7 @@ def _make_shut_port(node: PlannedSwitch, name: str, breakout: Split, port: Port)
 
 
 def _make_cabled_port(
-    intent: Intent, model: str, name: str, breakout: Split, wire: PortCable, profiles: QosProfileCache
+    intent: Intent, model: str, name: str, breakout: PortSplit, wire: PortCable, profiles: QosProfileCache
 ) -> Interface:
     speed = wire.cabling.speed_mbps
     return Interface(
@@ -253,14 +260,16 @@ def _make_cabled_port(
         enabled=True,
         speed_mbps=speed,
         lanes=breakout.lanes,
-        fec=wire.cabling.fec(plugs_of_switch_ports(model, (wire.port.panel,), breakout.lanes, speed)),
+        fec=wire.cabling.fec_required_by_standard(
+            plugs_of_switch_ports(model, (wire.port.panel,), breakout.lanes, speed)
+        ),
         autoneg=True if wire.cabling.media.passive else None,
         advertised_speeds_mbps=(speed,) if wire.cabling.media.passive else None,
         mtu_bytes=intent.mtu,
         addresses=wire.addresses,
         link_local=not wire.addresses and wire.side == "fabric",
         description=wire.far,
-        cable_length_m=profiles.cable_m(speed, wire.cabling.length_m),
+        cable_length_m=profiles.configured_cable_m(speed, wire.cabling.length_m),
         adaptive_routing=has_adaptive_routing(intent.routing, wire.side),
         qos=profiles.of(wire.side, speed, wire.cabling.length_m),
         side=wire.side,

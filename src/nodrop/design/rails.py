@@ -7,7 +7,7 @@ rails, one after the other.
 from collections.abc import Callable, Iterator, Set
 from typing import Literal
 
-from nodrop.design.topology import Group, endpoints_of_group, group_of_endpoints, topology_of
+from nodrop.design.topology import TierSwitchGroup, endpoints_of_group, group_of_endpoints, topology_of
 from nodrop.errors import Problem
 from nodrop.intent.schema import Intent
 from nodrop.model.states import UNKNOWN, Unknown
@@ -48,7 +48,7 @@ def rail_faults(
         yield intent.problem((*keys, "spread"), fault, "a port for each rail", "spread: one-leaf")
         return
     rail_group = next(key for key, endpoint in beside.items() if endpoint.spread == RAILS_SPREAD)
-    width, wanted_width = group.switches_of_each, beside[rail_group].switches_of_each
+    width, wanted_width = group.leaves_per_host, beside[rail_group].leaves_per_host
     if width != wanted_width:
         fault = f"{name} has rails on {width} {switches.label} and {rail_group} on {wanted_width} of the same"
         hint = f"ports: {wanted_width * group.ports_on_switch}, or spread: leaves"
@@ -71,12 +71,14 @@ def rail_faults(
         hint = f"ids: {show_ids(wanted_numbers)}"
         expected = f"{width} {switches.label} for each set of {group.ports} ports"
         yield intent.problem((*switches.keys, "ids"), fault, expected, hint)
-    yield from _parted_rails(intent, name, switches, wanted_numbers)
+    yield from _rails_across_pods_faults(intent, name, switches, wanted_numbers)
 
 
-def _parted_rails(intent: Intent, name: str, switches: Group, present: Set[int]) -> Iterator[Problem]:
+def _rails_across_pods_faults(
+    intent: Intent, name: str, switches: TierSwitchGroup, present: Set[int]
+) -> Iterator[Problem]:
     """Yield a pod size that parts the rails of a host, with the next one that holds whole sets of rails."""
-    width = intent.endpoints[name].switches_of_each
+    width = intent.endpoints[name].leaves_per_host
     pods_by_set: dict[int, set[int]] = {}
     for number in sorted(present):
         pods_by_set.setdefault((number - 1) // width, set()).add(switches.pod(number))
@@ -87,12 +89,12 @@ def _parted_rails(intent: Intent, name: str, switches: Group, present: Set[int])
         yield intent.problem((*switches.keys, "per_pod"), fault, "all rails of a host in one pod", hint)
 
 
-def _format_switch_ids(switches: Group, present: Set[int]) -> str:
+def _format_switch_ids(switches: TierSwitchGroup, present: Set[int]) -> str:
     ids = show_ids(present)
     return f"{switches.label} {ids}" if len(present) > 1 else f"{switches.name} {ids} alone"
 
 
-def suggest_more_switches(intent: Intent, switches: Group) -> str:
+def suggest_more_switches(intent: Intent, switches: TierSwitchGroup) -> str:
     """Return in words that a group needs more switches, and those above it more ports."""
     above = [f"{join.upper.name} ports" for join in topology_of(intent).joins_above(switches)]
     return f"more {', '.join([*above, ''])}and {switches.label}" if above else f"more {switches.label}"

@@ -11,7 +11,7 @@ Every import honours GRACEFUL_SHUTDOWN (RFC 8326).
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from nodrop.design.addressing import AddressFamily, Plan, Pool
+from nodrop.design.addressing import AddressFamily, AddressPlan, AddressPoolRange
 from nodrop.design.boxes import PlannedSwitch
 from nodrop.design.ports import PortCables, platform_port_name
 from nodrop.design.splits import SplitPort
@@ -30,9 +30,9 @@ from nodrop.model.subject import natural_sort_key
 
 SHUTDOWN_ROUTE_MAP = "GSHUT"
 GRACEFUL_SHUTDOWN_COMMUNITY = "graceful-shutdown"
-DRAINED_PREFERENCE = "0"
-PREFER_GLOBAL = ("ipv6 next-hop", "prefer-global")
-PATH_COUNT = ("extcommunity bandwidth", "num-multipaths")
+DRAINED_LOCAL_PREFERENCE = "0"
+SET_PREFER_GLOBAL_NEXT_HOP = ("ipv6 next-hop", "prefer-global")
+SET_BANDWIDTH_BY_PATH_COUNT = ("extcommunity bandwidth", "num-multipaths")
 """The number of equal paths as the link bandwidth of a route (RFC 10005; FRR's "Weighted ECMP using BGP link
 bandwidth", which SONiC's template sets for `wcmp_enabled`). bgpd weighs paths if all equal ones have it."""
 SEQUENCE_STEP = 10
@@ -65,7 +65,7 @@ _IPV6_NOT_CARRIED = Ipv6Unicast()
 
 
 def design_bgp(
-    address_plan: Plan,
+    address_plan: AddressPlan,
     node: PlannedSwitch,
     cables: PortCables,
     asns: Mapping[str, int],
@@ -117,7 +117,7 @@ def design_bgp(
 
 
 def _originated_prefixes(
-    plan: Plan, node: PlannedSwitch, family: AddressFamily, subnets: tuple[Pool, ...]
+    plan: AddressPlan, node: PlannedSwitch, family: AddressFamily, subnets: tuple[AddressPoolRange, ...]
 ) -> tuple[str, ...]:
     """Return the prefixes that a device announces: its loopback, and its hosts' of a leaf, VLANs included."""
     of_family = [network for network in plan.loopback(node) if (":" in network) == (family == "ipv6")]
@@ -126,14 +126,14 @@ def _originated_prefixes(
     return tuple(sorted(of_family))
 
 
-def design_static_routes(address_plan: Plan, node: PlannedSwitch) -> tuple[StaticRoute, ...]:
+def design_blackhole_routes(address_plan: AddressPlan, node: PlannedSwitch) -> tuple[StaticRoute, ...]:
     """Return what keeps a leaf's endpoint blocks in its routing table while ports come and go."""
     blocks = sorted(map(str, address_plan.endpoint_blocks(node))) if node.tier == 0 else ()
     return tuple(StaticRoute(prefix=block, next_hop="blackhole") for block in blocks)
 
 
 def _build_neighbors(
-    plan: Plan, node: PlannedSwitch, cables: PortCables, asns: Mapping[str, int]
+    plan: AddressPlan, node: PlannedSwitch, cables: PortCables, asns: Mapping[str, int]
 ) -> tuple[BgpNeighbor, ...]:
     names, families = _POLICY_NAMES_BY_FAMILY["ipv4"], plan.families
     neighbors = []
@@ -161,10 +161,10 @@ def _build_neighbors(
 
 
 def _prefix_lists(
-    address_plan: Plan, node: PlannedSwitch, family: AddressFamily, networks: tuple[str, ...]
+    address_plan: AddressPlan, node: PlannedSwitch, family: AddressFamily, networks: tuple[str, ...]
 ) -> tuple[PrefixList, ...]:
     names = _POLICY_NAMES_BY_FAMILY[family]
-    rules: list[tuple[Pool, int, int | None]] = [
+    rules: list[tuple[AddressPoolRange, int, int | None]] = [
         (pool, pool.bits, None) for pool in address_plan.loopbacks if pool.family == family
     ]
     of_hosts = [
@@ -208,7 +208,7 @@ def _route_maps(node: PlannedSwitch, family: AddressFamily, *, numbered: bool, w
     """
     names = _POLICY_NAMES_BY_FAMILY[family]
     of_fabric = (names.match, names.fabric)
-    always = (PREFER_GLOBAL,) if numbered and family == "ipv6" else ()
+    always = (SET_PREFER_GLOBAL_NEXT_HOP,) if numbered and family == "ipv6" else ()
     accept = RouteMap(
         name=names.accept,
         rules=(
@@ -216,13 +216,13 @@ def _route_maps(node: PlannedSwitch, family: AddressFamily, *, numbered: bool, w
                 sequence=SEQUENCE_STEP,
                 action="permit",
                 matches=(("community", SHUTDOWN_ROUTE_MAP), of_fabric),
-                sets=(*always, ("local-preference", DRAINED_PREFERENCE)),
+                sets=(*always, ("local-preference", DRAINED_LOCAL_PREFERENCE)),
             ),
             RouteMapRule(sequence=2 * SEQUENCE_STEP, action="permit", matches=(of_fabric,), sets=always),
         ),
     )
     passed = (names.match, names.own) if node.tier == 0 else of_fabric
-    weights = (PATH_COUNT,) if weighted and node.tier else ()
+    weights = (SET_BANDWIDTH_BY_PATH_COUNT,) if weighted and node.tier else ()
     send = RouteMap(
         name=names.send,
         rules=(RouteMapRule(sequence=SEQUENCE_STEP, action="permit", matches=(passed,), sets=weights),),

@@ -29,7 +29,7 @@ def settings_faults(intent: Intent, switches: PlannedSwitches) -> Iterator[Probl
     """Yield settings of switches that the fabric does not have, and telemetry that none of them can carry."""
     yield from _telemetry_faults(intent)
     yield from stream_faults(intent)
-    yield from _release_faults(intent)
+    yield from _dns_and_hash_release_faults(intent)
     names = [word for node in switches.all for word in node.words]
     for node in switches.all:
         stated = [word for word in node.words if word in intent.devices]
@@ -76,7 +76,7 @@ def _describe_unable_tiers(tiers: Iterable[Switches], able: Callable[[Traits], b
     return " and ".join(sorted(names)), " ".join(f"or {release}" for release in sorted(later))
 
 
-def _release_faults(intent: Intent) -> Iterator[Problem]:
+def _dns_and_hash_release_faults(intent: Intent) -> Iterator[Problem]:
     """Yield name servers and hash fields that a tier's release does not know, though a later one does."""
     for group in reversed(topology_of(intent).groups):
         tier = group.wanted
@@ -99,7 +99,7 @@ def _supports_hash_fields(fields: set[str], held: Traits) -> bool:
     return held.hash_fields >= fields
 
 
-def hash_fields(routing: Routing) -> tuple[HashField, ...] | None:
+def ecmp_hash_fields(routing: Routing) -> tuple[HashField, ...] | None:
     """Return the fields that select among equal paths, in the order of the model; None leaves them to the switch."""
     return tuple(hash_field for hash_field in HASH_FIELDS if hash_field in routing.hash) or None
 

@@ -14,14 +14,14 @@ from nodrop.errors import Problem
 from nodrop.hardware import nearest_word_hint, switch, switches
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
-from nodrop.intent.sheet import SheetPlaces, SheetRow, read_sheet
+from nodrop.intent.sheet import SheetRow, SheetRowPlaces, read_sheet_with_defaults
 from nodrop.intent.topology import CableSheet
 from nodrop.model.fabric import Port
-from nodrop.platforms.kit.panel_names import PanelPart, find_panel_parts
+from nodrop.platforms.kit.panel_names import PanelPortOrPart, find_panel_parts
 from nodrop.syntax.places import sanitize_for_message
 from nodrop.units import show_speed
 
-WHY_NOT_SIDEWAYS = "packets that go sideways in a tier let lossless buffers wait in a circle"
+WHY_NO_LINKS_WITHIN_TIER = "packets that go sideways in a tier let lossless buffers wait in a circle"
 """Why switches of a tier have no cables among them, as in a ring or a mesh: RFC 7938, section 5.2.1, allows no route
 through a second switch of a tier, and a ring of lossless buffers can deadlock (proofs/)."""
 
@@ -51,7 +51,7 @@ class StatedEnd(NamedTuple):
 
     group: str
     id: int
-    part: PanelPart
+    part: PanelPortOrPart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +84,7 @@ class ResolvedSheet:
     cables: tuple[StatedCable, ...]
     host_rows: tuple[HostRow, ...]
     problems: tuple[Problem, ...]
-    places: SheetPlaces
+    places: SheetRowPlaces
 
 
 class _SheetPortUse(NamedTuple):
@@ -97,11 +97,11 @@ class _SheetPortUse(NamedTuple):
 
 def resolve_cable_sheet(intent: Intent, wanted: CableSheet, known: Mapping[str, SheetSwitch]) -> ResolvedSheet:
     """Return the cables of an intent's sheet; `known` are the switches by the words that a sheet can have for them."""
-    places, problems = SheetPlaces(intent, wanted.cables), list[Problem]()
+    places, problems = SheetRowPlaces(intent, wanted.cables), list[Problem]()
     names = {host: name_of(intent, host) for host in host_identities(intent.endpoints)}
     host_names = {str(host): name for host, name in names.items()} | {name: name for name in names.values()}
     rows, host_rows = list[tuple[SheetRow, SheetSwitch, SheetSwitch]](), list[HostRow]()
-    for row in read_sheet(intent, wanted, problems):
+    for row in read_sheet_with_defaults(intent, wanted, problems):
         ends = [(end, known.get(end.device), end.device in host_names) for end in (row.a, row.b)]
         if lacking := next((end for end, at, is_host in ends if at is None and not is_host), None):
             fault = f"no switch or host {sanitize_for_message(lacking.device)}"
@@ -114,7 +114,7 @@ def resolve_cable_sheet(intent: Intent, wanted: CableSheet, known: Mapping[str, 
             rows.append((row, at[0], at[1]))
         elif len(at) == 2:
             fault = f"{row.a} and {row.b} are both in tier {at[0].tier + 1}"
-            problems.append(places.problem(row.index, fault, "a cable between two tiers", WHY_NOT_SIDEWAYS))
+            problems.append(places.problem(row.index, fault, "a cable between two tiers", WHY_NO_LINKS_WITHIN_TIER))
         elif at:
             host, near = (row.a, row.b) if ends[0][2] else (row.b, row.a)
             host_rows.append(HostRow(host_names[host.device], host.port, at[0], near.port, row.index))
@@ -131,8 +131,8 @@ def resolve_cable_sheet(intent: Intent, wanted: CableSheet, known: Mapping[str, 
 
 def _stated_cables(
     rows: Sequence[tuple[SheetRow, SheetSwitch, SheetSwitch]],
-    parts: Mapping[tuple[str, str], PanelPart],
-    places: SheetPlaces,
+    parts: Mapping[tuple[str, str], PanelPortOrPart],
+    places: SheetRowPlaces,
     problems: list[Problem],
 ) -> Iterator[StatedCable]:
     for row, at_a, at_b in rows:
@@ -158,10 +158,12 @@ def _stated_cables(
 
 
 def _resolve_ports(
-    rows: Sequence[tuple[SheetRow, SheetSwitch, SheetSwitch]], places: SheetPlaces, problems: list[Problem]
-) -> dict[tuple[str, str], PanelPart]:
+    rows: Sequence[tuple[SheetRow, SheetSwitch, SheetSwitch]], places: SheetRowPlaces, problems: list[Problem]
+) -> dict[tuple[str, str], PanelPortOrPart]:
     """Return the port that each name of a switch means, by the switch's name and the port's."""
-    uses_of_panel: defaultdict[tuple[str, int], list[tuple[_SheetPortUse, dict[int, PanelPart]]]] = defaultdict(list)
+    uses_of_panel: defaultdict[tuple[str, int], list[tuple[_SheetPortUse, dict[int, PanelPortOrPart]]]] = defaultdict(
+        list
+    )
     for row, at_a, at_b in rows:
         for use in (_SheetPortUse(at_a, row.a.port, row), _SheetPortUse(at_b, row.b.port, row)):
             if use.switch.facts is None:
@@ -170,7 +172,7 @@ def _resolve_ports(
             if parts:
                 panel = next(iter(parts.values())).panel
                 uses_of_panel[use.switch.name, panel].append((use, parts))
-    resolved: dict[tuple[str, str], PanelPart] = {}
+    resolved: dict[tuple[str, str], PanelPortOrPart] = {}
     for uses in uses_of_panel.values():
         resolved |= _resolve_panel(uses, places, problems)
     _report_lost_panels(resolved, uses_of_panel, places, problems)
@@ -178,8 +180,8 @@ def _resolve_ports(
 
 
 def _panel_parts_of_use(
-    use: _SheetPortUse, facts: Switch, places: SheetPlaces, problems: list[Problem]
-) -> dict[int, PanelPart]:
+    use: _SheetPortUse, facts: Switch, places: SheetRowPlaces, problems: list[Problem]
+) -> dict[int, PanelPortOrPart]:
     """Return the ports that a name can mean, by the split of the panel port; nothing where it is a fault."""
     name, at = sanitize_for_message(use.port), use.switch
     parts = find_panel_parts(at.model, use.port)
@@ -208,8 +210,8 @@ def _panel_parts_of_use(
 
 
 def _resolve_panel(
-    uses: Sequence[tuple[_SheetPortUse, dict[int, PanelPart]]], places: SheetPlaces, problems: list[Problem]
-) -> dict[tuple[str, str], PanelPart]:
+    uses: Sequence[tuple[_SheetPortUse, dict[int, PanelPortOrPart]]], places: SheetRowPlaces, problems: list[Problem]
+) -> dict[tuple[str, str], PanelPortOrPart]:
     """Return the parts that the names of a panel port mean; two cables in a port, or two splits, are faults."""
     common = set.intersection(*(set(parts) for _, parts in uses))
     at = uses[0][0].switch
@@ -218,7 +220,7 @@ def _resolve_panel(
         fault = f"{names} of {at.name} are one panel port, split in different ways"
         problems.append(places.problem(uses[-1][0].row.index, fault, "one split of a panel port"))
         return {}
-    into, found, owners = min(common), dict[tuple[str, str], PanelPart](), dict[PanelPart, _SheetPortUse]()
+    into, found, owners = min(common), dict[tuple[str, str], PanelPortOrPart](), dict[PanelPortOrPart, _SheetPortUse]()
     for use, parts in uses:
         owner = owners.setdefault(parts[into], use)
         if owner is not use:
@@ -229,9 +231,9 @@ def _resolve_panel(
 
 
 def _report_lost_panels(
-    resolved: Mapping[tuple[str, str], PanelPart],
-    uses_of_panel: Mapping[tuple[str, int], Sequence[tuple[_SheetPortUse, dict[int, PanelPart]]]],
-    places: SheetPlaces,
+    resolved: Mapping[tuple[str, str], PanelPortOrPart],
+    uses_of_panel: Mapping[tuple[str, int], Sequence[tuple[_SheetPortUse, dict[int, PanelPortOrPart]]]],
+    places: SheetRowPlaces,
     problems: list[Problem],
 ) -> None:
     """Report cables in panel ports that the split of the one before takes."""

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from nodrop.design.topology import Group, endpoints_of_group, group_of_endpoints, model_of, topology_of
+from nodrop.design.topology import TierSwitchGroup, endpoints_of_group, group_of_endpoints, model_of, topology_of
 from nodrop.errors import Problem
-from nodrop.hardware.ports import NarrowWay, Split
+from nodrop.hardware.ports import NarrowSplit, PortSplit
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Port
@@ -33,7 +33,7 @@ def split_ports(panels: tuple[int, ...], split_count: int) -> tuple[SplitPort, .
     return tuple(SplitPort(panel, split_index, split_count) for panel in panels for split_index in range(split_count))
 
 
-def group_panels(intent: Intent, name: str) -> tuple[int, ...]:
+def panels_of_endpoints(intent: Intent, name: str) -> tuple[int, ...]:
     """Return the panel ports that a group of endpoints has on its switches."""
     stated = intent.endpoints[name].leaf_ports
     return group_of_endpoints(intent, name).endpoints if stated is None else stated
@@ -48,7 +48,7 @@ def blocked_panels(switch_model: Switch, splits: dict[int, int]) -> set[int]:
     }
 
 
-def declared_splits(intent: Intent, group: Group, switch_model: Switch) -> dict[int, int]:
+def declared_splits(intent: Intent, group: TierSwitchGroup, switch_model: Switch) -> dict[int, int]:
     """Return into how many ports every panel port of a group's switches that faces something would be split."""
     topology, splits = topology_of(intent), dict[int, int]()
     for join in topology.joins_below(group):
@@ -58,21 +58,21 @@ def declared_splits(intent: Intent, group: Group, switch_model: Switch) -> dict[
         for panel in join.lower_ports:
             splits[panel] = max(join.split, splits.get(panel, 1))
     for name in endpoints_of_group(intent, group):
-        for panel in group_panels(intent, name):
+        for panel in panels_of_endpoints(intent, name):
             splits[panel] = max(intent.endpoints[name].split, splits.get(panel, 1))
     return splits
 
 
-def most_ports(switch_model: Switch, splits: dict[int, int]) -> int:
+def count_ports_with_splits(switch_model: Switch, splits: dict[int, int]) -> int:
     """Return the number of ports of a switch whose panel ports have the given splits, service ports left out."""
     lost = blocked_panels(switch_model, splits)
     return sum(splits.get(panel, 1) for panel in switch_model.panels if panel not in lost)
 
 
-class _Use(NamedTuple):
+class _PanelSplitUse(NamedTuple):
     """Panel ports of a group with the same split, and the keys that state it."""
 
-    group: Group
+    group: TierSwitchGroup
     model: Switch
     keys: tuple[str, ...]
     into: int
@@ -91,7 +91,7 @@ def split_faults(intent: Intent) -> Iterator[Problem]:
     """Yield splits that a model or its network OS does not support, and ports that they would block."""
     reported_splits: set[tuple[tuple[str, ...], str]] = set()
     for use in _split_uses(intent):
-        if use.list_keys and len(kinds := use.model.kinds(use.panels)) > 1:
+        if use.list_keys and len(kinds := use.model.panels_by_kind(use.panels)) > 1:
             description = f"{show_ids(use.panels)}: {use.model.name} has ports of several kinds there"
             yield intent.problem(use.list_keys, description, "ports of one kind", " or ".join(map(show_ids, kinds)))
             continue
@@ -110,11 +110,11 @@ def split_faults(intent: Intent) -> Iterator[Problem]:
             yield from _unsplittable_ports(intent, use, use.panels)
 
 
-def _find_lanes_fault(use: _Use) -> tuple[str, str] | None:
+def _find_lanes_fault(use: _PanelSplitUse) -> tuple[str, str] | None:
     """Return why ports cannot use so many of their lanes, and the possible use; None if they can."""
-    breakout = use.model.way(use.into, use.panels, use.lanes)
+    breakout = use.model.find_split_with_lanes(use.into, use.panels, use.lanes)
     if breakout is not None and _supports_platform(breakout, use.platform):
-        since = breakout.since if isinstance(breakout, NarrowWay) else None
+        since = breakout.since if isinstance(breakout, NarrowSplit) else None
         if since is None or use.group.wanted.version >= since:
             return None
         fault = f"{use.model.name} has {breakout.modes[0]} since {since}, and this is {use.group.wanted.version}"
@@ -128,29 +128,33 @@ def _find_lanes_fault(use: _Use) -> tuple[str, str] | None:
     return fault, f"one of {', '.join(dict.fromkeys(modes))}" if modes and use.into == 1 else "no lanes"
 
 
-def _supports_platform(breakout: Split, platform: str) -> bool:
+def _supports_platform(breakout: PortSplit, platform: str) -> bool:
     return not breakout.platforms or platform in breakout.platforms
 
 
-def _split_uses(intent: Intent) -> Iterator[_Use]:
+def _split_uses(intent: Intent) -> Iterator[_PanelSplitUse]:
     for join in topology_of(intent).joins:
         if join.cables:  # each port was checked with its row
             continue
         lanes, model = join.wanted.lanes, model_of(join.lower)
-        yield _Use(join.lower, model, (*join.keys, "split"), join.split, join.lower_ports, join.ports_keys, lanes)
+        yield _PanelSplitUse(
+            join.lower, model, (*join.keys, "split"), join.split, join.lower_ports, join.ports_keys, lanes
+        )
         stated = (*join.keys, "split" if join.stated_upper_split is None else join.words.upper_split)
         model = model_of(join.upper)
-        yield _Use(
+        yield _PanelSplitUse(
             join.upper, model, stated, join.upper_split_factor, join.upper_panels(model), join.upper_ports_keys, lanes
         )
     for name, wanted in intent.endpoints.items():
         group = group_of_endpoints(intent, name)
         listed = (*group.ports_keys, "endpoints") if wanted.leaf_ports is None else ("endpoints", name, "leaf_ports")
         keys = ("endpoints", name, "split")
-        yield _Use(group, model_of(group), keys, wanted.split, group_panels(intent, name), listed, wanted.lanes)
+        yield _PanelSplitUse(
+            group, model_of(group), keys, wanted.split, panels_of_endpoints(intent, name), listed, wanted.lanes
+        )
 
 
-def _unsplittable_ports(intent: Intent, use: _Use, panels: tuple[int, ...]) -> Iterator[Problem]:
+def _unsplittable_ports(intent: Intent, use: _PanelSplitUse, panels: tuple[int, ...]) -> Iterator[Problem]:
     """Yield ports that cannot be split since they are even, or since the one after them is in use."""
     used = set(declared_splits(intent, use.group, use.model))
     odd = tuple(panel for panel in panels if panel % 2)

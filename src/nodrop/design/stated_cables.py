@@ -8,7 +8,7 @@ from nodrop.design.boxes import PlannedSwitch, PlannedSwitches
 from nodrop.design.cabling import CableProperties, FabricCable, HostCable, LinkEndKind, resolve_cabling
 from nodrop.design.sheet import ResolvedSheet, StatedEnd
 from nodrop.design.splits import SplitPort
-from nodrop.design.topology import Join, model_of, topology_of
+from nodrop.design.topology import GroupJoin, model_of, topology_of
 from nodrop.design.uplinks import sum_down_mbps
 from nodrop.errors import Problem
 from nodrop.intent.schema import Intent
@@ -38,7 +38,7 @@ def stated_cables(
                 FabricCable(lower=lower, lower_port=lower_port, upper=upper, upper_port=upper_port, cabling=link)
             )
     if down_mbps and not problems:
-        problems += _bandwidth_faults(intent, switches, down_mbps, cables)
+        problems += _oversubscription_faults(intent, switches, down_mbps, cables)
     return tuple(
         sorted(cables, key=lambda cable: (cable.lower.tier, natural_sort_key(cable.lower.name), cable.lower_port))
     )
@@ -48,7 +48,7 @@ def _find_port(nodes: Mapping[tuple[str, int], PlannedSwitch], end: StatedEnd) -
     return nodes[end.group, end.id], SplitPort(*end.part)
 
 
-def _cabling_of_join(intent: Intent, join: Join, problems: list[Problem]) -> CableProperties | None:
+def _cabling_of_join(intent: Intent, join: GroupJoin, problems: list[Problem]) -> CableProperties | None:
     """Return the properties of cables that are alike; a fault of their medium is one of the first of them."""
     ends = [
         LinkEndKind.of(model_of(group), into, panels)
@@ -65,7 +65,7 @@ def _cabling_of_join(intent: Intent, join: Join, problems: list[Problem]) -> Cab
     return link
 
 
-def _bandwidth_faults(
+def _oversubscription_faults(
     intent: Intent, switches: PlannedSwitches, down_mbps: Mapping[str, int], cables: list[FabricCable]
 ) -> Iterator[Problem]:
     """Yield the switch of each group that has the most bandwidth downwards for its bandwidth upwards, if too much."""

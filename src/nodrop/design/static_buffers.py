@@ -17,40 +17,40 @@ from nodrop.design.buffers import (
     EXPONENT_BY_ALPHA,
     INGRESS_LOSSLESS,
     INGRESS_LOSSY,
-    Buffers,
     TableHeadroomFit,
+    TierBuffers,
 )
 from nodrop.design.hwskus import hwsku_notes, hwsku_of
 from nodrop.design.kinds import LinkKind, link_kinds_of
 from nodrop.design.modes import has_pfc
-from nodrop.design.reserves import queue_reserve
-from nodrop.design.topology import Group
+from nodrop.design.reserves import lossy_queue_reserve
+from nodrop.design.topology import TierSwitchGroup
 from nodrop.errors import Problem
 from nodrop.hardware import asic
 from nodrop.hardware.schema import Switch
 from nodrop.hardware.tables import cell_bytes, table_headroom
 from nodrop.hardware.thresholds import free_of_headroom_bytes, least_oversubscription_ratio, unlimited_threshold_bytes
-from nodrop.intent.schema import MAX_SHARED_HEADROOM_RATIO, Intent, TrafficClass
+from nodrop.intent.schema import MAX_HEADROOM_OVERSUBSCRIPTION, Intent, TrafficClass
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.units import show_bytes, show_speed
 
-LOSSY_THRESHOLD = 1
+LOSSY_DYNAMIC_TH = 1
 
 
 def has_static_headroom(switch_model: Switch) -> bool:
     """Whether a switch has its headroom from tables: its ASIC works none out by a formula that is known."""
     facts = asic(switch_model.asic)
-    return "dynamic" not in facts.buffer_models or not facts.computes
+    return "dynamic" not in facts.buffer_models or not facts.has_headroom_terms
 
 
 def static_headroom_faults(intent: Intent, switches: PlannedSwitches) -> Iterator[Problem]:
     """Yield lengths whose headroom fills the memory of switches that have it from tables."""
     for group, nodes in switches.groups.items():
         if has_pfc(intent.mode) and has_static_headroom(nodes[0].model):
-            yield from _memory_faults(intent, group, nodes[0].model)
+            yield from _headroom_faults_of_group(intent, group, nodes[0].model)
 
 
-def _memory_faults(intent: Intent, group: Group, switch_model: Switch) -> Iterator[Problem]:
+def _headroom_faults_of_group(intent: Intent, group: TierSwitchGroup, switch_model: Switch) -> Iterator[Problem]:
     links, hwsku = link_kinds_of(intent, group, switch_model), hwsku_of(intent, group, switch_model)
     speeds = sorted(switch_model.sonic.headroom_speeds_mbps)
     if lacking := [kind for kind in links if kind.speed_mbps not in speeds]:
@@ -59,7 +59,7 @@ def _memory_faults(intent: Intent, group: Group, switch_model: Switch) -> Iterat
             fault = f"{lost} in its pg_profile_lookup.ini"
             yield intent.problem((*kind.keys, "speed"), fault, ", ".join(map(show_speed, speeds)))
         return
-    plan = _Plan(intent, switch_model, hwsku, links)
+    plan = _StaticBufferPlan(intent, switch_model, hwsku, links)
     yield from _shared_headroom_faults(intent, group, switch_model, plan)
     if plan.free_bytes > 0:
         return
@@ -67,21 +67,23 @@ def _memory_faults(intent: Intent, group: Group, switch_model: Switch) -> Iterat
 
     def fills(length_m: int) -> bool:
         cut = tuple(kind._replace(length_m=min(kind.length_m, length_m)) for kind in links)
-        return _Plan(intent, switch_model, hwsku, cut).free_bytes <= 0
+        return _StaticBufferPlan(intent, switch_model, hwsku, cut).free_bytes <= 0
 
     fits = bisect_left(range(1, longest.length_m), True, key=fills)
     memory = show_bytes(switch_model.buffer_bytes or 0)
     fault = f"the headroom of {group.label}' ports at {longest.length_m}m fills the {memory}"
     expected = f"at most {fits}m" if fits else "fewer lossless ports"
     ratio = least_oversubscription_ratio(asic(switch_model.asic), plan.whole_bytes, plan.needed_bytes)
-    shares = plan.most_bytes and ratio <= min(plan.needed_bytes // plan.most_bytes, MAX_SHARED_HEADROOM_RATIO)
+    shares = plan.most_bytes and ratio <= min(plan.needed_bytes // plan.most_bytes, MAX_HEADROOM_OVERSUBSCRIPTION)
     hint = f"or buffers.shared_headroom: {ratio}" if shares else ""
     yield intent.problem((*longest.keys, "length"), f"{fault} of {switch_model.name}", expected, hint)
 
 
-def _shared_headroom_faults(intent: Intent, group: Group, model: Switch, plan: "_Plan") -> Iterator[Problem]:
+def _shared_headroom_faults(
+    intent: Intent, group: TierSwitchGroup, model: Switch, plan: "_StaticBufferPlan"
+) -> Iterator[Problem]:
     """Yield a ratio with too little shared headroom for the needs of one port, or that shares nothing."""
-    ratio, keys = intent.buffers.over_subscription, ("buffers", "shared_headroom")
+    ratio, keys = intent.buffers.headroom_over_subscription, ("buffers", "shared_headroom")
     if ratio is not None and not plan.most_bytes:
         fault = f"the table of {plan.hwsku} has all headroom in each port's own"
         yield intent.problem(keys, fault, "off")
@@ -91,18 +93,18 @@ def _shared_headroom_faults(intent: Intent, group: Group, model: Switch, plan: "
         yield intent.problem(keys, fault, f"at most {plan.needed_bytes // plan.most_bytes}")
 
 
-def design_static_buffers(intent: Intent, group: Group, switch_model: Switch) -> Buffers:
+def design_static_buffers(intent: Intent, group: TierSwitchGroup, switch_model: Switch) -> TierBuffers:
     """Return the buffers of a tier whose switches have a traditional model; `static_headroom_faults` has found none."""
     assert switch_model.buffer_bytes is not None
     links = link_kinds_of(intent, group, switch_model)
     if not has_pfc(intent.mode):
-        return _lossy_buffers(
+        return _buffers_without_pfc(
             switch_model, switch_model.buffer_bytes, _queue_reserves_bytes(intent.classes, switch_model, links)
         )
-    plan = _Plan(intent, switch_model, hwsku_of(intent, group, switch_model), links)
+    plan = _StaticBufferPlan(intent, switch_model, hwsku_of(intent, group, switch_model), links)
     memory = switch_model.buffer_bytes
     unlimited = unlimited_threshold_bytes(asic(switch_model.asic), memory, memory - plan.whole_bytes)
-    lossy = plan.whole_cells(plan.shared_bytes * (100 - intent.buffers.lossless_pool) / 100)
+    lossy = plan.round_down_to_cell(plan.shared_bytes * (100 - intent.buffers.lossless_pool) / 100)
     pools = (
         BufferPool(name=EGRESS_LOSSLESS, direction="egress", mode="static", size_bytes=memory),
         BufferPool(name=EGRESS_LOSSY, direction="egress", mode="dynamic", size_bytes=lossy),
@@ -114,7 +116,7 @@ def design_static_buffers(intent: Intent, group: Group, switch_model: Switch) ->
             shared_headroom_bytes=plan.headroom_bytes or None,
         ),
     )
-    return Buffers(
+    return TierBuffers(
         model="traditional",
         pools=pools,
         dynamic=None,
@@ -127,9 +129,9 @@ def design_static_buffers(intent: Intent, group: Group, switch_model: Switch) ->
     )
 
 
-def _lossy_buffers(switch_model: Switch, memory: int, reserved_bytes: int) -> Buffers:
+def _buffers_without_pfc(switch_model: Switch, memory: int, reserved_bytes: int) -> TierBuffers:
     unlimited = unlimited_threshold_bytes(asic(switch_model.asic), memory, reserved_bytes)
-    return Buffers(
+    return TierBuffers(
         model="traditional",
         pools=(
             BufferPool(name=EGRESS_LOSSY, direction="egress", mode="dynamic", size_bytes=memory),
@@ -146,12 +148,12 @@ def _lossy_buffers(switch_model: Switch, memory: int, reserved_bytes: int) -> Bu
 def _queue_reserves_bytes(classes: Mapping[str, TrafficClass], model: Switch, links: Sequence[LinkKind]) -> int:
     """Return what the lossy queues of all ports of a switch reserve, in bytes."""
     lossy_classes = sum(not traffic_class.lossless for traffic_class in classes.values())
-    return sum(link.ports for link in links) * lossy_classes * queue_reserve(model, static=True).size_bytes
+    return sum(link.ports for link in links) * lossy_classes * lossy_queue_reserve(model, static=True).size_bytes
 
 
 def _lossy_queue_buffer(model: Switch) -> BufferProfile:
-    reserve = queue_reserve(model, static=True)
-    return BufferProfile(pool=EGRESS_LOSSY, size_bytes=reserve.size_bytes, dynamic_th=LOSSY_THRESHOLD)
+    reserve = lossy_queue_reserve(model, static=True)
+    return BufferProfile(pool=EGRESS_LOSSY, size_bytes=reserve.size_bytes, dynamic_th=LOSSY_DYNAMIC_TH)
 
 
 def _maps_pause_to_groups(switch_model: Switch) -> bool:
@@ -159,7 +161,7 @@ def _maps_pause_to_groups(switch_model: Switch) -> bool:
     return asic(switch_model.asic).sonic_type in ("mellanox", "barefoot")
 
 
-class _Plan:
+class _StaticBufferPlan:
     """The memory that the ports of a tier's switches need."""
 
     def __init__(self, intent: Intent, model: Switch, hwsku: str | None, links: tuple[LinkKind, ...]) -> None:
@@ -172,10 +174,12 @@ class _Plan:
         """The headroom of all ports at once, that within their own reserves left out."""
         self.most_bytes = max(len(lossless) * fit.shared_bytes for _, fit in ports)
         """That of a port that needs most."""
-        self.headroom_bytes = self._round_up_to_cell(self.needed_bytes / (intent.buffers.over_subscription or 1))
+        self.headroom_bytes = self._round_up_to_cell(
+            self.needed_bytes / (intent.buffers.headroom_over_subscription or 1)
+        )
         reserved = sum(count * fit.reserved_bytes for count, fit in ports)
         reserved += _queue_reserves_bytes(intent.classes, model, links)
-        self.whole_bytes = self.whole_cells((model.buffer_bytes or 0) - reserved)
+        self.whole_bytes = self.round_down_to_cell((model.buffer_bytes or 0) - reserved)
         self.shared_bytes = self.whole_bytes - self.headroom_bytes
         """What queues can share."""
         chip = asic(model.asic)
@@ -184,7 +188,7 @@ class _Plan:
         self.pool_bytes = self.shared_bytes if chip.headroom_beside_pool else self.whole_bytes
         """The ingress pool, the shared headroom within where the chip counts it so."""
 
-    def whole_cells(self, count: float) -> int:
+    def round_down_to_cell(self, count: float) -> int:
         """Return bytes rounded down to whole cells."""
         return int(count // self._cell) * self._cell
 
@@ -212,7 +216,9 @@ class _Plan:
         return TableHeadroomFit(buffer, new_table_headroom, size, 0 if holds_xoff else xoff)
 
 
-def static_headroom_notes(intent: Intent, group: Group, switch_model: Switch, buffers: Buffers) -> Iterator[Adaptation]:
+def static_headroom_notes(
+    intent: Intent, group: TierSwitchGroup, switch_model: Switch, buffers: TierBuffers
+) -> Iterator[Adaptation]:
     """Yield the substitutes for true cables, headroom and ports that no table or HWSKU of the model has."""
     yield from hwsku_notes(intent, group, switch_model)
     if not buffers.fits:

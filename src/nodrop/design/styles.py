@@ -13,7 +13,7 @@ from nodrop.platforms.kit.traits import traits_of_platform
 
 def qos_style(tier: Switches, lossless: Collection[int]) -> QosStyle | None:
     """Return the style of a tier's switches: the stated one, else the default for their lossless priorities."""
-    return tier.style or traits_of_platform(tier.platform, tier.version).usual_style(len(lossless))
+    return tier.style or traits_of_platform(tier.platform, tier.version).default_qos_style(len(lossless))
 
 
 def style_faults(intent: Intent) -> Iterator[Problem]:

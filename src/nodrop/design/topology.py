@@ -26,7 +26,7 @@ _CABLES_KEY_PATH = ("topology", "cables")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class TierSwitchGroup:
     """Switches of a tier that are alike; a topology has one of a name."""
 
     name: str
@@ -58,7 +58,7 @@ class Group:
         """Return the role of its switches, which follows from the tier."""
         return ROLES_BY_TIER[self.tier]
 
-    def position(self, number: int) -> int:
+    def position_in_pod(self, number: int) -> int:
         """Return the place of an id in its pod, from 1; the id itself where there are no pods."""
         return number if self.per_pod is None else (number - 1) % self.per_pod + 1
 
@@ -78,11 +78,11 @@ class JoinKeys:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Join:
+class GroupJoin:
     """The links from every switch of a group to every switch of a higher one, or to those of the same pod."""
 
-    lower: Group
-    upper: Group
+    lower: TierSwitchGroup
+    upper: TierSwitchGroup
     wanted: Uplinks | GroupUplinks
     """Speed, medium, length, split and lanes of each link."""
     links: int
@@ -113,30 +113,30 @@ class Join:
         return () if self.upper_ports is None else (*self.keys, "peer_ports")
 
     @property
-    def by_pod(self) -> bool:
+    def stays_in_pod(self) -> bool:
         """Whether links stay in a pod."""
         return self.lower.per_pod is not None and self.upper.per_pod is not None
 
     @property
     def fewest_uppers(self) -> int:
         """Return the upper switches of a lower one, in the pod that has the fewest."""
-        if not self.by_pod:
+        if not self.stays_in_pod:
             return len(self.upper.wanted.ids)
         uppers_by_pod = Counter(map(self.upper.pod, self.upper.wanted.ids))
         return min(uppers_by_pod[self.pod_above(number)] for number in self.lower.wanted.ids)
 
     def pod_above(self, number: int) -> int:
         """Return the pod of the upper switches that a lower switch has links to; 0 where these are all."""
-        return (self.lower.pod(number) - 1) // self.pods + 1 if self.by_pod else 0
+        return (self.lower.pod(number) - 1) // self.pods + 1 if self.stays_in_pod else 0
 
     def lower_position(self, number: int) -> int:
         """Return the place of a lower switch among those that an upper switch has links to."""
         per_pod = self.lower.per_pod
-        return number if per_pod is None or not self.by_pod else (number - 1) % (per_pod * self.pods) + 1
+        return number if per_pod is None or not self.stays_in_pod else (number - 1) % (per_pod * self.pods) + 1
 
     def upper_position(self, number: int) -> int:
         """Return the place of an upper switch among those that a lower switch has links to."""
-        return self.upper.position(number) if self.by_pod else number
+        return self.upper.position_in_pod(number) if self.stays_in_pod else number
 
     def upper_panels(self, model: Switch) -> tuple[int, ...]:
         """Return the panel ports of the upper switches, of a model, for these links."""
@@ -145,7 +145,7 @@ class Join:
         usable = model.usable(self.upper_split_factor, self.wanted.speed)
         return tuple(panel for panel in usable if panel not in self.upper.dead)
 
-    def replace_split_factor(self, into: int) -> "Join":
+    def replace_split_factor(self, into: int) -> "GroupJoin":
         """Return the join with panel ports split into so many at both ends."""
         wanted = self.wanted.model_copy(update={"split": into})
         return replace(self, split=into, wanted=wanted)
@@ -155,32 +155,32 @@ class Join:
 class Topology:
     """All groups, the lowest tier first, and all joins."""
 
-    groups: tuple[Group, ...]
-    joins: tuple[Join, ...]
+    groups: tuple[TierSwitchGroup, ...]
+    joins: tuple[GroupJoin, ...]
     sheet: ResolvedSheet | None = None
     """Where every cable is stated; a join is the cables that are alike then."""
 
     @property
-    def host_groups(self) -> tuple[Group, ...]:
+    def host_groups(self) -> tuple[TierSwitchGroup, ...]:
         """Return the groups next to hosts."""
         return tuple(group for group in self.groups if group.tier == 0)
 
-    def group(self, name: str) -> Group:
+    def group(self, name: str) -> TierSwitchGroup:
         """Return a group by its name; KeyError where there is none."""
         return {group.name: group for group in self.groups}[name]
 
-    def joins_above(self, group: Group) -> tuple[Join, ...]:
+    def joins_above(self, group: TierSwitchGroup) -> tuple[GroupJoin, ...]:
         """Return the joins of a group to higher ones."""
         return tuple(join for join in self.joins if join.lower == group)
 
-    def joins_below(self, group: Group) -> tuple[Join, ...]:
+    def joins_below(self, group: TierSwitchGroup) -> tuple[GroupJoin, ...]:
         """Return the joins of a group to lower ones."""
         return tuple(join for join in self.joins if join.upper == group)
 
 
 def topology_of(intent: Intent) -> Topology:
     """Return the topology of an intent; links to groups that do not exist are left out."""
-    return intent.keep(__name__, intent.topology, lambda: _make_topology(intent))
+    return intent.compute_once(__name__, intent.topology, lambda: _make_topology(intent))
 
 
 def _make_topology(intent: Intent) -> Topology:
@@ -190,13 +190,13 @@ def _make_topology(intent: Intent) -> Topology:
     return _topology_of_tiers(wanted) if isinstance(wanted, Tiers) else _topology_of_sheet(intent, wanted)
 
 
-def group_of_endpoints(intent: Intent, name: str) -> Group:
+def group_of_endpoints(intent: Intent, name: str) -> TierSwitchGroup:
     """Return the group of switches that a group of hosts connects to: the stated one, else the only one."""
     topology, stated = topology_of(intent), intent.endpoints[name].leaves
     return topology.host_groups[0] if stated is None else topology.group(stated)
 
 
-def endpoints_of_group(intent: Intent, group: Group) -> tuple[str, ...]:
+def endpoints_of_group(intent: Intent, group: TierSwitchGroup) -> tuple[str, ...]:
     """Return the groups of hosts that connect to a group of switches."""
     return tuple(name for name in intent.endpoints if group_of_endpoints(intent, name) == group)
 
@@ -209,7 +209,7 @@ _TIERS_JOIN_KEYS = JoinKeys(links="links", lower_slots="slots", upper_slots="pee
 
 def _topology_of_leaf_spine(wanted: LeafSpine) -> Topology:
     lower, upper = (
-        Group(
+        TierSwitchGroup(
             name=ROLES_BY_TIER[tier],
             label=key,
             tier=tier,
@@ -224,7 +224,7 @@ def _topology_of_leaf_spine(wanted: LeafSpine) -> Topology:
         for tier, (key, switches) in enumerate((("leaves", wanted.leaves), ("spines", wanted.spines)))
     )
     links = wanted.uplinks
-    join = Join(
+    join = GroupJoin(
         lower=lower,
         upper=upper,
         wanted=links,
@@ -242,10 +242,10 @@ def _topology_of_leaf_spine(wanted: LeafSpine) -> Topology:
     return Topology(groups=(lower, upper), joins=(join,))
 
 
-def _make_groups(wanted: Tiers | CableSheet) -> dict[str, Group]:
+def _make_groups(wanted: Tiers | CableSheet) -> dict[str, TierSwitchGroup]:
     """Return the groups by name, the lowest tier first."""
     groups = (
-        Group(
+        TierSwitchGroup(
             name=name,
             label=f"{name} switches",
             tier=switches.tier - 1,
@@ -279,7 +279,7 @@ def _topology_of_tiers(wanted: Tiers) -> Topology:
 
 def _topology_of_sheet(intent: Intent, wanted: CableSheet) -> Topology:
     groups = _make_groups(wanted)
-    sheet = resolve_cable_sheet(intent, wanted, _switches_by_word(intent, groups.values()))
+    sheet = resolve_cable_sheet(intent, wanted, _sheet_switches_by_name(intent, groups.values()))
     alike: dict[tuple[object, ...], list[StatedCable]] = {}
     for cable in sheet.cables:
         ends = (cable.lower, cable.upper)
@@ -294,7 +294,7 @@ def _topology_of_sheet(intent: Intent, wanted: CableSheet) -> Topology:
     return Topology(groups=tuple(groups.values()), joins=tuple(joins), sheet=sheet)
 
 
-def _switches_by_word(intent: Intent, groups: Iterable[Group]) -> dict[str, SheetSwitch]:
+def _sheet_switches_by_name(intent: Intent, groups: Iterable[TierSwitchGroup]) -> dict[str, SheetSwitch]:
     """Return the switches by the words that a sheet can have for them: their names, then their identities."""
     by_name, by_identity = dict[str, SheetSwitch](), dict[str, SheetSwitch]()
     for group in groups:
@@ -313,7 +313,7 @@ def _switches_by_word(intent: Intent, groups: Iterable[Group]) -> dict[str, Shee
     return by_identity | by_name
 
 
-def _join_of_cables(groups: Mapping[str, Group], cables: tuple[StatedCable, ...]) -> Join:
+def _join_of_cables(groups: Mapping[str, TierSwitchGroup], cables: tuple[StatedCable, ...]) -> GroupJoin:
     """Return the join of cables that are alike, whose panel ports are those of all switches of its groups."""
     first = cables[0]
     wanted = GroupUplinks.model_construct(
@@ -331,14 +331,14 @@ def _join_of_cables(groups: Mapping[str, Group], cables: tuple[StatedCable, ...]
     return replace(join, keys=_CABLES_KEY_PATH, ports_keys=_CABLES_KEY_PATH, cables=cables)
 
 
-def identities_of_group(group: Group) -> Iterator[Identity]:
+def identities_of_group(group: TierSwitchGroup) -> Iterator[Identity]:
     """Yield the identities of a group's switches."""
     return (switch_identity(group.role, group.name, number, max(group.pod(number), 1)) for number in group.wanted.ids)
 
 
-def _build_join(lower: Group, upper: Group, links: GroupUplinks) -> Join:
+def _build_join(lower: TierSwitchGroup, upper: TierSwitchGroup, links: GroupUplinks) -> GroupJoin:
     keys = (*lower.keys, "uplinks", upper.name)
-    return Join(
+    return GroupJoin(
         lower=lower,
         upper=upper,
         wanted=links,
@@ -356,11 +356,11 @@ def _build_join(lower: Group, upper: Group, links: GroupUplinks) -> Join:
     )
 
 
-def model_of(group: Group) -> Switch:
+def model_of(group: TierSwitchGroup) -> Switch:
     """Return the facts of the model of a group, which the catalogue has."""
     return switch(group.wanted.model)
 
 
-def show_group_ids(group: Group) -> str:
+def show_group_ids(group: TierSwitchGroup) -> str:
     """Return the switches of a group: `leaf 1-4`."""
     return f"{group.name} {show_ids(group.wanted.ids)}"

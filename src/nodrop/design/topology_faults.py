@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from nodrop.design.sheet import WHY_NOT_SIDEWAYS
+from nodrop.design.sheet import WHY_NO_LINKS_WITHIN_TIER
 from nodrop.design.topology import topology_of
 from nodrop.errors import Problem
 from nodrop.hardware import nearest_word_hint, switches
@@ -21,7 +21,7 @@ def topology_faults(intent: Intent) -> Iterator[Problem]:
         yield from _uplink_faults(intent, wanted.groups)
     if topology.sheet:
         yield from topology.sheet.problems
-    yield from _attachment_faults(intent, {group.name: group.tier for group in topology.groups})
+    yield from _host_attachment_faults(intent, {group.name: group.tier for group in topology.groups})
 
 
 def _uplink_faults(intent: Intent, groups: Mapping[str, SwitchGroup]) -> Iterator[Problem]:
@@ -34,7 +34,7 @@ def _uplink_faults(intent: Intent, groups: Mapping[str, SwitchGroup]) -> Iterato
                 yield intent.problem(keys, f"no group {upper}", "a group of the topology", hint)
             elif groups[upper].tier <= group.tier:
                 fault = f"{upper} is in tier {groups[upper].tier}, and {name} in tier {group.tier}"
-                hint = WHY_NOT_SIDEWAYS if groups[upper].tier == group.tier else ""
+                hint = WHY_NO_LINKS_WITHIN_TIER if groups[upper].tier == group.tier else ""
                 yield intent.problem(keys, fault, "a group of a higher tier", hint)
     yield from _missing_peer_port_faults(intent)
     yield from _pods_without_peers(intent)
@@ -97,17 +97,17 @@ def _missing_peer_port_faults(intent: Intent) -> Iterator[Problem]:
 def _pods_without_peers(intent: Intent) -> Iterator[Problem]:
     """Yield pods of a group without a switch of a group above it."""
     for join in topology_of(intent).joins:
-        if join.pods > 1 and not join.by_pod:
+        if join.pods > 1 and not join.stays_in_pod:
             fault = f"pods, but {join.lower.name} or {join.upper.name} has no per_pod"
             yield intent.problem((*join.keys, "pods"), fault, "per_pod for both groups")
         pods = {join.pod_above(number): join.lower.pod(number) for number in join.lower.wanted.ids}
         lacking = {pods[pod] for pod in pods.keys() - {join.upper.pod(number) for number in join.upper.wanted.ids}}
-        if join.by_pod and lacking:
+        if join.stays_in_pod and lacking:
             fault = f"pod {show_ids(lacking)} of {join.lower.name} has no {join.upper.name}"
             yield intent.problem((*join.upper.keys, "ids"), fault, f"a {join.upper.name} in every pod")
 
 
-def _attachment_faults(intent: Intent, tiers: Mapping[str, int]) -> Iterator[Problem]:
+def _host_attachment_faults(intent: Intent, tiers: Mapping[str, int]) -> Iterator[Problem]:
     """Yield groups of hosts whose group of switches is not known, not stated, or not next to hosts."""
     lowest = [name for name, tier in tiers.items() if tier == 0]
     for name, group in intent.endpoints.items():

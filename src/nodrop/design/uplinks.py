@@ -11,7 +11,7 @@ from nodrop.design.boxes import PlannedSwitch, PlannedSwitches
 from nodrop.design.cabling import CableProperties, FabricCable, LinkEndKind, joining_splits, resolve_cabling
 from nodrop.design.closing import suggest_smallest_fabric
 from nodrop.design.joining import JoinChoice, suggest_oversubscription_fixes, suggest_port_changes
-from nodrop.design.topology import Group, Join, model_of, topology_of
+from nodrop.design.topology import GroupJoin, TierSwitchGroup, model_of, topology_of
 from nodrop.errors import Problem
 from nodrop.intent.schema import Intent
 from nodrop.units import show_speed
@@ -47,8 +47,8 @@ def sum_down_mbps(cables: Iterable[FabricCable]) -> Counter[str]:
 def _cables_of_join(
     intent: Intent,
     switches: PlannedSwitches,
-    join: Join,
-    beside: Iterable[Join],
+    join: GroupJoin,
+    beside: Iterable[GroupJoin],
     down_mbps: Mapping[str, int],
     problems: list[Problem],
 ) -> tuple[FabricCable, ...]:
@@ -59,16 +59,16 @@ def _cables_of_join(
     of_group = {node.name: down_mbps[node.name] for node in switches.groups[join.lower] if down_mbps.get(node.name)}
     beside_mbps = sum(JoinChoice.of(other, 0).up_mbps for other in beside)
     choice = JoinChoice.of(join, max(of_group.values(), default=0), beside_mbps)
-    split = partial(_has_enough_ports, choice)
+    split = partial(_would_split_fit, choice)
     link = resolve_cabling(intent, join.keys, join.wanted, ends, problems, split)
-    faults = _port_faults(intent, choice, filter(split, joining_splits(join.wanted, ends)))
+    faults = _port_shortage_faults(intent, choice, filter(split, joining_splits(join.wanted, ends)))
     if of_group and not faults:
-        faults += _bandwidth_faults(intent, choice, of_group, _describe_uplink_changes(intent, choice, problems))
+        faults += _oversubscription_faults(intent, choice, of_group, _describe_uplink_changes(intent, choice, problems))
     problems += faults
-    return () if link is None or faults else tuple(_fabric_cables(switches, choice, link))
+    return () if link is None or faults else tuple(_build_fabric_cables(switches, choice, link))
 
 
-def can_upper_switches_hold(intent: Intent, group: Group, ids: Iterable[int]) -> bool:
+def can_upper_switches_connect(intent: Intent, group: TierSwitchGroup, ids: Iterable[int]) -> bool:
     """Whether the switches above a group surely have ports for those with these ids."""
     if topology_of(intent).sheet:
         return False
@@ -79,13 +79,13 @@ def can_upper_switches_hold(intent: Intent, group: Group, ids: Iterable[int]) ->
     return True
 
 
-def _has_enough_ports(stated: JoinChoice, split_count: int) -> bool:
+def _would_split_fit(stated: JoinChoice, split_count: int) -> bool:
     """Whether there are ports enough for the links, and these are enough, when both ends are split into so many."""
     choice = JoinChoice.of(stated.join.replace_split_factor(split_count), stated.down_mbps, stated.beside_mbps)
-    return stated.join.stated_upper_split is None and choice.fits and not choice.exceeds_ratio
+    return stated.join.stated_upper_split is None and choice.has_ports_for_all_peers and not choice.exceeds_ratio
 
 
-def _port_faults(intent: Intent, choice: JoinChoice, splits: Iterable[int]) -> list[Problem]:
+def _port_shortage_faults(intent: Intent, choice: JoinChoice, splits: Iterable[int]) -> list[Problem]:
     """Return the faults of the ports, each with changes that fix all of them; `splits` are those that do."""
     join = choice.join
     port_words = [
@@ -117,11 +117,11 @@ def _suggest_pods(intent: Intent, choice: JoinChoice) -> str:
         return ""
     option = JoinChoice.of(changed, choice.down_mbps, choice.beside_mbps)
     keys = ".".join((*lacking.keys, "per_pod"))
-    return f"{keys}: {group.per_pod}" if option.fits and not option.exceeds_ratio else ""
+    return f"{keys}: {group.per_pod}" if option.has_ports_for_all_peers and not option.exceeds_ratio else ""
 
 
 def _port_shortage_texts(
-    peers: PeerPortBlocks, far: Group, near: Group, links: int, kind: str
+    peers: PeerPortBlocks, far: TierSwitchGroup, near: TierSwitchGroup, links: int, kind: str
 ) -> Iterator[tuple[str, str]]:
     """Yield the found and expected values if the switches of a group have too few ports for their peers."""
     needed, port_count, clash = links * len(peers.ids), len(peers.ports), peers.explain_clash(links)
@@ -140,7 +140,9 @@ def _describe_uplink_changes(intent: Intent, choice: JoinChoice, problems: list[
     return "" if any(problem.hint == closed for problem in problems) else closed
 
 
-def _bandwidth_faults(intent: Intent, choice: JoinChoice, down_mbps: Mapping[str, int], hint: str) -> Iterator[Problem]:
+def _oversubscription_faults(
+    intent: Intent, choice: JoinChoice, down_mbps: Mapping[str, int], hint: str
+) -> Iterator[Problem]:
     """Yield a fault if a switch has too little uplink bandwidth, with the bandwidth between two halves of its group."""
     if choice.exceeds_ratio:
         worst = max(down_mbps, key=down_mbps.__getitem__)
@@ -151,17 +153,17 @@ def _bandwidth_faults(intent: Intent, choice: JoinChoice, down_mbps: Mapping[str
             count = total // choice.speed_mbps
             half = f"half of the {show_speed(total)} that all {count} uplinks sum to"
             fault = f"{fault}; one-way bisection is {show_speed(total // 2)}, {half}"
-        expected = f"at most {choice.limit:g}:1"
+        expected = f"at most {choice.oversubscription_limit:g}:1"
         yield intent.problem(choice.join.lower.limit_keys, fault, expected, hint)
 
 
-def _fabric_cables(switches: PlannedSwitches, choice: JoinChoice, link: CableProperties) -> Iterator[FabricCable]:
+def _build_fabric_cables(switches: PlannedSwitches, choice: JoinChoice, link: CableProperties) -> Iterator[FabricCable]:
     join, links = choice.join, choice.links
     lower_ports = {position: choice.uppers.block(position, links) for position in choice.uppers.ids}
     upper_ports = {position: choice.lowers.block(position, links) for position in choice.lowers.ids}
     uppers_by_pod: dict[int, list[PlannedSwitch]] = {}
     for upper in switches.groups[join.upper]:
-        uppers_by_pod.setdefault(join.upper.pod(upper.id) if join.by_pod else 0, []).append(upper)
+        uppers_by_pod.setdefault(join.upper.pod(upper.id) if join.stays_in_pod else 0, []).append(upper)
     for lower in switches.groups[join.lower]:
         above = upper_ports[join.lower_position(lower.id)]
         for upper in uppers_by_pod.get(join.pod_above(lower.id), ()):

@@ -5,7 +5,7 @@ Routed traffic stays the switch's alone: a VLAN ends at its switch, and the same
 
 from collections.abc import Iterator
 
-from nodrop.design.addressing import Plan
+from nodrop.design.addressing import AddressPlan
 from nodrop.design.boxes import PlannedSwitch
 from nodrop.design.ports import PortCables, platform_port_name
 from nodrop.design.splits import SplitPort
@@ -15,7 +15,9 @@ from nodrop.model.bridging import Vlan, VlanMember
 from nodrop.model.subject import natural_sort_key
 
 
-def design_vlans(intent: Intent, address_plan: Plan, node: PlannedSwitch, cables: PortCables) -> tuple[Vlan, ...]:
+def design_vlans(
+    intent: Intent, address_plan: AddressPlan, node: PlannedSwitch, cables: PortCables
+) -> tuple[Vlan, ...]:
     """Return the VLANs of a switch, those of groups that have ports on it, sorted by number."""
     members: dict[str, set[str]] = {}
     for wire in cables.values():

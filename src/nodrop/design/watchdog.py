@@ -6,18 +6,18 @@ from typing import Literal
 
 from nodrop.design.boxes import traits_by_group, traits_of
 from nodrop.design.modes import has_pfc
-from nodrop.design.topology import Group, topology_of
+from nodrop.design.topology import TierSwitchGroup, topology_of
 from nodrop.errors import Problem
 from nodrop.hardware import asic
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent, Pfc, WatchdogTimers
 from nodrop.model.qos import PfcWatchdog
-from nodrop.model.timeouts import QP_TIMEOUT_MS
+from nodrop.model.timeouts import QP_RETRANSMIT_TIMEOUT_MS
 from nodrop.platforms.kit.traits import InclusiveRange, Traits, WatchdogTraits
 
 BASE_DETECTION_MS = 200
 """SONiC `pfcwd start_default` (sonic-utilities pfcwd/main.py): 200 ms for up to 32 ports, more in steps of 32."""
-FABRIC_FACTOR = 3
+FABRIC_DETECTION_FACTOR = 3
 """The fabric's detection is that many times the hosts', as far as every platform allows."""
 MAX_DETECTION_MS = 5000
 """The longest detection that every platform takes (sonic-pfcwd.yang): what is derived holds on any of them."""
@@ -31,7 +31,7 @@ _WATCHDOG_KEY_PATH = ("pfc", "watchdog")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SideTimers:
+class SideWatchdogTimers:
     """The timers of the ports of a side, and what happens to the queue that was stuck."""
 
     detection_ms: int
@@ -50,25 +50,25 @@ class SideTimers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Timers:
+class FabricWatchdogTimers:
     """What every port of a side gets, and how often a switch looks, by group; None is a side without a watchdog."""
 
-    hosts: SideTimers
-    fabric: SideTimers | None
+    hosts: SideWatchdogTimers
+    fabric: SideWatchdogTimers | None
     wanted_polling_ms: int
     """How often switches look that take any number of milliseconds."""
-    polling_ms: Mapping[Group, int]
+    polling_ms: Mapping[TierSwitchGroup, int]
     unwatched: tuple[str, ...] = ()
     """Roles whose switches have one set of timers, and so no watchdog towards other switches."""
 
-    def sides(self) -> Iterator[tuple[str, SideTimers]]:
+    def sides(self) -> Iterator[tuple[str, SideWatchdogTimers]]:
         """Yield the sides that have a watchdog, by their key in an intent."""
         yield "hosts", self.hosts
         if self.fabric:
             yield "fabric", self.fabric
 
     @property
-    def latest_ms(self) -> int:
+    def latest_host_side_action_ms(self) -> int:
         """When the hosts' side has acted at the latest: its detection and two pollings."""
         slowest_ms = max(polling_ms for group, polling_ms in self.polling_ms.items() if group.tier == 0)
         return self.hosts.detection_ms + 2 * slowest_ms
@@ -78,7 +78,7 @@ class Timers:
 class _WatchedGroup:
     """A group whose platform's watchdog monitors a side."""
 
-    group: Group
+    group: TierSwitchGroup
     of: WatchdogTraits
 
     @property
@@ -86,7 +86,7 @@ class _WatchedGroup:
         return traits_of(self.group).title
 
 
-def _find_watching_groups(intent: Intent) -> dict[str, tuple[_WatchedGroup, ...]]:
+def _watching_groups_by_side(intent: Intent) -> dict[str, tuple[_WatchedGroup, ...]]:
     """Return the groups that watch each side: a switch next to hosts with one set of timers watches these alone."""
     watched = [_WatchedGroup(group=group, of=held.watchdog) for group, held in traits_by_group(intent).items()]
     return {
@@ -95,7 +95,7 @@ def _find_watching_groups(intent: Intent) -> dict[str, tuple[_WatchedGroup, ...]
     }
 
 
-def has_pause_history(platform_traits: Traits, switch_model: Switch) -> bool:
+def supports_pause_history(platform_traits: Traits, switch_model: Switch) -> bool:
     """Whether the switches of a tier can estimate the history of pauses."""
     return asic(switch_model.asic).sonic_type in platform_traits.watchdog.history
 
@@ -105,7 +105,7 @@ def watchdog_timer_scale(ports: int) -> int:
     return (ports - 1) // 32 + 1
 
 
-def derive_watchdog_timers(intent: Intent, ports: int) -> Timers | None:
+def derive_watchdog_timers(intent: Intent, ports: int) -> FabricWatchdogTimers | None:
     """Return the timers of a fabric whose largest switch has `ports`; None where there is no PFC to watch.
 
     They are the same on every platform but for the polling, and act before queue pairs time out by NCCL's defaults.
@@ -120,7 +120,7 @@ def derive_watchdog_timers(intent: Intent, ports: int) -> Timers | None:
             intent.pfc, BASE_DETECTION_MS * watchdog_timer_scale(ports), BASE_DETECTION_MS * watchdog_timer_scale(ports)
         ),
     )
-    fabric, later_ms = None, FABRIC_FACTOR * hosts.detection_ms
+    fabric, later_ms = None, FABRIC_DETECTION_FACTOR * hosts.detection_ms
     if wanted_watchdog.fabric != "off" and topology_of(intent).joins:
         fabric = _make_watchdog_side(
             wanted_watchdog.fabric, _default_detection_ms(intent.pfc, later_ms, hosts.detection_ms)
@@ -132,7 +132,7 @@ def derive_watchdog_timers(intent: Intent, ports: int) -> Timers | None:
         and wanted_watchdog.fabric.detection is None
         and fabric.detection_ms < later_ms
     )
-    if fabric and cut and fabric.detection_ms <= result.latest_ms:
+    if fabric and cut and fabric.detection_ms <= result.latest_host_side_action_ms:
         return replace(result, fabric=None, unwatched=())
     return result
 
@@ -140,7 +140,7 @@ def derive_watchdog_timers(intent: Intent, ports: int) -> Timers | None:
 def _default_detection_ms(pfc: Pfc, detection_ms: int, smallest_ms: int) -> int:
     """Return a detection that is not stated, no longer than every platform takes and than queue pairs wait."""
     step = pfc.watchdog.polling or TIMER_STEP_MS
-    longest = min(MAX_DETECTION_MS, QP_TIMEOUT_MS - 1 - _choose_polling_ms(pfc, smallest_ms)) // step * step
+    longest = min(MAX_DETECTION_MS, QP_RETRANSMIT_TIMEOUT_MS - 1 - _choose_polling_ms(pfc, smallest_ms)) // step * step
     return min(_round_up_to_polling(pfc, detection_ms), max(longest, step))
 
 
@@ -150,7 +150,9 @@ def _choose_polling_ms(pfc: Pfc, smallest_ms: int) -> int:
     return pfc.watchdog.polling or min(max(smallest_ms // 2, low), high)
 
 
-def _build_watchdog_timers(intent: Intent, hosts: SideTimers, fabric: SideTimers | None) -> Timers:
+def _build_watchdog_timers(
+    intent: Intent, hosts: SideWatchdogTimers, fabric: SideWatchdogTimers | None
+) -> FabricWatchdogTimers:
     """Return timers with how often the switches of each role look: as stated, else half the smallest detection.
 
     A switch that counts pollings looks as often as divides its detection, and no later where that can be.
@@ -159,7 +161,7 @@ def _build_watchdog_timers(intent: Intent, hosts: SideTimers, fabric: SideTimers
     group_traits = traits_by_group(intent)
     own_sides = {group: hosts if group.tier == 0 else fabric or hosts for group in group_traits}
     unwatched = [group.role for group, held in group_traits.items() if group.tier == 0 and held.watchdog.robustness]
-    return Timers(
+    return FabricWatchdogTimers(
         hosts=hosts,
         fabric=fabric,
         wanted_polling_ms=polling,
@@ -174,12 +176,12 @@ def _build_watchdog_timers(intent: Intent, hosts: SideTimers, fabric: SideTimers
     )
 
 
-def _make_watchdog_side(wanted_watchdog_timers: WatchdogTimers, detection_ms: int) -> SideTimers:
+def _make_watchdog_side(wanted_watchdog_timers: WatchdogTimers, detection_ms: int) -> SideWatchdogTimers:
     detection = wanted_watchdog_timers.detection if wanted_watchdog_timers.detection is not None else detection_ms
     restoration = (
         wanted_watchdog_timers.restoration if wanted_watchdog_timers.restoration is not None else 2 * detection
     )
-    return SideTimers(detection_ms=detection, restoration_ms=restoration, action=wanted_watchdog_timers.action)
+    return SideWatchdogTimers(detection_ms=detection, restoration_ms=restoration, action=wanted_watchdog_timers.action)
 
 
 def _round_up_to_polling(pfc: Pfc, detection_ms: int) -> int:
@@ -199,7 +201,7 @@ def _find_dividing_polling(
     return next((polling for polling in candidates if detection_ms % polling == 0), None)
 
 
-def watchdog_faults(intent: Intent, timers: Timers | None) -> Iterator[Problem]:
+def watchdog_faults(intent: Intent, timers: FabricWatchdogTimers | None) -> Iterator[Problem]:
     """Yield the faults of a set of timers: ranges first, then their relations."""
     if timers is not None:
         if not topology_of(intent).joins and "fabric" in intent.pfc.watchdog.model_fields_set:
@@ -208,8 +210,8 @@ def watchdog_faults(intent: Intent, timers: Timers | None) -> Iterator[Problem]:
         yield from list(_timer_range_faults(intent, timers)) or _timer_relation_faults(intent, timers)
 
 
-def _timer_range_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
-    watched = _find_watching_groups(intent)
+def _timer_range_faults(intent: Intent, timers: FabricWatchdogTimers) -> Iterator[Problem]:
+    watched = _watching_groups_by_side(intent)
     pollings = {(timers.polling_ms[group], held.watchdog.polling_ms) for group, held in traits_by_group(intent).items()}
     checks: list[tuple[tuple[str, ...], int, InclusiveRange]] = [
         (("polling",), *polling) for polling in sorted(pollings)
@@ -224,8 +226,8 @@ def _timer_range_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
             yield intent.problem((*_WATCHDOG_KEY_PATH, *keys), f"{value} ms", f"{low} to {high} ms")
 
 
-def _timer_relation_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
-    watched = _find_watching_groups(intent)
+def _timer_relation_faults(intent: Intent, timers: FabricWatchdogTimers) -> Iterator[Problem]:
+    watched = _watching_groups_by_side(intent)
     yield from _queue_fill_polling_faults(intent, timers)
     for name, side in timers.sides():
         polling = max(timers.polling_ms[tier.group] for tier in watched[name])
@@ -238,14 +240,14 @@ def _timer_relation_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
         if side.restoration_ms < side.detection_ms:
             fault = f"{side.restoration_ms} ms is less than detection"
             yield intent.problem((*_WATCHDOG_KEY_PATH, name, "restoration"), fault, f"at least {side.detection_ms} ms")
-    if timers.fabric and timers.fabric.detection_ms <= timers.latest_ms:
+    if timers.fabric and timers.fabric.detection_ms <= timers.latest_host_side_action_ms:
         fault = f"{timers.fabric.detection_ms} ms is too early"
-        expected = f"more than {timers.latest_ms} ms, the hosts' detection and two pollings"
+        expected = f"more than {timers.latest_host_side_action_ms} ms, the hosts' detection and two pollings"
         hint = "so that the hop nearest to the fault acts first"
         yield intent.problem((*_WATCHDOG_KEY_PATH, "fabric", "detection"), fault, expected, hint)
 
 
-def _queue_fill_polling_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
+def _queue_fill_polling_faults(intent: Intent, timers: FabricWatchdogTimers) -> Iterator[Problem]:
     """Yield a polling that is too fast for switches that must check how full queues are."""
     conditions = intent.pfc.watchdog.stuck
     if conditions is None or conditions.fill is None:
@@ -259,7 +261,11 @@ def _queue_fill_polling_faults(intent: Intent, timers: Timers) -> Iterator[Probl
 
 
 def _detection_step_faults(
-    intent: Intent, timers: Timers, name: str, side: SideTimers, watched: tuple[_WatchedGroup, ...]
+    intent: Intent,
+    timers: FabricWatchdogTimers,
+    name: str,
+    side: SideWatchdogTimers,
+    watched: tuple[_WatchedGroup, ...],
 ) -> Iterator[Problem]:
     """Yield a detection that is no whole number of pollings, as many as the platform counts, where it counts them."""
     for tier in watched:
@@ -273,7 +279,11 @@ def _detection_step_faults(
 
 
 def _restoration_step_faults(
-    intent: Intent, timers: Timers, name: str, side: SideTimers, watched: tuple[_WatchedGroup, ...]
+    intent: Intent,
+    timers: FabricWatchdogTimers,
+    name: str,
+    side: SideWatchdogTimers,
+    watched: tuple[_WatchedGroup, ...],
 ) -> Iterator[Problem]:
     """Yield a restoration that is no whole number of pollings, as many as the platform counts, where it counts them."""
     for tier in watched:

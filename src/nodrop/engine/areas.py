@@ -11,16 +11,16 @@ from typing import NamedTuple
 from nodrop.resources import resource_folder
 
 
-class _Area(NamedTuple):
+class _RuleArea(NamedTuple):
     order: int
     name: str
     aspects: frozenset[str]
 
 
 @cache
-def _load_areas() -> tuple[_Area, ...]:
+def _load_areas() -> tuple[_RuleArea, ...]:
     read = ((path.parent.name, json.loads(path.read_bytes())) for path in resource_folder("rules").glob("*/area.json"))
-    return tuple(sorted(_Area(about["order"], name, frozenset(about["aspects"])) for name, about in read))
+    return tuple(sorted(_RuleArea(about["order"], name, frozenset(about["aspects"])) for name, about in read))
 
 
 @cache

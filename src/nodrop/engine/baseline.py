@@ -40,7 +40,7 @@ BaselineKey = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class BaselineEntry:
     """The baseline's facts on findings of one key: their rule, their subject as text, and their number."""
 
     rule: str
@@ -52,7 +52,7 @@ class Entry:
 class Baseline:
     """The findings that were there, by key."""
 
-    entries: Mapping[BaselineKey, Entry] = field(default_factory=dict)
+    entries: Mapping[BaselineKey, BaselineEntry] = field(default_factory=dict)
 
     def fingerprints(self) -> frozenset[str]:
         """Return the fingerprints, with any facts."""
@@ -93,7 +93,7 @@ def mark_known_findings(
     return settled, dict(met)
 
 
-def find_surplus_findings(
+def ids_of_surplus_findings(
     hidden: Iterable[Finding], baseline: Baseline, met_counts: Mapping[BaselineKey, int]
 ) -> set[int]:
     """Return the identities of hidden findings whose key has more findings than before.
@@ -106,19 +106,21 @@ def find_surplus_findings(
     return {id(finding) for finding in hidden if finding.baselined and find_baseline_key(baseline, finding) in many}
 
 
-def find_ended_entries(
+def find_stale_entries(
     baseline: Baseline, met: Iterable[BaselineKey], ran: Sequence[CheckedScope], rule_names: Mapping[str, str]
-) -> dict[BaselineKey, Entry]:
+) -> dict[BaselineKey, BaselineEntry]:
     """Return the entries that no finding has any more, where their rules were run and could decide."""
     met_keys = set(met)
     devices = {device for run in ran for device in run.devices}
     remaining_entries = {key: entry for key, entry in baseline.entries.items() if key not in met_keys}
     return {
-        key: entry for key, entry in remaining_entries.items() if _is_entry_decided(entry, ran, rule_names, devices)
+        key: entry for key, entry in remaining_entries.items() if _was_entry_rechecked(entry, ran, rule_names, devices)
     }
 
 
-def _is_entry_decided(entry: Entry, ran: Sequence[CheckedScope], names: Mapping[str, str], devices: set[str]) -> bool:
+def _was_entry_rechecked(
+    entry: BaselineEntry, ran: Sequence[CheckedScope], names: Mapping[str, str], devices: set[str]
+) -> bool:
     subject = parsed(entry.subject)
     if not subject[0].startswith("@") and subject[0] not in devices:
         return False
@@ -127,18 +129,22 @@ def _is_entry_decided(entry: Entry, ran: Sequence[CheckedScope], names: Mapping[
 
 
 def update_baseline(
-    former_baseline: Baseline, findings: Iterable[Finding], ended_entries: Mapping[BaselineKey, Entry], *, prune: bool
+    former_baseline: Baseline,
+    findings: Iterable[Finding],
+    ended_entries: Mapping[BaselineKey, BaselineEntry],
+    *,
+    prune: bool,
 ) -> tuple[Baseline, int, int]:
     """Return a baseline with the current findings, how many are new, and how many have other facts than before.
 
     Ended entries are kept unless `prune`, and so are entries that were not checked; an entry of a
     finding that has other facts now gives way to that finding.
     """
-    entries: dict[BaselineKey, Entry] = {}
+    entries: dict[BaselineKey, BaselineEntry] = {}
     formerly: set[str] = set()
     for finding in findings:
         key = (finding.fingerprint, digest_finding_facts(finding))
-        entry = entries.get(key) or Entry(rule=finding.rule, subject=subject_text(finding.subject), times=0)
+        entry = entries.get(key) or BaselineEntry(rule=finding.rule, subject=subject_text(finding.subject), times=0)
         entries[key] = replace(entry, times=entry.times + 1)
         formerly.update(finding.former)
     current_fingerprints = {fingerprint for fingerprint, _ in entries}
@@ -191,17 +197,17 @@ def load(path: Path, display: str | None = None) -> Baseline:
 
 def loads(file_content: bytes, display: str) -> Baseline:
     """Read a baseline from its text, which problems name `display`; InputProblems as of `load`."""
-    return Baseline(entries=_Loader(parse_yaml(file_content, display, max_bytes=MAX_BASELINE_BYTES)).entries())
+    return Baseline(entries=_BaselineLoader(parse_yaml(file_content, display, max_bytes=MAX_BASELINE_BYTES)).entries())
 
 
-class _Loader:
+class _BaselineLoader:
     """A document on its way to a baseline."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
         self.problems: list[Problem] = []
 
-    def entries(self) -> dict[BaselineKey, Entry]:
+    def entries(self) -> dict[BaselineKey, BaselineEntry]:
         data = mapping_or_empty(self.document.data)
         expected = "the keys version and findings, as `nodrop baseline` writes them"
         if not {"version", "findings"} <= data.keys():
@@ -210,11 +216,11 @@ class _Loader:
             self._raise_problem((extra[0],), f"the key {quote_text(extra[0])}", expected)
         if data["version"] != BASELINE_VERSION:
             self._raise_problem(("version",), f"version {quote_text(str(data['version']))}", BASELINE_VERSION)
-        entry_by_key: dict[BaselineKey, Entry] = {}
+        entry_by_key: dict[BaselineKey, BaselineEntry] = {}
         for rule, subjects in self._items_of_mapping(("findings",), data["findings"]):
             for subject, marks in self._items_of_mapping(("findings", rule), subjects):
                 for key, times in self._parse_marks(("findings", rule, subject), marks):
-                    entry_by_key[key] = Entry(rule=rule, subject=subject, times=times)
+                    entry_by_key[key] = BaselineEntry(rule=rule, subject=subject, times=times)
         if self.problems:
             raise InputProblems(self.problems)
         return entry_by_key

@@ -1,17 +1,17 @@
 """The part of a message that states the cause of a finding, used to group findings: not the words that only name it."""
 
-from nodrop.model.subject import FABRIC_HEAD, Subject, cable_ends
+from nodrop.model.subject import FABRIC_HEAD, Subject, ends_of_cable_key
 
 
 def pointed_part_names(subject: Subject, subject_path: Subject) -> frozenset[str]:
     """Return the names of the part that a finding points at, and of the ends of a link."""
     names = {name for name in subject_path[:2] if not name.startswith("@")}
     if subject[:2] == (FABRIC_HEAD, "links"):
-        names |= {name for end in cable_ends(subject[2]) for name in end}
+        names |= {name for end in ends_of_cable_key(subject[2]) for name in end}
     return frozenset(names)
 
 
-def is_only_names(piece: str, subject: Subject, names: frozenset[str]) -> bool:
+def consists_only_of_names(piece: str, subject: Subject, names: frozenset[str]) -> bool:
     """Whether a piece of a message is a part of the subject, or made of names of its ends or of the part pointed at.
 
     So `leaf1 Ethernet0` and `leaf1:Ethernet0` are.
@@ -19,7 +19,7 @@ def is_only_names(piece: str, subject: Subject, names: frozenset[str]) -> bool:
     return piece in subject or names.issuperset(piece.replace(":", " ").split(" "))
 
 
-def replace_row_names(piece: str, row_names: tuple[str, ...]) -> str:
+def replace_row_names_by_star(piece: str, row_names: tuple[str, ...]) -> str:
     """Return a piece of a message with `*` for each of `row_names` where it stands as a whole; the longest go first."""
     for name in row_names:
         if name in piece:

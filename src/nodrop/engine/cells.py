@@ -60,7 +60,7 @@ class ItemGroups:
             self._items[scope.items] = scope.items(self._index)
         items, gaps = self._items[scope.items]
         if (scope.items, chosen) not in self._cells:
-            self._cells[scope.items, chosen] = group_places(items, items.places, chosen)
+            self._cells[scope.items, chosen] = group_positions_by_columns(items, items.places, chosen)
         cells = self._cells[scope.items, chosen]
         yield from gaps
         if scope.rows:
@@ -71,7 +71,7 @@ class ItemGroups:
 
 def split_by_columns(item_group: ItemGroup, grouping_columns: tuple[GroupingColumn, ...]) -> Iterator[ItemGroup]:
     """Return a case in parts whose members are equal in these columns too."""
-    for cell in group_places(item_group.items, item_group.places, grouping_columns):
+    for cell in group_positions_by_columns(item_group.items, item_group.places, grouping_columns):
         yield ItemGroup(item_group.items[cell[0]] + item_group.row, item_group.items, cell, item_group.row)
 
 
@@ -94,7 +94,7 @@ def grouping_columns(scope: Scope, reads: Iterable[ModelPath]) -> tuple[Grouping
     return tuple(sorted(found_columns))
 
 
-def group_places(
+def group_positions_by_columns(
     scope_items: ScopeItems, places: Sequence[int], grouping_columns: Sequence[GroupingColumn]
 ) -> list[Sequence[int]]:
     """Return the places in groups that are equal in the chosen columns, in the order of their first members."""

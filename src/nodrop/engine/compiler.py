@@ -35,7 +35,7 @@ from nodrop.engine.nodes import (
     may_be_none,
 )
 from nodrop.model.states import UNKNOWN, UnknownFact
-from nodrop.model.types import Record
+from nodrop.model.types import RecordType
 
 ItemOutcome = bool | Exception
 """What became of one item: whether it is at fault, or the UnknownFact, with its path, or crash that left it open."""
@@ -53,7 +53,7 @@ def compile_check(
     names: Sequence[str], constants: Sequence[str], when: Node | None, claim: Node
 ) -> Callable[..., list[ItemOutcome]]:
     """Return the function that checks items, tuples in the order of `names`; it takes constants and index too."""
-    source = _Source()
+    source = _PythonSource()
     condition = " and ".join(f"({term})" for term in [*([source.of(when)] if when else []), f"not {source.of(claim)}"])
     return source.compiled(
         "check_items",
@@ -72,7 +72,7 @@ def compile_check(
 
 def compile_value(names: Iterable[str], node: Node) -> Callable[..., Any]:
     """Return the function that gives the value of one expression; it takes the names in order and the index."""
-    source = _Source()
+    source = _PythonSource()
     body = source.of(node)
     return source.compiled("value", [f"def value({_format_parameters(names)}index):", f"    return {body}"])
 
@@ -82,7 +82,7 @@ def _format_parameters(names: Iterable[str]) -> str:
 
 
 @dataclass(slots=True)
-class _Source:
+class _PythonSource:
     """Python source as it grows: the temporary names that it has used, and its references to the outside."""
 
     temporaries: int = 0
@@ -137,38 +137,42 @@ class _Source:
         stops = [*(["None"] if may_be_none(node.of) else []), *(["UNKNOWN"] if lenient else [])]
         guard = ""
         if stops:
-            kept_temporary = self.temporary()
+            kept_temporary = self.new_temporary_name()
             tests = [
                 f"({kept_temporary} := {owner}) is {stops[0]}",
                 *(f"{kept_temporary} is {stop}" for stop in stops[1:]),
             ]
             owner, guard = kept_temporary, f"{kept_temporary} if {' or '.join(tests)} else "
         read = f"{owner}.{node.name}"
-        if isinstance(node.of.type.owners[0], Record):
+        if isinstance(node.of.type.owners[0], RecordType):
             read = f"{owner}[{node.name!r}]"
         elif node.reads_property:
             read = f"property_of({owner}, {node.name!r}, {format_node(node)!r}, {lenient})"
         if node.type.unknown and not lenient:
-            read = self.raising(read, format_node(node))
+            read = self.expression_raising_if_unknown(read, format_node(node))
         return f"({guard}{read})"
 
     def call(self, node: Call, *, lenient: bool) -> str:
         """Return a word with its arguments; a parameter that may be UNKNOWN is given it."""
         name = f"w{len(self.outside)}"
-        self.outside[name] = _wrap_word(node.word.function, format_node(node), lenient=lenient)
+        self.outside[name] = _wrap_word_to_name_missing(node.word.function, format_node(node), lenient=lenient)
         arguments = [
             self.of(argument, lenient=kind.unknown)
             for argument, (_, kind) in zip(node.arguments, node.word.parameters, strict=False)
         ]
         called = f"{name}({', '.join([*arguments, *(['index=index'] if node.word.indexed else [])])})"
-        return self.raising(called, format_node(node)) if node.type.unknown and not lenient else called
+        return (
+            self.expression_raising_if_unknown(called, format_node(node))
+            if node.type.unknown and not lenient
+            else called
+        )
 
-    def raising(self, read: str, path: str) -> str:
+    def expression_raising_if_unknown(self, read: str, path: str) -> str:
         """Return the value that was read; raise if it is UNKNOWN."""
-        kept_temporary = self.temporary()
+        kept_temporary = self.new_temporary_name()
         return f"({kept_temporary} if ({kept_temporary} := {read}) is not UNKNOWN else known({path!r}))"
 
-    def temporary(self) -> str:
+    def new_temporary_name(self) -> str:
         """Return a name that nothing else has."""
         self.temporaries += 1
         return f"t{self.temporaries}"
@@ -186,7 +190,9 @@ def _read_property(owner: object, name: str, path: str, lenient: bool) -> object
         return UNKNOWN if lenient else _raise_missing(path)
 
 
-def _wrap_word(function: Callable[..., object], written_text: str, *, lenient: bool) -> Callable[..., object]:
+def _wrap_word_to_name_missing(
+    function: Callable[..., object], written_text: str, *, lenient: bool
+) -> Callable[..., object]:
     """Return a word that names the missing fact: its own text, else the call as it is written."""
 
     def ask(*arguments: object, **index: object) -> object:

@@ -8,7 +8,7 @@ a rule is never rejected for an uncertain contradiction.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from nodrop.engine.domains import Facts
+from nodrop.engine.domains import KnownFacts
 from nodrop.engine.nodes import Compare, Logic, Node, Not, format_without_brackets, model_path_of, walk_nodes
 from nodrop.engine.rule import Rule
 
@@ -47,7 +47,7 @@ def find_contradiction(rule: Rule) -> Contradiction | None:
 
 
 def _can_goals_hold(goals: tuple[TruthRequirement, ...], stated: Mapping[str, frozenset[object]]) -> bool:
-    facts = Facts()
+    facts = KnownFacts()
     for goal in goals:
         for node in walk_nodes(goal.node):
             if (paths := model_path_of(node)) is not None and (words := stated.get(".".join(paths))) is not None:
@@ -70,7 +70,7 @@ def _can_goals_hold(goals: tuple[TruthRequirement, ...], stated: Mapping[str, fr
     return True
 
 
-def _split_goal(goal: TruthRequirement, facts: Facts) -> Iterator[tuple[tuple[TruthRequirement, ...], Facts]]:
+def _split_goal(goal: TruthRequirement, facts: KnownFacts) -> Iterator[tuple[tuple[TruthRequirement, ...], KnownFacts]]:
     """Yield the cases that reach a goal: the goals that then remain, and the known facts."""
     match goal.node:
         case Not(node=inside):

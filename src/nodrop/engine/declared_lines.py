@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from nodrop.engine.suppressions import EXPIRED, UNUSED, CheckedScope, SiteDeclaration, today
-from nodrop.model.reading import DECLARED_LINE_NOTE_KIND, UNKNOWN_LINE_NOTE_KIND, Note, Reading, Remark
+from nodrop.model.reading import DECLARED_HARMLESS_LINE_NOTE_KIND, UNKNOWN_LINE_NOTE_KIND, Note, Reading, Remark
 from nodrop.model.subject import FABRIC_HEAD, matches
 
 
@@ -28,12 +28,12 @@ class DeclaredLine(SiteDeclaration):
         """Whether it is about a line of these words, which a note has noted."""
         return matches(self.pattern, words) and matches((self.at,), (note.device or "",))
 
-    def of(self, note: Note) -> Note:
+    def note_as_declared(self, note: Note) -> Note:
         """Return the note about a line that it covers: that it is declared, until when, why and where."""
         until = "" if self.until is None else f" until {self.until}"
         quoted = note.message[: note.message.rindex("`") + 1]
         message = f"{quoted} is declared harmless{until}: {self.reason} ({self.file}:{self.line})"
-        return replace(note, kind=DECLARED_LINE_NOTE_KIND, message=message)
+        return replace(note, kind=DECLARED_HARMLESS_LINE_NOTE_KIND, message=message)
 
     def remark(self, kind: str, **facts: str) -> Remark:
         """Return a remark about it, at its place."""
@@ -74,11 +74,11 @@ def apply_declared_lines(reading: Reading, declared: Sequence[DeclaredLine]) -> 
         for number, _ in covering:
             hits[number] += 1
         holding = next((declaration for _, declaration in covering if not declaration.ended(day)), None)
-        notes.append(note if holding is None else holding.of(note))
+        notes.append(note if holding is None else holding.note_as_declared(note))
     return replace(reading, notes=tuple(notes)), tuple(hits)
 
 
-def find_declaration_faults(
+def find_declared_line_faults(
     declared_lines: Iterable[DeclaredLine], hits: Iterable[int], ran: Sequence[CheckedScope]
 ) -> Iterator[Remark]:
     """Yield the faults of declarations, each with the number of lines that it covers."""

@@ -22,7 +22,7 @@ from nodrop.engine.nodes import (
     format_node,
     may_be_none,
 )
-from nodrop.model.types import Type
+from nodrop.model.types import ValueType
 
 _NEGATED_BY_COMPARISON: Mapping[Comparison, Comparison] = {
     "<": ">=",
@@ -98,13 +98,13 @@ class Domain:
         listed = self.among is None or None in self.among
         return self.absent and may_be_none(node) and False in self.truths and listed and None not in self.never
 
-    def _may_be_something(self, kind: Type) -> bool:
+    def _may_be_something(self, kind: ValueType) -> bool:
         values = self.among if self.among is not None else _all_values(kind)
         if values is not None:
             return any(value is not None and self._allows_value(value) for value in values)
         if kind.scalars and kind.scalars <= {int, float} and not kind.words and not kind.element and not kind.owners:
             return self._allows_number(whole=kind.scalars == {int})
-        return True in self.truths or (False in self.truths and not _is_always_true(kind))
+        return True in self.truths or (False in self.truths and not _is_always_truthy(kind))
 
     def _allows_value(self, value: object) -> bool:
         if value in self.never or bool(value) not in self.truths:
@@ -127,14 +127,14 @@ class Domain:
         return any(self._allows_value(value) for value in range(ceil(self.low), floor(self.high) + 1))
 
 
-def _is_always_true(kind: Type) -> bool:
+def _is_always_truthy(kind: ValueType) -> bool:
     """Whether all that a type may hold counts as true: parts of the model, which are neither numbers nor lists."""
     if not kind.owners or kind.scalars or kind.words or kind.element is not None or kind.anything:
         return False
     return all(bool(getattr(owner, "_fields", None)) or not hasattr(owner, "__len__") for owner in kind.owners)
 
 
-def _all_values(value_type: Type) -> frozenset[object] | None:
+def _all_values(value_type: ValueType) -> frozenset[object] | None:
     """Return all values that a type may have in addition to None, if they are few."""
     if value_type.anything or value_type.owners or value_type.element is not None or value_type.scalars - {bool}:
         return None
@@ -142,18 +142,18 @@ def _all_values(value_type: Type) -> frozenset[object] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class KnownFacts:
     """The known facts of each part, and of each pair of parts that were compared."""
 
     domains: Mapping[Node, Domain] = field(default_factory=dict)
     orders: Mapping[tuple[Node, Node], frozenset[str]] = field(default_factory=dict)
     possible: bool = True
 
-    def among(self, node: Node, allowed_values: frozenset[object]) -> "Facts":
+    def among(self, node: Node, allowed_values: frozenset[object]) -> "KnownFacts":
         """Return the facts that follow where a part is one of the values."""
         return self._with_domain_of(node, self.domains.get(node, Domain()).restrict_to_values(allowed_values))
 
-    def assume_condition(self, node: Node, *, holds: bool) -> "Facts":
+    def assume_condition(self, node: Node, *, holds: bool) -> "KnownFacts":
         """Return the facts that follow where a single condition counts as true, or as false."""
         match node:
             case IsNone(node=inside):
@@ -168,7 +168,7 @@ class Facts:
         domain = self.domains.get(node, Domain())
         return self._with_domain_of(node, replace(domain, truths=domain.truths & {holds}))
 
-    def _add_comparison(self, left_operand: Node, sign: Comparison, right_operand: Node) -> "Facts":
+    def _add_comparison(self, left_operand: Node, sign: Comparison, right_operand: Node) -> "KnownFacts":
         if sign in ("in", "not in"):
             return self._add_membership(left_operand, sign, right_operand)
         constant, other_constant = fold_to_constant(left_operand), fold_to_constant(right_operand)
@@ -195,7 +195,7 @@ class Facts:
         orders = {**facts.orders, (left_operand, right_operand): after}
         return replace(facts, orders=orders, possible=facts.possible and bool(after))
 
-    def _add_membership(self, left_operand: Node, sign: Comparison, right_operand: Node) -> "Facts":
+    def _add_membership(self, left_operand: Node, sign: Comparison, right_operand: Node) -> "KnownFacts":
         values = (
             [fold_to_constant(item) for item in right_operand.items]
             if isinstance(right_operand, ListLiteral)
@@ -212,7 +212,7 @@ class Facts:
             domain.restrict_to_values(constants) if sign == "in" else replace(domain, never=domain.never | constants),
         )
 
-    def _with_domain_of(self, node: Node, domain: Domain) -> "Facts":
+    def _with_domain_of(self, node: Node, domain: Domain) -> "KnownFacts":
         """Return the facts with a part's domain; if the part is not None, the owner of the attribute is not either."""
         domains = {**self.domains, node: domain}
         possible = self.possible and domain.possible(node)

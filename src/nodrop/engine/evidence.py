@@ -69,7 +69,7 @@ class ReadingEvidence:
         ports = {part[1] for part in (*subjects, *parents) if len(part) > 1 and not part[1].startswith("@")}
         own = next(iter(ports)) if len(ports) == 1 else ""
         below = (self._find_default_below(parent, own, names_read) for parent in parents)
-        return self._find_default(subjects) or next(filter(None, below), "")
+        return self._reason_of_default(subjects) or next(filter(None, below), "")
 
     def assumption(self, topic: EvidenceTopic, subject_path: Subject) -> str:
         """Return the assumption of nodrop about a topic for the part `at`; "" if it is stated or does not concern that
@@ -77,7 +77,7 @@ class ReadingEvidence:
         """
         match topic:
             case "default":
-                return self._find_default([subject_path])
+                return self._reason_of_default([subject_path])
             case "release":
                 device = self._index.devices.get(subject_path[0])
                 unknown = device is not None and isinstance(device.version, Unknown)
@@ -88,7 +88,7 @@ class ReadingEvidence:
                 return f"nothing says what is at the far end of {subject_path[1]}" if unknown else ""
         return self._assumed.get(topic, "")
 
-    def _find_default(self, subjects: Iterable[Subject]) -> str:
+    def _reason_of_default(self, subjects: Iterable[Subject]) -> str:
         """Return the reason of the default that one of the subjects is, or is part of; "" if none is."""
         for subject in subjects:
             derived = self._defaults_by_switch.get(subject[0], {})
@@ -112,7 +112,7 @@ class ReadingEvidence:
             self._below[key] = [
                 row
                 for row in rows
-                if row.subject[: len(parent)] == parent and _may_be_read(row.subject[len(parent) :], names_read)
+                if row.subject[: len(parent)] == parent and _may_path_be_read(row.subject[len(parent) :], names_read)
             ]
         return self._below[key]
 
@@ -144,7 +144,7 @@ def _describe_defaults(by_part: Sequence[Sequence[_Default]]) -> str:
     return f"{subject_text(first.subject)} is a default{more}: {first.reason}"
 
 
-def _may_be_read(path: Subject, names_read: frozenset[str]) -> bool:
+def _may_path_be_read(path: Subject, names_read: frozenset[str]) -> bool:
     """Whether a path below a part is of a field that may be read: a row belongs to its part."""
     fields = [part for part in path if not part.isdigit()]
     return not fields or fields[-1].removeprefix("@") in names_read

@@ -13,7 +13,7 @@ from typing import Any
 import nodrop
 from nodrop import context, platforms
 from nodrop.engine.examples import PlatformView, build_example_views
-from nodrop.engine.rule import Example
+from nodrop.engine.rule import RuleExample
 from nodrop.errors import InputProblems, Unsupported
 from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve_dynamic_buffers
@@ -26,7 +26,7 @@ from nodrop.model.index import Index
 from nodrop.model.reading import Reading, Source
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown
-from nodrop.model.subject import FABRIC_HEAD, Subject, cable_ends, matches, natural_sort_key
+from nodrop.model.subject import FABRIC_HEAD, Subject, ends_of_cable_key, matches, natural_sort_key
 from nodrop.model.subject import parse_subject as parse_subject
 from nodrop.model.values import replace_fields
 from nodrop.platforms import HOSTS_PLATFORM, port_name
@@ -43,7 +43,7 @@ BASE_INTENT = "two-by-two"
 PortNameTable = Mapping[tuple[str, str], str]
 """(device, name of a port) to another name of that port."""
 
-_CACHED_SWITCHES = 256
+_MAX_CACHED_SWITCHES = 256
 """Most examples change one switch of a few fabrics; the others are kept as they are named, written and read."""
 
 
@@ -75,18 +75,20 @@ class PlatformExamples:
 
     def views(self, fabric: Fabric) -> Iterator[PlatformView]:
         """Yield the fabric as the platform's files express it; raise CannotSay if the platform cannot express it."""
-        devices = tuple(_resolve_device(_IdentityKey(device), self.platform) for device in fabric.devices)
+        devices = tuple(
+            _resolve_buffers_and_port_names(_IdentityKey(device), self.platform) for device in fabric.devices
+        )
         settled = replace(
             fabric, devices=devices, links=_rename_links(fabric.links, build_port_name_table(fabric, self.platform))
         )
         try:
-            artifacts = [*write_changed_switches(settled), *nodrop.host_files(settled)]
+            artifacts = [*write_fabric_with_cache(settled), *nodrop.host_files(settled)]
         except Unsupported as error:
             raise UnsupportedExample(str(error)) from None
         reading = nodrop.read_back(artifacts, settled)
         yield self._build_view(replace(reading, fabric=replace(reading.fabric, profile=fabric.profile)))
 
-    def artifact(self, edits: Mapping[str, Any], overlay: Mapping[str, Any]) -> Iterator[PlatformView]:
+    def views_of_edited_artifacts(self, edits: Mapping[str, Any], overlay: Mapping[str, Any]) -> Iterator[PlatformView]:
         """Yield two-by-two read from artifacts with texts replaced, each at its first occurrence.
 
         `overlay` is first laid over its intent. Files of hosts alone are edited on each platform. Files that a build
@@ -96,7 +98,7 @@ class PlatformExamples:
             edit for edit in edits if edit in platforms.platform_names() and edit not in platforms.writable_platforms()
         ]
         if alone and self.platform == EXAMPLES:
-            yield from (_build_read_only_view(platform, edits[platform]) for platform in alone)
+            yield from (_view_of_read_only_platform(platform, edits[platform]) for platform in alone)
             return
         if self.platform not in (edits.keys() - {HOSTS_PLATFORM} or {self.platform}):
             raise UnsupportedExample(f"the example edits files of {', '.join(edits)}")
@@ -104,7 +106,7 @@ class PlatformExamples:
         files = {**edits.get(self.platform, {})}
         files |= {f"/{HOSTS_PLATFORM}/{name}": changes for name, changes in edits.get(HOSTS_PLATFORM, {}).items()}
         artifacts = []
-        for host_file in _render_overlay_files(self.platform, json.dumps(overlay)):
+        for host_file in _write_base_fabric_files(self.platform, json.dumps(overlay)):
             text = _apply_text_edits(
                 host_file.text,
                 files.pop(f"{host_file.device}/{host_file.path}", ()),
@@ -122,23 +124,23 @@ class PlatformExamples:
             artifacts.append(Artifact(device=device, path=name, text=new_text))
         yield self._build_view(nodrop.read_back(artifacts, fabric))
 
-    def check_support(self, example: Example) -> None:
+    def check_support(self, example: RuleExample) -> None:
         """Raise CannotSay if the example changes facts that the platform's files do not carry."""
         for path in platforms.unsupported_paths(self.platform):
             for written in example.model or {}:
-                if matches((*path.split("/"), "**"), _path_within_device(parse_subject(written))):
+                if matches((*path.split("/"), "**"), _attribute_path_of_subject(parse_subject(written))):
                     raise UnsupportedExample(f"its files do not say {path}")
 
-    def render_example(self, example: Example) -> list[PlatformView]:
+    def render_example(self, example: RuleExample) -> list[PlatformView]:
         """Return an example as this platform expresses it; nothing if the platform cannot express it."""
         try:
             self.check_support(example)
-            return build_example_views(example, self.base, self.views, self.artifact)
+            return build_example_views(example, self.base, self.views, self.views_of_edited_artifacts)
         except UnsupportedExample:
             return []
 
     def _built(self, overlay: Mapping[str, object]) -> Fabric:
-        return _build_fabric(self.platform, json.dumps(overlay))
+        return _build_base_fabric(self.platform, json.dumps(overlay))
 
     def _build_view(self, reading: Reading) -> PlatformView:
         table = build_port_name_table(reading.fabric, EXAMPLES)
@@ -146,7 +148,7 @@ class PlatformExamples:
 
 
 @lru_cache(maxsize=128)  # most of two thousand examples lie on one of a few fabrics
-def _build_fabric(platform: str, overlay: str) -> Fabric:
+def _build_base_fabric(platform: str, overlay: str) -> Fabric:
     """Return the fabric of two-by-two on a platform, with an overlay on its intent, given as JSON."""
     document = parse_yaml(_read_base_intent(), f"{BASE_INTENT}.yaml")
     document.data = merge_overlay(
@@ -160,8 +162,8 @@ def _build_fabric(platform: str, overlay: str) -> Fabric:
 
 @lru_cache(maxsize=128)
 def _build_example_fabric(platform: str, overlay: str) -> Fabric:
-    """Return the fabric of `_build_fabric`, its ports named as in the examples."""
-    fabric = _build_fabric(platform, overlay)
+    """Return the fabric of `_build_base_fabric`, its ports named as in the examples."""
+    fabric = _build_base_fabric(platform, overlay)
     return rename_ports(fabric, build_port_name_table(fabric, EXAMPLES))
 
 
@@ -178,8 +180,8 @@ class _IdentityKey:
         return id(self.device)
 
 
-@lru_cache(maxsize=_CACHED_SWITCHES)
-def _resolve_device(example_device: _IdentityKey, platform: str) -> Device:
+@lru_cache(maxsize=_MAX_CACHED_SWITCHES)
+def _resolve_buffers_and_port_names(example_device: _IdentityKey, platform: str) -> Device:
     """Return a device with what the switch computes, its ports named as on the platform."""
     device = resolve_dynamic_buffers(example_device.device)
     return _rename_device_ports(device, _port_names_of_device(_IdentityKey(device), platform))
@@ -188,7 +190,7 @@ def _resolve_device(example_device: _IdentityKey, platform: str) -> Device:
 _ARTIFACTS_CACHE: OrderedDict[Hashable, tuple[Artifact, ...]] = OrderedDict()
 
 
-def write_changed_switches(fabric: Fabric) -> Iterator[Artifact]:
+def write_fabric_with_cache(fabric: Fabric) -> Iterator[Artifact]:
     """Yield the same files as `nodrop.write`; a device that was written before with the same far ends is not again."""
     index = Index(fabric)
     for device in fabric.devices:
@@ -199,7 +201,7 @@ def write_changed_switches(fabric: Fabric) -> Iterator[Artifact]:
         )
         if key not in _ARTIFACTS_CACHE:
             _ARTIFACTS_CACHE[key] = platforms.writer_of_platform(device.platform).write(device, index)
-            if len(_ARTIFACTS_CACHE) > _CACHED_SWITCHES:
+            if len(_ARTIFACTS_CACHE) > _MAX_CACHED_SWITCHES:
                 _ARTIFACTS_CACHE.popitem(last=False)
         _ARTIFACTS_CACHE.move_to_end(key)
         yield from _ARTIFACTS_CACHE[key]
@@ -207,13 +209,13 @@ def write_changed_switches(fabric: Fabric) -> Iterator[Artifact]:
 
 
 @lru_cache(maxsize=32)
-def _render_overlay_files(platform: str, overlay: str) -> tuple[Artifact, ...]:
-    """Return the files of switches and hosts of `_build_fabric`."""
-    fabric = _build_fabric(platform, overlay)
+def _write_base_fabric_files(platform: str, overlay: str) -> tuple[Artifact, ...]:
+    """Return the files of switches and hosts of `_build_base_fabric`."""
+    fabric = _build_base_fabric(platform, overlay)
     return (*nodrop.write(fabric), *nodrop.host_files(fabric))
 
 
-def _build_read_only_view(platform: str, files: Mapping[str, str]) -> PlatformView:
+def _view_of_read_only_platform(platform: str, files: Mapping[str, str]) -> PlatformView:
     """Return a device of a platform that is only read, from its files as they are given, below the device's folder."""
     bundle = [
         (Source(name=path.partition("/")[2], display=path, held=text.encode()), text.encode())
@@ -231,7 +233,7 @@ def _apply_text_edits(text: str, edits: Iterable[Mapping[str, str]], name: str) 
     return text
 
 
-def _path_within_device(subject: Subject) -> Subject:
+def _attribute_path_of_subject(subject: Subject) -> Subject:
     """Return a subject as a path from its device, like the paths that a platform lists as not carried."""
     match subject[1:]:
         case (area, *rest) if area.startswith("@"):
@@ -248,7 +250,7 @@ def build_port_name_table(fabric: Fabric, platform: str) -> PortNameTable:
     return name_of_port
 
 
-@lru_cache(maxsize=_CACHED_SWITCHES)
+@lru_cache(maxsize=_MAX_CACHED_SWITCHES)
 def _port_names_of_device(known_device: _IdentityKey, platform: str) -> PortNameTable:
     """Return the platform's names for the ports of a device."""
     device = known_device.device
@@ -314,7 +316,7 @@ def rename_subject_ports(subject: Subject, port_name_table: PortNameTable) -> Su
     """Return a subject with the names of ports replaced."""
     match subject:
         case (root, "links", ends, *rest) if root == FABRIC_HEAD:
-            a, b = (_rename_end(end, port_name_table) for end in cable_ends(ends))
+            a, b = (_rename_end(end, port_name_table) for end in ends_of_cable_key(ends))
             return (FABRIC_HEAD, "links", "--".join(sorted((str(a), str(b)))), *rest)
         case (device, name, *rest):
             return (device, port_name_table.get((device, name), name), *rest)

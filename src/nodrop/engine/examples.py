@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from nodrop.analyses._beside import OTHER_FABRICS, OtherFabric
+from nodrop.analyses._beside import OTHER_FABRICS_CHANNEL, OtherFabric
 from nodrop.analyses._computed import compute_observation
 from nodrop.engine.finding import Finding, Verdict
-from nodrop.engine.rule import Example, Rule
-from nodrop.engine.rules import select_file_rules, select_routing_rules, shipped
+from nodrop.engine.rule import Rule, RuleExample
+from nodrop.engine.rules import select_lint_rules, select_validate_rules, shipped_rules
 from nodrop.engine.suppressions import (
     SUPPRESSION_REMARK_KINDS,
     CheckedScope,
@@ -28,7 +28,7 @@ from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject, parse_subject, subject_sort_key
 from nodrop.model.subject import subject_text as subject_text
-from nodrop.routing.observation import OBSERVATIONS, DifferingFlow, Observation, RefusedLine
+from nodrop.routing.observation import OBSERVATIONS_CHANNEL, DifferingFlow, Observation, RefusedLine
 
 
 class PlatformView(NamedTuple):
@@ -44,7 +44,7 @@ class PlatformView(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class ExampleFailure:
     """An example whose claim fails: which example, on which platform, and how."""
 
     rule: str
@@ -59,12 +59,12 @@ class Failure:
 
 def run_example(
     rule: Rule,
-    example: Example,
+    example: RuleExample,
     base: Callable[[Mapping[str, object]], Fabric],
     views: Callable[[Fabric], Iterable[PlatformView]],
     artifact: Callable[[Mapping[str, object], Mapping[str, object]], Iterable[PlatformView]] | None = None,
     locate: Callable[[Iterable[Finding], Reading], Iterable[Finding]] | None = None,
-) -> list[Failure]:
+) -> list[ExampleFailure]:
     """Return the faults of an example, nothing if it holds.
 
     `base` builds the example fabric with an overlay on its intent, `artifact` gives the views of its edited artifacts.
@@ -73,19 +73,21 @@ def run_example(
     try:
         seen = build_example_views(example, base, views, artifact)
     except ValueError as error:
-        return [Failure(rule=rule.name, example=example.name, platform="", message=str(error))]
+        return [ExampleFailure(rule=rule.name, example=example.name, platform="", message=str(error))]
     failures = [
-        Failure(rule=rule.name, example=example.name, platform=view.platform, message=message)
+        ExampleFailure(rule=rule.name, example=example.name, platform=view.platform, message=message)
         for view in seen
         for message in _example_faults(rule, example, view, locate)
     ]
     if not seen:
-        failures.append(Failure(rule=rule.name, example=example.name, platform="", message="no platform can say it"))
+        failures.append(
+            ExampleFailure(rule=rule.name, example=example.name, platform="", message="no platform can say it")
+        )
     return failures
 
 
 def build_example_views(
-    example: Example,
+    example: RuleExample,
     base: Callable[[Mapping[str, object]], Fabric],
     views: Callable[[Fabric], Iterable[PlatformView]],
     artifact: Callable[[Mapping[str, object], Mapping[str, object]], Iterable[PlatformView]] | None = None,
@@ -93,17 +95,17 @@ def build_example_views(
     """Return the views that an example is checked over, made as by `run_example`; ValueError: a change fits nothing."""
     if example.artifact is not None:
         return list(artifact(example.artifact, example.intent or {})) if artifact else []
-    fabric = _set_values(base(example.intent or {}), example.model or {})
+    fabric = _set_model_values(base(example.intent or {}), example.model or {})
     new_views = list(views(fabric))
     if example.beside is not None:
-        other_views = views(_set_values(base(example.beside["intent"]), example.beside["model"]))
+        other_views = views(_set_model_values(base(example.beside["intent"]), example.beside["model"]))
         return [
             _add_other_fabric(view, other_view, example.beside)
             for view, other_view in zip(new_views, other_views, strict=True)
         ]
     if example.seen is None:
         return new_views
-    other_views = views(_set_values(fabric, example.seen["model"]))
+    other_views = views(_set_model_values(fabric, example.seen["model"]))
     return [
         view._replace(observed=_build_observation(other_view, example.seen))
         for view, other_view in zip(new_views, other_views, strict=True)
@@ -141,7 +143,7 @@ def _build_cable(ends: Iterable[str], views: Iterable[PlatformView]) -> Link:
 
 def _build_observation(platform_view: PlatformView, observed_differences: Mapping[str, Any]) -> Observation:
     """Return the observation of a validator that sees this fabric, except for the values and lines of an example."""
-    own_observation = _observe_reading(platform_view.reading)
+    own_observation = _observe_as_batfish(platform_view.reading)
     values = {
         check: {
             **rows,
@@ -158,12 +160,12 @@ def _build_observation(platform_view: PlatformView, observed_differences: Mappin
     )
 
 
-def _observe_reading(reading: Reading) -> Observation:
+def _observe_as_batfish(reading: Reading) -> Observation:
     return replace(compute_observation(Index(reading.fabric)), by="Batfish")
 
 
 def find_example_differences(
-    rule: Rule, example: Example, platform_view: PlatformView, verdict: Verdict | None = None
+    rule: Rule, example: RuleExample, platform_view: PlatformView, verdict: Verdict | None = None
 ) -> Iterator[str]:
     """Yield the differences between a rule's verdict on a view and the example: exactly its subjects, nothing left
     open.
@@ -196,16 +198,16 @@ def run_rule(
         return _verdict_on_suppressions(rule, reading)
     if rule.observed:
         index = Index(reading.fabric)
-        index.set_value(OBSERVATIONS, (observed or _observe_reading(reading),))
+        index.set_channel_value(OBSERVATIONS_CHANNEL, (observed or _observe_as_batfish(reading),))
         return judge(reading, [rule], strictness="auditor", index=index)
     if rule.beside:
         index = Index(reading.fabric)
-        index.set_value(OTHER_FABRICS, other_fabrics)
+        index.set_channel_value(OTHER_FABRICS_CHANNEL, other_fabrics)
         return judge(reading, [rule], strictness="auditor", index=index)
-    beside_it = select_routing_rules(shipped()) if rule.failures else select_file_rules(shipped())
+    beside_it = select_validate_rules(shipped_rules()) if rule.failures else select_lint_rules(shipped_rules())
     other_rules = (
-        [other_rule for other_rule in beside_it if other_rule.name != rule.name and not other_rule.last]
-        if rule.last
+        [other_rule for other_rule in beside_it if other_rule.name != rule.name and not other_rule.reads_other_findings]
+        if rule.reads_other_findings
         else []
     )
     verdict = judge(reading, [*other_rules, rule], strictness="auditor")
@@ -219,7 +221,7 @@ def run_rule(
 
 def _verdict_on_suppressions(rule: Rule, reading: Reading) -> Verdict:
     """Return a rule's verdict on the comments in files when none of them covers anything."""
-    every = select_file_rules(shipped())
+    every = select_lint_rules(shipped_rules())
     verdict, written = judge(reading, every, strictness="auditor"), tuple(inline_suppressions(reading))
     ran = CheckedScope.of(
         [shipped_rule for shipped_rule in every if reading.fabric.mode in shipped_rule.modes], verdict, reading
@@ -229,7 +231,7 @@ def _verdict_on_suppressions(rule: Rule, reading: Reading) -> Verdict:
     return judge(replace(reading, remarks=remarks), [rule], strictness="auditor")
 
 
-def _set_values(fabric: Fabric, model: Mapping[str, object]) -> Fabric:
+def _set_model_values(fabric: Fabric, model: Mapping[str, object]) -> Fabric:
     for subject, value in model.items():
         fabric = set_value(fabric, parse_subject(subject), value)
     return fabric
@@ -237,7 +239,7 @@ def _set_values(fabric: Fabric, model: Mapping[str, object]) -> Fabric:
 
 def _example_faults(
     rule: Rule,
-    example: Example,
+    example: RuleExample,
     view: PlatformView,
     locate: Callable[[Iterable[Finding], Reading], Iterable[Finding]] | None,
 ) -> Iterator[str]:

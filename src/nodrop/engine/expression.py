@@ -22,7 +22,7 @@ from jinja2 import nodes as jinja
 from nodrop.engine.expression_types import MAX_DEPTH, ExpressionTypes
 from nodrop.engine.located_text import ExpressionText
 from nodrop.engine.nodes import Attribute, Name, Node
-from nodrop.model.types import Type
+from nodrop.model.types import ValueType
 
 MAX_EXPRESSION, MAX_MESSAGE = 500, 2000
 
@@ -30,7 +30,9 @@ _END, _PLACE = "'end of print statement'", re.compile(r" at \d+$")
 _JINJA_DELIMITERS = ("{%", "%}", "{#", "#}", "{{", "}}")
 
 
-def parse_expression(written: ExpressionText, names: Mapping[str, Type], surely: frozenset[Node] = frozenset()) -> Node:
+def parse_expression(
+    written: ExpressionText, names: Mapping[str, ValueType], surely: frozenset[Node] = frozenset()
+) -> Node:
     """Return the typed tree of an expression over `types_by_name`; nodes in `not_none_nodes` are not None."""
     if found_brace := next((brace for brace in _JINJA_DELIMITERS if brace in written.text), ""):
         raise written.fault(f"`{found_brace}`", "an expression without braces around or in it", at=found_brace)
@@ -38,10 +40,10 @@ def parse_expression(written: ExpressionText, names: Mapping[str, Type], surely:
     return ExpressionTypes(written, names).check(node, surely)
 
 
-def parse_path(located_text: ExpressionText, types_by_name: Mapping[str, Type], scope: str) -> Attribute | Name:
+def parse_path(located_text: ExpressionText, types_by_name: Mapping[str, ValueType], scope: str) -> Attribute | Name:
     """Return a path of the model: from a name, or from the item of the scope (`qos.pfc_priorities`)."""
     if located_text.text.partition(".")[0] not in types_by_name:
-        located_text = located_text.below(scope)
+        located_text = located_text.with_scope_prefix(scope)
     node = parse_expression(located_text, types_by_name)
     if not isinstance(node, Attribute | Name):
         raise located_text.fault(f"`{located_text.text}`", "a path of the model, such as `qos.pfc_priorities`")
@@ -49,7 +51,7 @@ def parse_path(located_text: ExpressionText, types_by_name: Mapping[str, Type], 
 
 
 def parse_message(
-    located_text: ExpressionText, types_by_name: Mapping[str, Type], not_none_nodes: frozenset[Node] = frozenset()
+    located_text: ExpressionText, types_by_name: Mapping[str, ValueType], not_none_nodes: frozenset[Node] = frozenset()
 ) -> tuple[str | Node, ...]:
     """Return the pieces of a message: its text, and the expressions in `{{ }}` between."""
     if found_brace := next((brace for brace in _JINJA_DELIMITERS[:4] if brace in located_text.text), ""):

@@ -23,7 +23,15 @@ from nodrop.engine.nodes import (
 )
 from nodrop.engine.vocabulary import Word, WordKind, vocabulary
 from nodrop.model.fabric import End
-from nodrop.model.types import Type, attributes_of, join_types, meant, nearest, owner_label, type_of
+from nodrop.model.types import (
+    ValueType,
+    attributes_of,
+    did_you_mean_hint,
+    join_types,
+    known_word_hint,
+    owner_label,
+    type_of,
+)
 
 MAX_DEPTH, MAX_NODES = 32, 200
 MAX_NUMBER, MAX_TEXT = 2**63, 200
@@ -64,7 +72,7 @@ _REFUSED_NODE_TITLES: Mapping[type[jinja.Node], str] = {
 class ExpressionTypes:
     """Checks the expressions of one text; those of a message are counted together."""
 
-    def __init__(self, written: ExpressionText, names: Mapping[str, Type]) -> None:
+    def __init__(self, written: ExpressionText, names: Mapping[str, ValueType]) -> None:
         self.written, self.names = written, names
         self.nodes = 0
 
@@ -123,7 +131,7 @@ class ExpressionTypes:
     def check_printable(self, node: jinja.Node, surely: frozenset[Node]) -> Node:
         """Return the typed node of a message: a number, a text or a list of them."""
         found_node = self.check(node, surely)
-        inside = found_node.type.element or Type()
+        inside = found_node.type.element or ValueType()
         if any(owner is not End for owner in found_node.type.owners + inside.owners) or inside.element is not None:
             raise self.written.fault(
                 f"`{format_node(found_node)}` in a message",
@@ -142,7 +150,7 @@ class ExpressionTypes:
 
     def _name(self, name: str) -> Name:
         if name not in self.names:
-            raise self.written.fault(f"no name `{name}` here", hint=nearest(name, self.names), at=name)
+            raise self.written.fault(f"no name `{name}` here", hint=known_word_hint(name, self.names), at=name)
         return Name(name, self.names[name])
 
     def _check_attribute(self, node: Node, name: str) -> Attribute:
@@ -167,7 +175,7 @@ class ExpressionTypes:
         for sign, right in comparisons:
             other_kind = right.type
             if sign in ("in", "not in"):
-                other_kind = self._require_list(right, surely, sign).type.element or Type()
+                other_kind = self._require_list(right, surely, sign).type.element or ValueType()
             elif sign not in ("==", "!="):
                 self._require_number(left, surely, sign)
                 self._require_number(right, surely, sign)
@@ -199,13 +207,13 @@ class ExpressionTypes:
             fault = self.written.fault(f"`{sign}` with `{node_text}`, which may be none", hint=hint, at=node_text)
             raise MayBeNoneError(fault.problems)
 
-    def _require_words(self, node: Node, kind: Type) -> None:
+    def _require_words(self, node: Node, kind: ValueType) -> None:
         """Refuse a text that is none of the words which the other side may be."""
         words = {word for word in kind.words if isinstance(word, str)}
         for operand in (node, *(node.items if isinstance(node, ListLiteral) else ())):
             value = operand.value if isinstance(operand, Constant) else None
             if isinstance(value, str) and words and str not in kind.scalars and value not in words:
-                raise self.written.fault(f"`{value}`", kind.describe(), hint=meant(value, words), at=value)
+                raise self.written.fault(f"`{value}`", kind.describe(), hint=did_you_mean_hint(value, words), at=value)
 
     def _find_word(self, node: jinja.Call | jinja.Filter | jinja.Test) -> Word:
         kind = _WORD_KIND_BY_NODE[type(node)]
@@ -215,7 +223,7 @@ class ExpressionTypes:
         if word := vocabulary().get((kind, name)):
             return word
         kinds = [sort for sort, word_name in vocabulary() if word_name == name]
-        hint = nearest(name, (word_name for sort, word_name in vocabulary() if sort == kind))
+        hint = known_word_hint(name, (word_name for sort, word_name in vocabulary() if sort == kind))
         raise self.written.fault(f"no {kind} `{name}`", hint=f"it is a {kinds[0]}" if kinds else hint, at=name)
 
     def _check_call(self, word: Word, arguments: list[Node], surely: frozenset[Node]) -> Call:
@@ -234,10 +242,10 @@ class ExpressionTypes:
 
 
 def _build_list_literal(items: list[Node]) -> ListLiteral:
-    return ListLiteral(tuple(items), Type(element=reduce(join_types, (item.type for item in items), Type())))
+    return ListLiteral(tuple(items), ValueType(element=reduce(join_types, (item.type for item in items), ValueType())))
 
 
-def _may_equal(left: Type, right: Type) -> bool:
+def _may_equal(left: ValueType, right: ValueType) -> bool:
     """Whether values of the two types can ever be equal."""
     if left.anything or right.anything or not left.kinds or not right.kinds:
         return True
@@ -246,7 +254,7 @@ def _may_equal(left: Type, right: Type) -> bool:
     return bool(left.kinds & right.kinds)
 
 
-def accepts_argument(parameter_type: Type, argument_type: Type) -> bool:
+def accepts_argument(parameter_type: ValueType, argument_type: ValueType) -> bool:
     """Whether a parameter takes the given argument, None and UNKNOWN aside."""
     if parameter_type.anything:
         return True
@@ -257,15 +265,15 @@ def accepts_argument(parameter_type: Type, argument_type: Type) -> bool:
     return not argument_type.anything and argument_type.kinds <= parameter_type.kinds
 
 
-def _suggest_attribute(name: str, known_types: Mapping[str, Type]) -> str:
+def _suggest_attribute(name: str, known_types: Mapping[str, ValueType]) -> str:
     """Return the attribute that was meant: one of the owner's, else one a step further down."""
     further = sorted(
         f"{step}.{inner}"
         for step, kind in known_types.items()
         for owner in kind.owners
         for inner in attributes_of(owner)
-        if meant(name, [inner])
+        if did_you_mean_hint(name, [inner])
     )
-    if further and not meant(name, known_types):
+    if further and not did_you_mean_hint(name, known_types):
         return f"did you mean `{further[0]}`?"
-    return nearest(name, known_types)
+    return known_word_hint(name, known_types)

@@ -6,9 +6,9 @@ from typing import Literal
 
 from nodrop.engine.fact_words import describe_fact
 from nodrop.errors import Problem
-from nodrop.model.change import Change, Choice
+from nodrop.model.change import Change, CommandsForCase
 from nodrop.model.reading import NOT_COMPUTED_TEXT_START, Note
-from nodrop.model.subject import FABRIC_HEAD, Subject, cable_ends
+from nodrop.model.subject import FABRIC_HEAD, Subject, ends_of_cable_key
 from nodrop.syntax.places import Span
 
 Severity = Literal["error", "warning", "note"]
@@ -81,7 +81,7 @@ class Fix:
     """What takes `spelled`."""
     condition: str = ""
     """The case that changes and `spelled` are for; empty where they always end the finding."""
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[CommandsForCase, ...] = ()
     """What to type in the other cases, and to see which case it is."""
     commands: tuple[FixCommands, ...] = ()
     """What to type, by device; filled late, for findings that are shown."""
@@ -151,7 +151,7 @@ class Finding:
     def concerns(self, part: Subject, *, shortest: int = 1) -> bool:
         """Whether it is about a part, one below or above it, or mentions such; those above have `shortest` words."""
         subjects = [self.subject, self.at, *(mention.subject for mention in self.related)]
-        ends = [tuple(end) for end in cable_ends(self.subject[2])] if self.subject[1:2] == ("links",) else []
+        ends = [tuple(end) for end in ends_of_cable_key(self.subject[2])] if self.subject[1:2] == ("links",) else []
         return any(
             other[: len(part)] == part
             or (len(other) >= shortest and part[: len(other)] == other and other != (FABRIC_HEAD,))
@@ -185,7 +185,7 @@ class UnknownVerdict:
         return f"needs {fact}; supply {self.resolved_by}" if self.resolved_by else f"needs {fact}"
 
     @property
-    def of_lines(self) -> str:
+    def text_about_unknown_line(self) -> str:
         """Return a report's text about unknown lines."""
         return f"`{self.missing}`: nodrop does not know what this line changes"
 

@@ -10,15 +10,15 @@ from typing import Any
 
 from nodrop import platforms
 from nodrop.analyses import AnalysisHit
-from nodrop.engine.causes import is_only_names, pointed_part_names, replace_row_names
+from nodrop.engine.causes import consists_only_of_names, pointed_part_names, replace_row_names_by_star
 from nodrop.engine.cells import ItemGroup, split_by_columns
 from nodrop.engine.evidence import ReadingEvidence
 from nodrop.engine.finding import Confidence, FileLocation, Finding, FindingFact, Fix, RelatedPart, Severity
 from nodrop.engine.nodes import Call, Node, format_node, model_path_of
-from nodrop.engine.remedies import changes_making_part, split_change
+from nodrop.engine.remedies import changes_making_part, part_changes_between
 from nodrop.engine.rule import Rule, TypedLines
 from nodrop.engine.scopes import ScopeItem
-from nodrop.model.change import Change, Choice
+from nodrop.model.change import Change, CommandsForCase
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
 from nodrop.model.reading import FilePlace, Reading, Remark
@@ -96,7 +96,7 @@ class FindingBuilder:
         modes = remark.remedy.modes
         return not modes or (self.reading.fabric.mode in modes and not self.evidence.assumption("mode", remark.subject))
 
-    def _typable_choices(self, remark: Remark) -> "Iterator[Choice]":
+    def _typable_choices(self, remark: Remark) -> "Iterator[CommandsForCase]":
         """Yield the choices of a remark that are in a language of its device."""
         device = self.index.devices.get(remark.subject[0])
         spoken = None if device is None else platforms.languages_of(device)
@@ -114,7 +114,7 @@ class FindingBuilder:
         )
 
     @cached_property
-    def _build_about(self) -> "Callable[[Subject, Subject, str], _SharedBySubject]":
+    def _shared_facts_of_subject(self) -> "Callable[[Subject, Subject, str], _SharedBySubject]":
         """The function that gives what follows from subject, place and discriminator: many remarks share these."""
 
         @lru_cache(maxsize=64)
@@ -150,13 +150,13 @@ class FindingBuilder:
         self._distinguish_sizes(pieces, item)
         facts = {
             format_node(leaf): self._value_or_unknown(leaf, item)
-            for leaf in rule.leaves
+            for leaf in rule.facts_used
             if not rule.is_only_naming(leaf)
         }
         return _SharedByCause(
             pieces=tuple(pieces),
             group=digest_parts(rule.name, *(piece for piece in pieces if isinstance(piece, str))),
-            facts={name: fact for name, value in facts.items() for fact in _plain_facts(value)},
+            facts={name: fact for name, value in facts.items() for fact in _plain_fact_or_nothing(value)},
             changes=tuple(self._changes_of_item(rule.changes, item)),
             default_changes=tuple(self._changes_of_item(rule.default_changes, item)),
         )
@@ -165,13 +165,13 @@ class FindingBuilder:
         """Yield the changes that set fields of an item, part by part."""
         for target, new_node in fields:
             old_value, new_value = self._value_or_unknown(target, item), self._value_or_unknown(new_node, item)
-            for below, old, new in split_change(old_value, new_value):
+            for below, old, new in part_changes_between(old_value, new_value):
                 yield (*(model_path_of(target) or ()), *below), old, new
 
     def _build_finding(self, item: ScopeItem, shared: "_SharedByCause") -> Finding:
         rule, scope = self.rule, self.rule.scope
         subject = scope.subject(item)
-        at = scope.place(item, rule.pointed_path) if rule.pointed_path else subject
+        at = scope.subject_of_path(item, rule.pointed_path) if rule.pointed_path else subject
         pieces = (
             piece if isinstance(piece, str) else render_value(self._value_or_unknown(piece, item))
             for piece in shared.pieces
@@ -181,12 +181,12 @@ class FindingBuilder:
         assumed = self._sole_assumption(item, at)
         doubt = assumed or self.evidence.doubt(
             rule.topics,
-            (scope.place(item, paths) for paths in sorted(resting) if paths[0] != "options"),
-            (scope.place(item, paths) for paths in sorted(whole_paths) if paths[0] != "options"),
+            (scope.subject_of_path(item, paths) for paths in sorted(resting) if paths[0] != "options"),
+            (scope.subject_of_path(item, paths) for paths in sorted(whole_paths) if paths[0] != "options"),
             rule.names_read_whole,
         )
         changes, default_changes = (
-            tuple(Change(subject=scope.place(item, where), old=old, new=new) for where, old, new in rows)
+            tuple(Change(subject=scope.subject_of_path(item, where), old=old, new=new) for where, old, new in rows)
             for rows in (shared.changes, shared.default_changes)
         )
         fix = self._build_fix(item, changes, device=_device_of(subject, at))
@@ -217,7 +217,8 @@ class FindingBuilder:
             return ()
         return (
             RelatedPart(
-                subject=self.rule.scope.place(item, (_OTHER_LINK_END[end], *inner_path)), message="the other end"
+                subject=self.rule.scope.subject_of_path(item, (_OTHER_LINK_END[end], *inner_path)),
+                message="the other end",
             ),
         )
 
@@ -240,7 +241,7 @@ class FindingBuilder:
         that is pointed at. What else happens to have such a name, as the same port of another switch, counts. Nor do
         `rows`, the words that only name a row of a file, wherever they are.
         """
-        rule, names, about = self.rule, (facts,), self._build_about(subject, at, discriminator)
+        rule, names, about = self.rule, (facts,), self._shared_facts_of_subject(subject, at, discriminator)
         rows = tuple(sorted(filter(None, rows), key=len, reverse=True)) if rows else ()
         pieces = [
             written if node is None else render_value(self._value_or_unknown(node, names))
@@ -252,10 +253,10 @@ class FindingBuilder:
         for (written, node), piece in zip(self._message_pieces, pieces, strict=True):
             if (
                 node is None
-                or not is_only_names(piece, subject, about.names)
+                or not consists_only_of_names(piece, subject, about.names)
                 or naming.setdefault(piece, written) != written
             ):
-                cause.append(replace_row_names(piece, rows))
+                cause.append(replace_row_names_by_star(piece, rows))
         assumed = self._sole_assumption(names, at)
         doubt = assumed or about.doubt or doubt
         return Finding(
@@ -339,7 +340,9 @@ class FindingBuilder:
             choices=tuple(self._build_choices(names, device, bool(commands or changes))),
         )
 
-    def _build_choices(self, names: Sequence[object], device: str | None, has_commands: bool) -> "Iterator[Choice]":
+    def _build_choices(
+        self, names: Sequence[object], device: str | None, has_commands: bool
+    ) -> "Iterator[CommandsForCase]":
         """Yield the commands that show which case it is, and those of the other case.
 
         Where that of the rule's condition has no commands, the other one names it.
@@ -348,7 +351,7 @@ class FindingBuilder:
         for condition, commands in (("first check", self.rule.check_first), (otherwise, self.rule.otherwise)):
             language, lines = self._spell_commands(commands, names, device) if commands else ("", ())
             if lines:
-                yield Choice(condition, language, lines, shows_only=condition == "first check")
+                yield CommandsForCase(condition, language, lines, shows_only=condition == "first check")
 
     def _spell_commands(
         self, commands: TypedLines, names: Sequence[object], device: str | None
@@ -390,7 +393,7 @@ class FindingBuilder:
         )
 
     def _value(self, node: Node, names: Sequence[object]) -> object:
-        return self.rule.value(node)(*names, self.reading.fabric, self.options, index=self.index)
+        return self.rule.function_of_expression(node)(*names, self.reading.fabric, self.options, index=self.index)
 
     def _value_or_unknown(self, node: Node, names: Sequence[Any]) -> object:
         """Return the value of a node, UNKNOWN if it depends on that: a finding is reported without the detail."""
@@ -457,7 +460,7 @@ def _escape_control_characters(value: str) -> str:
     return _CONTROL_CHARACTER_PATTERN.sub(lambda match: match[0].encode("unicode_escape").decode(), value)
 
 
-def _plain_facts(value: object) -> Iterator[FindingFact]:
+def _plain_fact_or_nothing(value: object) -> Iterator[FindingFact]:
     """Yield a value as a fact, where it is a plain one: parts of the model are not."""
     if value is None or isinstance(value, str | int | float):
         yield value

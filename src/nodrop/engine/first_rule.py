@@ -2,7 +2,7 @@
 
 from nodrop.engine.areas import rule_area_names
 from nodrop.engine.rules import RULE_NAME_PATTERN
-from nodrop.model.types import nearest
+from nodrop.model.types import known_word_hint
 
 RULE_SCHEMA_PATH = ".nodrop/rule.schema.json"
 """Where, from the folder of rules, an editor finds what a rule may hold."""
@@ -36,7 +36,7 @@ examples:                         # changes to the fabric intents/two-by-two.yam
 def render_first_rule(area: str, name: str) -> str:
     """Return the text of a rule file; ValueError where there is no such area, or a rule cannot be called so."""
     if area not in rule_area_names():
-        raise ValueError(f"no area `{area}` ({nearest(area, rule_area_names())})")
+        raise ValueError(f"no area `{area}` ({known_word_hint(area, rule_area_names())})")
     if not RULE_NAME_PATTERN.fullmatch(name):
         raise ValueError(f"a rule called `{name}`; expected the fault in lower case, words joined by `-`")
     return _RULE_TEMPLATE.format(name=name, schema=RULE_SCHEMA_PATH)

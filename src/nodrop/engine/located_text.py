@@ -46,7 +46,7 @@ class ExpressionText:
             ]
         )
 
-    def below(self, scope: str) -> "ExpressionText":
+    def with_scope_prefix(self, scope: str) -> "ExpressionText":
         """Return the same words as a path that begins with `scope`, which is not written there."""
         return replace(self, text=f"{scope}.{self.text}", unwritten=len(scope) + 1)
 

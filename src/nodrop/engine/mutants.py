@@ -26,10 +26,10 @@ from nodrop.engine.nodes import (
     Not,
     format_without_brackets,
 )
-from nodrop.engine.rule import Example, Rule
+from nodrop.engine.rule import Rule, RuleExample
 from nodrop.model.types import BOOLEAN_TYPE
 
-NEIGHBOR_COMPARISONS: Mapping[Comparison, Comparison] = {
+MUTATED_COMPARISON_BY_COMPARISON: Mapping[Comparison, Comparison] = {
     "<": "<=",
     "<=": "<",
     ">": ">=",
@@ -50,7 +50,7 @@ class Mutant:
     rule: Rule
 
     @property
-    def key(self) -> str:
+    def changed_key(self) -> str:
         """The key of the rule's file that is changed: `when` or `assert`."""
         return self.change.partition(":")[0]
 
@@ -117,7 +117,7 @@ def _mutate_node(node: Node) -> Iterator[Node]:
     match node:
         case Compare():
             for at, (sign, right) in enumerate(node.rest):
-                comparisons = [(NEIGHBOR_COMPARISONS[sign], right)]
+                comparisons = [(MUTATED_COMPARISON_BY_COMPARISON[sign], right)]
                 if isinstance(right, Constant) and type(right.value) is int:
                     comparisons += [(sign, replace(right, value=right.value + step)) for step in (-1, 1)]
                 for comparison in comparisons:
@@ -149,7 +149,7 @@ def simplify_condition(node: Node) -> Node:
 
 
 def find_surviving_mutants(
-    rule: Rule, platforms: Iterable[str], views: Callable[[Example, str], Iterable[PlatformView]]
+    rule: Rule, platforms: Iterable[str], views: Callable[[RuleExample, str], Iterable[PlatformView]]
 ) -> list[Mutant]:
     """Return the mutants of a rule that none of its examples notices.
 

@@ -52,7 +52,9 @@ def find_parts_to_recheck(
     links = _common_and_other_parts(old.links, new.links)
     devices = _common_and_other_parts(old.devices, new.devices)
     touched = {device.name for device in devices[1]} | {end.node for link in links[1] for end in (link.a, link.b)}
-    asking = [rule for rule in rules if rule.last and rule.analysis and not rule.near]
+    asking = [
+        rule for rule in rules if rule.reads_other_findings and rule.analysis and not rule.needs_only_cabled_neighbors
+    ]
     asked = {
         name for rule in asking for index in indices for hit in hits(rule, index) for name in _switches_of_hit(hit)
     }

@@ -9,7 +9,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nodrop.engine.vocabulary import Word
-from nodrop.model.types import BOOLEAN_TYPE, NONE_TYPE, NUMBER_TYPE, Type, is_property, join_types, source_fields_of
+from nodrop.model.types import (
+    BOOLEAN_TYPE,
+    NONE_TYPE,
+    NUMBER_TYPE,
+    ValueType,
+    is_property,
+    join_types,
+    source_fields_of,
+)
 
 ModelPath = tuple[str, ...]
 Comparison = Literal["==", "!=", "<", "<=", ">", ">=", "in", "not in"]
@@ -21,7 +29,7 @@ class Constant:
     """A number, a text, true, false or none."""
 
     value: str | int | float | bool | None
-    type: Type
+    type: ValueType
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +37,7 @@ class Name:
     """A name of the scope: `interface`, `fabric`, `options`."""
 
     name: str
-    type: Type
+    type: ValueType
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +46,7 @@ class Attribute:
 
     of: "Node"
     name: str
-    type: Type
+    type: ValueType
 
     @property
     def reads_property(self) -> bool:
@@ -51,7 +59,7 @@ class ListLiteral:
     """A list written out."""
 
     items: "tuple[Node, ...]"
-    type: Type
+    type: ValueType
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +67,7 @@ class Not:
     """Negated truth."""
 
     node: "Node"
-    type: Type = BOOLEAN_TYPE
+    type: ValueType = BOOLEAN_TYPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +75,7 @@ class Negative:
     """A number with its sign changed."""
 
     node: "Node"
-    type: Type = NUMBER_TYPE
+    type: ValueType = NUMBER_TYPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +87,7 @@ class Logic:
     right: "Node"
 
     @property
-    def type(self) -> Type:
+    def type(self) -> ValueType:
         """What either side may be."""
         return join_types(self.left.type, self.right.type)
 
@@ -90,7 +98,7 @@ class Compare:
 
     first: "Node"
     rest: "tuple[tuple[Comparison, Node], ...]"
-    type: Type = BOOLEAN_TYPE
+    type: ValueType = BOOLEAN_TYPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +108,7 @@ class Arithmetic:
     sign: ArithmeticSign
     left: "Node"
     right: "Node"
-    type: Type = NUMBER_TYPE
+    type: ValueType = NUMBER_TYPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +116,7 @@ class IsNone:
     """`node is none`."""
 
     node: "Node"
-    type: Type = BOOLEAN_TYPE
+    type: ValueType = BOOLEAN_TYPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +127,7 @@ class Call:
     arguments: "tuple[Node, ...]"
 
     @property
-    def type(self) -> Type:
+    def type(self) -> ValueType:
         """Return the type of the word's result."""
         return self.word.result
 
@@ -259,14 +267,16 @@ def nodes_not_none(node: Node, *, holds: bool) -> frozenset[Node]:
         case IsNone():
             return frozenset() if holds else _node_and_owners(node.node)
         case Compare(rest=((sign, right),)):
-            return _find_present_nodes(node.first, sign, right, holds=holds)
+            return _nodes_not_none_by_comparison(node.first, sign, right, holds=holds)
         case Compare():
             return frozenset()
         case _:
             return _node_and_owners(node) if holds else frozenset()
 
 
-def _find_present_nodes(left_operand: Node, sign: Comparison, right_operand: Node, *, holds: bool) -> frozenset[Node]:
+def _nodes_not_none_by_comparison(
+    left_operand: Node, sign: Comparison, right_operand: Node, *, holds: bool
+) -> frozenset[Node]:
     holds = holds != (sign in ("!=", "not in"))
     present_nodes = _node_and_owners(left_operand) | _node_and_owners(right_operand)
     if sign in ("==", "!="):

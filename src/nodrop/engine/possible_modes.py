@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
 from nodrop.engine.finding import Finding, UnknownVerdict, Verdict
-from nodrop.engine.unknowns import UnknownFacts
+from nodrop.engine.unknowns import UnknownFactCounts
 from nodrop.model.index import Index
 from nodrop.model.reading import PossibleMode, Reading
-from nodrop.model.subject import FABRIC_HEAD, cable_ends
+from nodrop.model.subject import FABRIC_HEAD, ends_of_cable_key
 from nodrop.model.values import replace_fields
 
 JudgeReading = Callable[[Reading, Index], Verdict]
@@ -23,7 +23,7 @@ def judge_each_mode(reading: Reading, index: Index, judge_in: JudgeReading) -> V
     for possible_mode in reading.possible:
         fabric = replace_fields(reading.fabric, mode=possible_mode.mode, classes=possible_mode.classes)
         own_index = Index(fabric, index)
-        own_index.take_values(index)
+        own_index.copy_kept_values(index)
         verdicts.append(judge_in(replace(reading, fabric=fabric, possible=()), own_index))
     findings, open_verdicts = _merge_mode_findings(
         reading.possible, [mode_verdict.findings for mode_verdict in verdicts]
@@ -65,7 +65,7 @@ def _merge_mode_findings(
         for finding in findings:
             seen.setdefault((finding.rule, finding.fingerprint), {}).setdefault(at, []).append(finding)
     sure: list[Finding] = []
-    unknowns = UnknownFacts()
+    unknowns = UnknownFactCounts()
     for by_mode in seen.values():
         first_finding = next(iter(by_mode.values()))[0]
         own_devices = _devices_of_finding(first_finding, modes_of)
@@ -86,5 +86,5 @@ def _is_true_in_modes(mode_groups: Iterable[Set[int]], finding_modes: Set[int], 
 def _devices_of_finding(finding: Finding, modes_by_switch: Mapping[str, object]) -> list[str]:
     """Return the switches of a finding."""
     subject = finding.subject if finding.subject[0] != FABRIC_HEAD else finding.at
-    names = [subject[0]] if subject[0] != FABRIC_HEAD else [end.node for end in cable_ends(subject[-1])]
+    names = [subject[0]] if subject[0] != FABRIC_HEAD else [end.node for end in ends_of_cable_key(subject[-1])]
     return [name for name in dict.fromkeys(names) if name in modes_by_switch]

@@ -15,12 +15,12 @@ from nodrop.analyses._kinship import PortFamily, port_family, switch_family
 from nodrop.engine.finding import Finding
 from nodrop.engine.nodes import ModelPath
 from nodrop.engine.rule import Rule
-from nodrop.model.change import DOCUMENT_AREA, Change
+from nodrop.model.change import FILE_SETTING_AREA, Change
 from nodrop.model.edit import ABSENT, find_part, find_value, set_part
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, surely_off
-from nodrop.model.subject import FABRIC_HEAD, Subject, cable_ends
+from nodrop.model.subject import FABRIC_HEAD, Subject, ends_of_cable_key
 from nodrop.model.types import key_of
 
 MAX_SIBLINGS_ASKED = 64
@@ -37,7 +37,7 @@ _CABLE_FIELDS = frozenset({"cable_length_m"})
 """What is of each port's own cable: siblings give it where a port has nothing, and never another thing than it has."""
 
 
-def split_change(old_value: object, new_value: object) -> Iterator[PartChange]:
+def part_changes_between(old_value: object, new_value: object) -> Iterator[PartChange]:
     """Yield the required changes, part by part: its path, the old and the new value; nothing for unknown parts.
 
     A part that is there on one side only is a change as a whole, and so is a list except maps and rows.
@@ -48,12 +48,12 @@ def split_change(old_value: object, new_value: object) -> Iterator[PartChange]:
         yield (), old_value, new_value
     elif is_dataclass(old_value):
         for name in old_value.__dataclass_fields__:
-            for below, a, b in split_change(getattr(old_value, name), getattr(new_value, name)):
+            for below, a, b in part_changes_between(getattr(old_value, name), getattr(new_value, name)):
                 yield (name, *below), a, b
     elif isinstance(old_value, tuple) and isinstance(new_value, tuple) and _is_compared_by_entry(old_value, new_value):
         rows, new_rows = ({key_of(row, at): row for at, row in enumerate(side)} for side in (old_value, new_value))
         for key in dict.fromkeys((*rows, *new_rows)):
-            for below, a, b in split_change(rows.get(key), new_rows.get(key)):
+            for below, a, b in part_changes_between(rows.get(key), new_rows.get(key)):
                 yield (key, *below), a, b
     elif old_value != new_value:
         yield (), old_value, new_value
@@ -72,7 +72,7 @@ def _is_compared_by_entry(old: tuple[object, ...], new: tuple[object, ...]) -> b
 def changes_making_part(index: Index, subject: Subject, new: object) -> Iterator[Change]:
     """Yield the changes that make a part of the fabric `new`; a missing part is None, and is added."""
     old = _value_at(index, subject)
-    for below, was, new_value in split_change(None if old is ABSENT else old, new):
+    for below, was, new_value in part_changes_between(None if old is ABSENT else old, new):
         yield Change(subject=(*subject, *below), old=was, new=new_value)
 
 
@@ -84,19 +84,19 @@ def add_sibling_changes(
     `sick` are all that the rule finds in the fabric. What siblings have and would leave the finding is no fix: they
     may be free of it for another reason, as a port without PFC is.
     """
-    siblings = _Siblings(index, sick)
-    trial = _Trial(rule, index, options)
+    siblings = _SiblingSettings(index, sick)
+    trial = _PortChangeTrial(rule, index, options)
     for finding in findings:
         if finding.fix is None or (finding.fix.changes and not rule.siblings_first):
             yield finding
             continue
         asked = finding.parts or (_part_to_align(rule, finding, path) for path in rule.as_siblings)
         rows = (row for place in asked if place for row in siblings.expand_rows(place))
-        places = dict.fromkeys(siblings.reached(row) for row in rows)
-        changes = tuple(change for place in places for change in siblings.changes(place))
-        corrections = tuple(change for change in finding.fix.changes if change.subject[1] == DOCUMENT_AREA)
+        places = dict.fromkeys(siblings.part_to_give_whole(row) for row in rows)
+        changes = tuple(change for place in places for change in siblings.changes_to_usual_value(place))
+        corrections = tuple(change for change in finding.fix.changes if change.subject[1] == FILE_SETTING_AREA)
         fix = finding.fix.or_default()
-        if changes and trial.ends(finding, changes):
+        if changes and trial.changes_end_finding(finding, changes):
             fix = replace(finding.fix, safe=rule.fix_safe, changes=(*corrections, *changes))
         yield replace(finding, fix=fix)
 
@@ -130,16 +130,16 @@ def _part_to_align(rule: Rule, finding: Finding, path: ModelPath) -> Subject:
 
 def _link_ends(subject: Subject) -> list[Subject]:
     """Return the ports that a link's subject names; none of another subject."""
-    return [tuple(end) for end in cable_ends(subject[2])] if subject[:2] == (FABRIC_HEAD, "links") else []
+    return [tuple(end) for end in ends_of_cable_key(subject[2])] if subject[:2] == (FABRIC_HEAD, "links") else []
 
 
-class _Trial:
+class _PortChangeTrial:
     """Whether changes of a port end the finding of a rule there."""
 
     def __init__(self, rule: Rule, index: Index, options: Mapping[str, object]) -> None:
         self._rule, self._index, self._options = rule, index, options
 
-    def ends(self, finding: Finding, changes: Sequence[Change]) -> bool:
+    def changes_end_finding(self, finding: Finding, changes: Sequence[Change]) -> bool:
         """Whether the rule holds once the changes are made; true where it is about more than a part of one port."""
         place, row = finding.subject[:2], finding.subject[2:]
         if self._rule.claim is None or "interface" not in self._rule.scope.parts:
@@ -152,11 +152,11 @@ class _Trial:
         item = (device, port, find_part(port, row)) if row else (device, port)
         if item[-1] is ABSENT:
             return True
-        (outcome,) = self._rule.judge([item], self._index.fabric, self._options, index=self._index)
+        (outcome,) = self._rule.check_function([item], self._index.fabric, self._options, index=self._index)
         return outcome is not True
 
 
-class _Siblings:
+class _SiblingSettings:
     """The settings of ports and switches that are like those of a rule's findings, and are not among them."""
 
     def __init__(self, index: Index, findings: Iterable[Finding]) -> None:
@@ -188,14 +188,14 @@ class _Siblings:
         yield from ((*table, key, *field) for key in own_keys)
         yield from ((*table, key) for key in _keys_of_rows(usual_rows) if key not in own_keys)
 
-    def reached(self, place: Subject) -> Subject:
+    def part_to_give_whole(self, place: Subject) -> Subject:
         """Return the part that is None on the way to a place, and has to be given whole; else the place."""
         for end in range(2 if place[1:2] and place[1].startswith("@") else 3, len(place)):
             if _value_at(self._index, place[:end]) is None:
                 return place[:end]
         return place
 
-    def changes(self, place: Subject) -> Iterator[Change]:
+    def changes_to_usual_value(self, place: Subject) -> Iterator[Change]:
         """Yield the changes that make a part as most siblings have it, where they agree and have it."""
         if place[0] != FABRIC_HEAD and len(place) > 1:
             for change in changes_making_part(self._index, place, self._usual_value(place)):
@@ -221,15 +221,15 @@ class _Siblings:
         kind = port_family(self._index, device, port)
         near = (device.name, *kind), place[2:]
         if near not in self._votes:
-            self._votes[near] = _most_common_value(self._ports([device], kind), place[2:])
+            self._votes[near] = _most_common_value(self._sound_ports_of_family([device], kind), place[2:])
         far = (*switch_family(self._index, device), *kind), place[2:]
         if self._votes[near] is UNKNOWN and far not in self._votes:
             self._votes[far] = _most_common_value(
-                self._ports(self._similar_devices(device)[:MAX_SIBLINGS_ASKED], kind), place[2:]
+                self._sound_ports_of_family(self._similar_devices(device)[:MAX_SIBLINGS_ASKED], kind), place[2:]
             )
         return self._votes[far] if self._votes[near] is UNKNOWN else self._votes[near]
 
-    def _ports(self, devices: Iterable[Device], kind: PortFamily) -> Iterator[Interface]:
+    def _sound_ports_of_family(self, devices: Iterable[Device], kind: PortFamily) -> Iterator[Interface]:
         for device in devices:
             for port in device.interfaces:
                 sound = not {(device.name,), (device.name, port.name)} & self._sick

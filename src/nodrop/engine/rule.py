@@ -27,7 +27,7 @@ from nodrop.engine.nodes import (
 )
 from nodrop.engine.scopes import Scope
 from nodrop.model.fabric import Device, Link, Mode
-from nodrop.model.types import Type
+from nodrop.model.types import ValueType
 
 Strictness = Literal["regular", "pedantic", "auditor"]
 STRICTNESSES: tuple[Strictness, ...] = ("regular", "pedantic", "auditor")
@@ -40,13 +40,13 @@ TypedLines = Mapping[str, tuple[tuple[str | Node, ...], ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
+class RuleOption:
     """A number or word of a rule that a site may set: `options: {rule: {name: value}}`."""
 
     name: str
     default: object
     description: str
-    type: Type
+    type: ValueType
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class OptionArgument:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Example:
+class RuleExample:
     """A change of a sound fabric, and the subjects at which the rule then finds its fault; none in a good example.
 
     `intent`, `model` and `artifact` give the changes, on the level that each names; after `artifact`, no `model`.
@@ -133,7 +133,7 @@ class Rule:
     gives_changes: bool
     """Whether the analysis says what would end a fault."""
     remark: str
-    facts: tuple[tuple[str, Type], ...]
+    facts: tuple[tuple[str, ValueType], ...]
     at: Attribute | Name | None
     message: tuple[str | Node, ...]
     why: str
@@ -151,7 +151,7 @@ class Rule:
     references: tuple[str, ...]
     since: str
     aliases: tuple[str, ...]
-    options: tuple[Option, ...]
+    options: tuple[RuleOption, ...]
     changes: tuple[tuple[Attribute, Node], ...]
     default_changes: tuple[tuple[Attribute, Node], ...]
     """What a fix sets where neither `changes` nor siblings say anything."""
@@ -166,7 +166,7 @@ class Rule:
     intent_fix: Mapping[str, object]
     unseen: Mapping[str, str]
     """Platforms of which no configuration shows the fault, and why."""
-    examples: tuple[Example, ...]
+    examples: tuple[RuleExample, ...]
     held: bytes | None = None
     """Its text, where that is not what lies at `path`."""
 
@@ -176,17 +176,17 @@ class Rule:
         return {name: value for name, value in self.__dict__.items() if name in stored}
 
     @property
-    def words(self) -> frozenset[str]:
+    def selectors(self) -> frozenset[str]:
         """What `--select` and `--ignore` may call it: its names, and its area."""
         return frozenset({self.name, self.area, *self.aliases})
 
     @property
     def has_known_changes(self) -> bool:
         """Whether its fix names the change to make, where that is known."""
-        return bool(self.changes_files or self.intent_fix)
+        return bool(self.changes_switch_configurations or self.intent_fix)
 
     @property
-    def changes_files(self) -> bool:
+    def changes_switch_configurations(self) -> bool:
         """Whether its fix names changes to the configurations of switches, and not to an intent alone."""
         return bool(self.changes or self.default_changes or self.as_siblings or self.gives_changes)
 
@@ -218,7 +218,7 @@ class Rule:
         return frozenset[str]().union(*(find_names_read(word.function) for word in words))
 
     @cached_property
-    def near(self) -> bool:
+    def needs_only_cabled_neighbors(self) -> bool:
         """Whether its verdict on a switch follows from the switch, its cabled neighbors, and the owner's statements."""
         if self.claim is None:
             return self.looks_near
@@ -243,13 +243,13 @@ class Rule:
         calls = (call for node in nodes for call in walk_nodes(node) if isinstance(call, Call))
         return (
             self.claim is not None
-            and self.near
+            and self.needs_only_cabled_neighbors
             and Link not in self.scope.parts.values()
             and not any(call.word.indexed or call.word.whole for call in calls)
         )
 
     @cached_property
-    def last(self) -> bool:
+    def reads_other_findings(self) -> bool:
         """Whether it reads the findings of other rules."""
         return any(call.word.last for call in self._called_words)
 
@@ -343,7 +343,7 @@ class Rule:
             yield self.default_safe_if
 
     @cached_property
-    def leaves(self) -> tuple[Attribute | Call, ...]:
+    def facts_used(self) -> tuple[Attribute | Call, ...]:
         """Return the facts that the verdict and the message rest on, each once, in written order."""
         found_leaves = dict.fromkeys(
             leaf for node in (*self.conditions, *self.message_nodes) for leaf in facts_used_by(node)
@@ -351,14 +351,14 @@ class Rule:
         return tuple(found_leaves)
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def parameter_names(self) -> tuple[str, ...]:
         """The names that its functions are called with, in this order, before the index."""
         if self.claim is None:
             return ("facts", "fabric", "options")
         return (*self.scope.parts, "fabric", "options")
 
     @cached_property
-    def judge(self) -> Callable[..., list[compiler.ItemOutcome]]:
+    def check_function(self) -> Callable[..., list[compiler.ItemOutcome]]:
         """The function that checks items."""
         assert self.claim is not None
         return compiler.compile_check(tuple(self.scope.parts), ("fabric", "options"), self.when, self.claim)
@@ -369,10 +369,10 @@ class Rule:
         assert self.shared_condition is not None
         return compiler.compile_check(tuple(self.scope.parts), ("fabric", "options"), None, Not(self.shared_condition))
 
-    def value(self, node: Node) -> Callable[..., Any]:
+    def function_of_expression(self, node: Node) -> Callable[..., Any]:
         """Return the function that evaluates one of its expressions for one item."""
         return self._value_function(node)
 
     @cached_property
     def _value_function(self) -> Callable[[Node], Callable[..., Any]]:
-        return cache(partial(compiler.compile_value, self.names))
+        return cache(partial(compiler.compile_value, self.parameter_names))

@@ -20,7 +20,7 @@ from nodrop.engine.finding import Confidence, Severity
 from nodrop.engine.rule import ANY_PLATFORM, Strictness
 from nodrop.errors import Problem
 from nodrop.model.fabric import MODES, Mode
-from nodrop.model.types import meant, nearest
+from nodrop.model.types import did_you_mean_hint, known_word_hint
 from nodrop.routing.observation import ObservationCheck
 from nodrop.syntax.yaml import Document
 
@@ -41,7 +41,7 @@ def _normalize_fact_types(facts: object) -> object:
     return {name: "str" for name in facts if isinstance(name, str)} if isinstance(facts, list) else facts
 
 
-def _normalize_topics(assumed: object) -> object:
+def _normalize_assumed_topics(assumed: object) -> object:
     """Take the name of a topic as one without an exception."""
     return {assumed: None} if isinstance(assumed, str) else assumed
 
@@ -106,7 +106,7 @@ _REASONS_SCHEMA = WithJsonSchema(
 )
 
 
-def _normalize_artifact_files(artifact: object) -> Any:
+def _check_artifact_files(artifact: object) -> Any:
     """By platform and file: its whole text, or texts of it that are replaced."""
     for platform, files in artifact.items() if isinstance(artifact, dict) else ():
         if platform not in (*platforms.platform_names(), platforms.HOSTS_PLATFORM):
@@ -199,7 +199,7 @@ class ExampleFile(_SchemaMapping):
 
     intent: dict[str, Any] | None = None
     model: dict[str, Any] | None = None
-    artifact: Annotated[dict[str, Any] | None, BeforeValidator(_normalize_artifact_files)] = None
+    artifact: Annotated[dict[str, Any] | None, BeforeValidator(_check_artifact_files)] = None
     beside: BesideFile | None = None
     seen: SeenFile | None = None
     at: tuple[_Text, ...] = ()
@@ -239,7 +239,9 @@ class RuleFile(_SchemaMapping):
     severity_if_stated: Severity | None = None
     stated: _Text | None = None
     severity_if_assumed: Severity | None = None
-    assumed: Annotated[dict[EvidenceTopic, _Text | None], BeforeValidator(_normalize_topics), _ASSUMED_SCHEMA] = {}
+    assumed: Annotated[
+        dict[EvidenceTopic, _Text | None], BeforeValidator(_normalize_assumed_topics), _ASSUMED_SCHEMA
+    ] = {}
     confidence: Confidence = "certain"
     because: _Text | None = None
     strictness: Strictness = "regular"
@@ -327,14 +329,14 @@ def _problem_texts_of(detail: Any, last: str, kind: str) -> tuple[str, str, str]
     if kind == "missing":
         return f"no {last}", f"the key {last}", ""
     if kind == "extra_forbidden":
-        return f"unknown key {last}", "", nearest(last, _known_keys(detail["loc"][:-1]))
+        return f"unknown key {last}", "", known_word_hint(last, _known_keys(detail["loc"][:-1]))
     if kind == "value_error":
         found_text, _, expected = str(detail["ctx"]["error"]).rpartition("expected ")
         return found_text.rstrip("; ") or "another count", expected, ""
     found_text = _describe_value(detail["input"])
     if kind == "literal_error":
         expected = detail["ctx"]["expected"].replace("'", "")
-        return found_text, expected, meant(str(detail["input"]), expected.replace(" or ", ", ").split(", "))
+        return found_text, expected, did_you_mean_hint(str(detail["input"]), expected.replace(" or ", ", ").split(", "))
     return found_text, _EXPECTED_BY_ERROR_TYPE.get(kind, detail["msg"].lower()), ""
 
 

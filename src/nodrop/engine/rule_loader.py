@@ -17,13 +17,13 @@ from nodrop.engine.expression_types import accepts_argument
 from nodrop.engine.located_text import ExpressionText, MayBeNoneError
 from nodrop.engine.nodes import Attribute, Name, Node, may_be_none, model_path_of, nodes_not_none
 from nodrop.engine.remedies import EACH_ROW
-from nodrop.engine.rule import Example, Option, OptionArgument, Rule
+from nodrop.engine.rule import OptionArgument, Rule, RuleExample, RuleOption
 from nodrop.engine.rule_file import ExamplesFile, RuleFile, rule_file_problems
 from nodrop.engine.scopes import SCOPES, typed_names
 from nodrop.errors import InputProblems, Problem
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.fields import field_of
-from nodrop.model.types import Record, Type, join_types, nearest, type_of
+from nodrop.model.types import RecordType, ValueType, join_types, known_word_hint, type_of
 from nodrop.model.types import fields_of as fields_of
 from nodrop.syntax.places import decode_utf8, split_lines
 from nodrop.syntax.shapes import mapping_or_empty
@@ -34,13 +34,13 @@ MAX_RULE_BYTES = 64 * 1024
 _OPTION_REFERENCE_PATTERN = re.compile(r"options\.(\w+)")
 _INTEGER_PATTERN = re.compile(r"-?\d{1,18}")
 _DECIMAL_PATTERN = re.compile(r"-?\d{1,18}\.\d{1,9}")
-_FACT_TYPES: Mapping[str, Type] = {kind.__name__: type_of(kind) for kind in (str, int, float, bool)}
+_FACT_TYPES: Mapping[str, ValueType] = {kind.__name__: type_of(kind) for kind in (str, int, float, bool)}
 
-OF_EACH_ROW = f".{EACH_ROW}."
+EACH_ROW_INFIX = f".{EACH_ROW}."
 _PARTS_WITH_SIBLINGS = ("device", "interface", "queue", "priority_group", "buffer_pool", "a", "b")
 
 KeyPath = tuple[str | int, ...]
-TypesByName = Mapping[str, Type]
+TypesByName = Mapping[str, ValueType]
 
 
 @contextmanager
@@ -54,13 +54,13 @@ def collect_problems(problems: list[Problem]) -> Iterator[None]:
 
 def parse_rule(file_content: bytes, path: str, *, name: str, area: str) -> Rule:
     """Return the rule that a text holds; `path` is how problems name it, InputProblems holds all of them."""
-    return _Loader(file_content, path).rule(name, area)
+    return _RuleLoader(file_content, path).rule(name, area)
 
 
 _STATED_KEYS_HINT = "stated and severity_if_stated, or neither"
 
 
-class _Loader:
+class _RuleLoader:
     """One file on its way to a rule; a fault of one key does not hide those of others."""
 
     def __init__(self, raw: bytes, path: str) -> None:
@@ -81,7 +81,7 @@ class _Loader:
         if self.problems:
             raise InputProblems(self.problems)
         facts = tuple((key, _FACT_TYPES[kind]) for key, kind in file.facts.items())
-        names = self.names(options, facts)
+        names = self.names_for_expressions(options, facts)
         scope_condition = self.expression(("scope",), SCOPES[file.scope].held or None, names) if file.claim else None
         surely = frozenset({scope_condition}) if scope_condition else frozenset[Node]()
         when = self.expression(("when",), file.when, names, surely)
@@ -108,14 +108,14 @@ class _Loader:
             when=when,
             claim=claim,
             analysis=file.analysis or "",
-            arguments=self.arguments(options, module),
-            rests_on=self.rests_on(module),
+            arguments=self.analysis_arguments(options, module),
+            rests_on=self.topics_analysis_rests_on(module),
             routed=bool(getattr(module, "NEEDS_ROUTING", False)),
             failures=bool(getattr(module, "NEEDS_FAILURES", False)),
             observed=bool(getattr(module, "NEEDS_OBSERVATIONS", False)),
             beside=bool(getattr(module, "NEEDS_OTHER_FABRICS", False)),
             looks_near=bool(getattr(module, "READS_NEARBY_FACTS", False)),
-            looks_at=_attributes_of_analysis(module),
+            looks_at=_attributes_read_by_analysis(module),
             gives_changes=self.file.corrected or self.gives_changes(module),
             remark=file.remark or "",
             facts=facts,
@@ -181,11 +181,13 @@ class _Loader:
             text=expression_text, path=self.path, where=where, line=line, column=column, literal=False
         )
 
-    def names(self, options: Sequence[Option], facts: tuple[tuple[str, Type], ...]) -> TypesByName:
+    def names_for_expressions(
+        self, options: Sequence[RuleOption], facts: tuple[tuple[str, ValueType], ...]
+    ) -> TypesByName:
         """Return what expressions may name; analyses and remarks bring facts, not an item of the scope."""
-        known_record = Record("options", tuple((option.name, option.type) for option in options))
+        known_record = RecordType("options", tuple((option.name, option.type) for option in options))
         if self.file.claim is None:
-            return typed_names({}, known_record, Record("facts", facts))
+            return typed_names({}, known_record, RecordType("facts", facts))
         return typed_names(SCOPES[self.file.scope].parts, known_record)
 
     def expression(
@@ -272,7 +274,7 @@ class _Loader:
                 if analysis and text == "at":
                     yield ()
                     continue
-                rows, _, field = text.partition(OF_EACH_ROW)
+                rows, _, field = text.partition(EACH_ROW_INFIX)
                 node = expression.parse_path(
                     self.locate_text(("as_siblings", position), rows),
                     known_types,
@@ -282,15 +284,17 @@ class _Loader:
                 if target[0] not in _PARTS_WITH_SIBLINGS or len(target) < 2:
                     raise written.fault(f"`{text}`", "a field of a device, a port or a row of it")
                 if field:
-                    row_fields = {name for owner in (node.type.element or Type()).owners for name in fields_of(owner)}
+                    row_fields = {
+                        name for owner in (node.type.element or ValueType()).owners for name in fields_of(owner)
+                    }
                     if field not in row_fields:
-                        raise written.fault(f"no field `{field}` of rows", hint=nearest(field, row_fields))
+                        raise written.fault(f"no field `{field}` of rows", hint=known_word_hint(field, row_fields))
                     target = (*target, EACH_ROW, field)
                 yield target
 
-    def options(self) -> tuple[Option, ...]:
+    def options(self) -> tuple[RuleOption, ...]:
         """Return the options, each with the type of its default; without one, expressions cannot be checked."""
-        parsed_options: list[Option] = []
+        parsed_options: list[RuleOption] = []
         for name, file in self.file.options.items():
             default = _parse_untyped_value(file.default)
             try:
@@ -301,7 +305,7 @@ class _Loader:
                 self.problems += written.fault("no plain value", expected).problems
             else:
                 parsed_options.append(
-                    Option(name=name, default=default, description=file.description.strip(), type=kind)
+                    RuleOption(name=name, default=default, description=file.description.strip(), type=kind)
                 )
         return tuple(parsed_options)
 
@@ -310,7 +314,7 @@ class _Loader:
         for name in self.file.unseen:
             with collect_problems(self.problems):
                 if name not in platforms.writable_platforms():
-                    hint = nearest(name, platforms.writable_platforms())
+                    hint = known_word_hint(name, platforms.writable_platforms())
                     raise self.locate_text(("unseen", name), name, key_or_value="key").fault(
                         f"no platform `{name}`", hint=hint
                     )
@@ -320,14 +324,14 @@ class _Loader:
         """Return the module of the analysis."""
         name = self.file.analysis
         with collect_problems(self.problems):
-            if name is not None and name not in analyses.names():
+            if name is not None and name not in analyses.analysis_names():
                 raise self.locate_text(("analysis",), name).fault(
-                    f"no analysis `{name}`", hint=nearest(name, analyses.names())
+                    f"no analysis `{name}`", hint=known_word_hint(name, analyses.analysis_names())
                 )
-            return None if name is None else analyses.module(name)
+            return None if name is None else analyses.analysis_module(name)
         return None
 
-    def arguments(self, options: Sequence[Option], module: ModuleType | None) -> Mapping[str, object]:
+    def analysis_arguments(self, options: Sequence[RuleOption], module: ModuleType | None) -> Mapping[str, object]:
         """Return the arguments of the analysis; the text `options.name` represents the option's value."""
         parameters = list(inspect.signature(module.find).parameters)[1:] if module else []
         new_arguments: dict[str, object] = {}
@@ -335,11 +339,11 @@ class _Loader:
             with collect_problems(self.problems):
                 if module is not None and key not in parameters:
                     written = self.locate_text(("with", key), key, key_or_value="key")
-                    raise written.fault(f"no parameter `{key}`", hint=nearest(key, parameters))
-                new_arguments[key] = self.argument(key, value, [option.name for option in options])
+                    raise written.fault(f"no parameter `{key}`", hint=known_word_hint(key, parameters))
+                new_arguments[key] = self.analysis_argument(key, value, [option.name for option in options])
         return new_arguments
 
-    def rests_on(self, module: ModuleType | None) -> frozenset[str]:
+    def topics_analysis_rests_on(self, module: ModuleType | None) -> frozenset[str]:
         """Return the statements that the analysis takes for true, always or with these arguments."""
         always: frozenset[str] = getattr(module, "RESTS_ON", frozenset())
         at_times: Mapping[str, frozenset[object]] = getattr(module, "RESTS_ON_WITH", {})
@@ -353,19 +357,19 @@ class _Loader:
             return repairs
         return any(isinstance(value, str) and value in repairs for value in self.file.arguments.values())
 
-    def argument(self, key: str, value: object, options: Sequence[str]) -> object:
+    def analysis_argument(self, key: str, value: object, options: Sequence[str]) -> object:
         """One argument, with the option that it names."""
         named_match = _OPTION_REFERENCE_PATTERN.fullmatch(value) if isinstance(value, str) else None
         if named_match is None:
             return _parse_untyped_value(value)
         if named_match[1] not in options:
             raise self.locate_text(("with", key), named_match[0]).fault(
-                f"no option `{named_match[1]}`", hint=nearest(named_match[1], options)
+                f"no option `{named_match[1]}`", hint=known_word_hint(named_match[1], options)
             )
         return OptionArgument(named_match[1])
 
 
-def _attributes_of_analysis(module: ModuleType | None) -> frozenset[str]:
+def _attributes_read_by_analysis(module: ModuleType | None) -> frozenset[str]:
     """Return the attributes of switches and ports that an analysis reads; nothing if it does not declare them."""
     stated: frozenset[str] = frozenset(getattr(module, "LOOKS_AT", ()))
     return stated | _routing_fields() if getattr(module, "NEEDS_ROUTING", False) else stated
@@ -378,9 +382,9 @@ def _routing_fields() -> frozenset[str]:
     return frozenset(name for kind, name in rows if field_of(kind, name).routing)
 
 
-def _build_examples(file: ExamplesFile) -> tuple[Example, ...]:
+def _build_examples(file: ExamplesFile) -> tuple[RuleExample, ...]:
     return tuple(
-        Example(
+        RuleExample(
             name=f"{kind}[{at}]",
             at=example.at,
             intent=example.intent,
@@ -403,10 +407,10 @@ def _parse_untyped_value(value: object) -> object:
     return float(value) if isinstance(value, str) and _DECIMAL_PATTERN.fullmatch(value) else value
 
 
-def type_of_value(value: object) -> Type:
+def type_of_value(value: object) -> ValueType:
     """Return the type of a value that has no schema; TypeError where it is no plain one."""
     if isinstance(value, tuple):
-        return Type(element=reduce(join_types, map(type_of_value, value), Type()))
+        return ValueType(element=reduce(join_types, map(type_of_value, value), ValueType()))
     if value is None:
         raise TypeError
     return type_of(type(value))

@@ -14,10 +14,10 @@ from nodrop.engine.rule_loader import MAX_RULE_BYTES, collect_problems, parse_ru
 from nodrop.engine.suppressions import SUPPRESSION_REMARK_KINDS
 from nodrop.errors import InputProblems, Problem
 from nodrop.model.subject import natural_sort_key
-from nodrop.model.types import nearest
+from nodrop.model.types import known_word_hint
 from nodrop.resources import resource_folder
 from nodrop.syntax.places import read_regular_file
-from nodrop.syntax.root import Root
+from nodrop.syntax.root import InputRoot
 from nodrop.syntax.yaml import parse_yaml
 
 RULE_NAME_PATTERN = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -38,7 +38,7 @@ def load_rules(
     problems: list[Problem] = []
     rules: list[Rule] = []
     for folder in folders:
-        root = Root(os.path.abspath(folder), "the folder")  # noqa: PTH100 -- it may be a link, and none below leads out
+        root = InputRoot(os.path.abspath(folder), "the folder")  # noqa: PTH100 -- it may be a link, and none below leads out
         for path, text in _find_rule_files(folder, (texts_by_folder or {}).get(folder), problems):
             with collect_problems(problems):
                 raw = read_regular_file(path, str(path), MAX_RULE_BYTES, root) if text is None else text
@@ -66,7 +66,7 @@ def _find_rule_files(
         found_text = "a file" if os.path.lexists(folder) else "no such folder"
         problems.append(Problem(path=str(folder), found=found_text, expected="a folder of rules"))
         return
-    names = sorted(rule_files(folder) if texts_by_name is None else texts_by_name, key=natural_sort_key)
+    names = sorted(find_rule_file_names(folder) if texts_by_name is None else texts_by_name, key=natural_sort_key)
     if not names:
         problems.append(Problem(path=str(folder), found="no rule in it", expected="files folder/area/name.yaml"))
     for name in names:
@@ -77,14 +77,14 @@ def _find_rule_files(
             yield path, None if texts_by_name is None else texts_by_name[name]
 
 
-def rule_files(folder: Path) -> Iterator[str]:
+def find_rule_file_names(folder: Path) -> Iterator[str]:
     """Yield the files of a folder that are called as rule files are, by the path below it; links are not followed."""
     for directory, _, names in os.walk(folder):
         below = os.path.relpath(directory, folder)
-        yield from (os.path.normpath(f"{below}/{name}") for name in names if is_rule_file(name))
+        yield from (os.path.normpath(f"{below}/{name}") for name in names if is_rule_file_name(name))
 
 
-def is_rule_file(name: str) -> bool:
+def is_rule_file_name(name: str) -> bool:
     """Whether a file is called as rule files are, or nearly so."""
     return name.endswith("ml") and ".y" in name
 
@@ -98,7 +98,7 @@ def _check_rule_path(path: Path, below: Path, folder: str) -> Problem | None:
         return Problem(path=str(path), found="a rule in no area", expected="folder/area/name.yaml", hint=hint)
     if below.parts[0] not in rule_area_names():
         return Problem(
-            path=str(path), found=f"no area `{below.parts[0]}`", hint=nearest(below.parts[0], rule_area_names())
+            path=str(path), found=f"no area `{below.parts[0]}`", hint=known_word_hint(below.parts[0], rule_area_names())
         )
     if not RULE_NAME_PATTERN.fullmatch(below.stem):
         expected = "the fault in lower case, words joined by `-`"
@@ -131,12 +131,12 @@ def locate_rule_key(
     return parse_yaml(raw, rule.path, max_bytes=MAX_RULE_BYTES).place(key_path, of=of)
 
 
-def select_file_rules(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+def select_lint_rules(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     """Return those that files decide, routing included: what `nodrop lint` and `nodrop build` check by."""
     return tuple(rule for rule in rules if not (rule.failures or rule.observed))
 
 
-def select_routing_rules(rules: Sequence[Rule], *, observed: bool = False) -> tuple[Rule, ...]:
+def select_validate_rules(rules: Sequence[Rule], *, observed: bool = False) -> tuple[Rule, ...]:
     """Return those that `nodrop validate` checks by: routing and failures, what fabrics share, and suppressions.
 
     Those about what other validators have `observed` are among them where one was asked.
@@ -163,6 +163,6 @@ def rule_origin(rule: Rule) -> str:
 
 
 @cache
-def shipped() -> tuple[Rule, ...]:
+def shipped_rules() -> tuple[Rule, ...]:
     """Return the rules that come with nodrop."""
     return load_rules((resource_folder("rules"),))

@@ -18,7 +18,7 @@ from nodrop.model.routing import BgpNeighbor
 from nodrop.model.states import Unknown
 from nodrop.model.subject import FABRIC_HEAD, Subject
 from nodrop.model.subject import link_subject as subject_of_link
-from nodrop.model.types import Record, Type, type_of
+from nodrop.model.types import RecordType, ValueType, type_of
 
 ScopeItem = tuple[Any, ...]
 UNREAD_LINK_END_FACT = "the other end of a link"
@@ -81,7 +81,7 @@ class Scope:
         """Return the subject of an item."""
         return self.subjects[self.name](item) if self.parts else (FABRIC_HEAD,)
 
-    def place(self, item: ScopeItem, path: ModelPath) -> Subject:
+    def subject_of_path(self, item: ScopeItem, path: ModelPath) -> Subject:
         """Return the subject of a path: `interface.qos.trust` of an item is `leaf1/Ethernet0/qos/trust`.
 
         So is `device.interfaces.Ethernet0.qos.trust`.
@@ -102,10 +102,10 @@ class Scope:
         return {column[place].name for column in columns for place in places}
 
 
-def typed_names(kinds_by_name: Mapping[str, type[Any]], *records: Record) -> Mapping[str, Type]:
+def typed_names(kinds_by_name: Mapping[str, type[Any]], *records: RecordType) -> Mapping[str, ValueType]:
     """Return the names of an expression and their types: parts of an item, the fabric, and the records of a rule."""
     known_types = {name: type_of(kind) for name, kind in kinds_by_name.items()}
-    return known_types | {"fabric": type_of(Fabric)} | {record.name: Type(owners=(record,)) for record in records}
+    return known_types | {"fabric": type_of(Fabric)} | {record.name: ValueType(owners=(record,)) for record in records}
 
 
 def _fabric_items(_index: Index) -> ItemsWithGaps:

@@ -20,16 +20,16 @@ from nodrop.engine.rule import OptionArgument, Rule
 from nodrop.engine.rule_loader import type_of_value
 from nodrop.engine.rules import (
     OverridingTexts,
-    is_rule_file,
+    find_rule_file_names,
+    is_rule_file_name,
     load_rules,
     locate_rule_key,
     locate_rule_names,
-    rule_files,
     rule_origin,
-    shipped,
+    shipped_rules,
 )
 from nodrop.errors import InputProblems, Problem
-from nodrop.model.types import nearest, type_of
+from nodrop.model.types import known_word_hint, type_of
 
 RuleFileKeys = tuple[str | int, ...]
 
@@ -39,9 +39,9 @@ def load_rules_with_shipped(
 ) -> tuple[Rule, ...]:
     """Return the shipped rules and those of the folders, sorted by name; InputProblems as of `load_site_rules`."""
     return (
-        tuple(sorted((*shipped(), *load_site_rules(folders, texts_by_folder)), key=lambda rule: rule.name))
+        tuple(sorted((*shipped_rules(), *load_site_rules(folders, texts_by_folder)), key=lambda rule: rule.name))
         if folders
-        else shipped()
+        else shipped_rules()
     )
 
 
@@ -61,13 +61,15 @@ def load_rules_to_test(paths: Sequence[Path]) -> tuple[Rule, ...]:
 
     A path may be the folder or a file of the shipped rules: they are then checked as any others, where they are.
     """
-    folders = _remove_duplicate_paths([path for path in paths if os.path.isdir(path) or not is_rule_file(path.name)])  # noqa: PTH112
-    below = {os.path.realpath(folder / name) for folder in folders for name in rule_files(folder)}
+    folders = _remove_duplicate_paths(
+        [path for path in paths if os.path.isdir(path) or not is_rule_file_name(path.name)]  # noqa: PTH112
+    )
+    below = {os.path.realpath(folder / name) for folder in folders for name in find_rule_file_names(folder)}
     alone = [
         path for path in _remove_duplicate_paths(paths) if path not in folders and os.path.realpath(path) not in below
     ]
     rules = load_rules(folders, files=alone)
-    in_place = {os.path.realpath(rule.path) for rule in shipped()}
+    in_place = {os.path.realpath(rule.path) for rule in shipped_rules()}
     _run_rule_checks([rule for rule in rules if os.path.realpath(rule.path) not in in_place], (_check_name_clashes,))
     _run_rule_checks(rules, _RULE_CHECKS)
     return rules
@@ -108,7 +110,7 @@ def _check_name_clashes(rule: Rule) -> Iterator[Problem]:
 
 @cache
 def _shipped_rules_by_name() -> Mapping[str, Rule]:
-    return {name: rule for rule in shipped() for name in (*rule.aliases, rule.name)}
+    return {name: rule for rule in shipped_rules() for name in (*rule.aliases, rule.name)}
 
 
 def _check_has_effect(rule: Rule) -> Iterator[Problem]:
@@ -132,18 +134,20 @@ def _check_remark_sources(rule: Rule) -> Iterator[Problem]:
     if not (rule.remark or rule.analysis):
         return
     facts_by_source: dict[str, set[str]] = {}
-    for other_rule in shipped():
+    for other_rule in shipped_rules():
         if named_remark := other_rule.remark if rule.remark else other_rule.analysis:
             facts_by_source.setdefault(named_remark, set()).update(name for name, _ in other_rule.facts)
     if rule.remark and rule.remark not in facts_by_source:
-        yield _build_fault(rule, ("remark",), f"no remark `{rule.remark}`", hint=nearest(rule.remark, facts_by_source))
+        yield _build_fault(
+            rule, ("remark",), f"no remark `{rule.remark}`", hint=known_word_hint(rule.remark, facts_by_source)
+        )
         return
     brought = facts_by_source.get(rule.remark or rule.analysis)
     for name, _ in rule.facts if brought is not None else ():
         if name not in (brought or ()):
             source_text = f"`{rule.remark or rule.analysis}`"
             yield _build_fault(
-                rule, ("facts",), f"{source_text} brings no fact `{name}`", hint=nearest(name, brought or ())
+                rule, ("facts",), f"{source_text} brings no fact `{name}`", hint=known_word_hint(name, brought or ())
             )
 
 
@@ -154,7 +158,7 @@ def _check_analysis_arguments(rule: Rule) -> Iterator[Problem]:
     """
     if not rule.analysis:
         return
-    find: Callable[..., object] = analyses.module(rule.analysis).find
+    find: Callable[..., object] = analyses.analysis_module(rule.analysis).find
     hints, parameters = get_type_hints(find), list(inspect.signature(find).parameters.values())[1:]
     options = {option.name: option.type for option in rule.options}
     for parameter in parameters:
@@ -171,7 +175,9 @@ def _check_analysis_arguments(rule: Rule) -> Iterator[Problem]:
         except TypeError:
             continue
         known_arguments = {
-            other_rule.arguments.get(parameter.name) for other_rule in shipped() if other_rule.analysis == rule.analysis
+            other_rule.arguments.get(parameter.name)
+            for other_rule in shipped_rules()
+            if other_rule.analysis == rule.analysis
         }
         if not accepts_argument(parameter_type, given_option):
             yield _build_fault(rule, ("with", parameter.name), given_option.describe(), parameter_type.describe())
@@ -180,7 +186,7 @@ def _check_analysis_arguments(rule: Rule) -> Iterator[Problem]:
                 rule,
                 ("with", parameter.name),
                 f"`{value}`",
-                hint=nearest(value, filter(None, map(str, known_arguments))),
+                hint=known_word_hint(value, filter(None, map(str, known_arguments))),
             )
 
 

@@ -16,7 +16,7 @@ REASON_RUN_BY_LINT = "run by nodrop lint"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Skipped:
+class SkippedRules:
     """Rules that did not run, and why."""
 
     reason: str
@@ -32,7 +32,7 @@ def find_skipped_rules(
     overrides: Mapping[str, SeverityOverride],
     config: str,
     selection: tuple[Sequence[str], Sequence[str]],
-) -> tuple[Skipped, ...]:
+) -> tuple[SkippedRules, ...]:
     """Return the rules that did not run, those of the most frequent reason first.
 
     `config` names the file of the overrides; `selection` is what `--select` and `--ignore` name.
@@ -67,12 +67,12 @@ def split_rule_words(values: Sequence[str]) -> frozenset[str]:
 
 def explain_not_selected(rule: Rule, selected_words: frozenset[str], unwanted: frozenset[str]) -> str:
     """Return why `--select` or `--ignore` leaves a rule out; empty if neither does."""
-    if selected_words and not selected_words & rule.words:
+    if selected_words and not selected_words & rule.selectors:
         return REASON_NOT_SELECTED
-    return "ignored" if unwanted & rule.words else ""
+    return "ignored" if unwanted & rule.selectors else ""
 
 
-def find_never_run_rules(fabric_skips: Iterable[tuple[Skipped, ...]]) -> tuple[Skipped, ...]:
+def find_never_run_rules(fabric_skips: Iterable[tuple[SkippedRules, ...]]) -> tuple[SkippedRules, ...]:
     """Return the rules that ran in none of several fabrics, each with the reason in the first."""
     first_reasons, *other_reasons = (
         {name: skip.reason for skip in skip_list for name in skip.rules} for skip_list in fabric_skips
@@ -81,10 +81,10 @@ def find_never_run_rules(fabric_skips: Iterable[tuple[Skipped, ...]]) -> tuple[S
     return _group_skipped_by_reason((why, name) for name, why in first_reasons.items() if name in common_names)
 
 
-def _group_skipped_by_reason(rows: Iterable[tuple[str, str]]) -> tuple[Skipped, ...]:
+def _group_skipped_by_reason(rows: Iterable[tuple[str, str]]) -> tuple[SkippedRules, ...]:
     reasons: dict[str, list[str]] = {}
     for why, name in rows:
         if why:
             reasons.setdefault(why, []).append(name)
-    skip_groups = (Skipped(reason=why, rules=tuple(sorted(names))) for why, names in reasons.items())
+    skip_groups = (SkippedRules(reason=why, rules=tuple(sorted(names))) for why, names in reasons.items())
     return tuple(sorted(skip_groups, key=lambda skip_group: (-len(skip_group.rules), skip_group.reason)))

@@ -15,7 +15,7 @@ from nodrop.errors import InputProblems, Problem
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import FilePlace, Reading, Remark
 from nodrop.model.subject import FABRIC_HEAD, Subject, matches, parse_subject, subject_text
-from nodrop.model.types import nearest
+from nodrop.model.types import known_word_hint
 from nodrop.syntax.places import Span
 
 UNUSED, EXPIRED, UNKNOWN_RULE = "unused-suppression", "expired-suppression", "unknown-rule-in-suppression"
@@ -84,15 +84,15 @@ class Suppression(SiteDeclaration):
     """Whose file it is a comment in; nothing for that of an intent."""
 
     @property
-    def by(self) -> str:
+    def location(self) -> str:
         """Where it is written."""
         return f"{self.file}:{self.line}"
 
     @property
-    def mark(self) -> SuppressionReason:
+    def reason_for_findings(self) -> SuppressionReason:
         """Return the mark that it puts on a finding."""
         until = None if self.until is None else self.until.isoformat()
-        return SuppressionReason(reason=self.reason, until=until, location=self.by, inline=self.lines is not None)
+        return SuppressionReason(reason=self.reason, until=until, location=self.location, inline=self.lines is not None)
 
     @property
     def where(self) -> str:
@@ -228,7 +228,7 @@ def mark_suppressed_findings(
             hits[cover] += 1
         holding = next((candidate for candidate in covering if not candidate.ended(today)), None)
         if holding is not None:
-            settled[number] = replace(finding, suppressed=holding.mark)
+            settled[number] = replace(finding, suppressed=holding.reason_for_findings)
     return settled, hits
 
 
@@ -281,7 +281,7 @@ def find_suppression_faults(
     for suppression, count in zip(suppressions, hits, strict=True):
         rule = current_names.get(suppression.rule)
         if rule is None:
-            hint = nearest(suppression.rule, current_names)
+            hint = known_word_hint(suppression.rule, current_names)
             yield suppression.remark(UNKNOWN_RULE, hint=f" ({hint})" if hint else "")
         elif suppression.ended(today):
             yield suppression.remark(EXPIRED, until=str(suppression.until), back=_format_returned_findings(count))

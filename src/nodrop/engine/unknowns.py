@@ -69,26 +69,26 @@ _TYPE_BY_ROOT: Mapping[str, Any] = {name: kind for scope in SCOPES.values() for 
 
 
 @dataclass(slots=True)
-class _Tally:
+class _UnknownTally:
     subjects: int = 0
     devices: set[str] = field(default_factory=set)
     others: set[str] = field(default_factory=set)
 
 
-class UnknownFacts:
+class UnknownFactCounts:
     """Counts by rule and missing fact; what no file of a device's platform can state is not missed there."""
 
     def __init__(self, devices: Mapping[str, Device] | None = None) -> None:
         """Begin without any, for devices by name."""
         self._devices = devices or {}
-        self._tallies: defaultdict[tuple[str, str], _Tally] = defaultdict(_Tally)
+        self._tallies: defaultdict[tuple[str, str], _UnknownTally] = defaultdict(_UnknownTally)
 
     def add(self, rule: str, missing: str, devices: Iterable[str], count: int = 1, others: Iterable[str] = ()) -> None:
         """Note that `count` subjects, on these devices, were not checked; `others` are devices that could supply the
         fact.
         """
         if platforms_without_fact(missing) and devices:
-            devices = self.keep_stating_devices(missing, devices)
+            devices = self.devices_that_can_state(missing, devices)
             if not devices:
                 return
         tally = self._tallies[rule, missing]
@@ -96,7 +96,7 @@ class UnknownFacts:
         tally.devices.update(devices)
         tally.others.update(others)
 
-    def keep_stating_devices(self, missing: str, devices: Iterable[str]) -> list[str]:
+    def devices_that_can_state(self, missing: str, devices: Iterable[str]) -> list[str]:
         """Return the devices whose files can state a fact; files of other platforms never can."""
         without = platforms_without_fact(missing)
         known = self._devices
@@ -232,12 +232,12 @@ def format_owner_statement(verdict: UnknownVerdict) -> tuple[str, str] | None:
     key, in_file, _ = remainder.partition(" in fabric.yaml")
     if not in_file:
         is_mode = verdict.resolved_by == _ADVICE_BY_FIELD["Fabric", "mode"]
-        return ("the mode", _EXAMPLE_LINE_BY_KEY["mode"]) if is_mode else None
+        return ("the mode", _FABRIC_YAML_EXAMPLE_BY_KEY["mode"]) if is_mode else None
     device = verdict.devices[0] if verdict.devices else "leaf1"
-    return what.partition(",")[0], _EXAMPLE_LINE_BY_KEY[key].format(device=device)
+    return what.partition(",")[0], _FABRIC_YAML_EXAMPLE_BY_KEY[key].format(device=device)
 
 
-_EXAMPLE_LINE_BY_KEY: Mapping[str, str] = {
+_FABRIC_YAML_EXAMPLE_BY_KEY: Mapping[str, str] = {
     "mode": "mode: lossless",
     "cables": 'cables: ["{device}:PORT--gpu1:nic1 3m DR4"]',
     "roles": "roles: {{{device}: leaf}}",

@@ -24,16 +24,16 @@ from nodrop.engine.possible_modes import judge_each_mode
 from nodrop.engine.remedies import add_sibling_changes
 from nodrop.engine.rule import STRICTNESSES, OptionArgument, Rule, Strictness
 from nodrop.engine.scopes import UnknownItems
-from nodrop.engine.unknowns import UnknownFacts, platforms_without_fact, unknown_line_verdicts
+from nodrop.engine.unknowns import UnknownFactCounts, platforms_without_fact, unknown_line_verdicts
 from nodrop.engine.vocabulary import REPORTED_RULES_KEY, ReportedRules
 from nodrop.errors import InputProblems, Problem
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading, Remark
 from nodrop.model.spelling import parse_value
 from nodrop.model.states import UnknownFact
-from nodrop.model.subject import FABRIC_HEAD, Subject, cable_ends, natural_sort_key, subject_sort_key
+from nodrop.model.subject import FABRIC_HEAD, Subject, ends_of_cable_key, natural_sort_key, subject_sort_key
 from nodrop.model.subject import subject_text as subject_text
-from nodrop.model.types import nearest
+from nodrop.model.types import known_word_hint
 
 BATCH_SIZE = 4096
 """How many cases are checked at a time: a rule that reads each of 640,000 ports need not hold as many cases."""
@@ -83,7 +83,7 @@ def judge(
     index = index or Index(reading.fabric)
 
     def run_session(session: _RuleRun, session_rules: Sequence[Rule], still: Set[str] = frozenset()) -> _RuleRun:
-        for rule in sorted(session_rules, key=lambda rule: rule.last):
+        for rule in sorted(session_rules, key=lambda rule: rule.reads_other_findings):
             if rule.name in still:
                 continue
             if progress is not None:
@@ -139,11 +139,11 @@ class _RuleRun:
         self.cells = {id(cell_index): ItemGroups(cell_index) for cell_index in (self.near, self.index)}
         self.evidence = ReadingEvidence(reading, index)
         self.findings: list[Finding] = []
-        self.unknowns = UnknownFacts(index.devices)
+        self.unknowns = UnknownFactCounts(index.devices)
         self.problems: list[Problem] = []
         self.reported: ReportedRules = {place: set(rules) for place, rules in (reported or {}).items()}
         for own_index in (self.index, self.near):
-            own_index.set_value(REPORTED_RULES_KEY, self.reported)
+            own_index.set_channel_value(REPORTED_RULES_KEY, self.reported)
 
     @cached_property
     def remarks(self) -> Mapping[str, Sequence[Remark]]:
@@ -172,7 +172,7 @@ class _RuleRun:
             severity=severity,
             options=options,
             reading=self.reading,
-            index=self.near if rule.near else self.index,
+            index=self.near if rule.needs_only_cabled_neighbors else self.index,
             evidence=self.evidence,
         )
         before = len(self.findings)
@@ -210,7 +210,7 @@ class _RuleRun:
         """Return the findings of a rule in the whole fabric, without noting any of it."""
         noted = self.findings, self.unknowns, self.problems
         findings: list[Finding] = []
-        self.findings, self.unknowns, self.problems = findings, UnknownFacts(self.index.devices), []
+        self.findings, self.unknowns, self.problems = findings, UnknownFactCounts(self.index.devices), []
         try:
             self._run_rule(rule, replace(builder, index=self.index))
         finally:
@@ -219,14 +219,14 @@ class _RuleRun:
 
     def _evaluate_items(self, rule: Rule, builder: FindingBuilder) -> None:
         cases = (
-            self._sifted_cases(rule, builder)
+            self._cases_passing_shared_condition(rule, builder)
             if rule.shared_condition
             else self._cases_of_rule(rule, builder, rule.verdict_columns)
         )
-        for case, outcome in self._evaluate_cases(rule, rule.judge, builder, cases):
+        for case, outcome in self._evaluate_cases(rule, rule.check_function, builder, cases):
             self._record_outcome(rule, builder, case, outcome)
 
-    def _sifted_cases(self, rule: Rule, builder: FindingBuilder) -> Iterator[ItemGroup]:
+    def _cases_passing_shared_condition(self, rule: Rule, builder: FindingBuilder) -> Iterator[ItemGroup]:
         """Yield the items for which the beginning of `when` holds, each for itself."""
         for case, outcome in self._evaluate_cases(
             rule,
@@ -268,7 +268,7 @@ class _RuleRun:
         elif isinstance(outcome, Exception):
             self._crash(rule, rule.scope.subject(case.item), outcome)
         elif outcome:
-            self._tell(rule, builder, case)
+            self._add_findings_of_case(rule, builder, case)
 
     def _record_unknown(self, rule: Rule, case: ItemGroup, unknown: UnknownFact) -> None:
         missing, scope, places = str(unknown), rule.scope, case.places
@@ -276,12 +276,12 @@ class _RuleRun:
             places = [
                 place
                 for place in places
-                if self.unknowns.keep_stating_devices(missing, scope.devices(case.items, (place,)))
+                if self.unknowns.devices_that_can_state(missing, scope.devices(case.items, (place,)))
             ]
         if places:
             self.unknowns.add(rule.name, missing, scope.devices(case.items, places), len(places))
 
-    def _tell(self, rule: Rule, builder: FindingBuilder, case: ItemGroup) -> None:
+    def _add_findings_of_case(self, rule: Rule, builder: FindingBuilder, case: ItemGroup) -> None:
         try:
             self.findings += builder.build_from_group(case)
         except Exception as crash:  # noqa: BLE001 -- whatever it is, the other rules are judged
@@ -324,7 +324,7 @@ class _RuleRun:
         names = (
             [subject[0]]
             if subject[0] != FABRIC_HEAD
-            else [end.node for end in cable_ends(subject[-1])] or [subject[-1]]
+            else [end.node for end in ends_of_cable_key(subject[-1])] or [subject[-1]]
         )
         return [name for name in names if name in self.index.devices]
 
@@ -345,11 +345,13 @@ def analysis_hits(rule: Rule, index: Index, options: Mapping[str, object]) -> It
         name: options[value.name] if isinstance(value, OptionArgument) else value
         for name, value in rule.arguments.items()
     }
-    found_hits: Iterable[AnalysisHit | UndecidedSubject] = analyses.module(rule.analysis).find(index, **arguments)
-    if not rule.last or rule.near:
+    found_hits: Iterable[AnalysisHit | UndecidedSubject] = analyses.analysis_module(rule.analysis).find(
+        index, **arguments
+    )
+    if not rule.reads_other_findings or rule.needs_only_cabled_neighbors:
         return found_hits
     key = f"hits of {rule.name}"
-    return index.keep(key, lambda: list(found_hits))
+    return index.compute_once(key, lambda: list(found_hits))
 
 
 def applies_to_reading(
@@ -382,7 +384,7 @@ def rule_options(rule: Rule, options: Mapping[str, Mapping[str, object]]) -> Map
     for name, value in stated_options.items():
         try:
             if name not in known_options:
-                raise ValueError(f"no option `{name}` ({nearest(name, known_options) or 'it has none'})")
+                raise ValueError(f"no option `{name}` ({known_word_hint(name, known_options) or 'it has none'})")
             values[name] = parse_value(known_options[name].type, value)
         except ValueError as error:
             found_text, _, expected = str(error).partition("; expected ")

@@ -12,8 +12,8 @@ from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN, UnknownFact
 from nodrop.model.subject import FABRIC_HEAD, Subject
 from nodrop.model.subject import subject_text as subject_text
-from nodrop.model.types import meant as guess_word
-from nodrop.model.types import nearest
+from nodrop.model.types import did_you_mean_hint as guess_word
+from nodrop.model.types import known_word_hint
 
 
 class AbsentValue(Enum):
@@ -23,7 +23,7 @@ class AbsentValue(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class EvaluatedExpression:
     """An expression and its value.
 
     The value is UNKNOWN where `missing` is a fact that nobody states, and NOT_REACHED where an earlier operand decided.
@@ -34,7 +34,7 @@ class Step:
     value: object
     missing: str = ""
     crash: str = ""
-    parts: tuple["Step", ...] = ()
+    parts: tuple["EvaluatedExpression", ...] = ()
     decides: bool = False
 
     @property
@@ -44,7 +44,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Witness:
+class RuleAtItem:
     """One rule at one item; of an analysis or a remark, `scope_item` are its facts."""
 
     rule: Rule
@@ -52,7 +52,7 @@ class Witness:
     index: Index
     options: Mapping[str, object] = field(default_factory=dict)
 
-    def step(self, node: Node) -> Step:
+    def step(self, node: Node) -> EvaluatedExpression:
         """Return an expression, taken apart at `and`, `or` and `not` as it is evaluated."""
         match node:
             case Not(node=inside):
@@ -63,23 +63,27 @@ class Witness:
             case Logic(word=word):
                 return self._logic_step(node, word)
         try:
-            value = self.rule.value(node)(*self.item, self.index.fabric, self.options, index=self.index)
+            value = self.rule.function_of_expression(node)(
+                *self.item, self.index.fabric, self.options, index=self.index
+            )
         except UnknownFact as unknown:
-            return Step(node=node, value=UNKNOWN, missing=str(unknown))
+            return EvaluatedExpression(node=node, value=UNKNOWN, missing=str(unknown))
         except Exception as crash:  # noqa: BLE001 -- a rule that fails is told of like any other
-            return Step(node=node, value=UNKNOWN, crash=f"{type(crash).__name__}: {crash}")
-        return Step(node=node, value=value)
+            return EvaluatedExpression(node=node, value=UNKNOWN, crash=f"{type(crash).__name__}: {crash}")
+        return EvaluatedExpression(node=node, value=value)
 
-    def _logic_step(self, node: Logic, word: str) -> Step:
+    def _logic_step(self, node: Logic, word: str) -> EvaluatedExpression:
         """All operands of a chain of one word, up to the one that decides."""
-        steps: list[Step] = []
+        steps: list[EvaluatedExpression] = []
         operands = list(_operands_of_chain(node, word))
         for at, operand in enumerate(operands):
             step = self.step(operand)
             steps.append(step)
             if not step.has_value or bool(step.value) == (word == "or") or at == len(operands) - 1:
                 break
-        remaining_steps = [Step(node=operand, value=AbsentValue.NOT_REACHED) for operand in operands[len(steps) :]]
+        remaining_steps = [
+            EvaluatedExpression(node=operand, value=AbsentValue.NOT_REACHED) for operand in operands[len(steps) :]
+        ]
         last = steps[-1]
         every = last.has_value and bool(last.value) != (word == "or")
         shown = steps if every else [*steps[:-1], _mark_deciding_step(last)]
@@ -94,12 +98,14 @@ def _operands_of_chain(node: Node, word: str) -> Iterator[Node]:
         yield node
 
 
-def _replace_step_parts(node: Node, step: Step, value: object, steps: tuple[Step, ...]) -> Step:
-    return Step(node=node, value=value, missing=step.missing, crash=step.crash, parts=steps)
+def _replace_step_parts(
+    node: Node, step: EvaluatedExpression, value: object, steps: tuple[EvaluatedExpression, ...]
+) -> EvaluatedExpression:
+    return EvaluatedExpression(node=node, value=value, missing=step.missing, crash=step.crash, parts=steps)
 
 
-def _mark_deciding_step(step: Step) -> Step:
-    return Step(
+def _mark_deciding_step(step: EvaluatedExpression) -> EvaluatedExpression:
+    return EvaluatedExpression(
         node=step.node, value=step.value, missing=step.missing, crash=step.crash, parts=step.parts, decides=True
     )
 
@@ -146,7 +152,7 @@ def _is_above_item(rule: Rule, item: ScopeItem, at: Subject) -> bool:
     return any(subject[: len(at)] == at for subject in item_subjects)
 
 
-def _find_absent_port(subject_path: Subject, index: Index) -> str:
+def _describe_absent_port(subject_path: Subject, index: Index) -> str:
     """Say that a device has no such port, and name the nearest; empty where the subject names none, or one it has."""
     if len(subject_path) < 2 or subject_path[0] == FABRIC_HEAD or subject_path[1].startswith("@"):
         return ""
@@ -161,10 +167,10 @@ def _find_absent_port(subject_path: Subject, index: Index) -> str:
 def describe_absent_subject(subject_path: Subject, index: Index, subjects: Sequence[Subject]) -> str:
     """Describe a subject that the fabric does not have: the nearest device, else the nearest subject."""
     if subject_path[0] != FABRIC_HEAD and subject_path[0] not in index.devices:
-        near = nearest(subject_path[0], index.devices)
+        near = known_word_hint(subject_path[0], index.devices)
         return f"{subject_text(subject_path)}: there is no device `{subject_path[0]}` ({near})"
-    if absent_port := _find_absent_port(subject_path, index):
+    if absent_port := _describe_absent_port(subject_path, index):
         return absent_port
     alike = [subject_text(subject) for subject in subjects if subject[0] == subject_path[0]]
-    hint = nearest(subject_text(subject_path), alike) or "nor elsewhere on it"
+    hint = known_word_hint(subject_text(subject_path), alike) or "nor elsewhere on it"
     return f"{subject_text(subject_path)}: the rule checks nothing there ({hint})"

@@ -19,20 +19,24 @@ from nodrop.model.fabric import Device, End, Host, Link
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.platforms.kit.rendering import load_template
-from nodrop.platforms.kit.virtual_switches import NodeKind, maker_of_platform, makers_by_platform
+from nodrop.platforms.kit.virtual_switches import (
+    ContainerlabNodeKind,
+    virtual_switch_module_of,
+    virtual_switch_modules_by_platform,
+)
 
 HOSTS_IMAGE_NAME = "hosts"
 """What the image of hosts is called, beside the platforms'."""
-_HOST_KIND = NodeKind(
+_HOST_NODE_KIND = ContainerlabNodeKind(
     name="linux",
     image="ghcr.io/srl-labs/network-multitool",
     remarks=("hosts have their addresses, and the switches beside them as default gateways instead of Docker's",),
 )
 _CONTAINER_NAME_START = "clab"
-_LONGEST_NAME = 60
+_MAX_CONTAINER_NAME_CHARACTERS = 60
 """Of a container that is found by its name (containerlab nodes/default_node.go)."""
 _INVALID_CHARACTERS_PATTERN = re.compile(r"[^A-Za-z0-9._-]+")
-_MAX_LISTED = 4
+_MAX_LISTED_NODES = 4
 """How many names are told of whom something is said; the rest is counted."""
 _WHY_NODE_LEFT_OUT = "not in the lab, cables either, for lack of a description"
 
@@ -55,13 +59,13 @@ class Lab:
 
 def lab_file_patterns() -> list[str]:
     """Return the names that files of a lab can have, as patterns."""
-    every = makers_by_platform().values()
+    every = virtual_switch_modules_by_platform().values()
     scripts = (script for kind_maker in every for script in kind_maker.KIND.scripts)
     return ["*.clab.yml", *scripts, *(f"*/{name}" for kind_maker in every for name in kind_maker.WRITES)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Node:
+class _LabNode:
     """A container: `ports` are its interfaces by the model's names."""
 
     name: str
@@ -72,17 +76,17 @@ class _Node:
     empty_ports: bool = False
 
 
-class _NodeKind(NamedTuple):
+class _LabNodeKind(NamedTuple):
     """A kind of nodes as the topology has it."""
 
-    kind: NodeKind
+    kind: ContainerlabNodeKind
     image: str
     binds: tuple[str, ...]
 
 
 def image_keys() -> tuple[str, ...]:
     """Return the possible keys of an image: the platforms that have an image, and hosts."""
-    return (*makers_by_platform(), HOSTS_IMAGE_NAME)
+    return (*virtual_switch_modules_by_platform(), HOSTS_IMAGE_NAME)
 
 
 def export_lab(reading: Reading, chosen_images: Mapping[str, str] | None = None) -> Lab:
@@ -102,15 +106,15 @@ class _LabBuilder:
         self._name = _sanitize_name(reading.fabric.name) or "fabric"
         self._topology = f"{self._name}.clab.yml"
         self._changed: defaultdict[str, list[str]] = defaultdict(list)
-        self._kinds: dict[str, NodeKind] = {}
-        self._nodes: dict[str, _Node] = {}
+        self._kinds: dict[str, ContainerlabNodeKind] = {}
+        self._nodes: dict[str, _LabNode] = {}
         self._files: dict[str, str] = {}
         self._taken = {self._topology}
 
     def build_lab(self) -> Lab:
         """Put everything in its place."""
         fabric = self._reading.fabric
-        devices = [device for device in fabric.devices if maker_of_platform(device.platform)]
+        devices = [device for device in fabric.devices if virtual_switch_module_of(device.platform)]
         for platform in sorted({device.platform for device in devices}):
             self._add_platform_scripts(platform)
         for device in fabric.devices:
@@ -122,7 +126,7 @@ class _LabBuilder:
         for host in fabric.hosts:
             if host.name in cabled and host.name not in self._nodes:
                 self._server(host)
-        links = list(self._links())
+        links = list(self._cables_in_lab())
         used = {end for link in links for end in link}
         reached = {end.node for end in used}
         hosts = [host for host in fabric.hosts if host.name in self._nodes and host.name not in self._index.devices]
@@ -135,10 +139,13 @@ class _LabBuilder:
                 del self._nodes[host.name]
         hosts = [host for host in hosts if host.name in self._nodes]
         if hosts:
-            self._kinds[HOSTS_IMAGE_NAME] = _HOST_KIND
+            self._kinds[HOSTS_IMAGE_NAME] = _HOST_NODE_KIND
         for node in self._nodes.values():
-            if len(called := f"{_CONTAINER_NAME_START}-{self._name}-{node.name}") > _LONGEST_NAME:
-                self._tell(node.name, f"not found by its name, {called}, longer than {_LONGEST_NAME} characters")
+            if len(called := f"{_CONTAINER_NAME_START}-{self._name}-{node.name}") > _MAX_CONTAINER_NAME_CHARACTERS:
+                self._record_change(
+                    node.name,
+                    f"not found by its name, {called}, longer than {_MAX_CONTAINER_NAME_CHARACTERS} characters",
+                )
         changed = tuple(self._format_changes())
         return Lab(
             topology=self._topology,
@@ -150,7 +157,7 @@ class _LabBuilder:
             cables=len(links),
         )
 
-    def _tell(self, name: str, text: str) -> None:
+    def _record_change(self, name: str, text: str) -> None:
         self._changed[text].append(name)
 
     def _format_changes(self) -> Iterator[str]:
@@ -158,9 +165,9 @@ class _LabBuilder:
         for text, names in self._changed.items():
             if not names:
                 continue
-            omitted_count = len(names) - _MAX_LISTED + 1
+            omitted_count = len(names) - _MAX_LISTED_NODES + 1
             if omitted_count > 1:
-                names = [*names[: _MAX_LISTED - 1], f"{omitted_count} others"]
+                names = [*names[: _MAX_LISTED_NODES - 1], f"{omitted_count} others"]
             yield f"{', '.join(names)}: {text}"
 
     def _make_unique_name(self, name: str) -> str:
@@ -171,12 +178,12 @@ class _LabBuilder:
             container_name, number = f"{plain}-{number}", number + 1
         self._taken.add(container_name)
         if container_name != name:
-            self._tell(name, f"called {container_name} in the lab")
+            self._record_change(name, f"called {container_name} in the lab")
         return container_name
 
     def _add_platform_scripts(self, platform: str) -> None:
         """Add the files that all switches of a platform share next to the topology."""
-        new_maker = maker_of_platform(platform)
+        new_maker = virtual_switch_module_of(platform)
         assert new_maker is not None
         self._kinds[platform] = new_maker.KIND
         for script in new_maker.KIND.scripts:
@@ -184,9 +191,9 @@ class _LabBuilder:
             self._files[script] = load_template(f"containerlab/{script}.j2").render()
 
     def _add_switch(self, device: Device) -> None:
-        new_maker = maker_of_platform(device.platform)
+        new_maker = virtual_switch_module_of(device.platform)
         if new_maker is None:
-            self._tell(
+            self._record_change(
                 device.name, f"left out, cables too: containerlab has no image that takes files of {device.platform}"
             )
             return
@@ -195,11 +202,11 @@ class _LabBuilder:
         frr = frr_conf(self._reading, device) if kind.takes_frr else None
         switch = new_maker.virtual(device, bundle, None if frr is None else frr.text)
         if frr is not None and frr.own:
-            self._tell(device.name, "frr.conf is made by nodrop, for the files say routing in other words")
+            self._record_change(device.name, "frr.conf is made by nodrop, for the files say routing in other words")
         for text in (*(frr.missing if frr else ()), *switch.remarks):
-            self._tell(device.name, text)
+            self._record_change(device.name, text)
         self._files |= {f"{name}/{file}": text for file, text in switch.files.items()}
-        self._nodes[device.name] = _Node(
+        self._nodes[device.name] = _LabNode(
             name=name,
             kind=kind.name,
             ports=switch.ports,
@@ -209,16 +216,18 @@ class _LabBuilder:
 
     def _server(self, host: Host) -> None:
         ports = {port.name: f"eth{number}" for number, port in enumerate(host.ports, 1)}
-        self._nodes[host.name] = _Node(name=self._make_unique_name(host.name), kind=_HOST_KIND.name, ports=ports)
+        self._nodes[host.name] = _LabNode(
+            name=self._make_unique_name(host.name), kind=_HOST_NODE_KIND.name, ports=ports
+        )
 
     def _set_host_addresses(self, host: Host, cabled: frozenset[str]) -> None:
         """Let a host have the addresses of its ports that are there."""
         node = self._nodes[host.name]
         node.execute.extend(host_iproute2_commands(host, {name: node.ports[name] for name in cabled}, self._index))
         if lacks_gateway(host, cabled, self._index):
-            self._tell(host.name, "no gateway: no switch at the ports has an address beside theirs")
+            self._record_change(host.name, "no gateway: no switch at the ports has an address beside theirs")
 
-    def _links(self) -> Iterator[tuple[End, End]]:
+    def _cables_in_lab(self) -> Iterator[tuple[End, End]]:
         """Yield the cables with both ends present, none of them twice."""
         used: set[End] = set()
         for link in self._reading.fabric.links:
@@ -228,7 +237,7 @@ class _LabBuilder:
                 for end in gone:
                     self._report_missing_end(end)
             elif twice := [end for end in ends if end in used]:
-                self._tell(str(twice[0]), "a second cable is left out")
+                self._record_change(str(twice[0]), "a second cable is left out")
             else:
                 used.update(ends)
                 yield ends
@@ -236,9 +245,9 @@ class _LabBuilder:
     def _report_missing_end(self, end: End) -> None:
         """Tell why a cable has no such end, once for a node that is not there."""
         if end.node in self._nodes:
-            self._tell(str(end), "not in the lab, nor is its cable")
+            self._record_change(str(end), "not in the lab, nor is its cable")
         elif end.node not in self._index.devices and end.node not in self._changed[_WHY_NODE_LEFT_OUT]:
-            self._tell(end.node, _WHY_NODE_LEFT_OUT)
+            self._record_change(end.node, _WHY_NODE_LEFT_OUT)
 
     def _ports(self, name: str) -> Mapping[str, str]:
         return self._nodes[name].ports if name in self._nodes else {}
@@ -256,7 +265,7 @@ class _LabBuilder:
             if End(name, port) not in used
         ]
         shared = [
-            _NodeKind(kind, self._chosen.get(key, kind.image), _format_container_binds(kind.binds))
+            _LabNodeKind(kind, self._chosen.get(key, kind.image), _format_container_binds(kind.binds))
             for key, kind in self._kinds.items()
         ]
         return load_template("containerlab/topology.clab.yml.j2").render(

@@ -18,7 +18,7 @@ from nodrop.model.states import Unknown, known_rows
 from nodrop.model.types import fields_of
 from nodrop.model.values import replace_fields
 from nodrop.platforms import frr
-from nodrop.platforms.frr.rows import ALL_SESSION_COMMANDS
+from nodrop.platforms.frr.rows import SESSION_AND_FAMILY_COMMANDS
 from nodrop.platforms.kit.bindings import find_refused_fields
 
 
@@ -57,13 +57,13 @@ def render_routing(device: Device) -> FrrConf | None:
         return None
     known_device, missing = _split_known_routing(device)
     try:
-        text = frr.write_frr_conf(known_device)
+        text = frr.render_frr_conf(known_device)
     except Unsupported as error:
         known_device, missing = (
             replace_fields(known_device, bgp=None, vrf_bgp=(), static_routes=()),
             (*missing, str(error)),
         )
-        text = frr.write_frr_conf(known_device)
+        text = frr.render_frr_conf(known_device)
     return FrrConf(text=text, own=True, place=_no_place_for_line, missing=missing)
 
 
@@ -136,7 +136,7 @@ def _fill_unknown_bgp_fields(bgp: Bgp, missing: list[str]) -> Bgp:
 
 def _drop_unsupported_fields(neighbor: BgpNeighbor, missing: list[str]) -> BgpNeighbor:
     """Return a session without the fields for which FRR has no command, such as hops of one over an interface."""
-    for field, reason in [*find_refused_fields(ALL_SESSION_COMMANDS.limited, neighbor)]:
+    for field, reason in [*find_refused_fields(SESSION_AND_FAMILY_COMMANDS.limited, neighbor)]:
         if field != "remote_asn":
             missing.append(f"{field} of the session to {neighbor.key}: {reason}")
             neighbor = replace_fields(neighbor, **{field: getattr(_DEFAULT_NEIGHBOR, field)})

@@ -12,31 +12,31 @@ from typing import Generic, TypeVar
 
 from nodrop import platforms
 from nodrop.engine.finding import Finding
-from nodrop.engine.rules import select_file_rules
-from nodrop.fixing.files import Files, Judge, build_patches, find_rewritten_files
+from nodrop.engine.rules import select_lint_rules
+from nodrop.fixing.files import FixableFiles, JudgeOfFiles, build_patches, find_rewritten_files
 from nodrop.fixing.fix_selection import FixSelector, key_of_finding
 from nodrop.fixing.intents import ChangedIntent, JudgeOfIntents
 from nodrop.fixing.intents import find_rewritten_intent as rewritten_intent
-from nodrop.inputs import Inputs, Text
-from nodrop.judging import Settings, all_rules, chosen_rules
+from nodrop.inputs import FabricInputs, FileText
+from nodrop.judging import CheckSettings, all_rules, chosen_rules
 from nodrop.locate import add_finding_places
 from nodrop.model.reading import Reading
-from nodrop.results.fixed import Fixed, Patch, RemainingFinding, RewrittenFile, UnfixedReason
-from nodrop.results.outcome import Outcome
+from nodrop.results.fixed import Fixed, RemainingFinding, RewrittenFile, SwitchPatch, UnfixedReason
+from nodrop.results.outcome import FabricOutcome
 
 __all__ = ["fix"]
 
-Guard = Callable[[Text], str]
+EditGuard = Callable[[FileText], str]
 """Says why a file may not be changed; nothing where it may."""
 
 
 def fix(
-    fabric_source: Inputs | Text,
-    settings: Settings,
+    fabric_source: FabricInputs | FileText,
+    settings: CheckSettings,
     *,
     unsafe: bool = False,
     executor: Executor | None = None,
-    guard: Guard = lambda _: "",
+    guard: EditGuard = lambda _: "",
 ) -> Fixed:
     """Fix the fixable findings in the files of one fabric, or in an intent, in memory, by the rules that were chosen.
 
@@ -45,7 +45,7 @@ def fix(
     cannot be built; faults in files of switches are among the problems of the outcome.
     """
     names = {rule.name for rule in chosen_rules(settings)}
-    rules = select_file_rules(all_rules(settings.config))
+    rules = select_lint_rules(all_rules(settings.config))
     quick = replace(settings, whole=False, advised=False)
 
     def fixable(finding: Finding) -> bool:
@@ -57,13 +57,13 @@ def fix(
             and not _reason_against_edit(finding, reasons)
         )
 
-    world: Files | ChangedIntent
-    if isinstance(fabric_source, Inputs):
-        judge = Judge(rules=rules, settings=quick)
+    world: FixableFiles | ChangedIntent
+    if isinstance(fabric_source, FabricInputs):
+        judge = JudgeOfFiles(rules=rules, settings=quick)
         world = files = judge.open_documents(fabric_source, executor)
         reasons = _find_guard_reasons(files, guard)
         settler = FixSelector(files, fixable)
-        settler.settle()
+        settler.make_all_fixes()
         return _make_fix_result(
             _FixReport(files, settler, reasons, names, settings),
             rewritten=tuple(find_rewritten_files(files, settler.world)),
@@ -72,13 +72,13 @@ def fix(
     world = intent = JudgeOfIntents(rules=rules, settings=quick).open_documents(fabric_source)
     reasons = {}
     new_settler = FixSelector(intent, fixable)
-    new_settler.settle()
+    new_settler.make_all_fixes()
     return _make_fix_result(
         _FixReport(intent, new_settler, reasons, names, settings), rewritten=rewritten_intent(intent, new_settler.world)
     )
 
 
-_W = TypeVar("_W", Files, ChangedIntent)
+_W = TypeVar("_W", FixableFiles, ChangedIntent)
 
 
 @dataclass(frozen=True)
@@ -89,11 +89,11 @@ class _FixReport(Generic[_W]):
     settler: FixSelector[_W]
     reasons: Mapping[str | None, str]
     names: Collection[str]
-    settings: Settings
+    settings: CheckSettings
 
 
 def _make_fix_result(
-    fix_run: _FixReport[_W], *, rewritten: tuple[RewrittenFile, ...], patches: tuple[Patch, ...] = ()
+    fix_run: _FixReport[_W], *, rewritten: tuple[RewrittenFile, ...], patches: tuple[SwitchPatch, ...] = ()
 ) -> Fixed:
     before, after = fix_run.before, fix_run.settler.world
     outcome = _filter_by_rules(after.judge.check_reading(after.reading, fix_run.settings), fix_run.names)
@@ -120,11 +120,11 @@ def _locate_left_findings(left_findings: Sequence[RemainingFinding], reading: Re
     return tuple(placed.get(id(left_finding), left_finding) for left_finding in left_findings)
 
 
-def _find_guard_reasons(files: Files, guard: Guard) -> dict[str | None, str]:
+def _find_guard_reasons(files: FixableFiles, guard: EditGuard) -> dict[str | None, str]:
     """Return why the files of devices may not be changed, by device."""
     reasons = {
         device: next((why for _, text in files.bundle(number).files if (why := guard(text))), "")
-        for device, number in files.numbers.items()
+        for device, number in files.bundle_number_by_device.items()
     }
     return {device: why for device, why in reasons.items() if why}
 
@@ -135,7 +135,7 @@ def _reason_against_edit(finding: Finding, reasons: Mapping[str | None, str]) ->
     return next((reasons[name] for name in (finding.device, *changed) if name in reasons), "")
 
 
-def _filter_by_rules(outcome: Outcome, device_names: Collection[str]) -> Outcome:
+def _filter_by_rules(outcome: FabricOutcome, device_names: Collection[str]) -> FabricOutcome:
     """Return the results of the rules with these names."""
     return replace(
         outcome,

@@ -11,9 +11,9 @@ from nodrop.engine.finding import Finding
 from nodrop.engine.rule import Rule
 from nodrop.errors import InputProblems, Problem
 from nodrop.fixing.fix_selection import FindingKey, FixTrial, key_of_finding
-from nodrop.inputs import DeviceFiles, Inputs, Text
-from nodrop.judging import Settings, run_rules
-from nodrop.model.change import Change, Edit
+from nodrop.inputs import DeviceFiles, FabricInputs, FileText
+from nodrop.judging import CheckSettings, run_rules
+from nodrop.model.change import Change, EditResult
 from nodrop.model.reading import DeviceReading, Reading
 from nodrop.model.subject import Subject
 from nodrop.model.subject import subject_text as subject_text
@@ -21,8 +21,8 @@ from nodrop.opening import content_digest, read_bundle
 from nodrop.platforms.hosts import edit as hosts
 from nodrop.platforms.kit.editing import as_manual_steps
 from nodrop.reading_cache import DeviceReadings
-from nodrop.results.fixed import Patch, RewrittenFile
-from nodrop.results.outcome import Outcome
+from nodrop.results.fixed import RewrittenFile, SwitchPatch
+from nodrop.results.outcome import FabricOutcome
 from nodrop.syntax.json import MAX_JSON_BYTES
 
 ChangeBatches = Mapping[int, tuple[tuple[Change, ...], ...]]
@@ -30,14 +30,14 @@ ChangeBatches = Mapping[int, tuple[tuple[Change, ...], ...]]
 
 
 @dataclass(frozen=True)
-class Files:
+class FixableFiles:
     """The files of a fabric, as far as they are changed, and their content."""
 
-    inputs: Inputs
+    inputs: FabricInputs
     readings: tuple[DeviceReading, ...]
     reading: Reading
-    outcome: Outcome
-    judge: "Judge"
+    outcome: FabricOutcome
+    judge: "JudgeOfFiles"
     made: ChangeBatches = field(default_factory=dict)
     """What was changed already."""
 
@@ -45,34 +45,36 @@ class Files:
         """Return the changes of the model that end a finding."""
         return [(change.subject, change.new) for change in finding.fix.changes] if finding.fix else []
 
-    def try_fixes(self, findings: Sequence[Finding]) -> "FixTrial[Files]":
+    def try_fixes(self, findings: Sequence[Finding]) -> "FixTrial[FixableFiles]":
         """Return the files with the fixes of findings, each made whole or not at all."""
         by_hand: dict[FindingKey, str] = {}
-        edits: dict[tuple[int, tuple[tuple[Subject, str], ...]], Edit] = {}
+        edits: dict[tuple[int, tuple[tuple[Subject, str], ...]], EditResult] = {}
         while True:
             asked = _RequestedChanges(finding for finding in findings if key_of_finding(finding) not in by_hand)
-            edits_by_number: dict[int, tuple[list[Change], Edit]] = {}
+            edits_by_number: dict[int, tuple[list[Change], EditResult]] = {}
             failed: dict[FindingKey, dict[str, None]] = {}
             for name in asked.by_device:
-                if name not in self.numbers:
+                if name not in self.bundle_number_by_device:
                     line = f"{name} is no switch or host that was read"
-                    failed |= {key: {**failed.get(key, {}), line: None} for key in asked.of_device(name)}
+                    failed |= {key: {**failed.get(key, {}), line: None} for key in asked.findings_changing_device(name)}
                     continue
-                number = self.numbers[name]
-                changes = [self._own(change, number) for change in asked.by_device[name]]
+                number = self.bundle_number_by_device[name]
+                changes = [self._change_by_name_in_files(change, number) for change in asked.by_device[name]]
                 memo = (number, tuple((change.subject, repr(change.new)) for change in changes))
                 if memo not in edits:
                     edits[memo] = self.edit(number, changes)
                 edits_by_number[number] = changes, edits[memo]
                 for hand in edits[memo].by_hand:
                     own_change = replace(hand.change, subject=(name, *hand.change.subject[1:]))
-                    failed |= {key: {**failed.get(key, {}), hand.line: None} for key in asked.whose(own_change)}
+                    failed |= {
+                        key: {**failed.get(key, {}), hand.line: None} for key in asked.findings_of_change(own_change)
+                    }
             if not failed:
                 return FixTrial(world=self._apply_file_edits(edits_by_number), by_hand=by_hand)
             by_hand |= {key: "\n".join(lines) for key, lines in failed.items()}
 
     @cached_property
-    def numbers(self) -> Mapping[str, int]:
+    def bundle_number_by_device(self) -> Mapping[str, int]:
         """The number of each device's bundle; two devices that call themselves alike have other names in a fabric.
 
         The bundles of hosts have numbers after those of devices.
@@ -99,13 +101,13 @@ class Files:
         """Whether a number is that of a host, whose files no tool of a switch takes."""
         return number >= len(self.readings)
 
-    def _own(self, change: "Change", number: int) -> Change:
+    def _change_by_name_in_files(self, change: "Change", number: int) -> Change:
         """Return a change of a device as its own files name it."""
         if self.is_host(number):
             return change
         return replace(change, subject=(self.readings[number].device.name, *change.subject[1:]))
 
-    def texts(self, number: int) -> dict[str, bytes]:
+    def read_unchanged_texts(self, number: int) -> dict[str, bytes]:
         """Return the files of a device by canonical name; InputProblems where one is another than was read."""
         sources = () if self.is_host(number) else self.readings[number].sources
         digest_by_name = {source.name: source.digest for source in sources}
@@ -116,22 +118,24 @@ class Files:
                 raise InputProblems([Problem(path=text.display, found="changed since it was read")])
         return texts
 
-    def edit(self, number: int, changes: Sequence[Change], texts: Mapping[str, bytes] | None = None) -> Edit:
+    def edit(self, number: int, changes: Sequence[Change], texts: Mapping[str, bytes] | None = None) -> EditResult:
         """Return the result of changes in the files of a device, or in these texts of them."""
         if self.is_host(number):
-            return hosts.edit(texts or self.texts(number), changes, name=self.bundle(number).name)
+            return hosts.edit(texts or self.read_unchanged_texts(number), changes, name=self.bundle(number).name)
         editor = platforms.find_editor(self.inputs.bundles[number].platform)
         if editor is None:
             return as_manual_steps(
                 changes, lambda change: f"{subject_text(change.subject)}: nodrop does not change such files"
             )
         try:
-            return editor.edit(texts or self.texts(number), changes, name=self.readings[number].device.name)
+            return editor.edit(
+                texts or self.read_unchanged_texts(number), changes, name=self.readings[number].device.name
+            )
         except InputProblems as error:
             reason = str(error.problems[0])
             return as_manual_steps(changes, lambda _: reason)
 
-    def _apply_file_edits(self, edits_by_number: Mapping[int, tuple[list[Change], Edit]]) -> "Files":
+    def _apply_file_edits(self, edits_by_number: Mapping[int, tuple[list[Change], EditResult]]) -> "FixableFiles":
         """Return the files as edits made them, read and judged again."""
         changed = {number: edit.files for number, (_, edit) in edits_by_number.items() if edit.files}
         if not changed:
@@ -147,25 +151,25 @@ class Files:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judge:
+class JudgeOfFiles:
     """The check of files after every step: by `rules`, which are all rules, so nothing new goes unseen."""
 
     rules: Sequence[Rule]
-    settings: Settings
+    settings: CheckSettings
 
-    def files(self, inputs: Inputs, readings: Sequence[DeviceReading], batches: ChangeBatches) -> Files:
+    def files(self, inputs: FabricInputs, readings: Sequence[DeviceReading], batches: ChangeBatches) -> FixableFiles:
         """Return files with their findings."""
         settings = self.settings
         reading = read_inputs(
             inputs, settings.declared, default_context=settings.config.declared, cached_readings=readings
         )
-        return Files(inputs, tuple(readings), reading, self.check_reading(reading, settings), self, batches)
+        return FixableFiles(inputs, tuple(readings), reading, self.check_reading(reading, settings), self, batches)
 
-    def check_reading(self, reading: Reading, settings: Settings) -> Outcome:
+    def check_reading(self, reading: Reading, settings: CheckSettings) -> FabricOutcome:
         """Return the verdict of the rules, with the places that the settings ask for."""
         return run_rules(reading, self.rules, settings)
 
-    def open_documents(self, inputs: Inputs, executor: Executor | None = None) -> Files:
+    def open_documents(self, inputs: FabricInputs, executor: Executor | None = None) -> FixableFiles:
         """Return the files of the inputs, with their findings."""
         return self.files(inputs, list(DeviceReadings(inputs.bundles, executor, self.settings.store).all()), {})
 
@@ -183,29 +187,30 @@ class _RequestedChanges:
                     self.by_device.setdefault(change.subject[0], []).append(change)
                 self._owners.setdefault(change_key, []).append(key_of_finding(finding))
 
-    def whose(self, change: Change) -> list[FindingKey]:
+    def findings_of_change(self, change: Change) -> list[FindingKey]:
         """Return the findings that a change must end."""
         return self._owners[change.subject, repr(change.new)]
 
-    def of_device(self, name: str) -> Iterator[FindingKey]:
+    def findings_changing_device(self, name: str) -> Iterator[FindingKey]:
         """Yield the findings that ask for changes of a device."""
-        return (key for change in self.by_device[name] for key in self.whose(change))
+        return (key for change in self.by_device[name] for key in self.findings_of_change(change))
 
 
 def _replace_file_texts(bundle: DeviceFiles, files: Mapping[str, bytes]) -> DeviceFiles:
     texts = (
-        (name, Text(display=text.display, held=files[name]) if name in files else text) for name, text in bundle.files
+        (name, FileText(display=text.display, held=files[name]) if name in files else text)
+        for name, text in bundle.files
     )
     return replace(bundle, files=tuple(texts))
 
 
-def find_rewritten_files(files_before: Files, files_after: Files) -> Iterator[RewrittenFile]:
+def find_rewritten_files(files_before: FixableFiles, files_after: FixableFiles) -> Iterator[RewrittenFile]:
     """Yield every file that is another now, device by device."""
     secret = files_before.reading.secret_lines
-    for device, number in files_before.numbers.items():
+    for device, number in files_before.bundle_number_by_device.items():
         if number not in files_after.made:
             continue
-        old, new = files_before.texts(number), files_after.texts(number)
+        old, new = files_before.read_unchanged_texts(number), files_after.read_unchanged_texts(number)
         for file, text in files_before.bundle(number).files:
             if old[file] != new[file]:
                 private = _unchanged_lines(old[file], new[file]) if files_before.is_host(number) else frozenset()
@@ -226,9 +231,9 @@ def _unchanged_lines(old: bytes, new: bytes) -> frozenset[int]:
     return frozenset(number for number, (line, new_line) in enumerate(pairs, 1) if line == new_line)
 
 
-def build_patches(files_before: Files, files_after: Files) -> Iterator[Patch]:
+def build_patches(files_before: FixableFiles, files_after: FixableFiles) -> Iterator[SwitchPatch]:
     """Yield, per changed switch, the patch that its tools take to reach the present state of its files."""
-    for device, number in files_before.numbers.items():
+    for device, number in files_before.bundle_number_by_device.items():
         if number not in files_after.made or files_before.is_host(number):
             continue
         edits = list(_edits_between_files(files_before, files_after, number))
@@ -236,10 +241,10 @@ def build_patches(files_before: Files, files_after: Files) -> Iterator[Patch]:
         for place, edit in enumerate(edits, 1):
             number_of = f"{place:0{len(str(len(edits)))}}-" if len(edits) > 1 else ""
             forms |= {f"{number_of}{name}": text for name, text in edit.forms.items()}
-        old, new = files_before.texts(number), files_after.texts(number)
+        old, new = files_before.read_unchanged_texts(number), files_after.read_unchanged_texts(number)
         patched = platforms.main_config_file(files_before.inputs.bundles[number].platform, old)
         replaced_files = tuple(name for name in new if new[name] != old[name] and name != patched)
-        yield Patch(
+        yield SwitchPatch(
             device=device,
             steps=tuple(step for edit in edits for step in edit.steps),
             files=forms | {name: new[name].decode() for name in replaced_files},
@@ -248,9 +253,9 @@ def build_patches(files_before: Files, files_after: Files) -> Iterator[Patch]:
         )
 
 
-def _edits_between_files(before: Files, after: Files, number: int) -> Iterator[Edit]:
+def _edits_between_files(before: FixableFiles, after: FixableFiles, number: int) -> Iterator[EditResult]:
     """Yield the edits that lead to a device's files: one, or where all at once leads elsewhere, as they were made."""
-    texts, new = before.texts(number), after.texts(number)
+    texts, new = before.read_unchanged_texts(number), after.read_unchanged_texts(number)
     at_once = before.edit(number, [change for changes in after.made[number] for change in changes])
     if not at_once.by_hand and {**texts, **at_once.files} == new:
         yield at_once

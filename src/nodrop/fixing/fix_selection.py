@@ -13,11 +13,11 @@ from typing import Generic, Protocol, TypeVar
 from nodrop.engine.finding import SEVERITIES, Finding
 from nodrop.engine.suppressions import UNUSED
 from nodrop.engine.unknowns import is_statement_of_owner
-from nodrop.limits import MAX_FIX_ROUNDS, MAX_FIX_TRIALS
+from nodrop.limits import MAX_FIX_FABRIC_CHECKS, MAX_FIX_ROUNDS
 from nodrop.model.change import Change
-from nodrop.model.subject import FABRIC_HEAD, Subject, cable_ends, subject_sort_key
+from nodrop.model.subject import FABRIC_HEAD, Subject, ends_of_cable_key, subject_sort_key
 from nodrop.model.subject import subject_text as subject_text
-from nodrop.results.outcome import Outcome
+from nodrop.results.outcome import FabricOutcome
 
 FindingKey = tuple[str, Subject, str]
 
@@ -34,7 +34,7 @@ class FixableDocuments(Protocol):
     """Documents in memory and their findings."""
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> FabricOutcome:
         """Return the verdict of every rule on the documents in their present state."""
 
     def edits(self, finding: Finding) -> Sequence[tuple[Subject, object]]:
@@ -63,7 +63,7 @@ class FixSelector(Generic[_W]):
     by_hand: dict[FindingKey, str] = field(default_factory=dict)
     trials: int = 0
 
-    def settle(self) -> None:
+    def make_all_fixes(self) -> None:
         """Make all that can be made."""
         for _ in range(MAX_FIX_ROUNDS):
             before = self.world
@@ -72,7 +72,7 @@ class FixSelector(Generic[_W]):
             wanted_findings = sorted(filter(self.fixable, self.world.outcome.findings), key=_fix_sort_key)
             while wanted_findings:
                 together, later = _split_conflicting_findings(wanted_findings, self.world)
-                self._take(together)
+                self._make_fixes(together)
                 wanted_findings = self._remaining_findings(later)
             if self.world is before:
                 return
@@ -84,11 +84,11 @@ class FixSelector(Generic[_W]):
             (finding for finding in self.world.outcome.findings if key_of_finding(finding) in keys), key=_fix_sort_key
         )
 
-    def _take(self, findings: Sequence[Finding]) -> None:
+    def _make_fixes(self, findings: Sequence[Finding]) -> None:
         """Make the fixes of findings, as far as nothing new appears."""
         if not findings:
             return
-        if self.trials >= MAX_FIX_TRIALS:
+        if self.trials >= MAX_FIX_FABRIC_CHECKS:
             self._refuse_findings(
                 findings, "too many other fixes were refused to try this one; name fewer files, or --select"
             )
@@ -115,7 +115,7 @@ class FixSelector(Generic[_W]):
             self.world = tried.world
             return
         self._refuse_findings(stays, "it would still be found")
-        self._take([finding for finding in new_findings if key_of_finding(finding) not in remaining_keys])
+        self._make_fixes([finding for finding in new_findings if key_of_finding(finding) not in remaining_keys])
 
     def _try_followup_fixes(
         self, world: _W, findings: Sequence[Finding], appeared: "Sequence[NewProblem]"
@@ -146,25 +146,29 @@ class FixSelector(Generic[_W]):
         blamed = {
             key_of_finding(finding): new
             for finding in findings
-            for new in [_find_caused_finding(finding, appeared)]
+            for new in [_find_problem_caused_by_fix(finding, appeared)]
             if new is not None
         }
         other_findings = [finding for finding in findings if key_of_finding(finding) not in blamed]
         if blamed and other_findings:
-            self._take(other_findings)
-            self._take(self._remaining_findings(finding for finding in findings if key_of_finding(finding) in blamed))
+            self._make_fixes(other_findings)
+            self._make_fixes(
+                self._remaining_findings(finding for finding in findings if key_of_finding(finding) in blamed)
+            )
             return
         rules = list(dict.fromkeys(finding.rule for finding in findings))
         if len(rules) > 1:
             half = set(rules[: len(rules) // 2])
             halves = [[finding for finding in findings if (finding.rule in half) is first] for first in (True, False)]
-        elif not other_findings and all(blamed[key_of_finding(finding)].near(finding) for finding in findings):
+        elif not other_findings and all(
+            blamed[key_of_finding(finding)].is_about_changed_part(finding) for finding in findings
+        ):
             self.refused.update((key_of_finding(finding), blamed[key_of_finding(finding)].text) for finding in findings)
             return
         else:
             halves = [list(findings[: len(findings) // 2]), list(findings[len(findings) // 2 :])]
-        self._take(halves[0])
-        self._take(self._remaining_findings(halves[1]))
+        self._make_fixes(halves[0])
+        self._make_fixes(self._remaining_findings(halves[1]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +180,7 @@ class NewProblem:
     """Devices, and ports or other parts of devices."""
     finding: Finding | None = None
 
-    def near(self, finding: Finding) -> bool:
+    def is_about_changed_part(self, finding: Finding) -> bool:
         """Whether a fix changes the very part, and not just something of the same device."""
         return any(
             len(subject) > 1
@@ -185,7 +189,7 @@ class NewProblem:
 
 
 def find_new_results(
-    outcome_before: Outcome, outcome_after: Outcome, fixed: Collection[FindingKey]
+    outcome_before: FabricOutcome, outcome_after: FabricOutcome, fixed: Collection[FindingKey]
 ) -> Iterator[NewProblem]:
     """Yield the results of an outcome that an earlier outcome did not have: findings, missing facts, problems, guesses.
 
@@ -258,7 +262,9 @@ def _affected_parts(subjects: Iterable[Subject]) -> frozenset[Subject]:
     part_subjects: set[Subject] = set()
     for subject in subjects:
         if subject[:2] == (FABRIC_HEAD, "links") and len(subject) > 2:
-            part_subjects |= {end_part for end in cable_ends(subject[2]) for end_part in ((end.node,), tuple(end))}
+            part_subjects |= {
+                end_part for end in ends_of_cable_key(subject[2]) for end_part in ((end.node,), tuple(end))
+            }
         elif subject[0] != FABRIC_HEAD:
             part_subjects |= {subject[:1], subject[:2]}
     return frozenset(part_subjects)
@@ -268,7 +274,7 @@ def _changes_of_fix(finding: Finding) -> tuple[Change, ...]:
     return finding.fix.changes if finding.fix else ()
 
 
-def _find_caused_finding(finding: Finding, appeared: "Sequence[NewProblem]") -> "NewProblem | None":
+def _find_problem_caused_by_fix(finding: Finding, appeared: "Sequence[NewProblem]") -> "NewProblem | None":
     """Return a finding that a fix may have caused: the same port is nearer than the same device."""
     touched = _affected_parts(change.subject for change in _changes_of_fix(finding)) or _affected_parts(
         [finding.subject]

@@ -7,14 +7,14 @@ from nodrop.engine.finding import Finding
 from nodrop.engine.rule import Rule
 from nodrop.errors import InputProblems
 from nodrop.fixing.fix_selection import FindingKey, FixTrial, key_of_finding
-from nodrop.inputs import Text
+from nodrop.inputs import FileText
 from nodrop.intent.load import MAX_INTENT_BYTES
-from nodrop.judging import Settings, read_source, run_rules
+from nodrop.judging import CheckSettings, read_fabric_or_intent, run_rules
 from nodrop.locate import decision_of
 from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject
 from nodrop.results.fixed import RewrittenFile
-from nodrop.results.outcome import Outcome
+from nodrop.results.outcome import FabricOutcome
 from nodrop.syntax.yaml_set import set_yaml_value
 
 _ANY_KEY = "*"
@@ -25,10 +25,10 @@ _ANY_KEY = "*"
 class ChangedIntent:
     """An intent as far as it is changed, and its result."""
 
-    text: Text
+    text: FileText
     raw: bytes
     reading: Reading
-    outcome: Outcome
+    outcome: FabricOutcome
     judge: "JudgeOfIntents"
 
     def edits(self, finding: Finding) -> Sequence[tuple[Subject, object]]:
@@ -53,24 +53,24 @@ class JudgeOfIntents:
     """How an intent is judged after every step: by all rules."""
 
     rules: Sequence[Rule]
-    settings: Settings
+    settings: CheckSettings
 
-    def of(self, text: Text, raw: bytes, before: ChangedIntent | None = None) -> ChangedIntent:
+    def of(self, text: FileText, raw: bytes, before: ChangedIntent | None = None) -> ChangedIntent:
         """Return a text with the findings of its result; a text that cannot be built is an additional problem."""
         new_text = replace(text, path=None, held=raw)
         try:
-            reading = read_source(new_text, self.settings)
+            reading = read_fabric_or_intent(new_text, self.settings)
         except InputProblems as error:
             if before is None:
                 raise
             return replace(before, raw=raw, outcome=replace(before.outcome, problems=error.problems))
         return ChangedIntent(text, raw, reading, self.check_reading(reading, self.settings), self)
 
-    def open_documents(self, text: Text) -> ChangedIntent:
+    def open_documents(self, text: FileText) -> ChangedIntent:
         """Return the given intent; InputProblems where it cannot be read or built."""
         return self.of(text, text.read_bytes(MAX_INTENT_BYTES))
 
-    def check_reading(self, reading: Reading, settings: Settings) -> Outcome:
+    def check_reading(self, reading: Reading, settings: CheckSettings) -> FabricOutcome:
         """Return the verdict of the rules, with the places that the settings ask for."""
         return run_rules(reading, self.rules, settings)
 

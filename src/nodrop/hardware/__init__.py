@@ -13,18 +13,18 @@ from pydantic import BaseModel, ValidationError
 from nodrop.errors import InputProblems
 from nodrop.hardware.schema import Asic, Medium, Nic, Switch
 from nodrop.model.states import Unknown
-from nodrop.model.types import meant
+from nodrop.model.types import did_you_mean_hint
 from nodrop.syntax.places import sanitize_for_message
 from nodrop.syntax.yaml import parse_yaml
 
 _HARDWARE_FOLDER = Path(__file__).parent
-_MOST_TOLD = 12
+_MAX_LISTED_NAMES = 12
 _M = TypeVar("_M", bound=BaseModel)
 
 
 def _load_facts(model_type: type[_M], folder: str, name: str) -> _M:
     """Return the facts in a file; InputProblems name each wrong key, to help the author of the file."""
-    document = parse_yaml(_text(folder, name), f"{folder}/{name}.yaml")
+    document = parse_yaml(_read_fact_file(folder, name), f"{folder}/{name}.yaml")
     try:
         facts = model_type.model_validate({"name": name, **cast("dict[str, Any]", document.data)})
     except ValidationError as error:
@@ -32,12 +32,14 @@ def _load_facts(model_type: type[_M], folder: str, name: str) -> _M:
         raise InputProblems([document.problem(loc, message) for loc, message in wrong]) from None
     if isinstance(facts, Switch) and facts.asic not in _fact_file_names("asics"):
         fault = f"`{sanitize_for_message(facts.asic)}`, a chip without a file below asics/"
-        raise InputProblems([document.problem(("asic",), fault, hint=meant(facts.asic, _fact_file_names("asics")))])
+        raise InputProblems(
+            [document.problem(("asic",), fault, hint=did_you_mean_hint(facts.asic, _fact_file_names("asics")))]
+        )
     return facts
 
 
 @cache
-def _text(folder: str, name: str) -> bytes:
+def _read_fact_file(folder: str, name: str) -> bytes:
     return (_HARDWARE_FOLDER / folder / f"{name}.yaml").read_bytes()
 
 
@@ -113,7 +115,9 @@ def model_of_sku(hwsku: str, platform: str | None = None) -> str | None:
     Only the files that contain the name are parsed.
     """
     name = hwsku.encode()
-    models = [one for one in switches() if name in _text("switches", one) and hwsku in switch(one).sonic.hwskus]
+    models = [
+        one for one in switches() if name in _read_fact_file("switches", one) and hwsku in switch(one).sonic.hwskus
+    ]
     facts = ((model, switch(model).sonic) for model in models)
     exact = (model_name for model_name, sonic in facts if platform in (sonic.platform, *sonic.platforms))
     return next(exact, models[0] if models else None)
@@ -133,7 +137,7 @@ def find_model_by_name(name: str) -> str | None:
 @cache
 def _models_by_name() -> dict[str, str]:
     model_by_name = {_normalize_name(model): model for model in switches()}
-    for model in [switch_name for switch_name in switches() if b"\nalso:" in _text("switches", switch_name)]:
+    for model in [switch_name for switch_name in switches() if b"\nalso:" in _read_fact_file("switches", switch_name)]:
         model_by_name |= {_normalize_name(name): model for name in switch(model).also}
     return model_by_name
 
@@ -148,18 +152,18 @@ def find_design_obstacle(switch_model: Switch, platform: str) -> str | None:
         return f"{switch_model.name} is not known under {platform}"
     if switch_model.buffer_bytes is None:
         return f"the memory of {switch_model.name} is not known"
-    if not asic(switch_model.asic).computes and not switch_model.sonic.headroom:
+    if not asic(switch_model.asic).has_headroom_terms and not switch_model.sonic.headroom:
         return f"neither a formula nor a table of the headroom of {switch_model.name} ({switch_model.asic}) is known"
     return None
 
 
-def breakouts_with_known_headroom(switch_model: Switch) -> tuple[tuple[int, int], ...]:
+def fastest_breakouts_with_known_headroom(switch_model: Switch) -> tuple[tuple[int, int], ...]:
     """Return the uses of a model's fastest ports with a known headroom: into how many ports, and the speed of each.
 
     Whole ports are first, and of each way the fastest speed.
     """
     fastest = max((group for group in switch_model.ports if not group.service), key=lambda group: group.speeds[0])
-    computes, speeds = asic(switch_model.asic).computes, switch_model.sonic.headroom_speeds_mbps
+    computes, speeds = asic(switch_model.asic).has_headroom_terms, switch_model.sonic.headroom_speeds_mbps
     return tuple((split.into, speed) for split in fastest.ways for speed in split.speeds if computes or speed in speeds)
 
 
@@ -173,4 +177,6 @@ def nearest_word_hint(word: str, words: tuple[str, ...]) -> str:
     close = difflib.get_close_matches(word, words, n=1)
     if close:
         return f"did you mean {close[0]}?"
-    return f"known: {', '.join(words)}" if len(words) <= _MOST_TOLD else "`nodrop hardware` lists those there are"
+    return (
+        f"known: {', '.join(words)}" if len(words) <= _MAX_LISTED_NAMES else "`nodrop hardware` lists those there are"
+    )

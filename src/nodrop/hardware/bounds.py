@@ -10,7 +10,7 @@ import math
 from typing import NamedTuple
 
 from nodrop.hardware import switch, switches
-from nodrop.hardware.dynamic import asic_of_device, shares_headroom
+from nodrop.hardware.dynamic import require_asic_with_formula, shares_headroom
 from nodrop.hardware.formulas import headroom_formula_of
 from nodrop.hardware.headroom import compute_headroom, ieee_headroom_bound_bytes, in_flight_bytes, table_xoff_bytes
 from nodrop.hardware.schema import SonicSku
@@ -49,26 +49,26 @@ class XoffBounds(NamedTuple):
     """Whether the switch has an older table than the row's."""
 
     @property
-    def least(self) -> int | None:
+    def least_of_row_and_formula(self) -> int | None:
         """Return the lesser of the row's and the formula's requirement; a value below it is below both."""
         return min((xoff for xoff in (self.row, self.formula) if xoff is not None), default=None)
 
     @property
-    def usual(self) -> int | None:
+    def value_switch_would_take(self) -> int | None:
         """Return the value that the switch itself would take; the IEEE bound where that is not published.
 
         Where the table is older than those known, it is the lesser of today's row and what is computed.
         """
-        return self.row if self.by_row or self.by_todays_row else self.computed_bytes
+        return self.row if self.does_row_decide or self.does_newer_row_decide else self.computed_bytes
 
     @property
-    def by_row(self) -> bool:
+    def does_row_decide(self) -> bool:
         """Whether the row decides: the switch takes it, and it covers at least the bytes on the cable."""
         has_row = self.row is not None and self.row >= self.in_flight
         return has_row and require_fact(self.tabled, "device.buffer_model")
 
     @property
-    def by_todays_row(self) -> bool:
+    def does_newer_row_decide(self) -> bool:
         """Whether the row, of a newer table than the switch has, asks for less than what is computed."""
         computed = self.computed_bytes
         return self.former and self.row is not None and (computed is None or self.row < computed)
@@ -136,7 +136,7 @@ def _formula_xoff_bytes(
         release = None if isinstance(device.version, Unknown) else headroom_formula_of(device.platform, device.version)
         return min(
             compute_headroom(
-                asic_of_device(device),
+                require_asic_with_formula(device),
                 speed_mbps=require_fact(interface.speed_mbps) or 0,
                 lanes=require_fact(interface.lanes) or 1,
                 mtu_bytes=require_fact(interface.mtu_bytes) or 0,
@@ -161,10 +161,10 @@ def sku_xoff_bytes(device: Device, speed_mbps: int, length_m: int) -> int | None
     where the device's model is not known.
     """
     own_table_xoff = table_xoff_bytes(_reference_headroom_rows(device), speed_mbps, length_m)
-    return _least_table_xoff_bytes(device, speed_mbps, length_m) if own_table_xoff is None else own_table_xoff
+    return _least_xoff_of_other_skus(device, speed_mbps, length_m) if own_table_xoff is None else own_table_xoff
 
 
-def _least_table_xoff_bytes(device: Device, speed_mbps: int, length_m: int) -> int | None:
+def _least_xoff_of_other_skus(device: Device, speed_mbps: int, length_m: int) -> int | None:
     model = require_fact(device.model, "device.model")
     sonic = switch(model).sonic if model in switches() else SonicSku()
     having = [layout for layout in sonic.layouts if any(speed == speed_mbps for _, speed in layout.ports.values())]

@@ -23,7 +23,7 @@ MISSING_MEMORY_TEXT_START = "packet memory of "
 """How a missing fact begins where a catalogue lacks how much memory a chip has."""
 
 
-def packet_memory_bytes(device: Device) -> int:
+def max_packet_memory_bytes(device: Device) -> int:
     """Return the most that the packet memory of a device's chip can be, in bytes.
 
     That is the size published by its maker, or a larger pool that its vendor ships. UnknownFact where no source gives
@@ -62,7 +62,7 @@ def committed_bytes(device: Device) -> int:
 
 def _computes_buffers(device: Device) -> bool:
     chip = asic_of(require_fact(device.model, "device.model"))
-    return chip is not None and chip.computes
+    return chip is not None and chip.has_headroom_terms
 
 
 def _committed_bytes_of_port(qos: QosProfile, shared: bool) -> int:

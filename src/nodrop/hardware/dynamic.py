@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from nodrop.hardware import asic, asic_of, switch, switches
 from nodrop.hardware.formulas import headroom_formula_of
-from nodrop.hardware.headroom import Budget, compute_headroom
+from nodrop.hardware.headroom import HeadroomBudget, compute_headroom
 from nodrop.hardware.schema import Asic
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.fabric import Device, Interface
@@ -24,17 +24,17 @@ _LEAST_SHARED_HEADROOM_BYTES = 655360
 _LOSSLESS_POOL_NAME = "ingress_lossless"
 
 
-def asic_of_device(device: Device) -> Asic:
+def require_asic_with_formula(device: Device) -> Asic:
     """Return the device's ASIC; UnknownFact where its model or the formula of its headroom is not in the catalogue."""
     found_asic = asic_of(require_fact(device.model, "device.model"))
-    if found_asic is None or not found_asic.computes:
+    if found_asic is None or not found_asic.has_headroom_terms:
         raise UnknownFact("device.model")
     return found_asic
 
 
 def compute_headroom_budget(
     device: Device, interface: Interface, *, length_m: int, port_mtu_bytes: int | None = None
-) -> Budget:
+) -> HeadroomBudget:
     """Return the headroom that `device` would compute for a port with a cable of `length_m`.
 
     UnknownFact where the model, the release, the port's speed, lanes or MTU, or the traffic pattern is not known.
@@ -48,7 +48,7 @@ def compute_headroom_budget(
         raise UnknownFact("device.dynamic_buffers")
     found_formula = headroom_formula_of(device.platform, device.version)
     return _compute_budget(
-        asic_of_device(device).name,
+        require_asic_with_formula(device).name,
         speed_mbps=speed,
         lanes=lanes,
         mtu_bytes=mtu,
@@ -96,7 +96,7 @@ def _fastest_mbps(model: str, panel: int, lanes: int) -> int | None:
 
 
 @lru_cache(maxsize=4096)
-def _compute_budget(chip_name: str, **terms: Any) -> Budget:
+def _compute_budget(chip_name: str, **terms: Any) -> HeadroomBudget:
     """Work out the headroom of ports that are alike once."""
     return compute_headroom(asic(chip_name), **terms)
 
@@ -160,14 +160,16 @@ def _has_cable(interface: Interface) -> bool:
     return isinstance(interface.cable_length_m, Unknown) or bool(interface.cable_length_m)
 
 
-def _headroom_budget_or_none(device: Device, interface: Interface) -> Budget | None:
+def _headroom_budget_or_none(device: Device, interface: Interface) -> HeadroomBudget | None:
     try:
         return compute_headroom_budget(device, interface, length_m=require_fact(interface.cable_length_m) or 0)
     except UnknownFact:
         return None
 
 
-def _fill_group_headroom(device: Device, group: PriorityGroup, result: Budget | None, cabled: bool) -> PriorityGroup:
+def _fill_group_headroom(
+    device: Device, group: PriorityGroup, result: HeadroomBudget | None, cabled: bool
+) -> PriorityGroup:
     """Return a group with its headroom and with the threshold that the switch gives every computed profile."""
     none: int | Unknown = UNKNOWN if cabled else 0
     xoff, xon, size = (result.xoff, result.xon, result.size) if result and cabled else (none, none, none)
@@ -182,7 +184,7 @@ def _fill_group_headroom(device: Device, group: PriorityGroup, result: Budget | 
     )
 
 
-def without_computed_headroom(device: Device) -> Device:
+def without_computed_shared_headroom(device: Device) -> Device:
     """Return a resolved device without the shared headroom that its switch computes, as a configuration states it."""
     pools = device.buffer_pools
     if isinstance(pools, Unknown) or isinstance(device.dynamic_buffers, Unknown):
@@ -250,7 +252,7 @@ def _fill_pool_size(pool: BufferPool, memory: _PoolMemory, even: float) -> Buffe
 
 def _available_pool_memory(device: Device, pools: tuple[BufferPool, ...], ratio: int | None) -> _PoolMemory:
     """Return the memory that profiles and reserves leave for the pools."""
-    facts = asic_of_device(device)
+    facts = require_asic_with_formula(device)
     latency_kib = facts.pipeline_latency_kib or 0
     reserve, reserve_wide = int(latency_kib * 1024), int((2 * latency_kib - 1) * 1024)
     ingress = frozenset(pool.name for pool in pools if pool.direction == "ingress")

@@ -32,7 +32,7 @@ _DEFAULT_PEER_RESPONSE_BYTES = 3.8 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
+class HeadroomBudget:
     """A headroom and its parts, all in bytes.
 
     `mtu`, `cable`, `mac_phy` (with a gearbox), `peer_response` and `tile` arrive after the pause is sent; `pattern_mtu`
@@ -69,7 +69,7 @@ def _small_packet_byte_share(small_packet_percent: int, pattern_mtu_bytes: int) 
     return 100 * MINIMAL_PACKET_BYTES / (small_bytes / 100)
 
 
-def _asic_delay_terms(asic: Asic) -> tuple[int, float, float]:
+def _require_asic_headroom_terms(asic: Asic) -> tuple[int, float, float]:
     """Return cell size, pipeline latency and MAC and PHY delay."""
     cell, pipeline, mac_phy = asic.cell_bytes, asic.pipeline_latency_kib, asic.mac_phy_delay_kib
     if cell is None or pipeline is None or mac_phy is None:
@@ -90,7 +90,7 @@ def compute_headroom(
     compensated: bool,
     early: bool = False,
     gearbox_delay_ns: int = 0,
-) -> Budget:
+) -> HeadroomBudget:
     """Return the headroom that the switch computes for a port.
 
     `pattern_mtu_bytes` and `small_packet_percent` are the lossless traffic pattern; `shared` means that a shared
@@ -100,7 +100,7 @@ def compute_headroom(
     not rounded up, a kilobit of cable is 1024 bits, the ASIC's tiles take nothing. `gearbox_delay_ns` is that of the
     switch model, which counts twice. UnknownFact where the formula's terms of the ASIC are not known.
     """
-    cell_bytes, pipeline_kib, mac_phy_kib = _asic_delay_terms(asic)
+    cell_bytes, pipeline_kib, mac_phy_kib = _require_asic_headroom_terms(asic)
     factor = _worst_case_cell_factor(cell_bytes)
     factor = factor if early else math.ceil(factor)
     small_share = small_packet_percent if early else _small_packet_byte_share(small_packet_percent, pattern_mtu_bytes)
@@ -124,7 +124,7 @@ def compute_headroom(
     wide = lanes == 8
     xon = _round_up_to_kib(pipeline_kib * 1024 * (2 if wide else 1) - (1024 if early and wide else 0))
     size = xon if shared else _round_up_to_kib(xoff + xon + (mtu_bytes if wide else 0))
-    return Budget(
+    return HeadroomBudget(
         mtu=mtu_bytes,
         cable=round(cable),
         mac_phy=round(mac_phy),

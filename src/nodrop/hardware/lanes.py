@@ -7,7 +7,7 @@ from typing import TypeAlias
 from nodrop.hardware import asic, nic, switch
 from nodrop.hardware.ports import PortGroup
 
-Plugs: TypeAlias = frozenset[tuple[int, int]]
+PlugLanes: TypeAlias = frozenset[tuple[int, int]]
 """At one speed, what can be plugged into a port: (lanes of the plug, lanes of them in use)."""
 
 PAM4_LANE_MBPS = 50_000
@@ -18,13 +18,13 @@ _LANE_COUNTS = (1, 2, 4, 8)
 _QSFP_LANES = 4
 
 
-def lane_counts_of_plugs(plugs: Plugs) -> frozenset[int]:
+def lane_counts_of_plugs(plugs: PlugLanes) -> frozenset[int]:
     """Return the numbers of lanes on which a port can run."""
     return frozenset(lanes for _, lanes in plugs)
 
 
 @lru_cache(maxsize=4096)
-def plugs_of_nic(model: str, speed_mbps: int) -> Plugs:
+def plugs_of_nic(model: str, speed_mbps: int) -> PlugLanes:
     """Return the plugs of a NIC of the catalogue; its cage has as many lanes as it uses at most."""
     counts = nic(model).lanes
     widest = max(max(lanes) for lanes in counts.values())
@@ -32,7 +32,7 @@ def plugs_of_nic(model: str, speed_mbps: int) -> Plugs:
 
 
 @lru_cache(maxsize=4096)
-def plugs_of_switch_ports(model: str, panels: tuple[int, ...], lanes: int, speed_mbps: int) -> Plugs:
+def plugs_of_switch_ports(model: str, panels: tuple[int, ...], lanes: int, speed_mbps: int) -> PlugLanes:
     """Return the plugs that all of these panel ports take where a port has so many lanes, whole or a part.
 
     Ports of unknown number count as those of the first kind.
@@ -43,7 +43,7 @@ def plugs_of_switch_ports(model: str, panels: tuple[int, ...], lanes: int, speed
     return frozenset.intersection(*(_plugs_of_group(group, lanes, speed_mbps, by_module) for group in groups))
 
 
-def _plugs_of_group(group: PortGroup, lanes: int, speed_mbps: int, by_module: bool) -> Plugs:
+def _plugs_of_group(group: PortGroup, lanes: int, speed_mbps: int, by_module: bool) -> PlugLanes:
     """Return the plugs of a kind of ports: with all lanes in use, or fewer if the chip or the rate asks for that."""
     fastest = max(breakout.speeds[0] // breakout.lanes for breakout in group.ways)
     counts = [
@@ -57,6 +57,6 @@ def _plugs_of_group(group: PortGroup, lanes: int, speed_mbps: int, by_module: bo
     return _pair_widths_and_counts([lanes, _QSFP_LANES] if whole_qsfp_dd else [lanes], counts)
 
 
-def _pair_widths_and_counts(widths: Iterable[int], counts: Iterable[int]) -> Plugs:
+def _pair_widths_and_counts(widths: Iterable[int], counts: Iterable[int]) -> PlugLanes:
     every = tuple(counts)
     return frozenset((width, count) for width in widths for count in every if count <= width)

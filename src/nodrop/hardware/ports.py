@@ -66,7 +66,7 @@ class SourcedFacts(BaseModel):
     sources: tuple[str, ...] = ()
 
 
-class Split(SourcedFacts):
+class PortSplit(SourcedFacts):
     """One way to use a panel port: whole, or broken out into ports of equal lanes."""
 
     into: int
@@ -81,7 +81,7 @@ class Split(SourcedFacts):
     platforms: tuple[str, ...] = ()
     """The network OSes that know this split of the model; none named are all."""
 
-    def mode(self, speed_mbps: int | None) -> str:
+    def sonic_breakout_mode(self, speed_mbps: int | None) -> str:
         """Return SONiC's breakout mode at a speed: `2x400G[200G,100G]`."""
         fastest, *slower_speeds = (units.show_speed(speed) for speed in self.speeds)
         speed = fastest if speed_mbps is None else units.show_speed(speed_mbps)
@@ -89,7 +89,7 @@ class Split(SourcedFacts):
         return spelt or f"{self.into}x{fastest}" + (f"[{','.join(slower_speeds)}]" if slower_speeds else "")
 
 
-class NarrowWay(Split):
+class NarrowSplit(PortSplit):
     """A way to use a whole panel port with fewer lanes than it has: the first ones (SONiC's `1x100G(4)`)."""
 
     into: Literal[1] = 1
@@ -137,7 +137,7 @@ class SonicPort(NamedTuple):
     alias: str
     part_alias: str
 
-    def part(self, split: int, splits: int) -> range:
+    def lane_places_of_part(self, split: int, splits: int) -> range:
         """Return the places of a part's lanes among those of the panel port."""
         width = max(len(self.lanes) // splits, 1)
         return range(split * width, split * width + width)
@@ -170,20 +170,20 @@ class PortGroup(SourcedFacts):
     ports that its buffer templates fill. `extra` is a slow port beside those of the fabric that no source calls so."""
     starts_split: dict[str, int] = Field(default_factory=dict)
     """By network OS, into how many parts a port is broken out where nothing is said of it, in place of being whole."""
-    splits: tuple[Split, ...] = ()
+    splits: tuple[PortSplit, ...] = ()
     """The ways to break a port out into parts that have all of its lanes."""
-    narrow: tuple[NarrowWay, ...] = ()
+    narrow: tuple[NarrowSplit, ...] = ()
     """The ways to use a port with fewer of its lanes, for modules that have no more."""
     other_modes: tuple[str, ...] = ()
     """Modes of platform.json that nodrop does not write (parts of fewer lanes, or a mix), and those of HWSKUs."""
     sonic: SonicPortNaming | None = None
     """None where no port map of SONiC is known."""
 
-    def find_breakout(self, into: int) -> Split | None:
+    def find_breakout(self, into: int) -> PortSplit | None:
         """Return how a port is split into so many parts, 1 for one that is whole; None where it cannot be."""
         return next((split for split in self.ways if split.into == into), None)
 
-    def way(self, into: int, lanes: int | None) -> Split | None:
+    def find_split_with_lanes(self, into: int, lanes: int | None) -> PortSplit | None:
         """Return how a port is split into so many parts with so many lanes each; None for lanes is all of them."""
         if lanes is None:
             return self.find_breakout(into)
@@ -194,7 +194,7 @@ class PortGroup(SourcedFacts):
         """Its panel ports."""
         return frozenset(self.panels)
 
-    def splits_on(self, platform: str) -> list[Split]:
+    def splits_on(self, platform: str) -> list[PortSplit]:
         """Return the ways that a network OS breaks a port out."""
         return [split for split in self.splits if not split.platforms or platform in split.platforms]
 
@@ -216,9 +216,9 @@ class PortGroup(SourcedFacts):
         return narrow | {units.parse_speed_mbps(speed) for speed in re.findall("[0-9]+G", modes_text)}
 
     @cached_property
-    def ways(self) -> tuple[Split, ...]:
+    def ways(self) -> tuple[PortSplit, ...]:
         """The whole port, and the ways to break it out."""
-        whole_port = Split.model_construct(into=1, lanes=self.lanes, speeds=self.speeds, modes=self.modes)
+        whole_port = PortSplit.model_construct(into=1, lanes=self.lanes, speeds=self.speeds, modes=self.modes)
         return (whole_port, *self.splits)
 
     def sonic_ports(self) -> Iterator[tuple[int, SonicPort]]:
@@ -237,7 +237,7 @@ class PortGroup(SourcedFacts):
             yield panel, SonicPort(number, lanes, index, facts.alias, facts.part_alias)
 
 
-def find_common_split(split: Split, other_splits: Sequence[Split | None]) -> Split | None:
+def find_common_split(split: PortSplit, other_splits: Sequence[PortSplit | None]) -> PortSplit | None:
     """Return what ways to split ports into equally many have in common; None where their lanes differ."""
     if not other_splits:
         return split

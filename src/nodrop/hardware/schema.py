@@ -12,10 +12,10 @@ from nodrop.hardware.ports import (
     BytesBySpeed,
     LanesBySpeed,
     PortGroup,
+    PortSplit,
     SonicPort,
     SourcedFacts,
     Speeds,
-    Split,
     find_common_split,
 )
 from nodrop.model.buffers import HeadroomRow
@@ -101,7 +101,7 @@ class Asic(SourcedFacts):
     """What a port may take of shared headroom, in cells; a port of eight lanes has the second twice."""
 
     @property
-    def computes(self) -> bool:
+    def has_headroom_terms(self) -> bool:
         """Whether the terms of the headroom that the switch computes are known."""
         return None not in (self.cell_bytes, self.pipeline_latency_kib, self.mac_phy_delay_kib)
 
@@ -268,7 +268,7 @@ class Switch(SourcedFacts):
         """The panel ports for the fabric, service ports left out."""
         return tuple(panel for group in self.ports if not group.service for panel in group.panels)
 
-    def ways(self, panels: tuple[int, ...] = ()) -> tuple[Split, ...]:
+    def ways(self, panels: tuple[int, ...] = ()) -> tuple[PortSplit, ...]:
         """Return the ways to use all of these panel ports, by default the first for the fabric: whole, and split.
 
         Of ports of several kinds, those ways that have equally many lanes, and the speeds that all of them have; where
@@ -276,13 +276,13 @@ class Switch(SourcedFacts):
         """
         return self._common_splits(panels) or self._groups(panels)[0].ways
 
-    def kinds(self, panels: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    def panels_by_kind(self, panels: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
         """Return panel ports for the fabric by kind: as one where there is a way to use all of them, else apart."""
         if self._common_splits(panels):
             return (panels,)
         return tuple(tuple(panel for panel in panels if panel in group.panels_set) for group in self._groups(panels))
 
-    def _common_splits(self, panels: tuple[int, ...]) -> tuple[Split, ...]:
+    def _common_splits(self, panels: tuple[int, ...]) -> tuple[PortSplit, ...]:
         base, *other_groups = self._groups(panels)
         splits = (
             find_common_split(option, [group.find_breakout(option.into) for group in other_groups])
@@ -290,15 +290,15 @@ class Switch(SourcedFacts):
         )
         return tuple(split for split in splits if split)
 
-    def find_breakout(self, into: int, panels: tuple[int, ...] = ()) -> Split | None:
+    def find_breakout(self, into: int, panels: tuple[int, ...] = ()) -> PortSplit | None:
         """Return how these panel ports, by default the first for the fabric, are split; None where they cannot be."""
         return next((split for split in self.ways(panels) if split.into == into), None)
 
-    def way(self, into: int, panels: tuple[int, ...], lanes: int | None) -> Split | None:
+    def find_split_with_lanes(self, into: int, panels: tuple[int, ...], lanes: int | None) -> PortSplit | None:
         """Return how these panel ports are split into parts of so many lanes; None for lanes is all of them."""
         if lanes is None:
             return self.find_breakout(into, panels)
-        first_split, *other_splits = (group.way(into, lanes) for group in self._groups(panels))
+        first_split, *other_splits = (group.find_split_with_lanes(into, lanes) for group in self._groups(panels))
         return find_common_split(first_split, other_splits) if first_split else None
 
     def usable(self, into: int, speed_mbps: int) -> tuple[int, ...]:
@@ -406,6 +406,6 @@ class Medium(SourcedFacts):
         """Return the first of those links that reaches a length; None if no link does."""
         return next((link for link in self.at(speed_mbps, lanes) if link.reach_m >= length_m), None)
 
-    def corrects(self, speed_mbps: int) -> bool:
+    def may_ends_differ_in_fec(self, speed_mbps: int) -> bool:
         """Whether its module has the FEC at some lanes, so ports at the two ends may have different FECs."""
         return {"none", "rs"} <= {link.fec for link in self.links if link.speed == speed_mbps}

@@ -5,13 +5,13 @@ cells, those twice over that each of its two buffer units has where the port has
 beyond that, and leaves the priority group without any.
 """
 
-from nodrop.hardware.dynamic import asic_of_device
+from nodrop.hardware.dynamic import require_asic_with_formula
 from nodrop.model.buffers import BufferProfile, Headroom
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import UnknownFact, require_fact
 
-_WIDE_LANES = 8
+_LANES_OF_WIDE_PORT = 8
 
 
 def taken_shared_headroom_bytes(interface: Interface) -> int:
@@ -43,15 +43,15 @@ def private_headroom_bytes(device: Device) -> int:
         return 0
     require_fact(device.model, "device.model")
     try:
-        return asic_of_device(device).private_headroom_bytes
+        return require_asic_with_formula(device).private_headroom_bytes
     except UnknownFact:
         return 0
 
 
 def shared_headroom_limit_bytes(device: Device, interface: Interface) -> int | None:
     """Return the most that a port may take; None where the ASIC's limit is not known."""
-    facts = asic_of_device(device)
+    facts = require_asic_with_formula(device)
     most, reserved, cell = facts.port_most_shared_cells, facts.port_reserved_shared_cells, facts.cell_bytes
     if most is None or reserved is None or cell is None:
         return None
-    return (most + reserved * (2 if interface.lanes == _WIDE_LANES else 1)) * cell
+    return (most + reserved * (2 if interface.lanes == _LANES_OF_WIDE_PORT else 1)) * cell

@@ -17,7 +17,7 @@ from nodrop.hardware.schema import HeadroomTable, Switch
 from nodrop.model.buffers import HeadroomRow
 
 FALLBACK_CELL_BYTES = 256
-_WIRE_BYTES = 84
+_MINIMAL_FRAME_WIRE_BYTES = 84
 """The least packet on the wire, 64 bytes, with preamble and gap: in the worst case each fills a cell."""
 
 
@@ -63,14 +63,14 @@ def table_headroom(
     if speed_mbps not in switch_model.sonic.headroom_speeds_mbps:
         return None
     cell = cell_bytes(switch_model)
-    packed = max(cell / _WIRE_BYTES, 1)
+    packed = max(cell / _MINIMAL_FRAME_WIRE_BYTES, 1)
     candidates = list(_reaching_rows(switch_model, speed_mbps, length_m))
     bound: float = ieee_headroom_bound_bytes(speed_mbps=speed_mbps, mtu_bytes=mtu_bytes, cable_length_m=length_m) or 0
     if not candidates:
-        candidates = list(_prolonged_rows(switch_model, speed_mbps, length_m, cell, packed))
+        candidates = list(_extrapolated_rows(switch_model, speed_mbps, length_m, cell, packed))
         bound *= packed
     xoff, row, table = max(candidates, key=lambda candidate: candidate[0])
-    xoff = max(xoff, _least_xoff_bytes(switch_model, speed_mbps, length_m), _round_up_to_cells(bound, cell))
+    xoff = max(xoff, _xoff_floor_of_model_rows(switch_model, speed_mbps, length_m), _round_up_to_cells(bound, cell))
     return TableHeadroom(xoff, length_m, row, table.kind == "static", table.hwskus[0], derived=True)
 
 
@@ -81,7 +81,7 @@ def _reaching_rows(model: Switch, speed_mbps: int, length_m: int) -> Iterator[tu
             yield row.xoff_bytes, row, table
 
 
-def _prolonged_rows(
+def _extrapolated_rows(
     model: Switch, speed_mbps: int, length_m: int, cell: int, packed: float
 ) -> Iterator[tuple[int, HeadroomRow, HeadroomTable]]:
     """Yield (xoff, row, table) of each table's longest row of a speed, with the content of the rest of the cable."""
@@ -93,7 +93,7 @@ def _prolonged_rows(
             yield row.xoff_bytes + _round_up_to_cells(remaining_count, cell), row, table
 
 
-def _least_xoff_bytes(model: Switch, speed_mbps: int, length_m: int) -> int:
+def _xoff_floor_of_model_rows(model: Switch, speed_mbps: int, length_m: int) -> int:
     """Return the most that a row of the model has at the speed or a lower one, and the length or a lower one."""
     rows = (row for table in model.sonic.headroom for row in table.rows)
     return max((row.xoff_bytes for row in rows if row.speed_mbps <= speed_mbps and row.cable_m <= length_m), default=0)

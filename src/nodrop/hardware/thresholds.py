@@ -17,7 +17,7 @@ def dynamic_threshold_bytes(free_bytes: float, exponent: int, sharers: int = 1) 
     return alpha * free_bytes / (1 + sharers * alpha)
 
 
-def part_of_pool_bytes(model_name: str | None | Unknown, size_bytes: float) -> float:
+def pool_bytes_port_can_fill(model_name: str | None | Unknown, size_bytes: float) -> float:
     """Return how much of a pool the packets of one port can fill; all of it if the model is not known."""
     chip = asic_of(model_name)
     return size_bytes / chip.memory_parts if chip else size_bytes
@@ -35,7 +35,9 @@ def unlimited_threshold_bytes(chip: Asic, memory_bytes: int, reserved_bytes: int
     return (memory_bytes - reserved_bytes) // chip.memory_parts // cell_bytes * cell_bytes
 
 
-def pool_has_shared_headroom(model_name: str | None | Unknown, size_bytes: int, headroom_bytes: int) -> bool | None:
+def pool_size_contains_shared_headroom(
+    model_name: str | None | Unknown, size_bytes: int, headroom_bytes: int
+) -> bool | None:
     """Return whether the stated size of an ingress pool contains its shared headroom; None where that is not known.
 
     It does where both together exceed the packet memory of the chip. Files of vendors have it both ways where they fit:

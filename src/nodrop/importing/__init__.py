@@ -8,16 +8,23 @@ does so for any intent.
 from itertools import groupby
 from operator import itemgetter
 
-from nodrop.importing.additions import Files
+from nodrop.importing.additions import SwitchFilesAndSecrets
 from nodrop.importing.derived import ImportResult, derive_intent
-from nodrop.importing.intent_comparison import IntentCoverage, compare_intent_result
+from nodrop.importing.intent_comparison import IntentCoverage, measure_intent_coverage
 from nodrop.locate import load_unchanged_source
 from nodrop.model.reading import Reading
 
-__all__ = ["Files", "ImportResult", "IntentCoverage", "compare_intent_result", "derive_intent", "files_of"]
+__all__ = [
+    "ImportResult",
+    "IntentCoverage",
+    "SwitchFilesAndSecrets",
+    "derive_intent",
+    "load_switch_files",
+    "measure_intent_coverage",
+]
 
 
-def files_of(reading: Reading) -> Files:
+def load_switch_files(reading: Reading) -> SwitchFilesAndSecrets:
     """Return the content of the files of a reading's switches; InputProblems where a file has changed since it was
     read.
     """
@@ -29,4 +36,4 @@ def files_of(reading: Reading) -> Files:
     for (device, file), lines in groupby(sorted(reading.secret_lines), key=itemgetter(0, 1)):
         text = bundles.get(device, {}).get(file, b"").decode(errors="replace").splitlines()
         secret.setdefault(device, []).extend(text[line - 1] for _, _, line in lines if line <= len(text))
-    return Files(bundles=bundles, secret={device: tuple(texts) for device, texts in secret.items()})
+    return SwitchFilesAndSecrets(bundles=bundles, secret={device: tuple(texts) for device, texts in secret.items()})

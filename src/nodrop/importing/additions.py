@@ -20,11 +20,11 @@ from nodrop.report.names import format_name_list
 DeviceFiles = Mapping[str, bytes]
 MAX_TRIED_SETTINGS = 400
 """Settings of a switch that are tried as additions, at most: more are another way to write what is built."""
-_MAX_LISTED = 30
+_MAX_LISTED_SETTINGS = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Files:
+class SwitchFilesAndSecrets:
     """The content of the files of switches, by the switches' own names, and the lines in them that hold secrets."""
 
     bundles: Mapping[str, DeviceFiles]
@@ -45,7 +45,7 @@ class PossibleAdditions:
 
     def without(self, refused: Iterable[Problem], sight: TierView) -> "PossibleAdditions":
         """Return this without the refused additions, which are left."""
-        tree = _build_tree(self, sight)
+        tree = _build_additions_tree(self, sight)
         where = {".".join(("extra", *keys)): keys for keys in _paths_of_tree(tree)}
         gone: dict[str, set[tuple[str, ...]]] = {}
         for problem in refused:
@@ -56,7 +56,7 @@ class PossibleAdditions:
         by_setting: dict[str, list[str]] = {}
         counted: dict[str, int] = {}
         for box in sight.boxes:
-            name, names = box.device.name, _addressee_names(box.device.platform, box.device.name)
+            name, names = box.device.name, _addition_scope_names(box.device.platform, box.device.name)
             out = set().union(*(gone.get(group_name, set()) for group_name in names))
             own_extras = self.settings.get(name, ())
             kept_extras = tuple(one for one in own_extras if not {("tables", *one.path), ("paths", *one.path)} & out)
@@ -84,21 +84,26 @@ class PossibleAdditions:
 
     def tree(self, sight: TierView) -> KeyTree:
         """Return the key `extra` of an intent."""
-        return _build_tree(self, sight)
+        return _build_additions_tree(self, sight)
 
     @property
-    def shortened(self) -> tuple[str, ...]:
+    def first_remaining_settings(self) -> tuple[str, ...]:
         """Return the rest that is left; of a long list the beginning."""
-        remainder = len(self.left) - _MAX_LISTED
-        return (*self.left[:_MAX_LISTED], *([f"and {remainder} more settings of files"] if remainder > 0 else []))
+        remainder = len(self.left) - _MAX_LISTED_SETTINGS
+        return (
+            *self.left[:_MAX_LISTED_SETTINGS],
+            *([f"and {remainder} more settings of files"] if remainder > 0 else []),
+        )
 
 
-def _addressee_names(platform: str, device: str) -> tuple[str, str, str]:
+def _addition_scope_names(platform: str, device: str) -> tuple[str, str, str]:
     """Return the names under which a switch is given additions, the most general first."""
     return platforms.writable_platform_for(platform), device.rstrip("0123456789"), device
 
 
-def find_additions(tier_view: TierView, files: Files, built: Mapping[str, DeviceFiles]) -> PossibleAdditions:
+def find_additions(
+    tier_view: TierView, files: SwitchFilesAndSecrets, built: Mapping[str, DeviceFiles]
+) -> PossibleAdditions:
     """Return the content of switches' files that the built ones do not have; for a foreign platform nothing can be
     added.
     """
@@ -138,7 +143,11 @@ def find_additions(tier_view: TierView, files: Files, built: Mapping[str, Device
 
 
 def describe_file_differences(
-    tier_view: TierView, files: Files, built: Mapping[str, DeviceFiles], alike: Iterable[str], added: PossibleAdditions
+    tier_view: TierView,
+    files: SwitchFilesAndSecrets,
+    built: Mapping[str, DeviceFiles],
+    alike: Iterable[str],
+    added: PossibleAdditions,
 ) -> tuple[str, ...]:
     """Return, in words, how the files of switches that are `alike` by the model differ from the built ones."""
     by_remark: dict[str, list[str]] = {}
@@ -209,13 +218,13 @@ def _redact_path(platform: str, extra: Extra) -> str:
     return " ".join("…" if at in hidden else word for at, word in enumerate(extra.path))
 
 
-def _build_tree(added: PossibleAdditions, tier_view: TierView) -> KeyTree:
+def _build_additions_tree(added: PossibleAdditions, tier_view: TierView) -> KeyTree:
     """Return additions where they hold: what all switches of a platform have, else all of a role, else one."""
     tree: KeyTree = {}
     groups: dict[str, list[str]] = {}
     rank: dict[str, int] = {}
     for box in tier_view.boxes:
-        for place, name in enumerate(_addressee_names(box.device.platform, box.device.name)):
+        for place, name in enumerate(_addition_scope_names(box.device.platform, box.device.name)):
             groups.setdefault(name, []).append(box.device.name)
             rank[name] = place
     settings = {name: dict.fromkeys(own_settings) for name, own_settings in added.settings.items()}

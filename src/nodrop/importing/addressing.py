@@ -5,10 +5,10 @@ from ipaddress import IPv4Network
 from itertools import pairwise, repeat
 from typing import Any, NamedTuple
 
-from nodrop.design.addressing import TIER_SHARES_PER_POOL, count_pool_shares, port_slots_of
+from nodrop.design.addressing import TIER_SHARES_PER_POOL, pool_divisor_of_tier, power_of_two_port_slots
 from nodrop.importing.parts import DerivedPart, KeyPath, KeyTree, MissingKey
 from nodrop.importing.pools import (
-    ROUND_LENGTH_BY_VERSION,
+    ROUND_PREFIX_LENGTH_BY_VERSION,
     InterfaceAddress,
     Network,
     address_bits,
@@ -20,7 +20,7 @@ from nodrop.importing.pools import (
     widen_pool,
 )
 from nodrop.importing.tier_view import (
-    Cables,
+    CableLookup,
     GroupedSwitch,
     SwitchGroup,
     TierView,
@@ -41,7 +41,7 @@ _PRIVATE_IPV4_NETWORKS = (IPv4Network("10.0.0.0/8"), IPv4Network("172.16.0.0/12"
 _OOB, _LINKS_IPV6 = "192.168.100.0/24", "fd00:1::/48"
 
 
-class _Offset(NamedTuple):
+class _AddressOffset(NamedTuple):
     """An address of a switch's link, and where it is behind the beginning of its block by the plan's rule."""
 
     tier: int
@@ -50,7 +50,7 @@ class _Offset(NamedTuple):
     behind: int
 
 
-def derive_addressing(tier_view: TierView, cables: Cables) -> DerivedPart:
+def derive_addressing(tier_view: TierView, cables: CableLookup) -> DerivedPart:
     """Return the pools, the least blocks of links, and what addresses cannot be had by the plan's rule."""
     named_pools = list(_prefix_list_pools(tier_view))
     slots = _count_ipv4_link_slots(tier_view, cables)
@@ -63,11 +63,19 @@ def derive_addressing(tier_view: TierView, cables: Cables) -> DerivedPart:
         (
             "loopbacks",
             [_find_loopback_pool(tier_view, named_pools, version) for version in _IP_VERSIONS],
-            most.switches,
+            most.addresses_for_tiers,
         ),
-        ("links", [_find_link_pool(tier_view, cables, version, slots) for version in _IP_VERSIONS], most.links),
-        ("endpoints", [_find_endpoint_pool(tier_view, named_pools, version) for version in _IP_VERSIONS], most.hosts),
-        ("oob", [_find_oob_network(tier_view)], most.switches),
+        (
+            "links",
+            [_find_link_pool(tier_view, cables, version, slots) for version in _IP_VERSIONS],
+            most.addresses_for_link_blocks,
+        ),
+        (
+            "endpoints",
+            [_find_endpoint_pool(tier_view, named_pools, version) for version in _IP_VERSIONS],
+            most.addresses_for_host_blocks,
+        ),
+        ("oob", [_find_oob_network(tier_view)], most.addresses_for_tiers),
     ):
         found_pools = [pool for pool in pools if pool is not None and can_be_pool(pool)]
         wide = [widen_pool(pool, needed(pool.version)) for pool in found_pools]
@@ -112,7 +120,9 @@ def _unused_pool_candidates(taken: Iterable[str]) -> Iterator[str]:
     """Yield pools as they may be, without end: first those that overlap none that is taken."""
     networks = [taken_network for text in taken if isinstance(taken_network := network_of(text), IPv4Network)]
     every = [
-        network for space in _PRIVATE_IPV4_NETWORKS for network in space.subnets(new_prefix=ROUND_LENGTH_BY_VERSION[4])
+        network
+        for space in _PRIVATE_IPV4_NETWORKS
+        for network in space.subnets(new_prefix=ROUND_PREFIX_LENGTH_BY_VERSION[4])
     ]
     yield from (
         str(network) for network in every if not any(network.overlaps(other_network) for other_network in networks)
@@ -133,32 +143,37 @@ class _PoolDemand(NamedTuple):
     @classmethod
     def of(cls, sight: TierView, slots: int) -> "_PoolDemand":
         """Return those of a fabric, of two switches at least."""
-        lowest = max((box.number for box in sight.lowest), default=0)
+        lowest = max((box.number_in_tier for box in sight.lowest), default=0)
         switches, blocks = (
             max(
-                (count_pool_shares(group.tier) * (box.number + 1) for group in groups for box in group.boxes), default=0
+                (
+                    pool_divisor_of_tier(group.tier) * (box.number_in_tier + 1)
+                    for group in groups
+                    for box in group.boxes
+                ),
+                default=0,
             )
-            for groups in (sight.groups, _groups_with_links(sight))
+            for groups in (sight.groups, _groups_owning_link_addresses(sight))
         )
         return cls(max(3 * TIER_SHARES_PER_POOL, switches), lowest, max(TIER_SHARES_PER_POOL, blocks), slots)
 
-    def switches(self, _version: int) -> int:
+    def addresses_for_tiers(self, _version: int) -> int:
         """Return how many addresses a pool needs to give each tier a quarter."""
         return self.switches_needed
 
-    def hosts(self, version: int) -> int:
+    def addresses_for_host_blocks(self, version: int) -> int:
         """Return how many addresses a pool needs to give each switch next to hosts a block."""
-        return self._block(version) * (self.lowest + 1)
+        return self._block_size(version) * (self.lowest + 1)
 
-    def links(self, version: int) -> int:
+    def addresses_for_link_blocks(self, version: int) -> int:
         """Return how many addresses a pool needs to give each tier's share a block for each switch with links up."""
-        return self._block(version) * self.blocks_needed
+        return self._block_size(version) * self.blocks_needed
 
-    def _block(self, version: int) -> int:
+    def _block_size(self, version: int) -> int:
         return _IPV6_BLOCK_ADDRESSES if version == 6 else 2 * self.slots
 
 
-def _groups_with_links(sight: TierView) -> tuple[SwitchGroup, ...]:
+def _groups_owning_link_addresses(sight: TierView) -> tuple[SwitchGroup, ...]:
     """Return the groups whose switches links take their addresses from: all but the top tier, and those at hosts."""
     top = max((group.tier for group in sight.groups), default=0)
     return tuple(group for group in sight.groups if group.tier == 0 or group.tier < top)
@@ -176,8 +191,8 @@ def _has_unnumbered_sessions(sight: TierView) -> bool:
 
 def _default_slots_per_device(sight: TierView) -> int:
     """Return the slots that switches have unless an intent states more; of an unknown model, those of one that fits."""
-    models = [likely_model(group.boxes) for group in _groups_with_links(sight)]
-    return max(map(port_slots_of, models or [likely_model(())]))
+    models = [likely_model(group.boxes) for group in _groups_owning_link_addresses(sight)]
+    return max(map(power_of_two_port_slots, models or [likely_model(())]))
 
 
 def _prefix_list_pools(sight: TierView) -> Iterator[tuple[Network, int]]:
@@ -205,7 +220,7 @@ def _find_loopback_pool(sight: TierView, named_pools: list[tuple[Network, int]],
     loopbacks: dict[int, list[tuple[int, int]]] = {}
     for group in sight.groups:
         loopbacks.setdefault(group.tier, []).extend(
-            (box.number, int(interface.ip))
+            (box.number_in_tier, int(interface.ip))
             for box in group.boxes
             if (interface := _loopback_host_address(box.device, version))
         )
@@ -235,13 +250,13 @@ def _pool_of_quarters(starts: Mapping[int, int], version: int) -> Network | None
     return None
 
 
-def _link_offsets(sight: TierView, cables: Cables, version: int, *, fabric: bool) -> list[_Offset]:
+def _link_offsets(sight: TierView, cables: CableLookup, version: int, *, fabric: bool) -> list[_AddressOffset]:
     """Return the addresses of links by the plan's rule: twice the slot of a port behind the beginning of a block.
 
     A link between switches has those of its lower switch, a link to a host those of the switch.
     """
     offsets = []
-    for group in _groups_with_links(sight) if fabric else sight.tier(0):
+    for group in _groups_owning_link_addresses(sight) if fabric else sight.tier(0):
         likely = likely_model(group.boxes)
         for box in group.boxes:
             width = (box.model or likely).max_split
@@ -254,7 +269,7 @@ def _link_offsets(sight: TierView, cables: Cables, version: int, *, fabric: bool
                     panel = port.panel - 1 if version == 4 else port.panel
                     if address.network.num_addresses == 2:
                         behind = 2 * (panel * width + port.split)
-                        offsets.append(_Offset(group.tier, box.number, int(address.ip), behind))
+                        offsets.append(_AddressOffset(group.tier, box.number_in_tier, int(address.ip), behind))
     return offsets
 
 
@@ -269,7 +284,7 @@ def _ports_with_addresses(box: GroupedSwitch) -> Iterator[tuple[str, Port, tuple
             yield port.name, port.port, own_addresses or of_channel.get(port.name, ())
 
 
-def _count_ipv4_link_slots(sight: TierView, cables: Cables) -> int | None:
+def _count_ipv4_link_slots(sight: TierView, cables: CableLookup) -> int | None:
     """Return the number of links that a switch has IPv4 addresses for; None where nothing states it."""
     for box in sight.lowest:
         for route in known_rows(box.device.static_routes):
@@ -294,7 +309,7 @@ def _count_ipv4_link_slots(sight: TierView, cables: Cables) -> int | None:
     return None
 
 
-def _find_link_pool(tier_view: TierView, cables: Cables, version: int, slots: int | None) -> Network | None:
+def _find_link_pool(tier_view: TierView, cables: CableLookup, version: int, slots: int | None) -> Network | None:
     offsets = _link_offsets(tier_view, cables, version, fabric=True)
     block = _IPV6_BLOCK_ADDRESSES if version == 6 else 2 * (slots or _default_slots_per_device(tier_view))
     starts = {
@@ -319,7 +334,7 @@ def _find_link_pool(tier_view: TierView, cables: Cables, version: int, slots: in
 
 def _find_endpoint_pool(sight: TierView, named_pools: list[tuple[Network, int]], version: int) -> Network | None:
     blocks = [
-        (box.number, network)
+        (box.number_in_tier, network)
         for box in sight.lowest
         for route in known_rows(box.device.static_routes)
         if route.next_hop == "blackhole"
@@ -367,7 +382,7 @@ def _vlan_pools(
         for vlan in known_rows(box.device.vlans):
             for version in _IP_VERSIONS:
                 for address in addresses_of(vlan.addresses, version):
-                    gateways.setdefault(vlan.id, []).append((box.number, address))
+                    gateways.setdefault(vlan.id, []).append((box.number_in_tier, address))
     pools_by_vlan: dict[int, str | list[str]] = {}
     for number, own_gateways in gateways.items():
         pools = []
@@ -394,7 +409,7 @@ def _vlan_pools(
                 if len({own for own, _ in rows}) > 1 and len(set(networks)) == 1:
                     pool = rows[0][1].network
                     remarks.append(f"VLAN {number} is {pool} on several switches; an intent has a subnet for each")
-            pools.append(str(widen_pool(pool, most.hosts(version))))
+            pools.append(str(widen_pool(pool, most.addresses_for_host_blocks(version))))
         pools_by_vlan[number] = pools[0] if len(pools) == 1 else pools
     order = [str(pool) for pool, _ in named_pools]
 

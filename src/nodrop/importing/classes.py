@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from nodrop.importing.parts import DerivedPart, KeyPath, KeyTree, MissingKey, collect_facts, format_number_ranges
+from nodrop.importing.parts import DerivedPart, KeyPath, KeyTree, MissingKey, facts_not_none, format_number_ranges
 from nodrop.importing.tier_view import TierView, most_common_value
 from nodrop.model.fabric import PURPOSES, Interface, Mode, Purpose, TrafficClass
 from nodrop.model.qos import QosProfile, Queue, Scheduler, WredProfile
@@ -12,7 +12,7 @@ from nodrop.model.states import Unknown, known_rows
 _PURPOSE_ORDER = ("rdma", "trimmed", "cnp", "control", "storage", "inband", "default")
 _CNP, _CONTROL = 48, 56
 """Where CNPs of NVIDIA's NICs and network control (CS7) are by convention."""
-_ECN_MARKING: KeyTree = {"min": "150kB", "max": "1500kB", "probability": "100%"}
+_CONVENTIONAL_ECN_MARKING: KeyTree = {"min": "150kB", "max": "1500kB", "probability": "100%"}
 _CONVENTIONAL_CLASSES: KeyTree = {
     "cnp": {"dscp": _CNP, "priority": 6, "strict": True},
     "control": {"dscp": _CONTROL, "priority": 7, "strict": True},
@@ -28,7 +28,7 @@ class PortTrafficClass(NamedTuple):
     speed_mbps: int | None
 
 
-def known_classes(tier_view: TierView) -> tuple[list[TrafficClass], str]:
+def stated_or_inferred_classes(tier_view: TierView) -> tuple[list[TrafficClass], str]:
     """Return the classes that are stated, else those that ports' maps result in, and why these are a guess."""
     if stated_ := [traffic_class for traffic_class in tier_view.fabric.classes if isinstance(traffic_class.tc, int)]:
         return stated_, ""
@@ -43,7 +43,7 @@ def _ports_with_qos(tier_view: TierView) -> list[Interface]:
 
 def derive_classes(tier_view: TierView) -> DerivedPart:
     """Return the classes with their shares, rates and marking, as most ports have them."""
-    known_traffic_classes, why = known_classes(tier_view)
+    known_traffic_classes, why = stated_or_inferred_classes(tier_view)
     guessed: dict[KeyPath, str] = {("classes",): why} if why else {}
     if not known_traffic_classes:
         return DerivedPart(
@@ -66,7 +66,7 @@ def derive_classes(tier_view: TierView) -> DerivedPart:
         share = traffic_class.share_percent if isinstance(traffic_class.share_percent, int) else None
         if share is None and isinstance(schedule, Scheduler) and not strict:
             share = schedule.weight
-        keys[traffic_class.name] = collect_facts(
+        keys[traffic_class.name] = facts_not_none(
             dscp="rest"
             if traffic_class.name == remainder and total
             else format_number_ranges(traffic_class.dscp)
@@ -80,11 +80,11 @@ def derive_classes(tier_view: TierView) -> DerivedPart:
             max_rate=_strict_queue_max_rate(own_ports) if strict else None,
             ecn=_ecn_marking_keys(own_ports),
         )
-    even_out_class_shares(keys)
+    normalize_class_shares(keys)
     return DerivedPart(keys={"classes": keys}, guessed=guessed)
 
 
-def even_out_class_shares(key_tree: KeyTree) -> None:
+def normalize_class_shares(key_tree: KeyTree) -> None:
     """Make shares of all classes that are not strict parts of a hundred, as schedulers take them for weights."""
     shares = {name: int(facts["share"].removesuffix("%")) for name, facts in key_tree.items() if "share" in facts}
     total = sum(shares.values())
@@ -101,9 +101,9 @@ def even_out_class_shares(key_tree: KeyTree) -> None:
 def _make_example_classes(mode: Mode) -> KeyTree:
     """Return classes as they may be in a mode."""
     lossless = True if mode in ("lossless", "pfc-only") else None
-    marked = None if mode == "pfc-only" else _ECN_MARKING
+    marked = None if mode == "pfc-only" else _CONVENTIONAL_ECN_MARKING
     return {
-        "rdma": collect_facts(dscp=26, priority=3, lossless=lossless, share="60%", ecn=marked),
+        "rdma": facts_not_none(dscp=26, priority=3, lossless=lossless, share="60%", ecn=marked),
         **_CONVENTIONAL_CLASSES,
     }
 

@@ -7,34 +7,34 @@ from math import ceil
 from nodrop import platforms
 from nodrop.design.naming import Identity
 from nodrop.errors import InputProblems, Problem
-from nodrop.importing.additions import Files
+from nodrop.importing.additions import SwitchFilesAndSecrets
 from nodrop.importing.addressing import derive_addressing
 from nodrop.importing.classes import derive_classes
 from nodrop.importing.endpoints import derive_endpoints
 from nodrop.importing.exceptions import derive_exceptions
 from nodrop.importing.grouping import GROUPING_DETAILS, GroupingDetail, build_tier_view
 from nodrop.importing.intent_comparison import compare_intent, find_accepted_additions
-from nodrop.importing.losses import changed_switch_names, render_differences
+from nodrop.importing.losses import describe_changed_switch_names, render_differences
 from nodrop.importing.naming import derive_names, names_to_keep
 from nodrop.importing.omitted_keys import without_defaults
 from nodrop.importing.parts import DerivedPart, KeyTree, find_value, merge_parts, merge_trees
 from nodrop.importing.settings import (
     derive_buffers,
-    derive_fabric,
-    derive_hosts,
+    derive_name_mode_and_mtu,
+    derive_nic_settings,
     derive_routing,
-    derive_services,
+    derive_services_and_drained,
     derive_trimming,
     derive_watchdog,
 )
 from nodrop.importing.shared_headroom import find_shared_headroom_ratio
 from nodrop.importing.short_form import shorten_topology
 from nodrop.importing.spelling import format_intent_text
-from nodrop.importing.stated_cables import state_cables
-from nodrop.importing.tier_view import DEFAULT_SPEED_MBPS, Cables, SwitchGroup, TierView
+from nodrop.importing.stated_cables import derive_cable_sheet
+from nodrop.importing.tier_view import ASSUMED_PORT_SPEED_MBPS, CableLookup, SwitchGroup, TierView
 from nodrop.importing.tiers import derive_tiers
-from nodrop.importing.trial_build import BuildDifference, build_and_read
-from nodrop.importing.uplinks import NO_RULE, derive_uplinks
+from nodrop.importing.trial_build import ImportedFactDifference, build_and_read
+from nodrop.importing.uplinks import NO_PORT_ASSIGNMENT_RULE_REASON, derive_uplinks
 from nodrop.intent.load import loads
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Fabric
@@ -55,17 +55,17 @@ class ImportResult:
     lacking: tuple[str, ...]
     left: tuple[str, ...]
     """What no key says, and what the intent comes to otherwise, in words."""
-    unlike: tuple[BuildDifference, ...]
+    unlike: tuple[ImportedFactDifference, ...]
     problems: tuple[Problem, ...]
     """Why the intent cannot be built."""
 
     @property
-    def equal(self) -> bool:
+    def rebuilds_same_fabric(self) -> bool:
         """Whether the intent is built into the fabric that was imported."""
         return self.intent is not None and not (self.left or self.unlike or self.problems or self.lacking)
 
 
-def derive_intent(imported: Fabric, *, source: str, files: Files | None = None) -> ImportResult:
+def derive_intent(imported: Fabric, *, source: str, files: SwitchFilesAndSecrets | None = None) -> ImportResult:
     """Return the intent of a fabric; `source` is the origin that its text names.
 
     Content of `files` that is not in the model is carried too, as far as an intent can.
@@ -82,19 +82,25 @@ def derive_intent(imported: Fabric, *, source: str, files: Files | None = None) 
         if not any(_has_same_groups(view, other) for other in views):
             views.append(view)
             results[detail] = _derive_from_view(view, source, files)
-            if results[detail].equal:
+            if results[detail].rebuilds_same_fabric:
                 return results[detail]
     first = results[GROUPING_DETAILS[0]]
-    sheets = [_derive_from_view(view, source, files, by_sheet=True) for view in views if NO_RULE in first.left]
+    sheets = [
+        _derive_from_view(view, source, files, by_sheet=True)
+        for view in views
+        if NO_PORT_ASSIGNMENT_RULE_REASON in first.left
+    ]
     return min((first, *sheets), key=lambda result: (bool(result.lacking or result.problems), len(result.unlike)))
 
 
 def _has_same_groups(view: TierView, other: TierView) -> bool:
     """Whether two views have the same switches in each group."""
-    return view.switch_names == other.switch_names
+    return view.name_in_files_by_identity == other.name_in_files_by_identity
 
 
-def _derive_from_view(sight: TierView, source: str, files: Files | None, *, by_sheet: bool = False) -> ImportResult:
+def _derive_from_view(
+    sight: TierView, source: str, files: SwitchFilesAndSecrets | None, *, by_sheet: bool = False
+) -> ImportResult:
     """Return the intent of a fabric seen as groups of switches, whose cables follow rules or are stated one by one."""
     draft = shorten_topology(_derive_all_parts(sight, by_sheet=by_sheet))
     draft = replace(
@@ -107,7 +113,7 @@ def _derive_from_view(sight: TierView, source: str, files: Files | None, *, by_s
     if intent is not None and (exceptions := derive_exceptions(sight, intent)):
         draft = merge_parts((draft, DerivedPart(keys={"devices": exceptions})))
         intent, problems = _load_intent_or_problems(format_intent_text(draft))
-    differing: tuple[BuildDifference, ...] = ()
+    differing: tuple[ImportedFactDifference, ...] = ()
     beyond: tuple[str, ...] = ()
     if intent is not None:
         try:
@@ -117,20 +123,20 @@ def _derive_from_view(sight: TierView, source: str, files: Files | None, *, by_s
             added = find_accepted_additions(
                 reported_intent.added, sight, lambda tree: build_and_read(_load_draft_with_extra(without, tree))
             )
-            beyond = (*added.shortened, *reported_intent.said)
+            beyond = (*added.first_remaining_settings, *reported_intent.said)
             if extra := added.tree(sight):
                 draft = replace(draft, keys={**draft.keys, "extra": extra})
         except InputProblems as error:
             problems = error.problems
     built_alike = intent is not None and not problems and not differing
-    own_left = (remark for remark in draft.left if remark != NO_RULE or not built_alike)
+    own_left = (remark for remark in draft.left if remark != NO_PORT_ASSIGNMENT_RULE_REASON or not built_alike)
     remaining_differences = (*own_left, *render_differences(differing, sight), *beyond)
-    kept = names_to_keep(sight.switch_names | sight.host_names)
+    kept = names_to_keep(sight.name_in_files_by_identity | sight.host_names)
     draft = _add_names(draft, kept)
     names = {str(identity): name for identity, name in kept.items()}
     head = (
         f"Imported from {source} by `nodrop import`.",
-        *changed_switch_names(sight, names),
+        *describe_changed_switch_names(sight, names),
         *((_TODO_COMMENT,) if draft.lacking else ()),
     )
     untold = [problem for problem in problems if not (draft.lacking and " is missing" in problem.found)]
@@ -179,10 +185,10 @@ def _load_intent_or_problems(text: str) -> tuple[Intent | None, tuple[Problem, .
 
 def _derive_all_parts(tier_view: TierView, *, by_sheet: bool) -> DerivedPart:
     """Return all parts as one."""
-    cables = Cables(tier_view)
-    sheet = state_cables(tier_view, cables) if by_sheet else None
+    cables = CableLookup(tier_view)
+    sheet = derive_cable_sheet(tier_view, cables) if by_sheet else None
     drafts = [
-        derive_fabric(tier_view),
+        derive_name_mode_and_mtu(tier_view),
         derive_tiers(tier_view, cables),
         derive_uplinks(tier_view, cables) if sheet is None else sheet,
         derive_endpoints(tier_view, cables),
@@ -193,10 +199,10 @@ def _derive_all_parts(tier_view: TierView, *, by_sheet: bool) -> DerivedPart:
         derive_watchdog(tier_view, cables),
         derive_buffers(tier_view),
         derive_trimming(tier_view),
-        derive_hosts(tier_view),
+        derive_nic_settings(tier_view),
         derive_routing(tier_view, cables),
     ]
-    drafts += [derive_addressing(tier_view, cables), derive_services(tier_view)]
+    drafts += [derive_addressing(tier_view, cables), derive_services_and_drained(tier_view)]
     draft = merge_parts(drafts)
     keys = dict(draft.keys)
     pools = keys.pop("vlans", {})
@@ -220,7 +226,7 @@ def _add_vlan_pools(groups: KeyTree, pools: Mapping[int, object]) -> KeyTree:
     return ordered_groups
 
 
-def _oversubscription_limit(tier_view: TierView, cables: Cables) -> DerivedPart:
+def _oversubscription_limit(tier_view: TierView, cables: CableLookup) -> DerivedPart:
     """Return the stated limit of oversubscription, else the highest next to hosts; and that of groups above it."""
     limit = tier_view.fabric.policy.max_oversubscription
     if not isinstance(limit, int | float):
@@ -235,14 +241,14 @@ def _oversubscription_limit(tier_view: TierView, cables: Cables) -> DerivedPart:
     return DerivedPart(keys={"topology": topology})
 
 
-def _find_oversubscription_ratios(group: SwitchGroup, cables: Cables) -> Iterator[float]:
+def _find_oversubscription_ratios(group: SwitchGroup, cables: CableLookup) -> Iterator[float]:
     """Yield the bandwidth downwards over that upwards, of each switch that has more downwards."""
     for box in group.boxes:
         name = box.device.name
         links = {end.port for end in cables.ends_of_switch(name)}
         above = (links - cables.downward_ports(name)) | cables.find_external_ports(name)
         used = [port for port in box.device.interfaces if port.enabled is not False]
-        speeds = [port.speed_mbps if isinstance(port.speed_mbps, int) else DEFAULT_SPEED_MBPS for port in used]
+        speeds = [port.speed_mbps if isinstance(port.speed_mbps, int) else ASSUMED_PORT_SPEED_MBPS for port in used]
         up = sum(speed for port, speed in zip(used, speeds, strict=True) if port.name in above)
         down = sum(speeds) - up
         if up and down > up:

@@ -9,21 +9,21 @@ from nodrop.design.endpoints import HostPortPlace, host_port_places
 from nodrop.design.topology import ROLES_BY_TIER
 from nodrop.hardware import nic, nics
 from nodrop.importing.hosts import number_of_host
-from nodrop.importing.parts import DerivedPart, KeyPath, KeyTree, MissingKey, collect_facts, format_number_ranges
+from nodrop.importing.parts import DerivedPart, KeyPath, KeyTree, MissingKey, facts_not_none, format_number_ranges
 from nodrop.importing.tier_view import (
-    DEFAULT_SPEED_MBPS,
-    Cables,
+    ASSUMED_PORT_SPEED_MBPS,
+    CableLookup,
     GroupedSwitch,
     SwitchGroup,
     TierView,
     is_port_facing,
     most_common_value,
 )
-from nodrop.importing.uplinks import WHY_GUESSED, are_on_copper, derive_cable
+from nodrop.importing.uplinks import UNSTATED_VALUE_REASON, are_on_copper, derive_cable
 from nodrop.intent.schema import Endpoints
 from nodrop.model.bridging import Vlan
-from nodrop.model.fabric import Device, End, Host, Interface, Port, Spread
-from nodrop.model.far_ends import DEFAULT_GROUP_NAME, parse_host_name
+from nodrop.model.fabric import Device, End, Host, HostPortSpread, Interface, Port
+from nodrop.model.far_ends import DEFAULT_HOST_GROUP_NAME, parse_host_name
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import natural_sort_key
 from nodrop.report.names import format_name_list
@@ -43,7 +43,7 @@ class HostFacingPort:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class HostGroup:
     """Hosts of a kind, with the ports of switches that they are at."""
 
     name: str
@@ -53,15 +53,15 @@ class Group:
     """One of them, where hosts are stated."""
 
     @property
-    def ids(self) -> tuple[int, ...]:
+    def host_numbers(self) -> tuple[int, ...]:
         """The numbers of the hosts."""
         return tuple(sorted({plug.host for plug in self.plugs}))
 
 
-def derive_endpoints(tier_view: TierView, cables: Cables) -> DerivedPart:
+def derive_endpoints(tier_view: TierView, cables: CableLookup) -> DerivedPart:
     """Return all groups of hosts, and the switches' panel ports for them."""
     groups, guess = _find_endpoint_groups(tier_view, cables)
-    left = list(_ports_to_unread_peers(tier_view, cables))
+    left = list(_describe_ports_to_unread_peers(tier_view, cables))
     lowest = tier_view.tier(0)
     if not groups:
         why = "no file says which hosts there are"
@@ -80,7 +80,7 @@ def derive_endpoints(tier_view: TierView, cables: Cables) -> DerivedPart:
     for group in groups:
         at: KeyPath = ("endpoints", group.name)
         alone = sum(other.switches is group.switches for other in groups) == 1
-        group_keys, group_guesses, group_extras = _derive_group(cables, group, at, alone=alone)
+        group_keys, group_guesses, group_extras = _derive_endpoint_group(cables, group, at, alone=alone)
         keys[group.name] = ({"leaves": group.switches.name} if len(lowest) > 1 else {}) | group_keys
         panels.setdefault(group.switches.name, set()).update(group_extras.panels)
         guessed |= group_guesses
@@ -91,7 +91,7 @@ def derive_endpoints(tier_view: TierView, cables: Cables) -> DerivedPart:
     return DerivedPart(keys={"topology": {"groups": ports_of}, "endpoints": keys}, guessed=guessed, left=tuple(left))
 
 
-def _find_endpoint_groups(sight: TierView, cables: Cables) -> tuple[list[Group], str]:
+def _find_endpoint_groups(sight: TierView, cables: CableLookup) -> tuple[list[HostGroup], str]:
     """Return the groups, and how they were guessed where nobody states hosts."""
     if sight.fabric.hosts:
         return _groups_of_stated_hosts(sight, cables), ""
@@ -109,7 +109,7 @@ def _find_endpoint_groups(sight: TierView, cables: Cables) -> tuple[list[Group],
                 or not _may_face_host(port)
             ):
                 continue
-            splits = box.parts(port.port.panel)
+            splits = box.split_count_of_panel(port.port.panel)
             peer = far.get(near_end)
             host_name = parse_host_name(peer.node if peer else described(port))
             number = host_name[1] if host_name else 0
@@ -133,7 +133,7 @@ def _find_endpoint_groups(sight: TierView, cables: Cables) -> tuple[list[Group],
 
 def _split_hosts_by_switches(
     sight: TierView, name: str, plugs: tuple[HostFacingPort, ...], host: Host | None
-) -> list[Group]:
+) -> list[HostGroup]:
     """Return hosts of a kind as groups, one for each group of switches that they are at."""
     by_switches: dict[str, list[HostFacingPort]] = {}
     groups = sight.group_of_switch
@@ -141,7 +141,7 @@ def _split_hosts_by_switches(
         by_switches.setdefault(groups[plug.box.device.name].name, []).append(plug)
     first = next(iter(by_switches), "")
     return [
-        Group(
+        HostGroup(
             name=name if switches == first else f"{name}-{switches}",
             switches=next(group for group in sight.groups if group.name == switches),
             plugs=tuple(own_plugs),
@@ -154,7 +154,7 @@ def _split_hosts_by_switches(
 def _make_example_endpoints(sight: TierView) -> KeyTree:
     """Return hosts as they may be: sixteen at every pair of switches, with ports of the switches' speed."""
     ports = (port.speed_mbps for box in sight.lowest for port in box.device.interfaces)
-    speed = most_common_value(port for port in ports if isinstance(port, int)) or DEFAULT_SPEED_MBPS
+    speed = most_common_value(port for port in ports if isinstance(port, int)) or ASSUMED_PORT_SPEED_MBPS
     last = 16 * max(len(sight.lowest) // 2, 1)
     length, media_name, _ = derive_cable((), (), speed, ())
     return {
@@ -165,7 +165,7 @@ def _make_example_endpoints(sight: TierView) -> KeyTree:
     }  # fmt: skip
 
 
-def _ports_to_unread_peers(sight: TierView, cables: Cables) -> Iterator[str]:
+def _describe_ports_to_unread_peers(sight: TierView, cables: CableLookup) -> Iterator[str]:
     """Yield the ports of switches with BGP sessions to unread devices, where no other port is taken for an uplink."""
     if sight.has_upper_tiers or sight.fabric.hosts:
         return
@@ -191,7 +191,7 @@ def _number_host_ports(plugs: Iterable[HostFacingPort]) -> tuple[HostFacingPort,
     """Return ports of a group with the numbers of the hosts' own ports, by switch and port."""
     seen: dict[int, int] = {}
     host_ports = []
-    for one in sorted(plugs, key=lambda plug: (plug.host, plug.box.number, plug.port)):
+    for one in sorted(plugs, key=lambda plug: (plug.host, plug.box.number_in_tier, plug.port)):
         seen[one.host] = seen.get(one.host, 0) + 1
         host_ports.append(replace(one, host_port=seen[one.host]))
     return tuple(host_ports)
@@ -208,7 +208,7 @@ def _group_plugs_by_kind(plugs: Iterable[HostFacingPort]) -> Iterator[tuple[str,
     placed = len({vlan for vlan, _ in kinds}) > 1
     for (vlan, splits), own_plugs in sorted(kinds.items(), key=lambda item: min(own_plug.port for own_plug in item[1])):
         words = (f"vlan{vlan}" if placed and vlan else "", f"{splits}x" if split and splits > 1 else "")
-        yield "-".join((DEFAULT_GROUP_NAME, *filter(None, words))), own_plugs
+        yield "-".join((DEFAULT_HOST_GROUP_NAME, *filter(None, words))), own_plugs
 
 
 def _access_vlans(device: Device) -> dict[str, int]:
@@ -243,7 +243,7 @@ def _number_plugs_as_hosts(plugs: tuple[HostFacingPort, ...]) -> tuple[HostFacin
     )
 
 
-def _groups_of_stated_hosts(sight: TierView, cables: Cables) -> list[Group]:
+def _groups_of_stated_hosts(sight: TierView, cables: CableLookup) -> list[HostGroup]:
     hosts = {host.name: host for host in sight.fabric.hosts}
     boxes = {box.device.name: box for box in sight.lowest}
     plugs: dict[str, list[HostFacingPort]] = {}
@@ -256,7 +256,7 @@ def _groups_of_stated_hosts(sight: TierView, cables: Cables) -> list[Group]:
             names = [host_port.name for host_port in host.ports]
             plugs.setdefault(host.group, []).append(
                 HostFacingPort(
-                    box=box, port=port.port, splits=box.parts(port.port.panel), interface=port,
+                    box=box, port=port.port, splits=box.split_count_of_panel(port.port.panel), interface=port,
                     host=number_of_host(host), host_port=names.index(far.port) + 1 if far.port in names else 1,
                 )
             )  # fmt: skip
@@ -278,21 +278,21 @@ class _PanelsAndLeftovers:
     left: tuple[str, ...]
 
 
-def _derive_group(
-    cables: Cables, group: Group, key_path: KeyPath, *, alone: bool
+def _derive_endpoint_group(
+    cables: CableLookup, group: HostGroup, key_path: KeyPath, *, alone: bool
 ) -> tuple[KeyTree, dict[KeyPath, str], _PanelsAndLeftovers]:
     ports = most_common_value(_port_count_by_host(group.plugs).values()) or 1
     layout = _find_host_layout(group, ports)
     spread, panels, together = layout.shape.spread, layout.panels, layout.shape.ports_per_leaf
     split = most_common_value(plug.splits for plug in group.plugs) or 1
-    lanes = most_common_value([plug.box.fewer_lanes(plug.interface) for plug in group.plugs])
+    lanes = most_common_value([plug.box.reduced_lanes_of_port(plug.interface) for plug in group.plugs])
     guessed_speed: dict[KeyPath, str] = {}
     speed = most_common_value(
         plug.interface.speed_mbps for plug in group.plugs if isinstance(plug.interface.speed_mbps, int)
     )
     if speed is None:
-        speed = DEFAULT_SPEED_MBPS
-        guessed_speed = {(*key_path, "speed"): WHY_GUESSED}
+        speed = ASSUMED_PORT_SPEED_MBPS
+        guessed_speed = {(*key_path, "speed"): UNSTATED_VALUE_REASON}
     ends = {End(plug.box.device.name, plug.interface.name) for plug in group.plugs}
     links = [link for link in cables.links if link.a in ends or link.b in ends]
     facing = [plug.interface for plug in group.plugs]
@@ -302,11 +302,11 @@ def _derive_group(
     card = group.host.nic if group.host and isinstance(group.host.nic, str) else None
     if card is None:
         card = _choose_nic(speed)
-        guessed[(*key_path, "nic")] = WHY_GUESSED
+        guessed[(*key_path, "nic")] = UNSTATED_VALUE_REASON
     guessed |= guessed_speed
     vlan = _vlan_of_group(group)
-    own_facts = collect_facts(
-        ids=format_number_ranges(group.ids),
+    own_facts = facts_not_none(
+        ids=format_number_ranges(group.host_numbers),
         gpus=group.host.gpus or None if group.host else None,
         nic=card,
         ports=ports if ports > 1 else None,
@@ -349,16 +349,16 @@ class _HostLayout:
     """Whether all hosts are so."""
 
 
-def _find_host_layout(group: Group, ports: int) -> _HostLayout:
+def _find_host_layout(group: HostGroup, ports: int) -> _HostLayout:
     stated_spread = group.host.spread if group.host else None
-    first_host, most = min(group.ids), max(group.ids)
+    first_host, most = min(group.host_numbers), max(group.host_numbers)
     ports_by_switch = Counter(plug.box.id for plug in group.plugs if plug.host == first_host)
     by_ports = "one-leaf" if ports == 1 or len(ports_by_switch) == 1 else "leaves"
     spread = by_ports if stated_spread is None or isinstance(stated_spread, Unknown) else stated_spread
     together = 1 if spread == "one-leaf" else max(ports_by_switch.values(), default=1)
     spots = {(plug.host, plug.host_port): plug for plug in group.plugs}
     for sharing in range(1, min(most, 4096) + 1):
-        shape = _make_endpoint_shape(group.ids, ports, spread, together, sharing)
+        shape = _make_endpoint_shape(group.host_numbers, ports, spread, together, sharing)
         if all(
             (host_plug := spots.get(place[:2])) is None or host_plug.box.id == place.switch
             for place in host_port_places(shape)
@@ -366,7 +366,7 @@ def _find_host_layout(group: Group, ports: int) -> _HostLayout:
             panels = _panels_of_hosts(spots, list(host_port_places(shape)))
             if panels is not None:
                 return _HostLayout(shape=shape, panels=panels, fits=True)
-    shape = _make_endpoint_shape(group.ids, ports, spread, 1, most)
+    shape = _make_endpoint_shape(group.host_numbers, ports, spread, 1, most)
     used = tuple(sorted({plug.port.panel for plug in group.plugs}))
     return _HostLayout(shape=shape, panels=used, fits=False)
 
@@ -378,7 +378,7 @@ def _make_endpoint_shape(
     return Endpoints.model_construct(
         ids=ids,
         ports=ports,
-        spread=cast("Spread", spread),
+        spread=cast("HostPortSpread", spread),
         ports_per_leaf=ports_per_leaf,
         leaf_group=leaf_group,
         nic="",
@@ -424,7 +424,7 @@ def _fill_panel_gaps(panels: Mapping[int, int]) -> tuple[int, ...] | None:
     return tuple(result)
 
 
-def _vlan_of_group(group: Group) -> KeyTree | None:
+def _vlan_of_group(group: HostGroup) -> KeyTree | None:
     """Return the number of a VLAN that the group's ports are in; its pool is found with the other pools."""
     vlans = _vlans_of_plugs(group.plugs)
     number = most_common_value(
@@ -437,7 +437,7 @@ def _untagged_members(vlan: Vlan) -> set[str]:
     return {member.interface for member in vlan.members if not member.tagged}
 
 
-def _is_group_bonded(group: Group) -> bool:
+def _is_group_bonded(group: HostGroup) -> bool:
     if group.host and any(port.bond for port in group.host.ports):
         return True
     members = {

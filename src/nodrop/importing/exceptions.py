@@ -7,7 +7,7 @@ from nodrop.design.hwskus import hwsku_of
 from nodrop.design.layout import lay_out
 from nodrop.errors import Problem
 from nodrop.importing.parts import KeyTree, format_number_ranges
-from nodrop.importing.tier_view import Cables, GroupedSwitch, TierView
+from nodrop.importing.tier_view import CableLookup, GroupedSwitch, TierView
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Port
 
@@ -48,14 +48,14 @@ def _spare_panels(tier_view: TierView, intent: Intent) -> dict[str, object]:
     Both ends must be shut. A switch without any cable is `all`; else the lower switch holds its panel port back, or the
     upper one where other parts of that panel port have cables.
     """
-    cables, problems = Cables(tier_view), list[Problem]()
+    cables, problems = CableLookup(tier_view), list[Problem]()
     open_jacks, read_names = _ports_not_shut(tier_view), {box.device.name for box in tier_view.boxes}
     layout = lay_out(intent, resolve_switches(intent, problems), problems)
     pairs = [(lower, upper) for lower in tier_view.groups for upper in tier_view.groups]
     present = {
         frozenset({(f"{lower.name}{run.lower}", run.lower_port), (f"{upper.name}{run.upper}", run.upper_port)})
         for lower, upper in pairs
-        for run in cables.runs(lower, upper)
+        for run in cables.cables_between_groups(lower, upper)
     }
     if problems or not present:
         return {}

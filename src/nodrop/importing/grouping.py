@@ -9,7 +9,7 @@ from typing import Literal
 from nodrop import platforms
 from nodrop.design.naming import HOST_ROLE, Identity
 from nodrop.design.topology import ROLES_BY_TIER
-from nodrop.importing.hosts import number_stated_hosts, rename_hosts
+from nodrop.importing.hosts import identify_stated_hosts, rename_hosts
 from nodrop.importing.numbering import number_switches, numbers_by_management
 from nodrop.importing.pods import GroupDraft, assign_pods, do_mappings_agree
 from nodrop.importing.ranks import find_switch_tiers
@@ -23,7 +23,7 @@ from nodrop.routing.tiers import RANK_BY_ROLE
 GroupingDetail = Literal["software", "ports", "hosts"]
 GROUPING_DETAILS: tuple[GroupingDetail, ...] = ("software", "ports", "hosts")
 """By what switches of a tier are put into groups, the coarsest first; each includes those before it."""
-_MOST_GROUPS = 8
+_MAX_GROUPS_PER_TIER = 8
 """Groups of a tier, at most: more are switches that are all different."""
 _GROUP_LETTERS = "bcdefghijklmnopqrstuvwxyz"
 
@@ -41,7 +41,7 @@ def build_tier_view(
     stated_tiers = {name: RANK_BY_ROLE[identity.role] for name, identity in of_switches.items()}
     ranks = find_switch_tiers(fabric, stated_tiers)
     names_of_tiers = [{each.group for each in known.values() if each.role == role} for role in ROLES_BY_TIER]
-    facts = _Facts(fabric, ranks.tiers)
+    facts = _GroupingFacts(fabric, ranks.tiers)
     drafts: list[GroupDraft] = []
     for tier in sorted(set(ranks.tiers.values())):
         own = [devices[name] for name in sorted(ranks.tiers, key=natural_sort_key) if ranks.tiers[name] == tier]
@@ -56,7 +56,7 @@ def build_tier_view(
         for device, number in zip(draft.devices, draft.ids, strict=True)
     }
     seen = rename_switches(fabric, names)
-    hosts = number_stated_hosts(seen, known)
+    hosts = identify_stated_hosts(seen, known)
     seen = rename_hosts(seen, {name: str(identity) for name, identity in hosts.items()})
     renamed = {device.name: device for device in seen.devices}
     groups = (
@@ -96,7 +96,7 @@ def _groups_stated_by_intent(tier: int, devices: Iterable[Device], known: Mappin
 def _groups_of_tier(
     tier: int,
     devices: list[Device],
-    facts: "_Facts",
+    facts: "_GroupingFacts",
     detail: GroupingDetail,
     others: Sequence[GroupDraft],
     stated_name: str,
@@ -105,7 +105,9 @@ def _groups_of_tier(
     if not devices:
         return []
     parts = _divide_tier(devices, facts, detail)
-    drafts = [GroupDraft(tier=tier, devices=part) for part in (parts if len(parts) <= _MOST_GROUPS else [devices])]
+    drafts = [
+        GroupDraft(tier=tier, devices=part) for part in (parts if len(parts) <= _MAX_GROUPS_PER_TIER else [devices])
+    ]
     beside = [draft for draft in others if draft.tier == tier]
     for draft in drafts:
         draft.ids = number_switches(draft.devices, _number_switches([device.name for device in draft.devices]), tier)
@@ -120,7 +122,7 @@ def _groups_of_tier(
     role = ROLES_BY_TIER[tier] if ROLES_BY_TIER[tier].isalpha() else f"{ROLES_BY_TIER[tier]}-switch"
     plain_names = (f"{role}-{letter}" if letter else role for letter in ("", *_GROUP_LETTERS))
     for draft in drafts:
-        common = stated_name or (_common_name(draft) if len(drafts) > 1 or facts.has_one_or_many_tiers else "")
+        common = stated_name or (_common_name_prefix(draft) if len(drafts) > 1 or facts.has_one_or_many_tiers else "")
         draft.name = (
             common if common and common not in taken else next(name for name in plain_names if name not in taken)
         )
@@ -135,7 +137,7 @@ def _join_groups(draft: GroupDraft, other: GroupDraft) -> None:
         draft.devices.append(device)
 
 
-def _common_name(draft: GroupDraft) -> str:
+def _common_name_prefix(draft: GroupDraft) -> str:
     """Return the text before the ids in the names of all switches of a group, where that can be a group's name."""
     texts = {
         device.name.removesuffix(str(number)) if device.name.endswith(str(number)) else ""
@@ -187,7 +189,7 @@ def _number_switches(names: list[str]) -> list[int]:
     return [number if kind == most else next(after) for number, kind in zip(last, kinds, strict=True)]
 
 
-class _Facts:
+class _GroupingFacts:
     """The differences of groups besides their content: the tiers and hosts at the ends of their cables."""
 
     def __init__(self, fabric: Fabric, tiers: Mapping[str, int]) -> None:
@@ -205,7 +207,7 @@ class _Facts:
         """Return the groups of hosts."""
         return frozenset(self._groups.values())
 
-    def hosts_of(self, device: Device) -> frozenset[str]:
+    def host_groups_at_switch(self, device: Device) -> frozenset[str]:
         """Return the groups of hosts at a switch."""
         return frozenset(self._groups[far] for _, far, _ in self._links.get(device.name, ()) if far in self._groups)
 
@@ -219,7 +221,7 @@ class _Facts:
                 uses[port.port.panel] = f"tier {self._tiers[far]}" if far in self._tiers else "hosts"
         return uses
 
-    def links_up(self, device: Device) -> dict[int, tuple[object, ...]]:
+    def uplink_traits_by_tier(self, device: Device) -> dict[int, tuple[object, ...]]:
         """Return by upper tier what all links of a switch to it have in common: how many, speed, medium, length."""
         ports = {port.name: port for port in device.interfaces}
         above: dict[int, list[tuple[Interface | None, str, Link]]] = {}
@@ -237,7 +239,7 @@ class _Facts:
         }
 
 
-def _divide_tier(devices: list[Device], facts: _Facts, detail: GroupingDetail) -> list[list[Device]]:
+def _divide_tier(devices: list[Device], facts: _GroupingFacts, detail: GroupingDetail) -> list[list[Device]]:
     """Return the switches of a tier by group, with as many groups as a detail distinguishes."""
     parts = _divide_by_software(devices)
     if detail in ("ports", "hosts"):
@@ -261,11 +263,11 @@ def _divide_by_software(devices: list[Device]) -> list[list[Device]]:
     return list(parts.values())
 
 
-def _divide_by_ports(devices: list[Device], facts: _Facts) -> list[list[Device]]:
+def _divide_by_ports(devices: list[Device], facts: _GroupingFacts) -> list[list[Device]]:
     """Return switches whose panel ports lead to the same tier wherever they are in use, and whose links are alike."""
     parts: list[tuple[dict[int, str], dict[int, tuple[object, ...]], list[Device]]] = []
     for device in devices:
-        uses, links = facts.use_of_ports(device), facts.links_up(device)
+        uses, links = facts.use_of_ports(device), facts.uplink_traits_by_tier(device)
         for known_uses, known_links, part in parts:
             if do_mappings_agree(uses, known_uses) and do_mappings_agree(links, known_links):
                 known_uses |= uses
@@ -277,11 +279,11 @@ def _divide_by_ports(devices: list[Device], facts: _Facts) -> list[list[Device]]
     return [part for _, _, part in parts]
 
 
-def _divide_by_hosts(devices: list[Device], facts: _Facts) -> list[list[Device]]:
+def _divide_by_hosts(devices: list[Device], facts: _GroupingFacts) -> list[list[Device]]:
     """Return switches such that those with hosts of one group are together; those without hosts go with the first."""
     parts: list[tuple[set[str], list[Device]]] = []
-    for device in sorted(devices, key=lambda device: not facts.hosts_of(device)):
-        hosts = set(facts.hosts_of(device))
+    for device in sorted(devices, key=lambda device: not facts.host_groups_at_switch(device)):
+        hosts = set(facts.host_groups_at_switch(device))
         shared = [part for part in parts if part[0] & hosts or not hosts]
         merged: tuple[set[str], list[Device]] = (hosts, [device])
         for part in shared if hosts else shared[:1]:

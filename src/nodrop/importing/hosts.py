@@ -12,8 +12,8 @@ from nodrop.model.fabric import End, Fabric, Host, Port
 from nodrop.model.subject import natural_sort_key
 from nodrop.units import parse_whole_number
 
-_HostPlace = tuple[int, tuple[tuple[int, int, str], ...], Port]
-_LAST_PLACE: _HostPlace = (1, (), Port(0))
+_SwitchPortSortKey = tuple[int, tuple[tuple[int, int, str], ...], Port]
+_LAST_SORT_KEY: _SwitchPortSortKey = (1, (), Port(0))
 """After every place."""
 
 
@@ -26,13 +26,13 @@ def number_of_host(host: Host) -> int:
     return (parse_whole_number(match[0]) if match else None) or 0
 
 
-def number_stated_hosts(fabric: Fabric, known: Mapping[str, Identity]) -> dict[str, Identity]:
+def identify_stated_hosts(fabric: Fabric, known: Mapping[str, Identity]) -> dict[str, Identity]:
     """Return the identities of a fabric's hosts by their names; `known` are those that an intent states."""
     places_by_host = _places_by_host(fabric)
     places = {name: min(host_places) for name, host_places in places_by_host.items()}
     groups: dict[str, list[Host]] = {}
     for host in sorted(
-        fabric.hosts, key=lambda host: (places.get(host.name, _LAST_PLACE), natural_sort_key(host.name))
+        fabric.hosts, key=lambda host: (places.get(host.name, _LAST_SORT_KEY), natural_sort_key(host.name))
     ):
         groups.setdefault(host.group, []).append(host)
     identities: dict[str, Identity] = {}
@@ -51,17 +51,17 @@ def number_stated_hosts(fabric: Fabric, known: Mapping[str, Identity]) -> dict[s
     return identities
 
 
-def _switch_set_of_host(place: _HostPlace, width: int) -> int:
+def _switch_set_of_host(place: _SwitchPortSortKey, width: int) -> int:
     """Return the switch, or set of so many switches, that a host is cabled to, from 0."""
     number = place[1][-1][2] if place[1] else "1"
     return (int(number) - 1) // width
 
 
-def _places_by_host(fabric: Fabric) -> dict[str, list[_HostPlace]]:
+def _places_by_host(fabric: Fabric) -> dict[str, list[_SwitchPortSortKey]]:
     """Return the ports of switches that each host is at, by host."""
     hosts = {host.name for host in fabric.hosts}
     ports = {(device.name, port.name): port.port for device in fabric.devices for port in device.interfaces}
-    places: dict[str, list[_HostPlace]] = {}
+    places: dict[str, list[_SwitchPortSortKey]] = {}
     for link in fabric.links:
         for near, far in ((link.a, link.b), (link.b, link.a)):
             port = ports.get(near)

@@ -6,19 +6,25 @@ from dataclasses import dataclass, replace
 from nodrop.design.boxes import PlannedSwitch, resolve_switches
 from nodrop.design.naming import Identity, host_identities, name_of
 from nodrop.errors import InputProblems
-from nodrop.importing.additions import Files, PossibleAdditions, add_extra, describe_file_differences, find_additions
+from nodrop.importing.additions import (
+    PossibleAdditions,
+    SwitchFilesAndSecrets,
+    add_extra,
+    describe_file_differences,
+    find_additions,
+)
 from nodrop.importing.grouping import build_tier_view
-from nodrop.importing.losses import changed_switch_names, render_differences
+from nodrop.importing.losses import describe_changed_switch_names, render_differences
 from nodrop.importing.parts import DerivedPart, KeyTree, merge_trees
 from nodrop.importing.spelling import format_intent_text
 from nodrop.importing.tier_view import TierView
-from nodrop.importing.trial_build import BuildDifference, build_and_read, find_unlike_facts
+from nodrop.importing.trial_build import ImportedFactDifference, build_and_read, find_unlike_facts
 from nodrop.intent.names import Names
 from nodrop.intent.schema import Additions, Intent
 from nodrop.model.fabric import Extra, Fabric
 from nodrop.model.states import Unknown
 
-_MAX_ROUNDS = 8
+_MAX_REFUSAL_ROUNDS = 8
 """How often what is refused is taken out and the rest tried."""
 
 
@@ -26,7 +32,7 @@ _MAX_ROUNDS = 8
 class IntentDifferences:
     """The differences of an intent's result from configurations."""
 
-    differing: tuple[BuildDifference, ...]
+    differing: tuple[ImportedFactDifference, ...]
     added: PossibleAdditions
     """What switches' files have beside the model, and the intent does not."""
     said: tuple[str, ...] = ()
@@ -45,12 +51,12 @@ class IntentCoverage:
     """What files have beside the model, as the key `extra` of an intent would have it; empty where there is none."""
 
     @property
-    def equal(self) -> bool:
+    def rebuilds_same_fabric(self) -> bool:
         """Whether the intent is built into the fabric that was read."""
         return not (self.left or self.extra)
 
 
-def compare_intent(tier_view: TierView, intent: Intent, files: Files | None) -> IntentDifferences:
+def compare_intent(tier_view: TierView, intent: Intent, files: SwitchFilesAndSecrets | None) -> IntentDifferences:
     """Return how an intent's result differs from a sight, and from `files`; InputProblems where it is not built."""
     fabric, built_files = build_and_read(intent)
     differing = find_unlike_facts(tier_view, fabric)
@@ -64,7 +70,9 @@ def compare_intent(tier_view: TierView, intent: Intent, files: Files | None) -> 
     )
 
 
-def compare_intent_result(imported: Fabric, intent: Intent, *, files: Files | None = None) -> IntentCoverage:
+def measure_intent_coverage(
+    imported: Fabric, intent: Intent, *, files: SwitchFilesAndSecrets | None = None
+) -> IntentCoverage:
     """Return how an intent's result differs from a fabric with the same switches by role and number.
 
     InputProblems where it cannot be built.
@@ -81,8 +89,8 @@ def compare_intent_result(imported: Fabric, intent: Intent, *, files: Files | No
     )
     tree = {names.get(key, key): value for key, value in added.tree(sight).items()}
     return IntentCoverage(
-        names=tuple(changed_switch_names(sight, names)),
-        left=(*render_differences(found_intent.differing, sight), *found_intent.said, *added.shortened),
+        names=tuple(describe_changed_switch_names(sight, names)),
+        left=(*render_differences(found_intent.differing, sight), *found_intent.said, *added.first_remaining_settings),
         extra=format_intent_text(DerivedPart(keys={"extra": tree})) if tree else "",
     )
 
@@ -103,7 +111,7 @@ def find_accepted_additions(
     added: PossibleAdditions, tier_view: TierView, attempt: Callable[[KeyTree], object]
 ) -> PossibleAdditions:
     """Return of additions those that an intent takes: `attempt` builds one with them, and raises InputProblems."""
-    for _ in range(_MAX_ROUNDS):
+    for _ in range(_MAX_REFUSAL_ROUNDS):
         if not (tree := added.tree(tier_view)):
             return added
         try:

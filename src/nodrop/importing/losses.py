@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nodrop.importing.tier_view import TierView
-from nodrop.importing.trial_build import BuildDifference, group_differences
+from nodrop.importing.trial_build import ImportedFactDifference, group_differences
 from nodrop.model.subject import natural_sort_key
 from nodrop.report.names import format_name_list
 
-_MAX_LINES = 60
+_MAX_LOSS_LINES = 60
 """Lines, at most; the rest is counted."""
 _MAX_VARIANTS = 3
 """In how many ways a fact may be otherwise until one stands for all, as one address does for those of all ports."""
@@ -16,15 +16,15 @@ PartsBySwitch = Mapping[str, Sequence[str]]
 """By switch, parts of it: ports, neighbors, pools."""
 
 
-def render_differences(unlikes: Iterable[BuildDifference], tier_view: TierView) -> tuple[str, ...]:
+def render_differences(unlikes: Iterable[ImportedFactDifference], tier_view: TierView) -> tuple[str, ...]:
     """Return a line for each kind of facts that are unlike, with the switches and parts that have it."""
     lines = list(_format_loss_lines(unlikes, tier_view))
-    if len(lines) <= _MAX_LINES:
+    if len(lines) <= _MAX_LOSS_LINES:
         return tuple(lines)
-    return (*lines[:_MAX_LINES], f"and {len(lines) - _MAX_LINES} more kinds of facts")
+    return (*lines[:_MAX_LOSS_LINES], f"and {len(lines) - _MAX_LOSS_LINES} more kinds of facts")
 
 
-def _format_loss_lines(unlikes: Iterable[BuildDifference], sight: TierView) -> Iterator[str]:
+def _format_loss_lines(unlikes: Iterable[ImportedFactDifference], sight: TierView) -> Iterator[str]:
     facts: dict[tuple[str, str], list[tuple[str, str, PartsBySwitch]]] = {}
     for (path, has, built, key), devices in sorted(group_differences(unlikes).items()):
         facts.setdefault((path, key), []).append((has, built, devices))
@@ -72,7 +72,7 @@ def _format_place(names: list[str], parts_text: str) -> str:
     return f"{where} {parts_text}" if parts_text else where
 
 
-def changed_switch_names(tier_view: TierView, intent_names: Mapping[str, str]) -> Iterator[str]:
+def describe_changed_switch_names(tier_view: TierView, intent_names: Mapping[str, str]) -> Iterator[str]:
     """Yield the names of a group's switches in their files where the intent names them differently.
 
     `intent_names` are the intent's names of switches by identity.

@@ -5,13 +5,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
-from nodrop.design.naming import HOST_ROLE, NON_SWITCH_FOLDERS, Identity, fill_template
+from nodrop.design.naming import HOST_ROLE, NON_SWITCH_FOLDERS, Identity, fill_name_template
 from nodrop.importing.parts import KeyTree
 from nodrop.intent.names import NameTemplate, TemplateField, format_template
 from nodrop.intent.types import NAME_PATTERN
 
 _DIGITS_PATTERN = re.compile("([0-9]+)")
-_MOST_WIDTH = 9
+_MAX_NUMBER_DIGITS = 9
 _MIN_NAMES_PER_TEMPLATE = 2
 """Names that a template has to fit: one alone is an exception."""
 
@@ -78,7 +78,7 @@ def _template_key(key: str, templates: Mapping[str, NameTemplate], word: str) ->
 
 def _fits_name(template: NameTemplate, identity: Identity, name: str) -> bool:
     values = {"role": identity.role, "group": identity.group, "id": str(identity.id), "pod": str(identity.pod)}
-    return fill_template(template, values) == name
+    return fill_name_template(template, values) == name
 
 
 def _replace_word_by_field(template: NameTemplate, group: str, word: Literal["role", "group"]) -> NameTemplate:
@@ -106,7 +106,7 @@ def _total_width(template: NameTemplate) -> int:
 def _templates_of(identity: Identity, name: str) -> Iterator[NameTemplate]:
     """Yield every template that gives a name: with the number in it, at one place or at all, as a field."""
     pieces = _DIGITS_PATTERN.split(name)
-    places = [place for place in range(1, len(pieces), 2) if int(pieces[place][-_MOST_WIDTH:]) == identity.id]
+    places = [place for place in range(1, len(pieces), 2) if int(pieces[place][-_MAX_NUMBER_DIGITS:]) == identity.id]
     for chosen in {*((place,) for place in places), tuple(places)} - {()}:
         digits = {pieces[place] for place in chosen}
         for width in _possible_widths(digits, str(identity.id)):
@@ -129,7 +129,7 @@ def _merge_texts(pieces: Iterable[str | TemplateField]) -> NameTemplate:
 def _possible_widths(digits: set[str], number: str) -> Iterator[int]:
     """Yield the widths that give all these digits for a number; 0 is as many as it has."""
     longest, shortest = max(map(len, digits)), min(map(len, digits))
-    if longest != shortest or longest > _MOST_WIDTH:
+    if longest != shortest or longest > _MAX_NUMBER_DIGITS:
         return
     if longest == len(number):
         yield 0

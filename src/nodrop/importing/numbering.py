@@ -9,26 +9,26 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from ipaddress import IPv4Interface
 from itertools import count
 
-from nodrop.design.addressing import count_pool_shares
+from nodrop.design.addressing import pool_divisor_of_tier
 from nodrop.importing.pools import addresses_of
 from nodrop.model.fabric import Device, Management
 from nodrop.model.routing import Bgp
 from nodrop.model.states import known_rows
 
 _DIGITS_PATTERN = re.compile("[0-9]{1,6}")
-_MOST_COLUMNS = 8
+_MAX_NUMBERS_PER_NAME = 8
 _MOST_ID = 10**6
 _MAX_HOSTS_PER_SWITCH = 4096
 """Hosts that share a switch, as the key `leaf_group` has it."""
 
-Numbers = list[int]
+NodeNumbers = list[int]
 
 
-def number_switches(devices: Sequence[Device], by_name: Numbers, tier: int) -> Numbers:
+def number_switches(devices: Sequence[Device], by_name: NodeNumbers, tier: int) -> NodeNumbers:
     """Return numbers for the switches of a tier: `by_name` unless others explain more of their addresses."""
     if not devices:
         return by_name
-    facts = [fact for fact in _facts_from_number(devices) if all(value is not None for value in fact)]
+    facts = [fact for fact in _addresses_and_asns_of_switches(devices) if all(value is not None for value in fact)]
     names = [device.name for device in devices]
     candidates = [by_name, *(column for column in _number_columns(names) if _are_valid_numbers(column))]
     candidates += [
@@ -48,7 +48,7 @@ def number_switches(devices: Sequence[Device], by_name: Numbers, tier: int) -> N
     )
 
 
-def number_hosts(names: Sequence[str], by_name: Numbers, blocks: Sequence[int]) -> Numbers:
+def number_hosts(names: Sequence[str], by_name: NodeNumbers, blocks: Sequence[int]) -> NodeNumbers:
     """Return numbers for the hosts of a group, whose names are in the order of their places at switches.
 
     `blocks` are the switches, or sets of them, that they are at, from 0. Numbers by which hosts share switches evenly
@@ -62,7 +62,7 @@ def number_hosts(names: Sequence[str], by_name: Numbers, blocks: Sequence[int]) 
     )
 
 
-def _are_blocks_shared_evenly(numbers: Numbers, blocks: Sequence[int]) -> bool:
+def _are_blocks_shared_evenly(numbers: NodeNumbers, blocks: Sequence[int]) -> bool:
     """Whether as many hosts share each switch, or set of them, by their numbers."""
     if len(numbers) != len(blocks):
         return False
@@ -72,7 +72,7 @@ def _are_blocks_shared_evenly(numbers: Numbers, blocks: Sequence[int]) -> bool:
     )
 
 
-def _facts_from_number(devices: Sequence[Device]) -> Iterator[list[int | None]]:
+def _addresses_and_asns_of_switches(devices: Sequence[Device]) -> Iterator[list[int | None]]:
     """Yield what follows from a switch's number where a plan gives it out: addresses and AS numbers."""
     readers: tuple[Callable[[Device], int | None], ...] = (
         _loopback_address, _management_address, lambda device: device.bgp.asn if isinstance(device.bgp, Bgp) else None,
@@ -99,22 +99,22 @@ def _management_address(device: Device) -> int | None:
     return int(interface.ip) if interface else None
 
 
-def numbers_by_management(devices: Sequence[Device], tier: int) -> Numbers:
+def numbers_by_management(devices: Sequence[Device], tier: int) -> NodeNumbers:
     """Return the numbers with which a plan gives out the management addresses of a tier; none where it does not."""
     numbers = []
     for device in devices:
         interface = _management_interface(device)
         if interface is None:
             return []
-        share = max(interface.network.num_addresses // count_pool_shares(tier), 1)
+        share = max(interface.network.num_addresses // pool_divisor_of_tier(tier), 1)
         numbers.append((int(interface.ip) - int(interface.network.network_address)) % share)
     return numbers if _are_valid_numbers(numbers) else []
 
 
-def _number_columns(names: Sequence[str]) -> list[Numbers]:
+def _number_columns(names: Sequence[str]) -> list[NodeNumbers]:
     """Return the numbers in names by place, from the left and from the right; 0 where a name has none there."""
     found = [[int(digits) for digits in _DIGITS_PATTERN.findall(name)] for name in names]
-    width = min(max(map(len, found), default=0), _MOST_COLUMNS)
+    width = min(max(map(len, found), default=0), _MAX_NUMBERS_PER_NAME)
     places = [*range(-1, -width - 1, -1), *range(width)]
     return [[numbers[place] if -len(numbers) <= place < len(numbers) else 0 for numbers in found] for place in places]
 
@@ -125,14 +125,14 @@ def _are_valid_numbers(numbers: Iterable[int]) -> bool:
     return all(0 < number < _MOST_ID for number in listed) and len(set(listed)) == len(listed)
 
 
-def _numbers_from_fact(column: Numbers, fact: Sequence[int | None]) -> Numbers:
+def _numbers_from_fact(column: NodeNumbers, fact: Sequence[int | None]) -> NodeNumbers:
     """Return the numbers that a fact has if it follows from most of a column; none if it does not."""
     base, support = Counter((value or 0) - number for number, value in zip(column, fact, strict=True)).most_common(1)[0]
     numbers = [(value or 0) - base for value in fact]
     return numbers if 2 * support > len(column) and _are_valid_numbers(numbers) else []
 
 
-def _count_explained_facts(numbers: Numbers, facts: Sequence[Sequence[int | None]]) -> int:
+def _count_explained_facts(numbers: NodeNumbers, facts: Sequence[Sequence[int | None]]) -> int:
     """Return how many facts follow from numbers: of each kind those that are as far from them as most."""
     return sum(
         Counter((value or 0) - number for number, value in zip(numbers, fact, strict=True)).most_common(1)[0][1]
@@ -140,17 +140,17 @@ def _count_explained_facts(numbers: Numbers, facts: Sequence[Sequence[int | None
     )
 
 
-def _keep_usual_numbers(names: Sequence[str], column: Numbers) -> Numbers:
+def _keep_usual_numbers(names: Sequence[str], column: NodeNumbers) -> NodeNumbers:
     """Return a column without the numbers of names that differ from most in more than digits."""
     kinds = [_DIGITS_PATTERN.sub("", name) for name in names]
     usual_kind = Counter(kinds).most_common(1)[0][0]
     return [number if kind == usual_kind else 0 for kind, number in zip(kinds, column, strict=True)]
 
 
-def _fill_number_gaps(column: Numbers) -> Numbers:
+def _fill_number_gaps(column: NodeNumbers) -> NodeNumbers:
     """Return a column with missing or repeated numbers replaced by the next ones."""
     taken = {number for number, times in Counter(column).items() if times == 1 and number}
-    numbers: Numbers = []
+    numbers: NodeNumbers = []
     for number in column:
         if number not in taken:
             number = next(free for free in count((numbers[-1] if numbers else 0) + 1) if free not in taken)

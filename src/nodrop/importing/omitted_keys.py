@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 
 from nodrop.design.boxes import PlannedSwitches, resolve_switches
-from nodrop.design.buffers import pattern_mtu
+from nodrop.design.buffers import pattern_mtu_for_headroom
 from nodrop.design.host_settings import redundant_host_keys
 from nodrop.design.static_buffers import has_static_headroom
 from nodrop.design.watchdog import derive_watchdog_timers
@@ -59,8 +59,8 @@ def _drop_redundant_key(
 
 def _have_same_timers(intent: Intent, other_intent: Intent, switches: PlannedSwitches) -> bool:
     before, after = (
-        derive_watchdog_timers(intent, switches.most_ports),
-        derive_watchdog_timers(other_intent, switches.most_ports),
+        derive_watchdog_timers(intent, switches.max_ports_of_switch),
+        derive_watchdog_timers(other_intent, switches.max_ports_of_switch),
     )
     if before is None or after is None:
         return before is after
@@ -74,7 +74,8 @@ def _have_same_pattern_mtu(intent: Intent, other_intent: Intent, switches: Plann
         group: nodes[0].model for group, nodes in switches.groups.items() if not has_static_headroom(nodes[0].model)
     }
     return all(
-        pattern_mtu(intent, group, model) == pattern_mtu(other_intent, group, model) for group, model in models.items()
+        pattern_mtu_for_headroom(intent, group, model) == pattern_mtu_for_headroom(other_intent, group, model)
+        for group, model in models.items()
     )
 
 

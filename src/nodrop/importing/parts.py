@@ -80,6 +80,6 @@ def _number_or_text(text: str) -> object:
     return text if number is None else number
 
 
-def collect_facts(**facts: object) -> KeyTree:
+def facts_not_none(**facts: object) -> KeyTree:
     """Return the facts that exist, in order; None is a fact that does not exist."""
     return {key: value for key, value in facts.items() if value is not None}

@@ -7,10 +7,10 @@ from typing import NamedTuple
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.subject import natural_sort_key
 
-_MOST_CHOICES = 32
+_MAX_POD_NUMBERINGS = 32
 """Ways to number the pods of a tier that are tried, at most."""
 
-Pods = Mapping[int, int]
+PodByPart = Mapping[int, int]
 """The number of the pod, from 0, that each part is."""
 
 
@@ -33,7 +33,7 @@ class GroupDraft:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Level:
+class _PodLevel:
     """The parts that cables up to a tier make, and the groups whose pods these are."""
 
     part_of: Mapping[str, int]
@@ -52,7 +52,7 @@ class _PodNumbering(NamedTuple):
     """The ids of a pod for each group of some levels, and the pods of the lowest of these levels."""
 
     sizes: tuple[int, ...]
-    pods: Pods
+    pods: PodByPart
 
 
 def assign_pods(drafts: Iterable[GroupDraft], fabric: Fabric) -> None:
@@ -62,7 +62,7 @@ def assign_pods(drafts: Iterable[GroupDraft], fabric: Fabric) -> None:
     of pods suits get other ids.
     """
     drafts = tuple(drafts)
-    levels = [level for level in _levels(drafts, fabric) if level.drafts]
+    levels = [level for level in _pod_levels(drafts, fabric) if level.drafts]
     if not levels:
         return
     choices = [_PodNumbering((), {})]
@@ -70,22 +70,26 @@ def assign_pods(drafts: Iterable[GroupDraft], fabric: Fabric) -> None:
         above = levels[place + 1] if place + 1 < len(levels) else None
         choices = [
             _PodNumbering((*choice.sizes, *higher.sizes), choice.pods)
-            for choice in _choices(levels[place])
-            if (higher := next((each for each in choices if _is_nested(levels[place], choice, above, each)), None))
+            for choice in _pod_numberings_of_level(levels[place])
+            if (
+                higher := next(
+                    (each for each in choices if _are_pods_nested_evenly(levels[place], choice, above, each)), None
+                )
+            )
         ]
-    sizes = choices[0].sizes if choices else _renumber(levels)
+    sizes = choices[0].sizes if choices else _renumber_switches_by_pod(levels)
     for draft, size in zip((draft for level in levels for draft in level.drafts), sizes, strict=True):
         draft.per_pod = size
 
 
-def _levels(drafts: tuple[GroupDraft, ...], fabric: Fabric) -> Iterator[_Level]:
+def _pod_levels(drafts: tuple[GroupDraft, ...], fabric: Fabric) -> Iterator[_PodLevel]:
     """Yield the levels below the top tier, the lowest first; a group is of the first that has several parts for it."""
     waiting = list(drafts)
     for tier in range(1, max((draft.tier for draft in drafts), default=0)):
         tier_of = {device.name: draft.tier for draft in drafts for device in draft.devices if draft.tier <= tier}
         parts = [part for part in _connected_parts(tier_of, fabric) if len({tier_of[name] for name in part}) > 1]
         part_of = {name: place for place, part in enumerate(parts) for name in part}
-        level = _Level(part_of=part_of, far_ports=_far_ports(tier_of, fabric))
+        level = _PodLevel(part_of=part_of, far_ports=_far_ports(tier_of, fabric))
         if len(parts) > 1:
             for draft in [draft for draft in waiting if any(device.name in part_of for device in draft.devices)]:
                 level.drafts.append(draft)
@@ -122,7 +126,7 @@ def _connected_parts(names: Iterable[str], fabric: Fabric) -> list[list[str]]:
     return parts
 
 
-def _choices(level: _Level) -> Iterator[_PodNumbering]:
+def _pod_numberings_of_level(level: _PodLevel) -> Iterator[_PodNumbering]:
     """Yield the pods that the ids of all groups of a level allow, by the preference of the first group."""
     first, *others = (_pod_sizes(draft, level) for draft in level.drafts)
     for size, pods in first:
@@ -131,13 +135,13 @@ def _choices(level: _Level) -> Iterator[_PodNumbering]:
             yield _PodNumbering(sizes, pods)
 
 
-def _pod_sizes(draft: GroupDraft, level: _Level) -> list[tuple[int, Pods]]:
+def _pod_sizes(draft: GroupDraft, level: _PodLevel) -> list[tuple[int, PodByPart]]:
     """Return the ids of a pod by which each part of a group is a pod, and the pod of each part.
 
     Those by which switches at the same place have the same ports come first, then the fewest.
     """
     part_of, far_ports = level.part_of, level.far_ports
-    sizes: dict[tuple[tuple[int, int], ...], tuple[bool, int, Pods]] = {}
+    sizes: dict[tuple[tuple[int, int], ...], tuple[bool, int, PodByPart]] = {}
     pairs = [
         (device.name, number) for device, number in zip(draft.devices, draft.ids, strict=True) if device.name in part_of
     ]
@@ -150,7 +154,7 @@ def _pod_sizes(draft: GroupDraft, level: _Level) -> list[tuple[int, Pods]]:
                 key = tuple(pods.items())
                 sizes[key] = min(sizes.get(key, (True, size, pods)), (not alike, size, pods), key=lambda size: size[:2])
     ordered = sorted(sizes.values(), key=lambda size: size[:2])
-    return [(size, pods) for _, size, pods in ordered[:_MOST_CHOICES]]
+    return [(size, pods) for _, size, pods in ordered[:_MAX_POD_NUMBERINGS]]
 
 
 def do_mappings_agree(first: Mapping[int, object], second: Mapping[int, object]) -> bool:
@@ -158,24 +162,26 @@ def do_mappings_agree(first: Mapping[int, object], second: Mapping[int, object])
     return all(second.get(key, value) == value for key, value in first.items())
 
 
-def _parents(level: _Level, above: _Level) -> dict[int, int]:
+def _parent_parts(level: _PodLevel, above: _PodLevel) -> dict[int, int]:
     """Return the part of a higher level that each part of a level is in."""
     return {part: above.part_of[name] for name, part in level.part_of.items()}
 
 
-def _is_nested(level: _Level, choice: _PodNumbering, above: _Level | None, higher: _PodNumbering) -> bool:
+def _are_pods_nested_evenly(
+    level: _PodLevel, choice: _PodNumbering, above: _PodLevel | None, higher: _PodNumbering
+) -> bool:
     """Whether every pod of the higher level has the same number of pods of the lower one, counted through."""
     if above is None:
         return True
     pairs = [
         (choice.pods[part], higher.pods[parent])
-        for part, parent in _parents(level, above).items()
+        for part, parent in _parent_parts(level, above).items()
         if part in choice.pods and parent in higher.pods
     ]
-    return find_pod_ratio(pairs) is not None
+    return find_pods_per_upper_pod(pairs) is not None
 
 
-def find_pod_ratio(pairs: Iterable[tuple[int, int]]) -> int | None:
+def find_pods_per_upper_pod(pairs: Iterable[tuple[int, int]]) -> int | None:
     """Return how many pods, counted from 0, each pod above has, by pairs of a pod and the pod above it.
 
     The smallest such number; None where there is none.
@@ -188,13 +194,13 @@ def find_pod_ratio(pairs: Iterable[tuple[int, int]]) -> int | None:
     return least if most is None or least <= most else None
 
 
-def _renumber(levels: list[_Level]) -> tuple[int, ...]:
+def _renumber_switches_by_pod(levels: list[_PodLevel]) -> tuple[int, ...]:
     """Return the ids of a pod for each group after giving the switches numbers by pods, those of one pod together."""
     sizes: list[int] = []
-    above: _Level | None = None
-    pods_above: Pods = {}
+    above: _PodLevel | None = None
+    pods_above: PodByPart = {}
     for level in reversed(levels):
-        parents = _parents(level, above) if above else dict.fromkeys(range(level.part_count), 0)
+        parents = _parent_parts(level, above) if above else dict.fromkeys(range(level.part_count), 0)
         children: dict[int, list[int]] = {}
         for part in range(level.part_count):
             children.setdefault(parents[part], []).append(part)
@@ -204,12 +210,12 @@ def _renumber(levels: list[_Level]) -> tuple[int, ...]:
             for parent, parts in children.items()
             for place, part in enumerate(parts)
         }
-        sizes = [*(_renumber_group(draft, level, pods) for draft in level.drafts), *sizes]
+        sizes = [*(_renumber_group_by_pod(draft, level, pods) for draft in level.drafts), *sizes]
         above, pods_above = level, pods
     return tuple(sizes)
 
 
-def _renumber_group(draft: GroupDraft, level: _Level, pods: Pods) -> int:
+def _renumber_group_by_pod(draft: GroupDraft, level: _PodLevel, pods: PodByPart) -> int:
     """Return the ids of a pod after giving the switches of a group numbers by pods."""
     parts: dict[int, list[Device]] = {}
     for _, device in draft.numbered_devices:

@@ -7,7 +7,7 @@ from nodrop.model.addresses import interface_of
 
 Network = IPv4Network | IPv6Network
 InterfaceAddress = IPv4Interface | IPv6Interface
-ROUND_LENGTH_BY_VERSION = {4: 16, 6: 48}
+ROUND_PREFIX_LENGTH_BY_VERSION = {4: 16, 6: 48}
 """The prefix length of a pool that people write, where one of that length holds all."""
 
 
@@ -32,7 +32,9 @@ def find_spanning_pool(first_address: int, last: int, version: int, length: int 
     least = address_bits(version) - (last - first_address).bit_length()
     if first_address < 0:
         return None
-    for prefix_length in [length] if length is not None else [ROUND_LENGTH_BY_VERSION[version], *range(least, 0, -1)]:
+    for prefix_length in (
+        [length] if length is not None else [ROUND_PREFIX_LENGTH_BY_VERSION[version], *range(least, 0, -1)]
+    ):
         if prefix_length <= least and first_address % (1 << (address_bits(version) - prefix_length)) == 0:
             return network_class((first_address, prefix_length))
     return None

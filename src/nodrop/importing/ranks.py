@@ -33,7 +33,7 @@ def find_switch_tiers(fabric: Fabric, known: Mapping[str, int]) -> SwitchTiers:
     stated = {device.name: tier for device in fabric.devices if (tier := tier_of_device(device)) is not None} | dict(
         known
     )
-    graph = _Graph.of(fabric)
+    graph = _SwitchGraph.of(fabric)
     unknown = [name for name, role in roles.items() if isinstance(role, Unknown) and name not in known]
     if not unknown and not known and (lowest := min(stated.values(), default=0)) and len(set(stated.values())) > 1:
         why = "roles that are stated: nothing is below the lowest"
@@ -49,7 +49,7 @@ def find_switch_tiers(fabric: Fabric, known: Mapping[str, int]) -> SwitchTiers:
 
 
 @dataclass(frozen=True, slots=True)
-class _Graph:
+class _SwitchGraph:
     """The cables between the switches of a fabric."""
 
     cables: Mapping[str, Counter[str]]
@@ -59,7 +59,7 @@ class _Graph:
     ends: frozenset[End]
 
     @classmethod
-    def of(cls, fabric: Fabric) -> "_Graph":
+    def of(cls, fabric: Fabric) -> "_SwitchGraph":
         cables: dict[str, Counter[str]] = {device.name: Counter() for device in fabric.devices}
         addresses = {
             End(device.name, port.name): int(own[0].ip)
@@ -85,7 +85,7 @@ class _Graph:
 
 
 def _tiers_by_graph(
-    fabric: Fabric, graph: _Graph, unknown: list[str], stated: Mapping[str, int]
+    fabric: Fabric, graph: _SwitchGraph, unknown: list[str], stated: Mapping[str, int]
 ) -> tuple[dict[str, int], str]:
     """Return the tiers of switches without a stated one, and the evidence for them."""
     devices = {device.name: device for device in fabric.devices}
@@ -107,7 +107,7 @@ def _tiers_by_graph(
     return {name: tiers.get(name, 0) for name in unknown}, _BY_CABLES
 
 
-def _find_tiers(graph: _Graph, seeds: Mapping[str, int]) -> dict[str, int]:
+def _find_tiers(graph: _SwitchGraph, seeds: Mapping[str, int]) -> dict[str, int]:
     """Return the tiers of all switches that cables reach from some of known tiers.
 
     Where switches next to hosts have the lower address of every link, so has the lower end of any link. Else a switch
@@ -121,7 +121,7 @@ def _find_tiers(graph: _Graph, seeds: Mapping[str, int]) -> dict[str, int]:
     return _tiers_by_cabling(graph, seeds)
 
 
-def _tiers_by_addresses(graph: _Graph, seeds: Mapping[str, int]) -> dict[str, int]:
+def _tiers_by_addresses(graph: _SwitchGraph, seeds: Mapping[str, int]) -> dict[str, int]:
     """Return the tiers of switches where the lower end of each link has its lower address."""
     tiers, waiting = dict(seeds), list(seeds)
     while waiting:
@@ -133,26 +133,28 @@ def _tiers_by_addresses(graph: _Graph, seeds: Mapping[str, int]) -> dict[str, in
     return tiers
 
 
-def _tiers_by_cabling(graph: _Graph, seeds: Mapping[str, int]) -> dict[str, int]:
+def _tiers_by_cabling(graph: _SwitchGraph, seeds: Mapping[str, int]) -> dict[str, int]:
     """Return the tiers of switches, tier by tier upwards, where those that are cabled alike are in one tier."""
     tiers = dict(seeds)
     layer = list(seeds)
-    shapes = {(tier, _shape_of_switch(graph, name)) for name, tier in seeds.items()}
+    shapes = {(tier, _cabling_shape_of_switch(graph, name)) for name, tier in seeds.items()}
     while layer:
         above = {far: tiers[name] + 1 for name in layer for far in graph.cables[name] if far not in tiers}
         layer = sorted(above, key=natural_sort_key)
         for name in layer:
-            tiers[name] = above[name] - 2 if (above[name] - 2, _shape_of_switch(graph, name)) in shapes else above[name]
-        shapes |= {(tiers[name], _shape_of_switch(graph, name)) for name in layer}
+            tiers[name] = (
+                above[name] - 2 if (above[name] - 2, _cabling_shape_of_switch(graph, name)) in shapes else above[name]
+            )
+        shapes |= {(tiers[name], _cabling_shape_of_switch(graph, name)) for name in layer}
     return tiers
 
 
-def _shape_of_switch(graph: _Graph, name: str) -> tuple[frozenset[tuple[str, int]], bool]:
+def _cabling_shape_of_switch(graph: _SwitchGraph, name: str) -> tuple[frozenset[tuple[str, int]], bool]:
     """Return the cables of a switch, and whether it has the lower addresses of links, as the lower end of each has."""
     return frozenset(graph.cables[name].items()), bool(graph.low_ends[name])
 
 
-def _two_tiers_by_degree(graph: _Graph, names: list[str]) -> dict[str, int]:
+def _two_tiers_by_degree(graph: _SwitchGraph, names: list[str]) -> dict[str, int]:
     """Return tiers where nothing shows hosts: switches with most neighbors are above those with few."""
     most = max(len(graph.cables[name]) for name in names)
     tiers: dict[str, int] = {}
@@ -162,22 +164,25 @@ def _two_tiers_by_degree(graph: _Graph, names: list[str]) -> dict[str, int]:
     return tiers
 
 
-def _shows_hosts(device: Device, graph: _Graph) -> bool:
+def _shows_hosts(device: Device, graph: _SwitchGraph) -> bool:
     """Whether evidence shows that a switch has hosts: a side, an untagged VLAN with an address, or a description."""
     if any(vlan.addresses and not all(member.tagged for member in vlan.members) for vlan in known_rows(device.vlans)):
         return True
     return any(
         is_port_facing(port, "host") or (isinstance(port.side, Unknown) and parse_host_name(port.description))
-        for port in _free_ports(device, graph)
+        for port in _ports_without_cable_or_session(device, graph)
     )
 
 
-def _may_have_hosts(device: Device, graph: _Graph) -> bool:
+def _may_have_hosts(device: Device, graph: _SwitchGraph) -> bool:
     """Whether a switch has ports in use that lead to no switch and have no session."""
-    return any(port.enabled is True and not is_port_facing(port, "fabric") for port in _free_ports(device, graph))
+    return any(
+        port.enabled is True and not is_port_facing(port, "fabric")
+        for port in _ports_without_cable_or_session(device, graph)
+    )
 
 
-def _free_ports(device: Device, graph: _Graph) -> Iterator[Interface]:
+def _ports_without_cable_or_session(device: Device, graph: _SwitchGraph) -> Iterator[Interface]:
     """Yield the ports that are not shut, and have neither a cable to a switch nor a BGP session."""
     sessions = find_session_ports(device)
     return (

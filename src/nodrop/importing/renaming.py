@@ -14,13 +14,13 @@ def rename_switches(fabric: Fabric, new_names: Mapping[str, str]) -> Fabric:
     """Return a fabric with other names for its switches, and for ports where their platform is not written."""
     ports: dict[End, str] = {}
     devices = []
-    for device in map(_number_ports, fabric.devices):
+    for device in map(_assign_port_numbers, fabric.devices):
         if device.name not in new_names:
             continue
         platform = platforms.writable_platform_for(device.platform)
         interfaces, new_ports = [], {}
         for port in device.interfaces:
-            new = _port_name(device, platform, port)
+            new = _port_name_on_platform(device, platform, port)
             new_ports[port.name] = new
             interfaces.append(port if new == port.name else replace(port, name=new))
         ports |= {End(device.name, old): new for old, new in new_ports.items() if old != new}
@@ -44,7 +44,7 @@ def replace_ends(links: Iterable[Link], end: Callable[[End], End]) -> tuple[Link
     return tuple(sorted(renamed, key=lambda link: (link.a, link.b)))
 
 
-def _number_ports(device: Device) -> Device:
+def _assign_port_numbers(device: Device) -> Device:
     """Return a switch whose ports have numbers: those of its model where all have some, else in their order."""
     if not all(isinstance(interface.port, Unknown) for interface in device.interfaces):
         return device
@@ -68,7 +68,7 @@ def _ports_from_model(device: Device, names: list[str]) -> list[Port] | None:
     return [port for port in ports if port] if len(ports) == len(names) else None
 
 
-def _port_name(device: Device, platform: str, port: Interface) -> str:
+def _port_name_on_platform(device: Device, platform: str, port: Interface) -> str:
     if platform == device.platform or isinstance(device.model, Unknown) or not isinstance(port.port, Port):
         return port.name
     splits = sum(

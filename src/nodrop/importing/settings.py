@@ -5,16 +5,16 @@ from typing import Any
 
 from nodrop.design.buffers import EXPONENT_BY_ALPHA
 from nodrop.design.host_settings import ect_tos_of_dscp
-from nodrop.design.routing import PATH_COUNT
+from nodrop.design.routing import SET_BANDWIDTH_BY_PATH_COUNT
 from nodrop.design.topology import ROLES_BY_TIER
 from nodrop.hardware.shares import lossless_share_percent
-from nodrop.importing.classes import format_size, known_classes
-from nodrop.importing.parts import DerivedPart, KeyPath, KeyTree, MissingKey, collect_facts
-from nodrop.importing.tier_view import Cables, SwitchGroup, TierView, are_switches_unlinked, most_common_value
-from nodrop.importing.tiers import missing_groups
+from nodrop.importing.classes import format_size, stated_or_inferred_classes
+from nodrop.importing.parts import DerivedPart, KeyPath, KeyTree, MissingKey, facts_not_none
+from nodrop.importing.tier_view import CableLookup, SwitchGroup, TierView, are_switches_unlinked, most_common_value
+from nodrop.importing.tiers import names_of_unread_groups
 from nodrop.model.addresses import address_of
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers
-from nodrop.model.fabric import CounterStream, Device, Host, Interface, Side, Trimming
+from nodrop.model.fabric import CounterStream, Device, Host, Interface, PortSide, Trimming
 from nodrop.model.modes import PFC_MODES
 from nodrop.model.nics import ROCE_HEADERS_BYTES
 from nodrop.model.qos import PfcWatchdog, QosProfile, WatchdogConditions
@@ -27,14 +27,14 @@ _ALPHA_BY_EXPONENT = {exponent: int(text) if text.isdecimal() else text for text
 _RDMA_MTUS = (4096, 2048, 1024, 512, 256)
 
 
-def derive_fabric(sight: TierView) -> DerivedPart:
+def derive_name_mode_and_mtu(sight: TierView) -> DerivedPart:
     """Return the fabric's name, mode and MTU."""
     mtu = most_common_value(_values_of_active_ports(sight, "mtu_bytes"))
     mode = sight.fabric.mode
     plain = not any(isinstance(port.qos, QosProfile) for box in sight.boxes for port in box.device.interfaces)
     return DerivedPart(
         guessed={("mode",): "no port has QoS, so that nothing pauses"} if plain else {},
-        keys=collect_facts(
+        keys=facts_not_none(
             nodrop=1,
             fabric=sight.fabric.name,
             mode=None if mode == "lossless" else mode,
@@ -43,7 +43,7 @@ def derive_fabric(sight: TierView) -> DerivedPart:
     )
 
 
-def derive_watchdog(tier_view: TierView, cables: Cables) -> DerivedPart:
+def derive_watchdog(tier_view: TierView, cables: CableLookup) -> DerivedPart:
     """Return all timers of the watchdogs as they are stated, else as most ports of a side have them."""
     profiles = (port.qos for box in tier_view.boxes for port in box.device.interfaces)
     if tier_view.fabric.mode not in PFC_MODES or not any(isinstance(profile, QosProfile) for profile in profiles):
@@ -51,7 +51,7 @@ def derive_watchdog(tier_view: TierView, cables: Cables) -> DerivedPart:
     policy = tier_view.fabric.policy
     sides: KeyTree = {}
     alone = are_switches_unlinked(tier_view, cables)
-    wanted_of: dict[str, tuple[Side, PfcWatchdog | None | Unknown]] = {
+    wanted_of: dict[str, tuple[PortSide, PfcWatchdog | None | Unknown]] = {
         "hosts": ("host", policy.host_watchdog),
         "fabric": ("fabric", policy.fabric_watchdog),
     }
@@ -68,7 +68,7 @@ def derive_watchdog(tier_view: TierView, cables: Cables) -> DerivedPart:
         if watched is None:
             sides[key] = "off" if key == "fabric" else {}
             continue
-        sides[key] = collect_facts(
+        sides[key] = facts_not_none(
             detection=_format_ms(watched.detection_ms),
             restoration=_format_ms(watched.restoration_ms),
             action=_text_or_none(watched.action),
@@ -78,7 +78,7 @@ def derive_watchdog(tier_view: TierView, cables: Cables) -> DerivedPart:
     }
     polling = f"{min(pollings)}ms" if len(pollings) == 1 else None
     watchdog_conditions = most_common_value(box.device.watchdog_conditions for box in tier_view.boxes)
-    keys = collect_facts(
+    keys = facts_not_none(
         **sides,
         polling=polling,
         stuck=_stuck_queue_conditions(watchdog_conditions)
@@ -88,7 +88,7 @@ def derive_watchdog(tier_view: TierView, cables: Cables) -> DerivedPart:
     return DerivedPart(keys={"pfc": {"watchdog": keys}})
 
 
-def _usual_watchdog_of_side(sight: TierView, cables: Cables, side: Side) -> PfcWatchdog | None:
+def _usual_watchdog_of_side(sight: TierView, cables: CableLookup, side: PortSide) -> PfcWatchdog | None:
     """Return the watchdog of most ports of a side, counting those with the most stated values."""
     pfc_watchdogs = [
         profile.pfc_watchdog
@@ -103,7 +103,7 @@ def _usual_watchdog_of_side(sight: TierView, cables: Cables, side: Side) -> PfcW
     return most_common_value(whole_pfc_watchdogs or pfc_watchdogs)
 
 
-def _qos_profiles_of_side(sight: TierView, cables: Cables, side: Side) -> Iterator[QosProfile]:
+def _qos_profiles_of_side(sight: TierView, cables: CableLookup, side: PortSide) -> Iterator[QosProfile]:
     """Yield the known QoS profiles of the ports of a side."""
     for group in sight.groups:
         usually = "fabric" if group.tier else "host"
@@ -135,7 +135,7 @@ def _stuck_queue_conditions(watchdog_conditions: WatchdogConditions) -> KeyTree:
         watchdog_conditions.sent_frames,
         watchdog_conditions.queue_percent,
     )
-    return collect_facts(
+    return facts_not_none(
         paused=None if paused is None or paused % 100 else f"{paused // 100}%",
         sent=sent,
         fill=None if fill is None else f"{fill}%",
@@ -163,7 +163,7 @@ def derive_buffers(tier_view: TierView) -> DerivedPart:
         for box in tier_view.boxes
         if isinstance(box.device.dynamic_buffers, DynamicBuffers) and _can_set_traffic_pattern(box.device.platform)
     }
-    keys = collect_facts(
+    keys = facts_not_none(
         lossless_pool=None if planned in (None, 90) else f"{planned}%",
         alpha=None if exponent in (None, 0) else _ALPHA_BY_EXPONENT.get(exponent),
         shared_headroom=None if not ratio else "on" if ratio == 1 else ratio,
@@ -224,11 +224,11 @@ def derive_trimming(tier_view: TierView) -> DerivedPart:
     )
     implied = (None,) if tier_view.fabric.mode == "uec" else (None, 256)  # in mode uec, the key turns trimming on
     bytes_kept = None if device_trimming.size_bytes in implied else format_size(device_trimming.size_bytes)
-    keys = collect_facts(size=bytes_kept, into=None if into == "trimmed" else into)
+    keys = facts_not_none(size=bytes_kept, into=None if into == "trimmed" else into)
     return DerivedPart(keys={"trimming": keys} if keys else {})
 
 
-def derive_hosts(tier_view: TierView) -> DerivedPart:
+def derive_nic_settings(tier_view: TierView) -> DerivedPart:
     """Return how the NICs are set, as most hosts are stated to be."""
     known_hosts = tier_view.fabric.hosts
 
@@ -248,7 +248,7 @@ def derive_hosts(tier_view: TierView) -> DerivedPart:
     fifo_class = _class_of_tos(tier_view, fifo) if fifo is not None else None
     if fifo is not None and fifo_class is None:
         unlike_hosts.append(f"control messages of NCCL with ToS {fifo}, which is not the first of a class")
-    keys = collect_facts(
+    keys = facts_not_none(
         tos=most("tos"),
         cnp_dscp=most("cnp_dscp"),
         fifo_class=fifo_class,
@@ -264,7 +264,7 @@ def derive_hosts(tier_view: TierView) -> DerivedPart:
 
 def _class_of_tos(sight: TierView, tos: int) -> str | None:
     """Return the class whose first DSCP makes a ToS byte."""
-    classes = (traffic_class for traffic_class in known_classes(sight)[0] if traffic_class.dscp)
+    classes = (traffic_class for traffic_class in stated_or_inferred_classes(sight)[0] if traffic_class.dscp)
     return next(
         (traffic_class.name for traffic_class in classes if ect_tos_of_dscp(min(traffic_class.dscp)) == tos), None
     )
@@ -282,7 +282,7 @@ def _differing_host_settings(known_hosts: tuple[Host, ...]) -> Iterable[str]:
             yield f"hosts have several values of {name}: {', '.join(sorted(values))}; an intent has one"
 
 
-def derive_services(tier_view: TierView) -> DerivedPart:
+def derive_services_and_drained(tier_view: TierView) -> DerivedPart:
     """Return the services, and the switches that are drained."""
     devices = [box.device for box in tier_view.boxes]
 
@@ -298,17 +298,17 @@ def derive_services(tier_view: TierView) -> DerivedPart:
             remarks.append(f"{name}: {', '.join(names)}; an intent has addresses")
         return [server for server in most if address_of(server)] or None
 
-    snmp = collect_facts(
+    snmp = facts_not_none(
         location=most_common_value(every("snmp_location")), contact=most_common_value(every("snmp_contact"))
     )
     collectors = most_common_value(rows for rows in every("otlp_collectors") if rows)
     stream = most_common_value(rows for rows in every("high_frequency") if rows)
-    telemetry = collect_facts(
+    telemetry = facts_not_none(
         high_frequency=_high_frequency_settings(stream or ()),
         gnmi=True if any(every("gnmi_port")) else None,
         otlp=[collector.key for collector in collectors] if collectors else None,
     )
-    keys = collect_facts(
+    keys = facts_not_none(
         ntp=list_servers("ntp_servers"), syslog=list_servers("syslog_servers"), dns=list_servers("dns_servers"),
         snmp=snmp or None, telemetry=telemetry or None,
     )  # fmt: skip
@@ -328,7 +328,7 @@ def _is_switch_drained(device: Device) -> bool:
     return isinstance(device.bgp, Bgp) and device.bgp.graceful_shutdown
 
 
-def derive_routing(tier_view: TierView, cables: Cables) -> DerivedPart:
+def derive_routing(tier_view: TierView, cables: CableLookup) -> DerivedPart:
     """Return AS numbers, how sessions go, and how flows are spread."""
     processes = {box.device.name: box.device.bgp for box in tier_view.boxes if isinstance(box.device.bgp, Bgp)}
     neighbors = [neighbor for bgp in processes.values() for neighbor in known_rows(bgp.neighbors)]
@@ -336,7 +336,7 @@ def derive_routing(tier_view: TierView, cables: Cables) -> DerivedPart:
     lacking: dict[KeyPath, MissingKey] = {}
     guessed: dict[KeyPath, str] = {}
     rules = {group.name: (group.tier > 0, _infer_asn_rule(group, processes)) for group in reversed(tier_view.groups)}
-    rules |= {name: (name != ROLES_BY_TIER[0], None) for name in missing_groups(tier_view, cables)}
+    rules |= {name: (name != ROLES_BY_TIER[0], None) for name in names_of_unread_groups(tier_view, cables)}
     for name, (is_upper, found_asn) in rules.items():
         if found_asn is None:
             beyond = most_common_value(
@@ -352,7 +352,7 @@ def derive_routing(tier_view: TierView, cables: Cables) -> DerivedPart:
         box.device.hash_fields for box in tier_view.boxes if isinstance(box.device.hash_fields, tuple)
     )
     unnumbered = bool(neighbors) and sum(neighbor.interface is not None for neighbor in neighbors) * 2 > len(neighbors)
-    keys = collect_facts(
+    keys = facts_not_none(
         sessions="unnumbered" if unnumbered else None,
         asn=asn or None,
         delivery="tables" if any(box.device.routing_tables is True for box in tier_view.boxes) else None,
@@ -369,7 +369,7 @@ def _infer_balancing(tier_view: TierView) -> str | None:
         return "adaptive"
     processes = [box.device.bgp for box in tier_view.boxes if isinstance(box.device.bgp, Bgp)]
     rules = (rule for process in processes for route_map in process.route_maps for rule in route_map.rules)
-    return "weighted" if any(PATH_COUNT in rule.sets for rule in rules) else None
+    return "weighted" if any(SET_BANDWIDTH_BY_PATH_COUNT in rule.sets for rule in rules) else None
 
 
 def _infer_asn_rule(group: SwitchGroup, processes: Mapping[str, Bgp]) -> tuple[Any, list[str]] | None:
@@ -380,7 +380,7 @@ def _infer_asn_rule(group: SwitchGroup, processes: Mapping[str, Bgp]) -> tuple[A
     pairs = [(box, bgp.asn) for box in group.boxes if (bgp := processes.get(box.device.name))]
     if not pairs:
         return None
-    ways: dict[str, list[int]] = {"+": [box.number for box, _ in pairs]}
+    ways: dict[str, list[int]] = {"+": [box.number_in_tier for box, _ in pairs]}
     if group.tier:
         pods = {"+pod": [group.pod(box.id) for box, _ in pairs]} if group.per_pod else {}
         ways = {"": [0] * len(pairs), **pods, **ways}

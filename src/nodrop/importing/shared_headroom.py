@@ -4,7 +4,7 @@ from nodrop.design.modes import has_pfc
 from nodrop.design.static_buffers import design_static_buffers, has_static_headroom
 from nodrop.design.topology import model_of, topology_of
 from nodrop.importing.tier_view import TierView, most_common_value
-from nodrop.intent.schema import MAX_SHARED_HEADROOM_RATIO, Intent
+from nodrop.intent.schema import MAX_HEADROOM_OVERSUBSCRIPTION, Intent
 from nodrop.model.buffers import BufferPool
 from nodrop.model.states import known_rows
 
@@ -20,7 +20,7 @@ def find_shared_headroom_ratio(tier_view: TierView, intent: Intent) -> int | Non
     own_boxes = [box for each in tier_view.tier(group.tier) for box in each.boxes]
     pools = (known_rows(box.device.buffer_pools) for box in own_boxes)
     target_bytes = most_common_value(size for own_pools in pools if (size := _shared_headroom_bytes(own_pools)))
-    ratios: tuple[int | None, ...] = (None, *range(2, MAX_SHARED_HEADROOM_RATIO + 1))
+    ratios: tuple[int | None, ...] = (None, *range(2, MAX_HEADROOM_OVERSUBSCRIPTION + 1))
     for candidate in ratios:
         shared = intent.buffers.model_copy(update={"shared_headroom": "off" if candidate is None else candidate})
         buffers = design_static_buffers(intent.model_copy(update={"buffers": shared}), group, model_of(group))

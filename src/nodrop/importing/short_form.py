@@ -17,7 +17,7 @@ _SHORT_KEY_BY_LINK_KEY = {
     "peer_slots": "spine_slots",
     "slots": "leaf_slots",
 }
-_GROUP_ONLY_KEYS = {"offset", "per_pod", "max_oversubscription"}
+_GROUPS_FORM_ONLY_KEYS = {"offset", "per_pod", "max_oversubscription"}
 
 KEY_ORDER_BY_PATH: Mapping[KeyPath, tuple[str, ...]] = {
     ("topology",): (
@@ -49,7 +49,9 @@ def shorten_topology(draft: DerivedPart) -> DerivedPart:
         return draft
     groups = draft.keys["topology"]["groups"] | {at[2]: {} for at in draft.lacking if at[:2] == _GROUPS_KEY_PATH}
     links = groups.get(_LOWER, {}).get("uplinks", {})
-    plain = groups.keys() == {_LOWER, _UPPER} and not any(_GROUP_ONLY_KEYS & group.keys() for group in groups.values())
+    plain = groups.keys() == {_LOWER, _UPPER} and not any(
+        _GROUPS_FORM_ONLY_KEYS & group.keys() for group in groups.values()
+    )
     if not plain or groups[_LOWER].get("tier", 1) != 1 or any("peer_ports" in each for each in links.values()):
         return draft
     tree: KeyTree = {}
@@ -72,10 +74,10 @@ def shorten_topology(draft: DerivedPart) -> DerivedPart:
             _SHORT_KEY_BY_LINK_KEY.get(key, key): value for key, value in no_links.example.items() if key != "ports"
         }
         lacking |= {_UPLINKS_KEY_PATH: no_links._replace(example=words)}
-    return replace(draft, keys=keys, guessed=_move_keys(draft.guessed), lacking=_move_keys(lacking))
+    return replace(draft, keys=keys, guessed=_shorten_keys(draft.guessed), lacking=_shorten_keys(lacking))
 
 
-def _move_keys(by_keys: Mapping[KeyPath, _T]) -> dict[KeyPath, _T]:
+def _shorten_keys(by_keys: Mapping[KeyPath, _T]) -> dict[KeyPath, _T]:
     """Return values by the keys of the short form."""
     return {moved: value for at, value in by_keys.items() if (moved := _short_key_path(at))}
 

@@ -26,13 +26,13 @@ _KEY_ORDER_BY_PATH: Mapping[KeyPath, tuple[str, ...]] = {
     ("addressing",): ("loopbacks", "links", "endpoints", "oob"),
 }
 _BLOCK_STYLE_PATHS = ("topology", "topology.groups", "endpoints", "classes", "pfc", "pfc.watchdog", "devices")
-_SHEET: KeyPath = ("topology", "cables")
+_CABLING_SHEET_KEY_PATH: KeyPath = ("topology", "cables")
 _EXTRA_KEY = "extra"
 _MAX_LINE_CHARACTERS = 160
-_PLAIN_TEXT_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/+-]*")
+_UNQUOTED_TEXT_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/+-]*")
 _READ_AS_NUMBER_PATTERN = re.compile(r"[0-9]+(\.[0-9]+)?|[0-9]+\.[0-9]*")
 _YAML_NON_TEXT_WORDS = ("null", "true", "false", "yes", "no", "on", "off", "y", "n")
-_UNQUOTED_WORDS = ("on", "off")
+_WORDS_LEFT_UNQUOTED = ("on", "off")
 """Words that are texts in YAML 1.2, and that intents have as they are."""
 
 
@@ -102,9 +102,9 @@ def _format_value_lines(draft: DerivedPart, at: KeyPath, value: Any) -> Iterator
         for line in _format_value_lines(replace(draft, guessed={}), at, value.example):
             yield f"{indent}# {line.removeprefix(indent)}"
         return
-    if at == _SHEET:
+    if at == _CABLING_SHEET_KEY_PATH:
         yield f"{indent}{at[-1]}:"
-        yield from (f"{indent}  - {_format_text(row)}" for row in value)
+        yield from (f"{indent}  - {_quote_text_if_needed(row)}" for row in value)
         return
     above = [why for keys, why in draft.guessed.items() if keys == at]
     block = (
@@ -173,18 +173,18 @@ def _format_flow_value(at: KeyPath, value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, float):
         return f"{value:g}"
-    return str(value) if isinstance(value, int) else _format_text(str(value))
+    return str(value) if isinstance(value, int) else _quote_text_if_needed(str(value))
 
 
 def _format_key(text: str) -> str:
-    return _format_text(text)
+    return _quote_text_if_needed(text)
 
 
-def _format_text(text: str) -> str:
+def _quote_text_if_needed(text: str) -> str:
     """Spell a text: as it stands where YAML takes it for just that, else in quotes."""
     plain = (
-        _PLAIN_TEXT_PATTERN.fullmatch(text) or (text.endswith("%") and text[:-1].isdecimal())
+        _UNQUOTED_TEXT_PATTERN.fullmatch(text) or (text.endswith("%") and text[:-1].isdecimal())
     ) and not _READ_AS_NUMBER_PATTERN.fullmatch(text)
-    if plain and (text not in _YAML_NON_TEXT_WORDS or text in _UNQUOTED_WORDS):
+    if plain and (text not in _YAML_NON_TEXT_WORDS or text in _WORDS_LEFT_UNQUOTED):
         return text
     return json.dumps(text, ensure_ascii=False)

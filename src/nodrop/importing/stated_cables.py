@@ -2,17 +2,17 @@
 
 from collections.abc import Iterable, Mapping
 
-from nodrop.importing.parts import DerivedPart, KeyTree, collect_facts
-from nodrop.importing.tier_view import Cables, GroupedSwitch, TierView, most_common_value
+from nodrop.importing.parts import DerivedPart, KeyTree, facts_not_none
+from nodrop.importing.tier_view import CableLookup, GroupedSwitch, TierView, most_common_value
 from nodrop.importing.uplinks import are_on_copper, derive_cable, links_of_runs
 from nodrop.model.fabric import End, Link, Port
 from nodrop.units import show_speed
 
 
-def state_cables(tier_view: TierView, cables: Cables) -> DerivedPart | None:
+def derive_cable_sheet(tier_view: TierView, cables: CableLookup) -> DerivedPart | None:
     """Return the topology of a sheet without its groups; None where a port's speed or number is not known."""
     pairs = [(lower, upper) for lower in tier_view.groups for upper in tier_view.groups]
-    runs = [run for pair in pairs for run in cables.runs(*pair)]
+    runs = [run for pair in pairs for run in cables.cables_between_groups(*pair)]
     ends = [end for run in runs for end in (run.link.a, run.link.b)]
     ports = [cables.port(end) for end in ends]
     speeds = [port.speed_mbps for port in ports if port and isinstance(port.speed_mbps, int)]
@@ -27,30 +27,32 @@ def state_cables(tier_view: TierView, cables: Cables) -> DerivedPart | None:
     usual_facts = {"speed": show_speed(speed or 0), "media": media, "length": f"{length}m"}
     tiers = {name: group.tier for name, group in tier_view.group_of_switch.items()}
     rows = [
-        _row(run.link, sorted((run.link.a, run.link.b), key=lambda end: tiers[end.node]), boxes, cables, usual_facts)
+        _format_cable_row(
+            run.link, sorted((run.link.a, run.link.b), key=lambda end: tiers[end.node]), boxes, cables, usual_facts
+        )
         for run in runs
     ]
     return DerivedPart(keys={"topology": {"kind": "cabling", **usual_facts, "cables": rows}}, guessed=guessed)
 
 
-def _row(
-    link: Link, ends: Iterable[End], boxes: Mapping[str, GroupedSwitch], cables: Cables, usual_facts: KeyTree
+def _format_cable_row(
+    link: Link, ends: Iterable[End], boxes: Mapping[str, GroupedSwitch], cables: CableLookup, usual_facts: KeyTree
 ) -> str:
     """Return the text of a cable: its ends, and what differs from most cables."""
     port = cables.port(link.a)
     length = link.length_m if isinstance(link.length_m, int) else port.cable_length_m if port else None
-    facts = collect_facts(
+    facts = facts_not_none(
         length=f"{length}m" if isinstance(length, int) else None,
         media=link.media if isinstance(link.media, str) else None,
         speed=show_speed(port.speed_mbps) if port and isinstance(port.speed_mbps, int) else None,
     )
     words = [str(value) for key, value in facts.items() if value != usual_facts[key]]
-    return " ".join(("--".join(f"{end.node}:{_word(boxes[end.node], end, cables)}" for end in ends), *words))
+    return " ".join(("--".join(f"{end.node}:{_sheet_port_name(boxes[end.node], end, cables)}" for end in ends), *words))
 
 
-def _word(box: GroupedSwitch, end: End, cables: Cables) -> str:
+def _sheet_port_name(box: GroupedSwitch, end: End, cables: CableLookup) -> str:
     """Return a port as a sheet names it: a whole panel port by its name, a part by numbers, which leave no doubt."""
     port = cables.port(end)
-    if port is None or not isinstance(port.port, Port) or box.parts(port.port.panel) == 1:
+    if port is None or not isinstance(port.port, Port) or box.split_count_of_panel(port.port.panel) == 1:
         return end.port
     return f"{port.port.panel}/{port.port.split + 1}"

@@ -12,14 +12,14 @@ from nodrop.design.topology import ROLES_BY_TIER
 from nodrop.hardware import switch
 from nodrop.hardware.schema import Switch
 from nodrop.model.addresses import address_of, interface_of
-from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Port, Side
+from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Port, PortSide
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown, known_rows
 
-_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_SWITCH_OR_HOST_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """What may be the name of a switch or host, in a text."""
 
-DEFAULT_SPEED_MBPS = 100_000
+ASSUMED_PORT_SPEED_MBPS = 100_000
 """The speed of a port of which no file says one."""
 _SPLIT_COUNTS = (1, 2, 4, 8)
 
@@ -36,7 +36,7 @@ class GroupedSwitch(NamedTuple):
     """What its group adds to an id for addresses and AS numbers."""
 
     @property
-    def number(self) -> int:
+    def number_in_tier(self) -> int:
         """Return its number in its tier."""
         return self.offset + self.id
 
@@ -49,16 +49,16 @@ class GroupedSwitch(NamedTuple):
         """Return its port of that name."""
         return next((interface for interface in self.device.interfaces if interface.name == name), None)
 
-    def parts(self, panel: int) -> int:
+    def split_count_of_panel(self, panel: int) -> int:
         """Return the number of ports that a panel port is split into, not all of them necessarily present."""
         port_count = sum(
             isinstance(interface.port, Port) and interface.port.panel == panel for interface in self.device.interfaces
         )
         return next((split_count for split_count in _SPLIT_COUNTS if split_count >= port_count), _SPLIT_COUNTS[-1])
 
-    def fewer_lanes(self, port: Interface) -> int | None:
+    def reduced_lanes_of_port(self, port: Interface) -> int | None:
         """Return the lanes of a port that uses some of its panel port's, the others being unused; None for others."""
-        if self.model is None or not isinstance(port.port, Port) or self.parts(port.port.panel) > 1:
+        if self.model is None or not isinstance(port.port, Port) or self.split_count_of_panel(port.port.panel) > 1:
             return None
         group = self.model.group(port.port.panel)
         splits = (split for split in group.narrow if split.lanes == port.lanes) if group else ()
@@ -86,7 +86,7 @@ class SwitchGroup:
         """Return the role of its switches."""
         return ROLES_BY_TIER[self.tier]
 
-    def position(self, number: int) -> int:
+    def position_in_pod(self, number: int) -> int:
         """Return the place of an id in its pod, from 1; the id itself where there are no pods."""
         return number if self.per_pod is None else (number - 1) % self.per_pod + 1
 
@@ -146,7 +146,7 @@ class TierView:
         return {box.device.name: group for group in self.groups for box in group.boxes}
 
     @property
-    def switch_names(self) -> dict[Identity, str]:
+    def name_in_files_by_identity(self) -> dict[Identity, str]:
         """Return the names of switches in their files."""
         return {
             switch_identity(group.role, group.name, box.id, max(group.pod(box.id), 1)): box.was
@@ -156,10 +156,10 @@ class TierView:
 
     def restore_names(self, text: str) -> str:
         """Return a text about an intent's result with the names that switches have in their files."""
-        return _NAME_PATTERN.sub(lambda match: self.was.get(match[0], match[0]), text)
+        return _SWITCH_OR_HOST_NAME_PATTERN.sub(lambda match: self.was.get(match[0], match[0]), text)
 
 
-class Cables:
+class CableLookup:
     """The cables of a fabric, looked up once."""
 
     def __init__(self, tier_view: TierView) -> None:
@@ -169,7 +169,7 @@ class Cables:
         self.links = tier_view.fabric.links
 
     @cached_property
-    def _runs(self) -> dict[tuple[str, str], tuple[GroupCable, ...]]:
+    def _cables_by_group_pair(self) -> dict[tuple[str, str], tuple[GroupCable, ...]]:
         found: dict[tuple[str, str], list[GroupCable]] = {}
         for link in self.links:
             for lower, upper in ((link.a, link.b), (link.b, link.a)):
@@ -186,11 +186,11 @@ class Cables:
     @property
     def pairs_of_groups(self) -> frozenset[tuple[str, str]]:
         """Return the names of groups, the lower one first, between which there are cables of numbered ports."""
-        return frozenset(self._runs)
+        return frozenset(self._cables_by_group_pair)
 
-    def runs(self, lower: SwitchGroup, upper: SwitchGroup) -> tuple[GroupCable, ...]:
+    def cables_between_groups(self, lower: SwitchGroup, upper: SwitchGroup) -> tuple[GroupCable, ...]:
         """Return the cables between two groups whose ports are known by number, in order."""
-        return self._runs.get((lower.name, upper.name), ())
+        return self._cables_by_group_pair.get((lower.name, upper.name), ())
 
     @cached_property
     def switch_link_ends(self) -> frozenset[End]:
@@ -211,7 +211,7 @@ class Cables:
     @cached_property
     def _downward_ports(self) -> dict[str, frozenset[str]]:
         ports: dict[str, set[str]] = {}
-        for runs in self._runs.values():
+        for runs in self._cables_by_group_pair.values():
             for run in runs:
                 for end in (run.link.a, run.link.b):
                     other = run.link.b if end is run.link.a else run.link.a
@@ -241,7 +241,7 @@ class Cables:
         return self._ports.get((end.node, end.port))
 
 
-def are_switches_unlinked(tier_view: TierView, cables: Cables) -> bool:
+def are_switches_unlinked(tier_view: TierView, cables: CableLookup) -> bool:
     """Whether it is known that the switches have no sessions, and no links among them."""
     processes = [box.device.bgp for box in tier_view.boxes]
     alone = all(isinstance(process, Bgp) and process.neighbors == () for process in processes)
@@ -278,7 +278,7 @@ def _neighbor_addresses(device: Device) -> Iterator[str]:
     )
 
 
-def is_port_facing(port: Interface, port_side: Side) -> bool:
+def is_port_facing(port: Interface, port_side: PortSide) -> bool:
     """Whether it is known that a port is towards hosts, or towards switches."""
     return not isinstance(port.side, Unknown) and port.side == port_side
 

@@ -7,10 +7,10 @@ from nodrop import platforms
 from nodrop.design.topology import ROLES_BY_TIER
 from nodrop.hardware import switch, switches
 from nodrop.hardware.schema import Switch
-from nodrop.importing.parts import DerivedPart, KeyPath, KeyTree, MissingKey, collect_facts, format_number_ranges
+from nodrop.importing.parts import DerivedPart, KeyPath, KeyTree, MissingKey, facts_not_none, format_number_ranges
 from nodrop.importing.tier_view import (
-    DEFAULT_SPEED_MBPS,
-    Cables,
+    ASSUMED_PORT_SPEED_MBPS,
+    CableLookup,
     GroupedSwitch,
     TierView,
     are_switches_unlinked,
@@ -27,18 +27,18 @@ _MODEL, _VENDOR = "SN4700", "NVIDIA"
 """What stands as an example of a model where none fits, and whose models are named first."""
 
 
-def derive_tiers(tier_view: TierView, cables: Cables) -> DerivedPart:
+def derive_tiers(tier_view: TierView, cables: CableLookup) -> DerivedPart:
     """Return the groups of all tiers."""
     keys: KeyTree = {}
     guessed: dict[KeyPath, str] = {}
     lacking: dict[KeyPath, MissingKey] = {}
-    notes = list(_switches_outside_tiers(tier_view))
+    notes = list(_describe_switches_outside_tiers(tier_view))
     for group in tier_view.groups:
         at, own_boxes = group.keys, group.boxes
         model = most_common_value(box.device.model for box in own_boxes if not isinstance(box.device.model, Unknown))
         platform = most_common_value(platforms.writable_platform_for(box.device.platform) for box in own_boxes) or ""
         version, how = _find_version(own_boxes, platform)
-        keys[group.name] = collect_facts(
+        keys[group.name] = facts_not_none(
             tier=group.tier + 1,
             ids=format_number_ranges(box.id for box in own_boxes),
             offset=group.offset or None,
@@ -59,8 +59,8 @@ def derive_tiers(tier_view: TierView, cables: Cables) -> DerivedPart:
             guessed[(*at, "version")] = how
         if group.tier in tier_view.guessed:
             guessed[(*at, "ids")] = f"which switches these are follows from {tier_view.guessed[group.tier]}"
-        notes += _switches_of_other_kind(own_boxes, model, platform)
-    for name in missing_groups(tier_view, cables):
+        notes += _describe_switches_of_other_kind(own_boxes, model, platform)
+    for name in names_of_unread_groups(tier_view, cables):
         lacking["topology", "groups", name] = MissingKey(
             f"no switch is known to be a {name}", _make_example_group(tier_view)
         )
@@ -69,7 +69,7 @@ def derive_tiers(tier_view: TierView, cables: Cables) -> DerivedPart:
     )
 
 
-def missing_groups(tier_view: TierView, cables: Cables) -> tuple[str, ...]:
+def names_of_unread_groups(tier_view: TierView, cables: CableLookup) -> tuple[str, ...]:
     """Return the names of groups that must exist though none of their switches was read: below or above the others."""
     if are_switches_unlinked(tier_view, cables):
         return ()
@@ -107,8 +107,8 @@ def find_fitting_model(own_boxes: tuple[GroupedSwitch, ...], platform: str) -> s
     needed_ports = {
         (
             interface.port.panel,
-            box.parts(interface.port.panel),
-            interface.speed_mbps if isinstance(interface.speed_mbps, int) else DEFAULT_SPEED_MBPS,
+            box.split_count_of_panel(interface.port.panel),
+            interface.speed_mbps if isinstance(interface.speed_mbps, int) else ASSUMED_PORT_SPEED_MBPS,
         )
         for box in own_boxes
         for interface in box.device.interfaces
@@ -167,7 +167,7 @@ def _find_style(own_boxes: tuple[GroupedSwitch, ...], platform: str) -> str | No
     os_traits = traits_of_platform(platform)
     styles = most_common_value(box.device.qos_style for box in own_boxes if isinstance(box.device.qos_style, str))
     lossless = max((len(_lossless_priorities(box)) for box in own_boxes), default=0)
-    return styles if styles in os_traits.styles and styles != os_traits.usual_style(lossless) else None
+    return styles if styles in os_traits.styles and styles != os_traits.default_qos_style(lossless) else None
 
 
 def _lossless_priorities(box: GroupedSwitch) -> set[int]:
@@ -180,12 +180,14 @@ def _lossless_priorities(box: GroupedSwitch) -> set[int]:
     }
 
 
-def _switches_outside_tiers(sight: TierView) -> Iterator[str]:
+def _describe_switches_outside_tiers(sight: TierView) -> Iterator[str]:
     if sight.others:
         yield f"{format_name_list(sight.others)}: in none of the tiers, of which an intent has {MOST_TIERS} at most"
 
 
-def _switches_of_other_kind(own_boxes: tuple[GroupedSwitch, ...], model: object, platform: str) -> Iterator[str]:
+def _describe_switches_of_other_kind(
+    own_boxes: tuple[GroupedSwitch, ...], model: object, platform: str
+) -> Iterator[str]:
     """Yield switches of another model or network OS than their group's."""
     for aspect, expected, value_of_switch in (
         ("model", model, {box.was: box.device.model for box in own_boxes if not isinstance(box.device.model, Unknown)}),

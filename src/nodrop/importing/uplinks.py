@@ -14,14 +14,14 @@ from nodrop.importing.parts import (
     KeyPath,
     KeyTree,
     MissingKey,
-    collect_facts,
+    facts_not_none,
     format_number_ranges,
     merge_parts,
 )
-from nodrop.importing.pods import find_pod_ratio
+from nodrop.importing.pods import find_pods_per_upper_pod
 from nodrop.importing.tier_view import (
-    DEFAULT_SPEED_MBPS,
-    Cables,
+    ASSUMED_PORT_SPEED_MBPS,
+    CableLookup,
     GroupCable,
     GroupedSwitch,
     SwitchGroup,
@@ -36,15 +36,17 @@ from nodrop.model.routing import Bgp
 from nodrop.platforms.kit.traits import newest_traits
 from nodrop.units import show_speed
 
-_DEFAULT_LENGTH_M = 30
+_ASSUMED_CABLE_LENGTH_M = 30
 """The length of a cable of which no file says one."""
 
 
-WHY_GUESSED = "no file says so"
-NO_RULE = "which port goes to which switch: no rule of an intent gives out ports as they are cabled"
+UNSTATED_VALUE_REASON = "no file says so"
+NO_PORT_ASSIGNMENT_RULE_REASON = (
+    "which port goes to which switch: no rule of an intent gives out ports as they are cabled"
+)
 
 
-class PortSharing(NamedTuple):
+class PortSharingRule(NamedTuple):
     """By which rule the ports of a tier go to its peers: the panel ports and the number of slots, None by halving."""
 
     panels: tuple[int, ...]
@@ -52,20 +54,25 @@ class PortSharing(NamedTuple):
     fits: bool = True
 
 
-def derive_uplinks(tier_view: TierView, cables: Cables) -> DerivedPart:
+def derive_uplinks(tier_view: TierView, cables: CableLookup) -> DerivedPart:
     """Return the links between the groups, and the ports for them."""
-    pairs = [(lower, upper) for lower in tier_view.groups for upper in tier_view.groups if cables.runs(lower, upper)]
+    pairs = [
+        (lower, upper)
+        for lower in tier_view.groups
+        for upper in tier_view.groups
+        if cables.cables_between_groups(lower, upper)
+    ]
     if not pairs:
         return DerivedPart() if are_switches_unlinked(tier_view, cables) else _uplinks_without_cables(tier_view, cables)
-    return merge_parts(_links_of_join(JoinedGroups.of(tier_view, cables, lower, upper)) for lower, upper in pairs)
+    return merge_parts(_links_of_join(CabledGroupPair.of(tier_view, cables, lower, upper)) for lower, upper in pairs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JoinedGroups:
+class CabledGroupPair:
     """Two groups with the cables between them."""
 
     tier_view: TierView
-    cables: Cables
+    cables: CableLookup
     lower: SwitchGroup
     upper: SwitchGroup
     runs: tuple[GroupCable, ...]
@@ -75,14 +82,14 @@ class JoinedGroups:
     upper_has_other_links: bool
 
     @classmethod
-    def of(cls, tier_view: TierView, cables: Cables, lower: SwitchGroup, upper: SwitchGroup) -> "JoinedGroups":
+    def of(cls, tier_view: TierView, cables: CableLookup, lower: SwitchGroup, upper: SwitchGroup) -> "CabledGroupPair":
         """Return two groups with their cables, and whether either has other links."""
         of_lower, of_upper = (
             sum(group.name in pair for pair in cables.pairs_of_groups) > 1 for group in (lower, upper)
         )
-        runs = cables.runs(lower, upper)
+        runs = cables.cables_between_groups(lower, upper)
         of_pods = {(lower.pod(run.lower) - 1, upper.pod(run.upper) - 1) for run in runs}
-        pods = find_pod_ratio(of_pods) if lower.per_pod and upper.per_pod else None
+        pods = find_pods_per_upper_pod(of_pods) if lower.per_pod and upper.per_pod else None
         return cls(
             tier_view=tier_view,
             cables=cables,
@@ -95,18 +102,18 @@ class JoinedGroups:
         )
 
     @property
-    def by_pod(self) -> bool:
+    def stays_in_pod(self) -> bool:
         """Whether links stay in a pod."""
         return self.lower.per_pod is not None and self.upper.per_pod is not None
 
     def lower_position(self, number: int) -> int:
         """Return the place of a lower switch among those that an upper switch has links to."""
         per_pod = self.lower.per_pod
-        return number if per_pod is None or not self.by_pod else (number - 1) % (per_pod * self.pods) + 1
+        return number if per_pod is None or not self.stays_in_pod else (number - 1) % (per_pod * self.pods) + 1
 
     def upper_position(self, number: int) -> int:
         """Return the place of an upper switch among those that a lower switch has links to."""
-        return self.upper.position(number) if self.by_pod else number
+        return self.upper.position_in_pod(number) if self.stays_in_pod else number
 
     @property
     def lower_positions_in_reserve(self) -> set[int]:
@@ -121,7 +128,7 @@ class JoinedGroups:
     def _is_cabled(self, box: GroupedSwitch) -> bool:
         return bool(self.cables.ends_of_switch(box.device.name))
 
-    def other_panels(self, group: SwitchGroup) -> frozenset[int]:
+    def panels_with_other_use(self, group: SwitchGroup) -> frozenset[int]:
         """Return the panel ports of a group that lead to hosts, or to groups other than these two."""
         panels = {
             port.port.panel
@@ -132,13 +139,13 @@ class JoinedGroups:
         for lower in self.tier_view.groups:
             for upper in self.tier_view.groups:
                 if (lower, upper) != (self.lower, self.upper):
-                    for run in self.cables.runs(lower, upper):
+                    for run in self.cables.cables_between_groups(lower, upper):
                         panels |= {run.lower_port.panel} if lower is group else set()
                         panels |= {run.upper_port.panel} if upper is group else set()
         return frozenset(panels)
 
 
-def _links_of_join(joined: JoinedGroups) -> DerivedPart:
+def _links_of_join(joined: CabledGroupPair) -> DerivedPart:
     """Return the links between two groups, and the ports of the lower one for them."""
     tier_view, cables, runs = joined.tier_view, joined.cables, joined.runs
     lower, upper = joined.lower.boxes, joined.upper.boxes
@@ -151,24 +158,24 @@ def _links_of_join(joined: JoinedGroups) -> DerivedPart:
     model = _usual_model(lower)
     lower_share = lower_port_sharing(likely_model(lower), joined, split, links)
     upper_model = likely_model(upper)
-    upper_share = upper_port_sharing(upper_model, joined, peer_split, links, speed or DEFAULT_SPEED_MBPS)
-    by_model = upper_model.usable(peer_split, speed or DEFAULT_SPEED_MBPS)
+    upper_share = upper_port_sharing(upper_model, joined, peer_split, links, speed or ASSUMED_PORT_SPEED_MBPS)
+    by_model = upper_model.usable(peer_split, speed or ASSUMED_PORT_SPEED_MBPS)
     has_peer_ports = joined.upper_has_other_links or upper_share.panels != by_model
-    fewer = [box.fewer_lanes(port) for box, port in _ports_at_run_ends(tier_view, runs, cables)]
+    fewer = [box.reduced_lanes_of_port(port) for box, port in _ports_at_run_ends(tier_view, runs, cables)]
     lanes = most_common_value(lane_count for lane_count in fewer if lane_count is not None) if any(fewer) else None
     no_speed = speed is None
     if speed is None:
         port_group = model.group(lower_share.panels[0]) if model and lower_share.panels else None
-        speed = port_group.speeds[0] if port_group else DEFAULT_SPEED_MBPS
+        speed = port_group.speeds[0] if port_group else ASSUMED_PORT_SPEED_MBPS
     length, media_name, guessed = derive_cable(
         links_of_runs(runs), ports, speed, at, copper=are_on_copper(lower, ports)
     )
     remarks = []
     if not lower_share.fits or not upper_share.fits:
-        remarks.append(NO_RULE)
+        remarks.append(NO_PORT_ASSIGNMENT_RULE_REASON)
     if no_speed:
-        guessed[(*at, "speed")] = WHY_GUESSED
-    keys = collect_facts(
+        guessed[(*at, "speed")] = UNSTATED_VALUE_REASON
+    keys = facts_not_none(
         ports=format_number_ranges(lower_share.panels),
         peer_ports=format_number_ranges(upper_share.panels) if has_peer_ports else None,
         links=links,
@@ -192,18 +199,18 @@ def _wrap_tree_at(at: KeyPath, keys: KeyTree) -> KeyTree:
     return keys
 
 
-def _missing_join(tier_view: TierView) -> tuple[SwitchGroup | None, str, str]:
+def _first_group_and_join_names(tier_view: TierView) -> tuple[SwitchGroup | None, str, str]:
     """Return the first group next to hosts, where one was read, and the names of groups that have links in any case."""
     lower, upper = tier_view.tier(0)[:1], tier_view.tier(1)[:1]
     names = [groups[0].name if groups else ROLES_BY_TIER[tier] for tier, groups in enumerate((lower, upper))]
     return lower[0] if lower else None, names[0], names[1]
 
 
-def _uplinks_without_cables(tier_view: TierView, cables: Cables) -> DerivedPart:
+def _uplinks_without_cables(tier_view: TierView, cables: CableLookup) -> DerivedPart:
     """Return the links that sessions over ports show, and the keys that a person has to add."""
     if uplink := _find_unnumbered_uplinks(tier_view, cables):
         return uplink
-    _, lower, upper = _missing_join(tier_view)
+    _, lower, upper = _first_group_and_join_names(tier_view)
     why = f"no address, neighbor table or stated cable joins a {lower} to a {upper}"
     panels = _find_external_panels(tier_view, cables)
     at: KeyPath = ("topology", "groups", lower, "uplinks", upper)
@@ -211,7 +218,7 @@ def _uplinks_without_cables(tier_view: TierView, cables: Cables) -> DerivedPart:
     return DerivedPart(lacking={at: MissingKey(why, ports | _make_example_uplinks(tier_view, panels))})
 
 
-def _find_external_panels(tier_view: TierView, cables: Cables) -> frozenset[int]:
+def _find_external_panels(tier_view: TierView, cables: CableLookup) -> frozenset[int]:
     """Return the panel ports over which switches next to hosts have sessions with switches that were not read."""
     return frozenset(
         port.port.panel
@@ -226,19 +233,20 @@ def _make_example_uplinks(sight: TierView, panels: frozenset[int]) -> KeyTree:
     ports = [port for box in sight.boxes for port in box.device.interfaces]
     ports = [port for port in ports if isinstance(port.port, Port) and port.port.panel in panels] or ports
     speed = (
-        most_common_value(port.speed_mbps for port in ports if isinstance(port.speed_mbps, int)) or DEFAULT_SPEED_MBPS
+        most_common_value(port.speed_mbps for port in ports if isinstance(port.speed_mbps, int))
+        or ASSUMED_PORT_SPEED_MBPS
     )
     return {
         "links": 1 if panels else 2,
         "speed": show_speed(speed),
-        "media": find_fitting_medium(speed, _DEFAULT_LENGTH_M),
-        "length": f"{_DEFAULT_LENGTH_M}m",
+        "media": find_fitting_medium(speed, _ASSUMED_CABLE_LENGTH_M),
+        "length": f"{_ASSUMED_CABLE_LENGTH_M}m",
     }
 
 
-def _find_unnumbered_uplinks(sight: TierView, cables: Cables) -> DerivedPart | None:
+def _find_unnumbered_uplinks(sight: TierView, cables: CableLookup) -> DerivedPart | None:
     """Return the ports with sessions over interfaces as links upwards; None where there are none."""
-    group, _, upper = _missing_join(sight)
+    group, _, upper = _first_group_and_join_names(sight)
     boxes = group.boxes if group else ()
     ports = [
         port
@@ -253,15 +261,15 @@ def _find_unnumbered_uplinks(sight: TierView, cables: Cables) -> DerivedPart | N
     panels = {port.port.panel for port in ports if isinstance(port.port, Port)}
     speed = most_common_value(port.speed_mbps for port in ports if isinstance(port.speed_mbps, int))
     length, media_name, guessed = derive_cable(
-        (), ports, speed or DEFAULT_SPEED_MBPS, at, copper=are_on_copper(boxes, ports)
+        (), ports, speed or ASSUMED_PORT_SPEED_MBPS, at, copper=are_on_copper(boxes, ports)
     )
     guessed[(*at, "links")] = "ports with sessions over interfaces; no file says which of them leads where"
     if speed is None:
-        guessed[(*at, "speed")] = WHY_GUESSED
+        guessed[(*at, "speed")] = UNSTATED_VALUE_REASON
     keys = {
         "ports": format_number_ranges(panels),
         "links": max(len(panels) // len(uppers), 1),
-        "speed": show_speed(speed or DEFAULT_SPEED_MBPS),
+        "speed": show_speed(speed or ASSUMED_PORT_SPEED_MBPS),
         "media": media_name,
         "length": f"{length}m",
     }
@@ -281,7 +289,7 @@ def links_of_runs(port_runs: Iterable[GroupCable]) -> tuple[Link, ...]:
 
 
 def _ports_at_run_ends(
-    sight: TierView, runs: Iterable[GroupCable], cables: Cables
+    sight: TierView, runs: Iterable[GroupCable], cables: CableLookup
 ) -> Iterator[tuple[GroupedSwitch, Interface]]:
     """Yield the switch and the port at each end of runs."""
     boxes = {box.device.name: box for box in sight.boxes}
@@ -298,7 +306,7 @@ def _find_usual_split(own_boxes: tuple[GroupedSwitch, ...], ports: Iterable[tupl
     counted = []
     for number, port in ports:
         if (number, port.panel) not in splits:
-            splits[number, port.panel] = boxes[number].parts(port.panel)
+            splits[number, port.panel] = boxes[number].split_count_of_panel(port.panel)
         counted.append(splits[number, port.panel])
     return most_common_value(counted) or 1
 
@@ -308,17 +316,17 @@ def _usual_model(own_boxes: tuple[GroupedSwitch, ...]) -> Switch | None:
     return None if name is None else switch(name)
 
 
-def lower_port_sharing(model: Switch | None, joined: JoinedGroups, split: int, links: int) -> PortSharing:
+def lower_port_sharing(model: Switch | None, joined: CabledGroupPair, split: int, links: int) -> PortSharingRule:
     """Return the lower switches' panel ports towards upper ones and how they are shared out."""
     used = {run.lower_port.panel for run in joined.runs}
     blocks: dict[int, set[Port]] = {}
     for run in joined.runs:
         blocks.setdefault(joined.upper_position(run.upper), set()).add(run.lower_port)
     ids = tuple(sorted(blocks.keys() | joined.upper_positions_in_reserve))
-    others = joined.other_panels(joined.lower)
+    others = joined.panels_with_other_use(joined.lower)
     free = [panel for panel in (model.panels if model else ()) if panel not in others]
     candidates = list(_panel_candidates(used, free))
-    paths = None if joined.lower_has_other_links else _usual_path_count(joined.lower.boxes)
+    paths = None if joined.lower_has_other_links else _usual_maximum_paths(joined.lower.boxes)
     if model and paths and paths > len(model.panels):
         wide = [panels for panels in candidates if len(panels) * split == paths]
         share = _find_shared_panels(blocks, ids, wide, split, links, joined.upper.name)
@@ -327,7 +335,7 @@ def lower_port_sharing(model: Switch | None, joined: JoinedGroups, split: int, l
     return _find_shared_panels(blocks, ids, candidates, split, links, joined.upper.name)
 
 
-def _usual_path_count(boxes: tuple[GroupedSwitch, ...]) -> int | None:
+def _usual_maximum_paths(boxes: tuple[GroupedSwitch, ...]) -> int | None:
     """Return how many equal paths switches may use: more than panel ports are as many as uplinks."""
     processes = (box.device.bgp for box in boxes)
     return most_common_value(
@@ -336,8 +344,8 @@ def _usual_path_count(boxes: tuple[GroupedSwitch, ...]) -> int | None:
 
 
 def upper_port_sharing(
-    model: Switch | None, joined: JoinedGroups, split: int, links: int, speed: int | None
-) -> PortSharing:
+    model: Switch | None, joined: CabledGroupPair, split: int, links: int, speed: int | None
+) -> PortSharingRule:
     """Return how the upper switches' ports are shared out among lower ones.
 
     Which ports those are follows from the model, unless the upper switches have other links too, or others are stated.
@@ -351,7 +359,7 @@ def upper_port_sharing(
     by_model = _find_shared_panels(blocks, ids, [panels], split, links, joined.lower.name)
     if by_model.fits and not joined.upper_has_other_links:
         return by_model
-    others = joined.other_panels(joined.upper)
+    others = joined.panels_with_other_use(joined.upper)
     candidates = _panel_candidates(used, [panel for panel in panels if panel not in others])
     stated = _find_shared_panels(blocks, ids, candidates, split, links, joined.lower.name)
     return stated if stated.fits or joined.upper_has_other_links else by_model
@@ -377,7 +385,7 @@ def _find_shared_panels(
     split: int,
     link_count: int,
     role: str,
-) -> PortSharing:
+) -> PortSharingRule:
     """Return the first panel ports and slots that give every peer the ports that it has; else the ports in use.
 
     `ids` are those of `blocks`, and of peers without cables.
@@ -391,18 +399,18 @@ def _find_shared_panels(
             tried.append((panels, ports))
     for panels, ports in tried:
         if _gives_same_blocks(blocks, PeerPortBlocks(role=role, ids=ids, ports=ports, slots=None), link_count):
-            return PortSharing(panels, None)
+            return PortSharingRule(panels, None)
     for panels, ports in tried:
-        if (slots := _find_slots(blocks, ids, ports, link_count, role)) is not None:
-            return PortSharing(panels, slots)
+        if (slots := _find_slot_count(blocks, ids, ports, link_count, role)) is not None:
+            return PortSharingRule(panels, slots)
     return (
-        PortSharing(first_panels, max(ids), fits=False)
+        PortSharingRule(first_panels, max(ids), fits=False)
         if max(ids) * link_count <= len(first_panels) * split
-        else PortSharing(first_panels, None, False)
+        else PortSharingRule(first_panels, None, False)
     )
 
 
-def _find_slots(
+def _find_slot_count(
     blocks: Mapping[int, set[Port]], ids: tuple[int, ...], ports: tuple[SplitPort, ...], link_count: int, role: str
 ) -> int | None:
     """Return the number of slots that gives each peer, placed by its number, its ports; None if there is none."""
@@ -455,11 +463,11 @@ def derive_cable(
         if length is not None:
             guessed[(*key_path, "length")] = "the longest length that ports state; no file states cable lengths"
     if length is None:
-        length = _DEFAULT_LENGTH_M
-        guessed[(*key_path, "length")] = WHY_GUESSED
+        length = _ASSUMED_CABLE_LENGTH_M
+        guessed[(*key_path, "length")] = UNSTATED_VALUE_REASON
     name = most_common_value(link.media for link in links if isinstance(link.media, str))
     if name is None or medium(name) is None:
-        unsaid = "ports autonegotiate, as on passive copper" if copper else WHY_GUESSED
+        unsaid = "ports autonegotiate, as on passive copper" if copper else UNSTATED_VALUE_REASON
         guessed[(*key_path, "media")] = unsaid if name is None else f"{name} is not known"
         name = find_fitting_medium(speed, length, copper=copper)
     return length, name, guessed

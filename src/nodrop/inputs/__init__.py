@@ -6,63 +6,65 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from nodrop import context
-from nodrop.inputs.disk import Disk, Entry, find_named_file
-from nodrop.inputs.finder import PATCHES_FILE, Finder, find_fabric_file, is_fabric_file, is_intent
-from nodrop.inputs.model import PLACE_OF_NAMED_FILES, DeviceFiles, Inputs, Text
+from nodrop.inputs.disk import DiskWithHeldTexts, FolderEntry, find_named_intent
+from nodrop.inputs.finder import PATCHES_FILE, InputFinder, find_fabric_file, is_fabric_file, is_intent
+from nodrop.inputs.model import NAMED_FILE_PATH_EXPECTED, DeviceFiles, FabricInputs, FileText
 from nodrop.model.reading import Note
 from nodrop.syntax.json import MAX_JSON_BYTES
 
 __all__ = [
+    "NAMED_FILE_PATH_EXPECTED",
     "PATCHES_FILE",
-    "PLACE_OF_NAMED_FILES",
-    "STDIN",
+    "STDIN_ARGUMENT",
     "DeviceFiles",
-    "Disk",
-    "Entry",
-    "Inputs",
-    "Text",
-    "find",
-    "find_named_file",
+    "DiskWithHeldTexts",
+    "FabricInputs",
+    "FileText",
+    "FolderEntry",
+    "find_inputs",
+    "find_named_intent",
     "is_intent",
-    "standard_input",
+    "read_standard_input",
 ]
 
-STDIN = "-"
+STDIN_ARGUMENT = "-"
 _STATEMENTS_ONLY_MESSAGE = "says what no switch file can; name configurations too, and it is read with them"
 
 
-def find(
+def find_inputs(
     paths: Sequence[str],
     platform: str | None = None,
     stdin: bytes | None = None,
     *,
     exclude: Callable[[Path], bool] | None = None,
     held: Mapping[str, bytes] | None = None,
-    disk: Disk | None = None,
-) -> Inputs:
+    disk: DiskWithHeldTexts | None = None,
+) -> FabricInputs:
     """Find the inputs at every path: an intent, a configuration, a folder of them, or `-` for standard input.
 
     All are one fabric, unless several fabric.yaml files lie next to them, and none was named: then each has its own.
     Files that match `exclude` are skipped in folders; a path that was named itself is read. Texts that are `held`
     replace the files at these paths, like an editor's unsaved texts. With another `disk`, the files on it are found.
     """
-    disk = disk or Disk(held)
-    finder = Finder(disk, platform, exclude)
-    inputs = Inputs()
-    groups: dict[str, Inputs] = {}
+    disk = disk or DiskWithHeldTexts(held)
+    finder = InputFinder(disk, platform, exclude)
+    inputs = FabricInputs()
+    groups: dict[str, FabricInputs] = {}
     for text in paths:
-        if text == STDIN:
-            finder.add_standard_input(groups.setdefault("", Inputs()), standard_input() if stdin is None else stdin)
+        if text == STDIN_ARGUMENT:
+            finder.add_standard_input(
+                groups.setdefault("", FabricInputs()), read_standard_input() if stdin is None else stdin
+            )
         elif (wrong := disk.fault(text)) is not None:
             inputs.problems.append(wrong)
         elif Path(text).name == context.FABRIC_FILE and is_fabric_file(disk, Path(text)):
             inputs.stated.append(disk.text(Path(text), text))
         else:
             beside = find_fabric_file(disk, Path(text))
-            group = groups.setdefault(os.path.realpath(beside) if beside else "", Inputs())
+            group = groups.setdefault(os.path.realpath(beside) if beside else "", FabricInputs())
             if beside is not None and not group.stated:
                 group.stated.append(disk.text(beside))
-            finder.path(group, Path(text))
+            finder.add_named_path(group, Path(text))
     alone = inputs.stated[:1] if not groups else []
     inputs.notes += [Note(kind="nothing", message=_STATEMENTS_ONLY_MESSAGE, file=text.display) for text in alone]
     if inputs.stated or len(groups.keys() - {""}) <= 1:
@@ -73,6 +75,6 @@ def find(
     return inputs
 
 
-def standard_input() -> bytes:
+def read_standard_input() -> bytes:
     """Return what stands on standard input; of too much, a little more than may be read."""
     return sys.stdin.buffer.read(MAX_JSON_BYTES + 1) if sys.stdin else b""

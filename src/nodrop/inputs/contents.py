@@ -11,12 +11,12 @@ NOT_READ_NOTE_KIND = "not-read"
 """The kind of the note about a file that nothing reads."""
 DEVICE_NOT_READ_NOTE_KIND = "device-not-read"
 """The kind of such a note where the file is all that there is of a device: exit 3."""
-CUT_SHORT_NOTE_KIND = "cut-short"
+MAYBE_TRUNCATED_NOTE_KIND = "cut-short"
 """The kind of such a note where the end of a file may be missing."""
-UNREAD_NOTE_KINDS = (NOT_READ_NOTE_KIND, DEVICE_NOT_READ_NOTE_KIND, CUT_SHORT_NOTE_KIND)
+UNREAD_NOTE_KINDS = (NOT_READ_NOTE_KIND, DEVICE_NOT_READ_NOTE_KIND, MAYBE_TRUNCATED_NOTE_KIND)
 
 
-class UnreadFile(NamedTuple):
+class UnreadFileReason(NamedTuple):
     """Why a file is not read, and whether it is, or may be, the configuration of a switch."""
 
     reason: str
@@ -56,7 +56,7 @@ _FOREIGN_SYSTEM_PATTERNS: dict[str, re.Pattern[bytes]] = {
     "Huawei VRP or H3C Comware": re.compile(rb"^[ \t]*sysname \S", re.MULTILINE),
     "FRR under another name than frr.conf": re.compile(rb"^frr (?:version|defaults) |^router bgp [0-9]", re.MULTILINE),
 }
-_NVUE_MAPPING = re.compile(rb"^(?:set|header):[ \t]*\r?\n[ \t]+\S", re.MULTILINE)
+_NVUE_YAML_START = re.compile(rb"^(?:set|header):[ \t]*\r?\n[ \t]+\S", re.MULTILINE)
 _TOP_KEY_LINE = re.compile(rb"^([a-z_]+):", re.MULTILINE)
 _RULE_KEYS = {b"scope", b"message", b"examples"}
 _PROFILE_BAND_KEYS = {b"ecn", b"watchdog", b"shares"}
@@ -92,7 +92,7 @@ def is_blank(content_bytes: bytes) -> bool:
     return stripped_text.startswith(b"- header:") and re.search(rb"^- (?!header:)", stripped_text, re.MULTILINE) is None
 
 
-def yaml_kind(file_head: bytes) -> str:
+def nodrop_yaml_kind(file_head: bytes) -> str:
     """Return whether a YAML text is a `rule`, a `profile` or a `cabling sheet` of nodrop, by its keys; else nothing."""
     keys = set(_TOP_KEY_LINE.findall(file_head))
     if keys == {b"cables"}:
@@ -119,44 +119,48 @@ def unread_reason_by_name(name: str) -> str:
 
 def unread_reason_by_content(
     name: str, file_head: bytes, *, is_whole: bool, is_switch: Callable[[str, bytes], bool]
-) -> UnreadFile:
+) -> UnreadFileReason:
     """Return why a file with this beginning is not read; `is_switch`: whether a reader takes a name and a text."""
     text = decode_head(file_head)
     if is_blank(text) and is_whole:
-        return UnreadFile("empty: contains no configuration", is_device=True)
+        return UnreadFileReason("empty: contains no configuration", is_device=True)
     if file_head.startswith(_GZIP_MAGIC):
         inner = _decompress_head(file_head)
-        return UnreadFile(
+        return UnreadFileReason(
             "compressed with gzip; decompress it", is_switch(name.removesuffix(".gz"), decode_head(inner))
         )
     if file_head.startswith(_ARCHIVE_MAGICS) or file_head[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
-        return UnreadFile("an archive, which is not opened")
+        return UnreadFileReason("an archive, which is not opened")
     if b"\0" in text:
-        return UnreadFile("no text")
+        return UnreadFileReason("no text")
     foreign = next(
         (system_name for system_name, pattern in _FOREIGN_SYSTEM_PATTERNS.items() if pattern.search(text)), ""
     )
     if foreign:
-        return UnreadFile(f"a configuration of {foreign}, which nodrop does not read", is_device=True, is_known=True)
+        return UnreadFileReason(
+            f"a configuration of {foreign}, which nodrop does not read", is_device=True, is_known=True
+        )
     if _TEMPLATE_TAG_PATTERN.search(text):
-        return UnreadFile("a template, which is not rendered")
+        return UnreadFileReason("a template, which is not rendered")
     if name.lower().endswith(".json") or is_json(text):
         return _classify_unread_json(text, is_whole=is_whole)
     if text.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<":
-        return UnreadFile("XML, which nodrop does not read")
-    if _NVUE_MAPPING.search(text):
-        return UnreadFile(
+        return UnreadFileReason("XML, which nodrop does not read")
+    if _NVUE_YAML_START.search(text):
+        return UnreadFileReason(
             "NVUE settings outside of a list; expected `- header:` and `- set:`", is_device=True, is_known=True
         )
     if name.lower().endswith((".yaml", ".yml")):
         if _API_VERSION_LINE.search(text) and (kinds := dict.fromkeys(_KUBERNETES_KIND_LINE.findall(text))):
-            return UnreadFile(f"Kubernetes {b', '.join(kinds).decode()}, which nodrop does not read", is_known=True)
-        return UnreadFile(
+            return UnreadFileReason(
+                f"Kubernetes {b', '.join(kinds).decode()}, which nodrop does not read", is_known=True
+            )
+        return UnreadFileReason(
             "a containerlab topology" if _CONTAINERLAB_TOPOLOGY_LINE.search(text) else "YAML of no known form"
         )
     if _PORT_CONFIG_HEADER_LINE.search(text):
-        return UnreadFile("SONiC's table of ports (port_config.ini), which nodrop does not read")
-    return UnreadFile("text of no known form")
+        return UnreadFileReason("SONiC's table of ports (port_config.ini), which nodrop does not read")
+    return UnreadFileReason("text of no known form")
 
 
 def _decompress_head(head: bytes) -> bytes:
@@ -166,21 +170,21 @@ def _decompress_head(head: bytes) -> bytes:
         return b""
 
 
-def _classify_unread_json(text: bytes, *, is_whole: bool) -> UnreadFile:
+def _classify_unread_json(text: bytes, *, is_whole: bool) -> UnreadFileReason:
     """Return the kind of a JSON text that is no configuration."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
         document = None
         if is_whole:
-            return UnreadFile("JSON that cannot be parsed; it may be cut short", is_device=True)
+            return UnreadFileReason("JSON that cannot be parsed; it may be cut short", is_device=True)
     keys = document.keys() if isinstance(document, dict) else set()
     if {"edges"} <= keys or {"nodes", "links"} <= keys:
-        return UnreadFile("a topology in JSON, which nodrop does not read", is_known=True)
+        return UnreadFileReason("a topology in JSON, which nodrop does not read", is_known=True)
     if "hostInterfaces" in keys or "iptablesFile" in keys:
-        return UnreadFile("a host of a Batfish snapshot", is_known=True)
+        return UnreadFileReason("a host of a Batfish snapshot", is_known=True)
     if "hosts" in keys:
-        return UnreadFile("a list of hosts in JSON, which nodrop does not read", is_known=True)
+        return UnreadFileReason("a list of hosts in JSON, which nodrop does not read", is_known=True)
     if isinstance(document, list) and document and all(isinstance(step, dict) and "op" in step for step in document):
-        return UnreadFile("a JSON patch, which is no state", is_known=True)
-    return UnreadFile("JSON of no known form")
+        return UnreadFileReason("a JSON patch, which is no state", is_known=True)
+    return UnreadFileReason("JSON of no known form")

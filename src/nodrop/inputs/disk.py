@@ -8,29 +8,29 @@ from stat import S_ISDIR, S_ISREG
 from typing import Literal
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.inputs.model import Text
+from nodrop.inputs.model import FileText
 from nodrop.paths import find_path_fault
 from nodrop.syntax.places import open_regular_file
-from nodrop.syntax.root import GIT_FOLDER, LeadsOut, Root, find_root, repository_of
+from nodrop.syntax.root import GIT_FOLDER, InputRoot, LeadsOut, find_containment_root, topmost_repository_of_path
 
-HEAD_BYTES = 65_536
+FILE_HEAD_BYTES = 65_536
 
-EntryKind = Literal["file", "folder", "link", "outside"]
+FolderEntryKind = Literal["file", "folder", "link", "outside"]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FolderEntry:
     """The entry of a folder: its name and its kind; a `link` leads to a folder and is not followed.
 
     An entry that leads `outside` of the root is neither followed nor read; `root` names that.
     """
 
     name: str
-    kind: EntryKind
+    kind: FolderEntryKind
     root: str = ""
 
 
-class Disk:
+class DiskWithHeldTexts:
     """Files, some of them held in memory, whether or not they are on the disk too."""
 
     is_former = False
@@ -39,17 +39,17 @@ class Disk:
     def __init__(self, texts_by_path: Mapping[str, bytes] | None = None) -> None:
         """`texts_by_path` are texts by the paths that they stand for."""
         self._held = {os.path.abspath(path): raw for path, raw in (texts_by_path or {}).items()}  # noqa: PTH100
-        self._roots: dict[str, Root] = {}
+        self._roots: dict[str, InputRoot] = {}
         """By folder, or file that was named: what no link leads out of."""
         self._repositories: dict[str, str | None] = {}
 
-    def holds(self, path: Path | str) -> bool:
+    def is_held_in_memory(self, path: Path | str) -> bool:
         """Whether a text stands for the file."""
         return bool(self._held) and os.path.abspath(path) in self._held  # noqa: PTH100
 
     def fault(self, path: str) -> Problem | None:
         """Return why a path that was named leads nowhere; None where it leads to something."""
-        if self.holds(path):
+        if self.is_held_in_memory(path):
             return None
         return find_path_fault(path, self._register_root(path) if path else None)
 
@@ -62,7 +62,7 @@ class Disk:
 
     def is_file(self, path: Path) -> bool:
         """Whether a path leads to a file, or out of the root, which is reported when it is read."""
-        if self.holds(path):
+        if self.is_held_in_memory(path):
             return True
         try:
             return S_ISREG(self.root(path).status(path).st_mode)
@@ -71,7 +71,7 @@ class Disk:
         except (OSError, ValueError):
             return False
 
-    def entries(self, folder: Path) -> list[Entry]:
+    def entries(self, folder: Path) -> list[FolderEntry]:
         """Return the content of a folder, by name; OSError where it cannot be read."""
         handle = self.root(folder).open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
@@ -82,28 +82,28 @@ class Disk:
         finally:
             os.close(handle)
         return [
-            self._entry_behind_link(folder / name) if is_link else Entry(name, "folder" if is_folder else "file")
+            self._entry_behind_link(folder / name) if is_link else FolderEntry(name, "folder" if is_folder else "file")
             for name, is_link, is_folder in sorted(entries)
         ]
 
     def head(self, path: Path) -> bytes:
         """Return the first bytes of a file; none where it cannot be read, or is no regular file."""
-        if self.holds(path):
-            return self.text(path).held[:HEAD_BYTES]
+        if self.is_held_in_memory(path):
+            return self.text(path).held[:FILE_HEAD_BYTES]
         try:
             with open_regular_file(path, str(path), root=self.root(path)) as (file, _):
-                return file.read(HEAD_BYTES)
+                return file.read(FILE_HEAD_BYTES)
         except InputProblems:
             return b""
 
-    def text(self, path: Path, display: str | None = None) -> Text:
+    def text(self, path: Path, display: str | None = None) -> FileText:
         """Return a file as a text to be read, shown by its path."""
         shown = str(path) if display is None else display
-        if self.holds(path):
-            return Text(display=shown, held=self._held[os.path.abspath(path)])  # noqa: PTH100
-        return Text(display=shown, path=path, root=self.root(path))
+        if self.is_held_in_memory(path):
+            return FileText(display=shown, held=self._held[os.path.abspath(path)])  # noqa: PTH100
+        return FileText(display=shown, path=path, root=self.root(path))
 
-    def intent(self, path: Path, display: str | None = None) -> Text:
+    def intent(self, path: Path, display: str | None = None) -> FileText:
         """Return an intent as a text to be read, which can open the files that it names."""
         return replace(self.text(path, display), disk=self)
 
@@ -127,7 +127,7 @@ class Disk:
             return False
         return all(lead.is_relative_to(tree) and GIT_FOLDER not in lead.relative_to(tree).parts for lead in leads)
 
-    def root(self, path: Path | str) -> Root:
+    def root(self, path: Path | str) -> InputRoot:
         """Return the root that no link below it leads out of: the named path that contains this path, else its
         surroundings.
         """
@@ -143,37 +143,37 @@ class Disk:
             self._roots[folder] = root
         return root
 
-    def _find_folder_root(self, absolute: str) -> Root:
+    def _find_folder_root(self, absolute: str) -> InputRoot:
         """Return the root of a path that nobody named, such as a file next to or above a named path: its folder at
         least.
         """
         folder = absolute if os.path.isdir(absolute) and not os.path.islink(absolute) else os.path.dirname(absolute)  # noqa: PTH112, PTH114, PTH120
         return self._register_root(folder)
 
-    def _register_root(self, path: Path | str) -> Root:
+    def _register_root(self, path: Path | str) -> InputRoot:
         """Return the root of a path that was named, which the paths below it belong to from now on."""
         absolute = os.path.abspath(path)  # noqa: PTH100
         folder = os.path.dirname(absolute)  # noqa: PTH120
         if folder not in self._repositories:
-            self._repositories[folder] = repository_of(folder)
+            self._repositories[folder] = topmost_repository_of_path(folder)
         is_top = os.path.lexists(f"{absolute}/{GIT_FOLDER}")
-        root = find_root(path, None if is_top else self._repositories[folder])
+        root = find_containment_root(path, None if is_top else self._repositories[folder])
         return self._roots.setdefault(root.top, root)
 
-    def _entry_behind_link(self, path: Path) -> Entry:
+    def _entry_behind_link(self, path: Path) -> FolderEntry:
         """Return where a link leads to."""
         try:
             status = self.root(path).status(path)
         except LeadsOut:
-            return Entry(path.name, "outside", self.root(path).shown)
+            return FolderEntry(path.name, "outside", self.root(path).shown)
         except OSError:
-            return Entry(path.name, "file")
-        return Entry(path.name, "link" if S_ISDIR(status.st_mode) else "file")
+            return FolderEntry(path.name, "file")
+        return FolderEntry(path.name, "link" if S_ISDIR(status.st_mode) else "file")
 
 
-def find_named_file(path: str) -> Text:
+def find_named_intent(path: str) -> FileText:
     """Return the intent that a user named; InputProblems gives the reason why there is no such file."""
-    disk = Disk()
+    disk = DiskWithHeldTexts()
     if (wrong := disk.fault(path)) is not None:
         raise InputProblems([wrong])
     return disk.intent(Path(path), path)
@@ -181,7 +181,7 @@ def find_named_file(path: str) -> Text:
 
 def _find_boundary_folder(folder: str) -> str:
     """Return the folder that must contain all that a file of a folder names; neither path has links."""
-    if repository := repository_of(folder):
+    if repository := topmost_repository_of_path(folder):
         return repository
     working = os.path.realpath(".")
     return working if Path(folder).is_relative_to(working) else folder

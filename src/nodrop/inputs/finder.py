@@ -10,20 +10,26 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from nodrop import context, platforms
-from nodrop.errors import InputProblems, Problem, describe_failure
+from nodrop.errors import InputProblems, Problem, describe_os_failure
 from nodrop.inputs.contents import (
     DEVICE_NOT_READ_NOTE_KIND,
     NOT_READ_NOTE_KIND,
-    UnreadFile,
+    UnreadFileReason,
     decode_head,
     is_systemd_unit,
+    nodrop_yaml_kind,
     unread_reason_by_content,
     unread_reason_by_name,
-    yaml_kind,
 )
-from nodrop.inputs.disk import HEAD_BYTES, Disk
-from nodrop.inputs.known import APPLY_FOLDER, IGNORED_FOLDERS, Ignored, ignored_file_reason, ignored_folder_reason
-from nodrop.inputs.model import DeviceFiles, Inputs, Stages, Text
+from nodrop.inputs.disk import FILE_HEAD_BYTES, DiskWithHeldTexts
+from nodrop.inputs.known import (
+    APPLY_FOLDER,
+    REASON_BY_IGNORED_FOLDER,
+    IgnoredPath,
+    ignored_file_reason,
+    ignored_folder_reason,
+)
+from nodrop.inputs.model import DeviceFiles, DeviceStages, FabricInputs, FileText
 from nodrop.model.reading import Note
 from nodrop.platforms import HOSTS_PLATFORM
 from nodrop.platforms import hosts as host_files
@@ -40,10 +46,10 @@ PATCHES_FILE = "PATCHES.txt"
 _PATCHES_FILE_START = b"Patches of nodrop:"
 _BUILD_LEFTOVER_PATTERN = re.compile(r"\.[^/]*\.nodrop-(?:old|new)")
 """What a build that was interrupted leaves behind."""
-_BRACE_LINE = re.compile(rb"^\{", re.MULTILINE)
+_JSON_OBJECT_LINE = re.compile(rb"^\{", re.MULTILINE)
 
 
-def find_fabric_file(disk: Disk, path: Path) -> Path | None:
+def find_fabric_file(disk: DiskWithHeldTexts, path: Path) -> Path | None:
     """Return the fabric.yaml next to a path, or in the folder above."""
     base_folder = path if disk.is_folder(path) else path.parent
     above = base_folder.parent if base_folder.name not in ("", "..") else base_folder / ".."
@@ -51,7 +57,7 @@ def find_fabric_file(disk: Disk, path: Path) -> Path | None:
     return next((candidate for candidate in beside if is_fabric_file(disk, candidate)), None)
 
 
-def is_fabric_file(disk: Disk, path: Path) -> bool:
+def is_fabric_file(disk: DiskWithHeldTexts, path: Path) -> bool:
     """Whether a path leads to a fabric.yaml; an intent may be called so, too."""
     return disk.is_file(path) and not is_intent(disk.head(path))
 
@@ -63,10 +69,10 @@ def is_intent(file_head: bytes) -> bool:
     )
 
 
-class Finder:
+class InputFinder:
     """Reads paths and adds its results to inputs; a path found before counts once, no matter who named it."""
 
-    def __init__(self, disk: Disk, platform: str | None, exclude: Callable[[Path], bool] | None) -> None:
+    def __init__(self, disk: DiskWithHeldTexts, platform: str | None, exclude: Callable[[Path], bool] | None) -> None:
         self._disk = disk
         self._excluded = exclude
         self._forced = platform
@@ -77,7 +83,7 @@ class Finder:
         self._met = 0
         """How often it met something to read, be it for the first time or not."""
 
-    def path(self, inputs: Inputs, path: Path) -> None:
+    def add_named_path(self, inputs: FabricInputs, path: Path) -> None:
         """Look at a path that was named."""
         if self._disk.is_folder(path):
             met, faults = self._met, len(inputs.problems)
@@ -90,10 +96,10 @@ class Finder:
         else:
             self._add_named_file(inputs, path)
 
-    def add_standard_input(self, inputs: Inputs, file_content: bytes) -> None:
+    def add_standard_input(self, inputs: FabricInputs, file_content: bytes) -> None:
         """Look at the text of standard input."""
-        text = Text(display="<stdin>", held=file_content)
-        head = decode_head(file_content[:HEAD_BYTES])
+        text = FileText(display="<stdin>", held=file_content)
+        head = decode_head(file_content[:FILE_HEAD_BYTES])
         if is_intent(head):
             inputs.intents.append(text)
             return
@@ -131,7 +137,7 @@ class Finder:
         self._seen.add(os.path.abspath(path))  # noqa: PTH100 -- following links would cost a look at every folder above
         return len(self._seen) > count
 
-    def _add_named_file(self, inputs: Inputs, path: Path) -> None:
+    def _add_named_file(self, inputs: FabricInputs, path: Path) -> None:
         head = decode_head(self._disk.head(path))
         if _may_be_intent(path.name, head):
             self._add_intent(inputs, path)
@@ -160,25 +166,25 @@ class Finder:
             and host_files.has_nic_settings(file_head)
         )
 
-    def _add_host(self, inputs: Inputs, path: Path) -> None:
+    def _add_host(self, inputs: FabricInputs, path: Path) -> None:
         if self._register_if_new(path):
-            name = _safe_name(host_files.host_name_of_path(path.absolute()))
+            name = _safe_device_name(host_files.host_name_of_path(path.absolute()))
             text = self._disk.text(path)
             inputs.hosts.append(DeviceFiles(name=name, platform=HOSTS_PLATFORM, files=((path.name, text),)))
 
-    def _add_intent(self, inputs: Inputs, path: Path) -> None:
+    def _add_intent(self, inputs: FabricInputs, path: Path) -> None:
         if self._register_if_new(path):
             inputs.intents.append(self._disk.intent(path))
 
-    def _device(self, inputs: Inputs, folder: Path, names: Sequence[str], platform: str) -> None:
+    def _device(self, inputs: FabricInputs, folder: Path, names: Sequence[str], platform: str) -> None:
         """Add the canonical files of a folder as one device, called as the folder is."""
         if self._register_if_new(f"{folder}/{names[0]}"):
-            names = (*names, *self._take_files_below(folder, platform))
+            names = (*names, *self._device_files_in_subfolders(folder, platform))
             files = tuple((name, self._disk.text(folder / name)) for name in names)
             name = folder.name if folder.name not in ("", "..") else folder.resolve().name
-            inputs.bundles.append(DeviceFiles(name=_safe_name(name), platform=platform, files=files))
+            inputs.bundles.append(DeviceFiles(name=_safe_device_name(name), platform=platform, files=files))
 
-    def _take_files_below(self, folder: Path, platform: str) -> list[str]:
+    def _device_files_in_subfolders(self, folder: Path, platform: str) -> list[str]:
         """Return the files in folders below that of a device that belong to it, by their paths from there."""
         for below, ending in platforms.reader(platform).SUBFOLDER_ENDINGS:
             path = folder / below
@@ -189,16 +195,16 @@ class Finder:
                 return [str(file.relative_to(folder)) for file in own_paths]
         return []
 
-    def _add_file_as_device(self, inputs: Inputs, path: Path, platform: str, head: bytes) -> None:
+    def _add_file_as_device(self, inputs: FabricInputs, path: Path, platform: str, head: bytes) -> None:
         """Add a file of any other name as a separate device."""
         if self._register_if_new(path):
             files = ((_canonical_name(platform, path, head), self._disk.text(path)),)
-            inputs.bundles.append(DeviceFiles(name=_safe_name(path.stem), platform=platform, files=files))
+            inputs.bundles.append(DeviceFiles(name=_safe_device_name(path.stem), platform=platform, files=files))
 
-    def _tree(self, inputs: Inputs, top: Path) -> None:
+    def _tree(self, inputs: FabricInputs, top: Path) -> None:
         """Read a folder and all below it; a folder with its own fabric.yaml is another fabric."""
         pending = [(top, inputs, "")]
-        states: dict[Path, tuple[str, Text]] = {}
+        states: dict[Path, tuple[str, FileText]] = {}
         while pending:
             path, into, why = pending.pop()
             folders, files = self._list_entries(into, path, top)
@@ -214,7 +220,7 @@ class Finder:
                 files.remove(PATCHES_FILE)
             if why:
                 for name in files:
-                    self._note_unread(into, path / name, UnreadFile(why))
+                    self._note_unread(into, path / name, UnreadFileReason(why))
             else:
                 state = self._files(into, path, files)
                 if state is not None:
@@ -226,16 +232,16 @@ class Finder:
                 ]
             )
 
-    def _inputs_of_folder(self, folder: Path, around: Inputs) -> Inputs:
+    def _inputs_of_folder(self, folder: Path, around: FabricInputs) -> FabricInputs:
         """Return the inputs that the content of a folder belongs to."""
         fabric = folder / context.FABRIC_FILE
         if not is_fabric_file(self._disk, fabric):
             return around
-        own_inputs = Inputs(stated=[self._disk.text(fabric)])
+        own_inputs = FabricInputs(stated=[self._disk.text(fabric)])
         around.nested.append(own_inputs)
         return own_inputs
 
-    def _list_entries(self, inputs: Inputs, folder: Path, top: Path) -> tuple[list[tuple[Path, str]], list[str]]:
+    def _list_entries(self, inputs: FabricInputs, folder: Path, top: Path) -> tuple[list[tuple[Path, str]], list[str]]:
         """Return the folders to search, each with the reason why nothing in it is read, and the names of files.
 
         Ignored and excluded entries, and links that lead to no file, are added to the inputs.
@@ -244,7 +250,7 @@ class Finder:
             entries = self._disk.entries(folder)
         except OSError as error:
             inputs.problems.append(
-                Problem(path=str(folder), found=describe_failure(error), expected="a readable folder")
+                Problem(path=str(folder), found=describe_os_failure(error), expected="a readable folder")
             )
             return [], []
         folders: list[tuple[Path, str]] = []
@@ -268,15 +274,19 @@ class Finder:
                 files.append(entry.name)
         return folders, files
 
-    def _note_folder_link(self, inputs: Inputs, path: Path, top: Path) -> None:
+    def _note_folder_link(self, inputs: FabricInputs, path: Path, top: Path) -> None:
         """Add a link to a folder: ignored where that folder is searched itself, else not read."""
         target, searched = Path(os.path.realpath(path)), Path(os.path.realpath(top))
-        if target.is_relative_to(searched) and IGNORED_FOLDERS.keys().isdisjoint(target.relative_to(searched).parts):
+        if target.is_relative_to(searched) and REASON_BY_IGNORED_FOLDER.keys().isdisjoint(
+            target.relative_to(searched).parts
+        ):
             self._ignore_path(inputs, path, "a link to a folder that is searched itself")
         else:
-            self._note_unread(inputs, path, UnreadFile("a link to a folder, not followed; name it to read it", True))
+            self._note_unread(
+                inputs, path, UnreadFileReason("a link to a folder, not followed; name it to read it", True)
+            )
 
-    def _note_outside_link(self, inputs: Inputs, path: Path, link_fault: str) -> None:
+    def _note_outside_link(self, inputs: FabricInputs, path: Path, link_fault: str) -> None:
         """Note a link that leads out of the root; it is a problem where a file of its name would be read.
 
         By its name alone, to reveal nothing about its target.
@@ -284,7 +294,7 @@ class Finder:
         if self._has_config_file_name(path):
             inputs.problems.append(Problem(path=str(path), found=link_fault, hint="name the file itself to read it"))
         else:
-            self._note_unread(inputs, path, UnreadFile(f"{link_fault}, which is not followed"))
+            self._note_unread(inputs, path, UnreadFileReason(f"{link_fault}, which is not followed"))
 
     def _has_config_file_name(self, path: Path) -> bool:
         """Whether the name of a file shows that it is a configuration."""
@@ -295,17 +305,19 @@ class Finder:
         of_host = self._forced is None and host_files.may_be_host_file(path.suffix)
         return path.suffix != "" and (of_host or path.suffix in config_suffixes)
 
-    def _add_stages(self, inputs: Inputs, path: Path, files: list[str], platform: str, state: Text) -> list[str]:
+    def _add_stages(
+        self, inputs: FabricInputs, path: Path, files: list[str], platform: str, state: FileText
+    ) -> list[str]:
         """Add the stages of a device that lie in a folder, and return the names of the other files there."""
-        forms = staged.FORMS if (staged := platforms.find_staged(platform)) else ()
+        forms = staged.FORMS if (staged := platforms.find_staged_module(platform)) else ()
         texts = tuple(self._disk.text(path / name) for name in files if name.endswith(forms))
         if texts:
-            inputs.stages.append(Stages(platform=platform, state=state, texts=texts))
+            inputs.stages.append(DeviceStages(platform=platform, state=state, texts=texts))
         return [name for name in files if not name.endswith(forms)]
 
-    def _files(self, inputs: Inputs, path: Path, files: Sequence[str]) -> tuple[str, Text] | None:
+    def _files(self, inputs: FabricInputs, path: Path, files: Sequence[str]) -> tuple[str, FileText] | None:
         """Classify the files of a folder, and return platform and state of its device, if that may have stages."""
-        state: tuple[str, Text] | None = None
+        state: tuple[str, FileText] | None = None
         taken: set[str] = set()
         for platform in self._in_turn:
             reader = platforms.reader(platform)
@@ -314,14 +326,14 @@ class Finder:
                 canonical = [name for name in free if name in (*reader.CANONICAL_FILES, *reader.COMPANION_FILES)]
                 taken |= set(canonical)
                 self._device(inputs, path, canonical, platform)
-                if platforms.find_staged(platform) is not None:
+                if platforms.find_staged_module(platform) is not None:
                     state = platform, self._disk.text(path / reader.CANONICAL_FILES[0])
         for name in files:
             if name not in taken and path / name not in self._taken:
                 self._classify_file(inputs, path / name, of_device=bool(taken))
         return state
 
-    def _classify_file(self, inputs: Inputs, path: Path, *, of_device: bool) -> None:
+    def _classify_file(self, inputs: FabricInputs, path: Path, *, of_device: bool) -> None:
         """Classify a file in a folder that is no canonical one; `of_device`: whether the folder has canonical ones."""
         if path.name == context.FABRIC_FILE and is_fabric_file(self._disk, path):
             return
@@ -332,7 +344,7 @@ class Finder:
         text = decode_head(head)
         if why := unread_reason_by_name(path.name):
             self._note_unread(
-                inputs, path, UnreadFile(why, not of_device and self._detect_platform("", text) is not None)
+                inputs, path, UnreadFileReason(why, not of_device and self._detect_platform("", text) is not None)
             )
         elif _may_be_intent(path.name, text):
             self._add_intent(inputs, path)
@@ -340,7 +352,7 @@ class Finder:
             self._add_file_as_device(inputs, path, platform, text)
         elif self._is_of_host(path, text):
             self._add_host(inputs, path)
-        elif kind := yaml_kind(text) if path.suffix.lower() in _YAML_SUFFIXES else "":
+        elif kind := nodrop_yaml_kind(text) if path.suffix.lower() in _YAML_SUFFIXES else "":
             self._ignore_path(inputs, path, f"a {kind} of nodrop")
         elif path.suffix.lower() == ".service" and is_systemd_unit(text):
             self._ignore_path(inputs, path, "a unit of systemd")
@@ -353,28 +365,28 @@ class Finder:
         is_json = path.suffix.lower() == ".json" and self._disk.is_file(path)
         return self._forced if self._forced is not None and is_json else self._detect_platform(path.name, text)
 
-    def _find_open_failure(self, path: Path) -> UnreadFile | None:
+    def _find_open_failure(self, path: Path) -> UnreadFileReason | None:
         """Return why a file cannot be opened; None where it can."""
         if not self._disk.is_file(path):
-            return UnreadFile("a link that leads nowhere, or no regular file")
+            return UnreadFileReason("a link that leads nowhere, or no regular file")
         try:
             with self._disk.text(path).open_stream():
                 return None
         except InputProblems as error:
-            return UnreadFile(error.problems[0].found, is_device=True)
+            return UnreadFileReason(error.problems[0].found, is_device=True)
 
-    def _classify_unread_file(self, name: str, head: bytes) -> UnreadFile:
+    def _classify_unread_file(self, name: str, head: bytes) -> UnreadFileReason:
         def is_switch(name: str, text: bytes) -> bool:
             return self._detect_platform(name, text) is not None
 
-        return unread_reason_by_content(name, head, is_whole=len(head) < HEAD_BYTES, is_switch=is_switch)
+        return unread_reason_by_content(name, head, is_whole=len(head) < FILE_HEAD_BYTES, is_switch=is_switch)
 
-    def _ignore_path(self, inputs: Inputs, path: Path, why: str, *, is_excluded: bool = False) -> None:
+    def _ignore_path(self, inputs: FabricInputs, path: Path, why: str, *, is_excluded: bool = False) -> None:
         if str(path) not in self._seen:
             self._seen.add(str(path))
-            inputs.ignored.append(Ignored(str(path), why, is_excluded))
+            inputs.ignored.append(IgnoredPath(str(path), why, is_excluded))
 
-    def _note_unread(self, inputs: Inputs, path: Path, unread: UnreadFile) -> None:
+    def _note_unread(self, inputs: FabricInputs, path: Path, unread: UnreadFileReason) -> None:
         """Note that a file is not read."""
         if str(path) not in self._seen:
             self._seen.add(str(path))
@@ -404,12 +416,12 @@ def _may_be_intent(name: str, content_bytes: bytes) -> bool:
 def _canonical_name(platform: str, path: Path, head: bytes = b"") -> str:
     """Return the canonical name under which a file of another name is read: one of its kind, else the first."""
     names = platforms.reader(platform).CANONICAL_FILES
-    if _is_json(names[0]) and _BRACE_LINE.search(head):
+    if _is_json(names[0]) and _JSON_OBJECT_LINE.search(head):
         return names[0]
     return next((name for name in names if Path(name).suffix == path.suffix), names[0])
 
 
-def _unrecognized_file_problem(path: Path, unread: UnreadFile | None) -> Problem:
+def _unrecognized_file_problem(path: Path, unread: UnreadFileReason | None) -> Problem:
     if unread is not None and unread.is_known:
         expected = f"a configuration of {', '.join(platforms.platform_names())}, or an intent in YAML"
         return Problem(path=str(path), found=unread.reason, expected=expected)
@@ -421,6 +433,6 @@ def _unrecognized_file_problem(path: Path, unread: UnreadFile | None) -> Problem
     return Problem(path=str(path), found="a file of no known platform", expected=expected, hint=hint)
 
 
-def _safe_name(name: str) -> str:
+def _safe_device_name(name: str) -> str:
     """Return a valid device name: each character that a path may have and a name may not becomes a dash."""
     return re.sub(r"[^A-Za-z0-9._-]", "-", name).lstrip("._-")[:63] or "device"

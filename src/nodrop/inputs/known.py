@@ -5,7 +5,7 @@ Such names are never read, so the table has only names that no switch, host or p
 
 from typing import NamedTuple
 
-IGNORED_FOLDERS = {
+REASON_BY_IGNORED_FOLDER = {
     ".git": "the repository of git",
     ".hg": "the repository of Mercurial",
     ".svn": "the working copy of Subversion",
@@ -29,7 +29,7 @@ IGNORED_FOLDERS = {
 _DOCUMENT, _PICTURE, _CODE, _WEB = "documentation", "a picture", "source code", "a page of a report"
 _GIT, _CI = "settings of git", "a pipeline"
 
-IGNORED_FILES = {
+REASON_BY_IGNORED_FILE = {
     "readme": _DOCUMENT,
     "readme.txt": _DOCUMENT,
     "license": "a license",
@@ -68,7 +68,7 @@ IGNORED_FILES = {
 }
 """Names of files, in lower case."""
 
-IGNORED_SUFFIXES = {
+REASON_BY_IGNORED_SUFFIX = {
     **dict.fromkeys((".md", ".markdown", ".rst", ".adoc", ".pdf", ".doc", ".docx", ".odt", ".pptx"), _DOCUMENT),
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".ico", ".drawio", ".vsdx"), _PICTURE),
     **dict.fromkeys((".html", ".htm", ".css"), _WEB),
@@ -86,7 +86,7 @@ APPLY_FOLDER = "apply"
 _APPLY_SCRIPT = "apply.sh"
 
 
-class Ignored(NamedTuple):
+class IgnoredPath(NamedTuple):
     """A file, or a folder with all in it, that is known to be no configuration, and why."""
 
     file: str
@@ -97,7 +97,7 @@ class Ignored(NamedTuple):
 
 def ignored_folder_reason(name: str) -> str:
     """Return why a folder of that name is ignored; nothing if it is searched."""
-    return IGNORED_FOLDERS.get(name, "")
+    return REASON_BY_IGNORED_FOLDER.get(name, "")
 
 
 def ignored_file_reason(folder: str, name: str) -> str:
@@ -107,4 +107,6 @@ def ignored_file_reason(folder: str, name: str) -> str:
     low = name.lower()
     if low.startswith(".") and low.endswith(".nodrop-lock"):
         return "the lock of a build"
-    return IGNORED_FILES.get(low) or IGNORED_SUFFIXES.get(low[low.rfind(".") :] if "." in low[1:] else "", "")
+    return REASON_BY_IGNORED_FILE.get(low) or REASON_BY_IGNORED_SUFFIX.get(
+        low[low.rfind(".") :] if "." in low[1:] else "", ""
+    )

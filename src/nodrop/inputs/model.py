@@ -9,29 +9,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.inputs.known import Ignored
+from nodrop.inputs.known import IgnoredPath
 from nodrop.limits import MAX_TEXT_BYTES
 from nodrop.model.reading import Note
 from nodrop.syntax.places import open_regular_file, read_regular_file
-from nodrop.syntax.root import Root
+from nodrop.syntax.root import InputRoot
 
 if TYPE_CHECKING:
-    from nodrop.inputs.disk import Disk
+    from nodrop.inputs.disk import DiskWithHeldTexts
 
 
-PLACE_OF_NAMED_FILES = "a path below the repository, or below this file's folder where there is none"
+NAMED_FILE_PATH_EXPECTED = "a path below the repository, or below this file's folder where there is none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
+class FileText:
     """A text and how to show whose it is: a file that is read when it is asked for, or one held in memory."""
 
     display: str
     path: Path | None = None
     held: bytes = b""
-    root: Root | None = field(default=None, compare=False, repr=False)
+    root: InputRoot | None = field(default=None, compare=False, repr=False)
     """What no link leads out of when the file is opened; without one, it is opened as it is named."""
-    disk: "Disk | None" = field(default=None, compare=False, repr=False)
+    disk: "DiskWithHeldTexts | None" = field(default=None, compare=False, repr=False)
     """What the files lie on that an intent names; None for other texts, and those without a folder."""
 
     def read_bytes(self, max_bytes: int) -> bytes:
@@ -44,7 +44,7 @@ class Text:
             return nullcontext((BytesIO(self.held), len(self.held)))
         return open_regular_file(self.path, self.display, root=self.root)
 
-    def find_named_text(self, name: str) -> "Text":
+    def find_named_text(self, name: str) -> "FileText":
         """Return a file that an intent names, by its path from the intent's folder.
 
         InputProblems if that leads out of the repository, or the intent has no folder.
@@ -53,7 +53,7 @@ class Text:
         if self.disk is None:
             raise InputProblems([Problem(path=name, found="a file, of a text without a folder")])
         if reason := self.disk.find_fault_of_name(folder, name):
-            raise InputProblems([Problem(path=name, found=reason, expected=PLACE_OF_NAMED_FILES)])
+            raise InputProblems([Problem(path=name, found=reason, expected=NAMED_FILE_PATH_EXPECTED)])
         return self.disk.text(folder / name)
 
     def open_named_file(self, name: str) -> tuple[str, bytes]:
@@ -68,41 +68,41 @@ class DeviceFiles:
 
     name: str
     platform: str
-    files: tuple[tuple[str, Text], ...]
+    files: tuple[tuple[str, FileText], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stages:
+class DeviceStages:
     """The stages that lead to the state of a device, next to the file with that state."""
 
     platform: str
-    state: Text
-    texts: tuple[Text, ...]
+    state: FileText
+    texts: tuple[FileText, ...]
 
 
 @dataclass(slots=True)
-class Inputs:
+class FabricInputs:
     """The parts of one fabric; `intents` and `nested`, folders with their own fabric.yaml, are fabrics too."""
 
     bundles: list[DeviceFiles] = field(default_factory=list)
     hosts: list[DeviceFiles] = field(default_factory=list)
     """Files that say how NICs are set, one by one; those of one name belong together."""
-    intents: list[Text] = field(default_factory=list)
-    stated: list[Text] = field(default_factory=list)
+    intents: list[FileText] = field(default_factory=list)
+    stated: list[FileText] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
-    ignored: list[Ignored] = field(default_factory=list)
+    ignored: list[IgnoredPath] = field(default_factory=list)
     """Files and folders that are known to be no configuration, or excluded."""
-    stages: list[Stages] = field(default_factory=list)
-    nested: list["Inputs"] = field(default_factory=list)
+    stages: list[DeviceStages] = field(default_factory=list)
+    nested: list["FabricInputs"] = field(default_factory=list)
 
-    def fabrics(self) -> list["Inputs"]:
+    def fabrics(self) -> list["FabricInputs"]:
         """Return the inputs that make up one fabric each; none where there is nothing but intents."""
         inner = [fabric for nested in self.nested for fabric in nested.fabrics()]
         return [self, *inner] if self.bundles or self.hosts or self.problems or self.notes else inner
 
     @property
-    def name(self) -> str:
+    def folder_of_fabric(self) -> str:
         """Return where the files of the fabric lie: next to its fabric.yaml, else the folder that contains all."""
         if self.stated:
             return str(Path(self.stated[0].display).parent)
@@ -112,29 +112,29 @@ class Inputs:
         except ValueError:  # absolute and relative paths, or no file at all
             return "."
 
-    def only(self) -> "Inputs":
+    def require_single_fabric(self) -> "FabricInputs":
         """Return the inputs of the one fabric there is; InputProblems names them where there are several."""
         fabrics = self.fabrics()
         if sum(bool(inputs.bundles) for inputs in fabrics) > 1:
             fault_text = "one of several fabrics"
             beside = (text.display for inputs in fabrics for text in inputs.stated)
             raise InputProblems(Problem(path=path, found=fault_text, hint="read each by itself") for path in beside)
-        whole_inputs = Inputs()
+        whole_inputs = FabricInputs()
         for fabric in fabrics:
             whole_inputs.take(fabric)
         return whole_inputs
 
-    def every(self) -> Iterator["Inputs"]:
+    def every(self) -> Iterator["FabricInputs"]:
         """Yield these inputs and those of all folders below that have a fabric.yaml."""
         yield self
         for nested in self.nested:
             yield from nested.every()
 
-    def all_intents(self) -> list[Text]:
+    def all_intents(self) -> list[FileText]:
         """Return every intent."""
         return [*self.intents, *(intent for nested in self.nested for intent in nested.all_intents())]
 
-    def take(self, fabric_inputs: "Inputs") -> None:
+    def take(self, fabric_inputs: "FabricInputs") -> None:
         """Make what belongs to another fabric part of this one."""
         self.bundles += fabric_inputs.bundles
         self.hosts += fabric_inputs.hosts

@@ -14,15 +14,15 @@ from pydantic import ConfigDict, Field
 from nodrop.errors import Problem
 from nodrop.intent.part import SchemaMapping
 from nodrop.intent.schema import TrafficClass, WrittenIntent
-from nodrop.intent.sheet import SheetPlaces, read_sheet_rows
+from nodrop.intent.sheet import SheetRowPlaces, read_sheet_rows
 from nodrop.intent.topology import TOPOLOGY_KINDS, Cables
-from nodrop.intent.types import Name, grid_sizes, whole
+from nodrop.intent.types import Name, scalar_of_grid_sizes, scalar_of_whole
 from nodrop.proofs.direct_networks import (
     DirectNetwork,
     DragonflyRoutes,
     NetworkRoutes,
     SwitchCoordinates,
-    SwitchPair,
+    SwitchIndexPair,
     TorusRoutes,
     find_priority_need,
     make_dragonfly,
@@ -30,9 +30,9 @@ from nodrop.proofs.direct_networks import (
 )
 from nodrop.syntax.places import sanitize_for_message
 
-MOST_SWITCHES = 512
+MOST_DIRECT_SWITCHES = 512
 """Switches of a network, at most: its graph takes seconds."""
-_MOST_DIMENSIONS = 4
+_MOST_TORUS_DIMENSIONS = 4
 _TOPOLOGY_KEY_PATH = ("topology",)
 _CABLES_KEY_PATH = ("topology", "cables")
 
@@ -43,11 +43,13 @@ class Dragonfly(SchemaMapping):
     """Groups of switches, all of a group cabled to one another, and each group to each other group."""
 
     kind: Literal["dragonfly"]
-    switches_per_group: Annotated[int, whole(1, 64)] | None = Field(None, description="switches of each group")
-    global_cables: Annotated[int, whole(1, 64)] | None = Field(
+    switches_per_group: Annotated[int, scalar_of_whole(1, 64)] | None = Field(
+        None, description="switches of each group"
+    )
+    global_cables: Annotated[int, scalar_of_whole(1, 64)] | None = Field(
         None, description="cables of each switch to other groups, at most"
     )
-    groups: Annotated[int, whole(2, MOST_SWITCHES)] | None = Field(
+    groups: Annotated[int, scalar_of_whole(2, MOST_DIRECT_SWITCHES)] | None = Field(
         None, description="groups; default: as many as there can be, one more than global cables of a group"
     )
     routing: Literal["minimal", "valiant"] = Field("minimal", description="minimal, or valiant: by any third group")
@@ -58,14 +60,14 @@ class Torus(SchemaMapping):
     """A ring of switches through each switch in each dimension."""
 
     kind: Literal["torus"]
-    size: Annotated[tuple[int, ...], grid_sizes(_MOST_DIMENSIONS, MOST_SWITCHES)] | None = Field(
+    size: Annotated[tuple[int, ...], scalar_of_grid_sizes(_MOST_TORUS_DIMENSIONS, MOST_DIRECT_SWITCHES)] | None = Field(
         None, description="switches in each dimension: 6x6"
     )
     routing: Literal["dimension-order"] = Field("dimension-order", description="one dimension after the other")
     cables: Cables | None = Field(None, description=f"{_CABLES_DESCRIPTION}its place in each dimension: sw2-3")
 
 
-DIRECT_KINDS = ("dragonfly", "torus")
+DIRECT_TOPOLOGY_KINDS = ("dragonfly", "torus")
 
 
 class DirectIntent(WrittenIntent):
@@ -80,7 +82,7 @@ class DirectIntent(WrittenIntent):
 def is_direct_intent(data: object) -> bool:
     """Whether the content of a document is the intent of a dragonfly or torus."""
     topology = data.get("topology") if isinstance(data, dict) else None
-    return isinstance(topology, dict) and topology.get("kind") in DIRECT_KINDS
+    return isinstance(topology, dict) and topology.get("kind") in DIRECT_TOPOLOGY_KINDS
 
 
 def find_refusals(intent: DirectIntent) -> Iterator[Problem]:
@@ -105,7 +107,7 @@ def _network_faults(intent: DirectIntent, network: DirectNetwork) -> Iterator[Pr
         routes = TorusRoutes(network)
     else:
         routes = DragonflyRoutes(network, valiant=topology.routing == "valiant")
-    if missing := routes.missing_cable():
+    if missing := routes.describe_missing_cable():
         yield intent.problem(_CABLES_KEY_PATH, f"no cable between {missing}", f"all cables of a {topology.kind}")
         return
     lossless = [name for name, traffic_class in intent.classes.items() if traffic_class.lossless]
@@ -129,7 +131,7 @@ def _read_network(intent: DirectIntent, problems: list[Problem]) -> DirectNetwor
     """Return the network of an intent, by sheet or sizes; None with a problem."""
     topology = intent.topology
     if topology.cables is not None:
-        return _read_cables(intent, topology.cables, problems)
+        return _read_network_from_sheet(intent, topology.cables, problems)
     if isinstance(topology, Torus):
         missing, shape = "size", topology.size
     else:
@@ -138,7 +140,7 @@ def _read_network(intent: DirectIntent, problems: list[Problem]) -> DirectNetwor
         if not problems:
             problems.append(intent.problem(_TOPOLOGY_KEY_PATH, f"no {missing}, and no cables", "one of the two"))
         return None
-    if prod(shape[:2] if isinstance(topology, Dragonfly) else shape) > MOST_SWITCHES:
+    if prod(shape[:2] if isinstance(topology, Dragonfly) else shape) > MOST_DIRECT_SWITCHES:
         problems.append(_too_many_switches_problem(intent, prod(shape)))
         return None
     return make_torus(shape) if isinstance(topology, Torus) else make_dragonfly(*shape)
@@ -159,15 +161,15 @@ def _dragonfly_shape(intent: DirectIntent, topology: Dragonfly, problems: list[P
 
 def _too_many_switches_problem(intent: DirectIntent, switches: int) -> Problem:
     return intent.problem(
-        _TOPOLOGY_KEY_PATH, f"{switches:,} switches", f"at most {MOST_SWITCHES}, whose graph takes seconds"
+        _TOPOLOGY_KEY_PATH, f"{switches:,} switches", f"at most {MOST_DIRECT_SWITCHES}, whose graph takes seconds"
     )
 
 
-def _read_cables(intent: DirectIntent, cables: Cables, problems: list[Problem]) -> DirectNetwork | None:
+def _read_network_from_sheet(intent: DirectIntent, cables: Cables, problems: list[Problem]) -> DirectNetwork | None:
     """Return the network of a cabling sheet; None with a problem."""
-    topology, places = intent.topology, SheetPlaces(intent, cables)
+    topology, places = intent.topology, SheetRowPlaces(intent, cables)
     number: dict[SwitchCoordinates, int] = {}
-    pairs: list[SwitchPair] = []
+    pairs: list[SwitchIndexPair] = []
     dimensions = 2 if isinstance(topology, Dragonfly) else None
     for row in read_sheet_rows(intent, cables, problems):
         ends = [tuple(map(int, re.findall("[0-9]{1,9}", end.device))) for end in (row.a, row.b)]
@@ -181,7 +183,7 @@ def _read_cables(intent: DirectIntent, cables: Cables, problems: list[Problem]) 
         else:
             a, b = sorted(number.setdefault(at, len(number)) for at in ends)
             pairs.append((a, b))
-    if len(number) > MOST_SWITCHES:
+    if len(number) > MOST_DIRECT_SWITCHES:
         problems.append(_too_many_switches_problem(intent, len(number)))
     if problems or not number:
         return None

@@ -5,18 +5,18 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from nodrop.intent.part import SchemaMapping
-from nodrop.intent.types import Bool, Name, Priorities, scalar_of_words, whole
+from nodrop.intent.types import Bool, Name, Priorities, scalar_of_whole, scalar_of_words
 
 
 class Hosts(SchemaMapping):
     """How the servers' NICs are set; the fabric is checked against it."""
 
-    tos: Annotated[int, whole(0, 255)] | None = Field(
+    tos: Annotated[int, scalar_of_whole(0, 255)] | None = Field(
         None,
         description="IP ToS byte of RoCE packets, DSCP times 4, plus 2 for ECN; default: of the RDMA class, from its "
         "DSCP 26 or else its first",
     )
-    cnp_dscp: Annotated[int, whole(0, 63)] | None = Field(
+    cnp_dscp: Annotated[int, scalar_of_whole(0, 63)] | None = Field(
         None, description="DSCP of the CNPs that the NICs send; default: 48, or the first of the CNP class without it"
     )
     fifo_class: Name | None = Field(
@@ -32,7 +32,7 @@ class Hosts(SchemaMapping):
     rdma_mtu: Annotated[int, scalar_of_words("256", "512", "1024", "2048", "4096", read=int)] = Field(
         4096, description="RoCE MTU: bytes of payload in a packet, one of InfiniBand's five path MTUs"
     )
-    queue_pairs: Annotated[int, whole(1, 128)] | None = Field(
+    queue_pairs: Annotated[int, scalar_of_whole(1, 128)] | None = Field(
         None,
         description="queue pairs of NCCL for a connection between two GPUs (NCCL_IB_QPS_PER_CONNECTION), which ECMP "
         "may spread over paths; default: what the job states, or NCCL's own 1",

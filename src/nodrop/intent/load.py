@@ -13,9 +13,9 @@ from nodrop.errors import InputProblems, Problem
 from nodrop.intent.direct import DirectIntent, find_refusals, is_direct_intent
 from nodrop.intent.part import SchemaMapping
 from nodrop.intent.schema import Intent, WrittenIntent
-from nodrop.intent.sheet_file import YAML_ENDINGS, OpenFile, SheetFile
+from nodrop.intent.sheet_file import YAML_ENDINGS, OpenSheetFile, SheetFile
 from nodrop.intent.topology import CableFile, CableList, Cables, CableSheet
-from nodrop.limits import MAX_DETAILED, MAX_REMARKS, MAX_TEXT_BYTES
+from nodrop.limits import MAX_DETAILED_SCHEMA_CHECKS, MAX_REMARKS_PER_SWITCH, MAX_TEXT_BYTES
 from nodrop.syntax.places import sanitize_for_message
 from nodrop.syntax.yaml import Document, parse_yaml
 from nodrop.units import Misread
@@ -29,7 +29,7 @@ UNSUPPORTED_VALUES_BY_KEY: Mapping[str, Sequence[str]] = {
 }
 """Values of the design that this release refuses by name."""
 
-_EXPECTED_BY_ERROR_TYPE = {
+_EXPECTED_BY_PYDANTIC_ERROR = {
     "bool_type": "true or false",
     "dict_type": "a mapping",
     "model_type": "a mapping",
@@ -45,13 +45,13 @@ _ProblemTexts = tuple[str, str, str]
 
 def load(path: Path, display: str | None = None) -> Intent:
     """Read the intent at `path`; InputProblems holds every fault of its text and schema."""
-    from nodrop.inputs import Disk
+    from nodrop.inputs import DiskWithHeldTexts
 
-    text = Disk().intent(path, display)
+    text = DiskWithHeldTexts().intent(path, display)
     return loads(text.read_bytes(MAX_INTENT_BYTES), text.display, text.open_named_file)
 
 
-def loads(file_content: bytes, path: str, open_file: OpenFile | None = None) -> Intent:
+def loads(file_content: bytes, path: str, open_file: OpenSheetFile | None = None) -> Intent:
     """Read an intent from its text; `path` is how problems name it. One of a dragonfly or torus is only refused.
 
     `open_file` opens the file that it names; without it, an intent that names one cannot be built.
@@ -69,7 +69,7 @@ def loads(file_content: bytes, path: str, open_file: OpenFile | None = None) -> 
     return intent
 
 
-def _attach_sheet(intent: WrittenIntent, cables: Cables | None, open_file: OpenFile | None) -> None:
+def _attach_sheet(intent: WrittenIntent, cables: Cables | None, open_file: OpenSheetFile | None) -> None:
     """Read the sheet of an intent that names a file; a file that cannot be opened is a problem at its key."""
     if not isinstance(cables, CableFile) or open_file is None:
         return
@@ -100,25 +100,29 @@ def validate_document(document: Document, schema: type[_Model]) -> _Model:
     try:
         return schema.model_validate({} if document.data is None and not required else document.data)
     except ValidationError as error:
-        raise InputProblems(problems_of(document, error, schema)) from None
+        raise InputProblems(problems_of_validation_error(document, error, schema)) from None
 
 
-def problems_of(document: Document, error: ValidationError, schema: type[BaseModel]) -> Iterator[Problem]:
+def problems_of_validation_error(
+    document: Document, error: ValidationError, schema: type[BaseModel]
+) -> Iterator[Problem]:
     """Yield the first `MAX_REMARKS` faults that pydantic found, in plain words and with places; then how many more."""
     count = error.error_count()
     details = (
-        error.errors(include_url=False) if count <= MAX_DETAILED else _first_validation_errors(document.data, schema)
+        error.errors(include_url=False)
+        if count <= MAX_DETAILED_SCHEMA_CHECKS
+        else _first_validation_errors(document.data, schema)
     )
-    kept = _without_guessed_keys(details)
+    kept = _without_faults_of_unknown_kind(details)
     details, count = kept, count - len(details) + len(kept)
-    listed = details[:MAX_REMARKS]
+    listed = details[:MAX_REMARKS_PER_SWITCH]
     yield from (_problem_from_detail(document, detail, schema) for detail in listed)
     if count > len(listed):
         fault_text = f"{count - len(listed):,} {'more ' if listed else ''}faults"
         yield Problem(path=document.path, found=fault_text, hint="correct the listed ones first" if listed else "")
 
 
-def _without_guessed_keys(details: Sequence[Any]) -> list[Any]:
+def _without_faults_of_unknown_kind(details: Sequence[Any]) -> list[Any]:
     """Return faults without unknown and missing keys of mappings whose kind, which decides their keys, is wrong."""
     wrong = [detail["loc"] for detail in details if detail["type"] in ("missing", "literal_error")]
     unclear = {loc[:-1] for loc in wrong if loc[-1:] == ("kind",)}
@@ -134,7 +138,7 @@ def _without_guessed_keys(details: Sequence[Any]) -> list[Any]:
 def _first_validation_errors(data: object, schema: type[BaseModel]) -> list[Any]:
     """Return the faults of the first values of a document, where the details of all would take too much memory."""
     try:
-        schema.model_validate(_truncate_data(data, iter(range(MAX_DETAILED))))
+        schema.model_validate(_truncate_data(data, iter(range(MAX_DETAILED_SCHEMA_CHECKS))))
     except ValidationError as error:
         return [row for row in error.errors(include_url=False) if row["type"] != "missing"]  # it may have been cut off
     return []
@@ -182,7 +186,7 @@ def _problem_texts_of(detail: Any, schema: type[BaseModel]) -> _ProblemTexts:
     if kind == "value_error" and isinstance(context["error"], Misread):
         wrong = context["error"]
         return sanitize_for_message(wrong.found) or _format_value(value), wrong.expected, wrong.hint
-    expected = _EXPECTED_BY_ERROR_TYPE.get(kind) or detail["msg"].removeprefix("Value error, ").removeprefix(
+    expected = _EXPECTED_BY_PYDANTIC_ERROR.get(kind) or detail["msg"].removeprefix("Value error, ").removeprefix(
         "expected "
     )
     return _format_value(value), expected, _format_known_keys(_model_at(schema, detail["loc"]))

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Discriminator, Field, Tag
 
 from nodrop.intent.part import SchemaMapping
-from nodrop.intent.types import Name, Scalar
+from nodrop.intent.types import Name, ScalarAnnotation
 from nodrop.units import Misread
 
 FieldName = Literal["site", "pod", "plane", "role", "group", "id", "rack"]
@@ -16,11 +16,11 @@ TEMPLATE_FIELDS: tuple[FieldName, ...] = ("site", "pod", "plane", "role", "group
 NUMERIC_FIELDS: tuple[FieldName, ...] = ("pod", "plane", "id", "rack")
 """Those that may be filled up with zeros; a rack only where it is a number."""
 
-_MOST_CHARACTERS = 200
+_MOST_TEMPLATE_CHARACTERS = 200
 _TEMPLATE_PIECE_PATTERN = re.compile(r"\{([^{}]*)\}|([^{}]+)")
 _LITERAL_PATTERN = r"[A-Za-z0-9._-]+"
-_WIDTH_PATTERN = r"0[1-9]"
-_TEMPLATE_SYNTAX = "letters, digits, dots, dashes, underscores and fields in braces, such as {role}{id:02}"
+_ZERO_PADDING_PATTERN = r"0[1-9]"
+_TEMPLATE_SYNTAX_TEXT = "letters, digits, dots, dashes, underscores and fields in braces, such as {role}{id:02}"
 
 
 class TemplateField(NamedTuple):
@@ -36,8 +36,8 @@ NameTemplate = tuple[str | TemplateField, ...]
 
 def read_template(template: object) -> NameTemplate:
     """Read `r{rack}-{role}{id:02}`; a field is a word of `TEMPLATE_FIELDS`, so a template runs nothing."""
-    if not isinstance(template, str) or not template or len(template) > _MOST_CHARACTERS:
-        raise Misread(f"a template of 1 to {_MOST_CHARACTERS} characters, such as {{role}}{{id:02}}")
+    if not isinstance(template, str) or not template or len(template) > _MOST_TEMPLATE_CHARACTERS:
+        raise Misread(f"a template of 1 to {_MOST_TEMPLATE_CHARACTERS} characters, such as {{role}}{{id:02}}")
     pieces: list[str | TemplateField] = []
     at = 0
     for match in _TEMPLATE_PIECE_PATTERN.finditer(template):
@@ -45,15 +45,15 @@ def read_template(template: object) -> NameTemplate:
             break
         field, literal = match.groups()
         if literal is not None and not re.fullmatch(_LITERAL_PATTERN, literal):
-            raise Misread(_TEMPLATE_SYNTAX, template)
-        pieces.append(_read_slot(field) if literal is None else literal)
+            raise Misread(_TEMPLATE_SYNTAX_TEXT, template)
+        pieces.append(_parse_template_field(field) if literal is None else literal)
         at = match.end()
     if at != len(template):
-        raise Misread(_TEMPLATE_SYNTAX, f"{template}, with a single brace")
+        raise Misread(_TEMPLATE_SYNTAX_TEXT, f"{template}, with a single brace")
     return tuple(pieces)
 
 
-def _read_slot(words: str) -> TemplateField:
+def _parse_template_field(words: str) -> TemplateField:
     name, colon, width = words.partition(":")
     field = next((field for field in TEMPLATE_FIELDS if field == name), None)
     if field is None:
@@ -65,7 +65,7 @@ def _read_slot(words: str) -> TemplateField:
         return TemplateField(field, 0)
     if field not in NUMERIC_FIELDS:
         raise Misread(f"{{{field}}}", f"{{{words}}}", f"only numbers have a width: {', '.join(NUMERIC_FIELDS)}")
-    if not re.fullmatch(_WIDTH_PATTERN, width):
+    if not re.fullmatch(_ZERO_PADDING_PATTERN, width):
         raise Misread(f"a zero and the number of digits, 1 to 9, such as {{{field}:02}}", f"{{{words}}}")
     return TemplateField(field, int(width))
 
@@ -84,13 +84,13 @@ def format_template(template: NameTemplate) -> str:
 
 Template = Annotated[
     NameTemplate,
-    Scalar(
+    ScalarAnnotation(
         read_template,
         {
             "type": "string",
-            "maxLength": _MOST_CHARACTERS,
+            "maxLength": _MOST_TEMPLATE_CHARACTERS,
             "pattern": rf"^([A-Za-z0-9._-]|\{{({'|'.join(TEMPLATE_FIELDS)})\}}"
-            rf"|\{{({'|'.join(NUMERIC_FIELDS)}):{_WIDTH_PATTERN}\}})+$",
+            rf"|\{{({'|'.join(NUMERIC_FIELDS)}):{_ZERO_PADDING_PATTERN}\}})+$",
         },
     ),
 ]
@@ -111,12 +111,18 @@ Templates = Annotated[
 
 
 def _read_rack(value: object) -> str:
-    if not isinstance(value, str) or not re.fullmatch(_LITERAL_PATTERN, value) or len(value) > _MOST_CHARACTERS:
+    if (
+        not isinstance(value, str)
+        or not re.fullmatch(_LITERAL_PATTERN, value)
+        or len(value) > _MOST_TEMPLATE_CHARACTERS
+    ):
         raise Misread("a rack of letters, digits, dots, dashes and underscores")
     return value
 
 
-Rack = Annotated[str, Scalar(_read_rack, {"type": ["integer", "string"], "pattern": rf"^{_LITERAL_PATTERN}$"})]
+Rack = Annotated[
+    str, ScalarAnnotation(_read_rack, {"type": ["integer", "string"], "pattern": rf"^{_LITERAL_PATTERN}$"})
+]
 
 
 class Names(SchemaMapping):

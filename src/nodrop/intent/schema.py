@@ -29,17 +29,17 @@ from nodrop.intent.types import (
     SpeedMbps,
     Text,
     TimeMs,
-    numbers,
-    percentage,
-    raw_tree,
+    scalar_of_numbers,
+    scalar_of_percentage,
+    scalar_of_settings_tree,
+    scalar_of_whole,
     scalar_of_whole_or_word,
     scalar_of_words,
-    whole,
 )
 from nodrop.model.fabric import Mode, Purpose
 from nodrop.syntax.places import sanitize_for_message
 from nodrop.syntax.yaml import Document
-from nodrop.syntax.yaml_span import Entries
+from nodrop.syntax.yaml_span import YamlEntrySpans
 
 _Made = TypeVar("_Made")
 
@@ -47,7 +47,7 @@ _Made = TypeVar("_Made")
 class VlanAccess(SchemaMapping):
     """A VLAN of a group's own on each of its leaves: its ports there are access ports, the leaf is their gateway."""
 
-    id: Annotated[int, whole(2, 4094)] = Field(description="number of the VLAN, the same on every leaf")
+    id: Annotated[int, scalar_of_whole(2, 4094)] = Field(description="number of the VLAN, the same on every leaf")
     pool: AddressPools = Field(
         description="addresses of which every leaf has a subnet, such as 10.3.0.0/16; the gateway is its first"
     )
@@ -60,21 +60,23 @@ class Endpoints(SchemaMapping):
         description="numbers of the hosts; group + number is a host's identity for life, and its name unless `names` "
         "gives another"
     )
-    gpus: Annotated[int, whole(0, 64)] = Field(0, description="GPUs in each")
+    gpus: Annotated[int, scalar_of_whole(0, 64)] = Field(0, description="GPUs in each")
     nic: Text = Field(description="network adapter, such as ConnectX-7")
-    ports: Annotated[int, whole(1, 64)] = Field(1, description="network ports of each")
+    ports: Annotated[int, scalar_of_whole(1, 64)] = Field(1, description="network ports of each")
     spread: Literal["leaves", "rails", "one-leaf"] = Field(
         "leaves",
         description="leaves: each port on another leaf; rails: port k of all hosts on the leaf of rail k; "
         "one-leaf: all on one leaf",
     )
-    ports_per_leaf: Annotated[int, whole(1, 32)] = Field(
+    ports_per_leaf: Annotated[int, scalar_of_whole(1, 32)] = Field(
         1, description="how many ports of each, one after the other, share a leaf: 2 puts eight rails on four leaves"
     )
     leaves: Name | None = Field(
         None, description="group of switches that they connect to; needed where several groups are next to hosts"
     )
-    leaf_group: Annotated[int, whole(1, 4096)] = Field(description="how many of them share a leaf, or a set of leaves")
+    leaf_group: Annotated[int, scalar_of_whole(1, 4096)] = Field(
+        description="how many of them share a leaf, or a set of leaves"
+    )
     leaf_ports: Ids | None = Field(
         None, description="the leaves' panel ports for this group; needed where there are several groups"
     )
@@ -94,7 +96,7 @@ class Endpoints(SchemaMapping):
         return self.ports if self.spread == "one-leaf" else self.ports_per_leaf
 
     @property
-    def switches_of_each(self) -> int:
+    def leaves_per_host(self) -> int:
         """To how many leaves the ports of each lead: a set of leaves."""
         return -(-self.ports // self.ports_on_switch)
 
@@ -110,10 +112,12 @@ class Ecn(SchemaMapping):
 class TrafficClass(SchemaMapping):
     """One kind of traffic, from its DSCP to its queue."""
 
-    dscp: Annotated[tuple[int, ...] | Literal["rest"], numbers(0, 63, word="rest")] = Field(
+    dscp: Annotated[tuple[int, ...] | Literal["rest"], scalar_of_numbers(0, 63, word="rest")] = Field(
         description="code points: 26, [10, 12], 8-15, or rest for all that no other class names"
     )
-    priority: Annotated[int, whole(0, 7)] = Field(description="traffic class, queue and PFC priority: one number")
+    priority: Annotated[int, scalar_of_whole(0, 7)] = Field(
+        description="traffic class, queue and PFC priority: one number"
+    )
     purpose: Purpose | None = Field(
         None,
         description="what it is for; storage by its protocol, of which nvme-rdma, lustre-o2ib and nfs-rdma are RoCE, "
@@ -148,9 +152,9 @@ TimersOrOff = Annotated[
 ]
 
 
-MAX_STUCK_QUEUE_FRAMES = 100_000
+MAX_FRAMES_SENT_WHILE_STUCK = 100_000
 """The most frames that a queue may be told to send in a polling, stuck as it is."""
-MAX_SHARED_HEADROOM_RATIO = 256
+MAX_HEADROOM_OVERSUBSCRIPTION = 256
 """The most by which shared headroom may be less than that of all ports at once."""
 
 
@@ -159,13 +163,13 @@ class Stuck(SchemaMapping):
     apply.
     """
 
-    paused: Annotated[int, percentage(1, 99)] | None = Field(
+    paused: Annotated[int, scalar_of_percentage(1, 99)] | None = Field(
         None, description="longer paused than that share of the polling"
     )
-    sent: Annotated[int, whole(0, MAX_STUCK_QUEUE_FRAMES)] | None = Field(
+    sent: Annotated[int, scalar_of_whole(0, MAX_FRAMES_SENT_WHILE_STUCK)] | None = Field(
         None, description="no more frames sent than that"
     )
-    fill: Annotated[int, percentage(0, 99)] | None = Field(None, description="fuller than that")
+    fill: Annotated[int, scalar_of_percentage(0, 99)] | None = Field(None, description="fuller than that")
 
 
 class Watchdog(SchemaMapping):
@@ -186,7 +190,7 @@ class Pfc(SchemaMapping):
 class Buffers(SchemaMapping):
     """How the packet memory is shared out."""
 
-    lossless_pool: Annotated[int, percentage(1, 99)] = Field(
+    lossless_pool: Annotated[int, scalar_of_percentage(1, 99)] = Field(
         90,
         description="share of the available memory for the lossless pool",
         json_schema_extra={"default": "90%"},
@@ -195,19 +199,19 @@ class Buffers(SchemaMapping):
         "1", description="dynamic threshold: alpha times the free pool"
     )
     shared_headroom: Annotated[
-        int | Literal["off", "on"], scalar_of_whole_or_word(1, MAX_SHARED_HEADROOM_RATIO, "off", "on")
+        int | Literal["off", "on"], scalar_of_whole_or_word(1, MAX_HEADROOM_OVERSUBSCRIPTION, "off", "on")
     ] = Field(
         "off",
         description="off: each lossless port has its own; on: one pool that holds the headroom of all at once; "
         "a whole number: one that holds so many times less",
     )
-    pattern_mtu: Annotated[int, whole(64, 9216)] | None = Field(
+    pattern_mtu: Annotated[int, scalar_of_whole(64, 9216)] | None = Field(
         None,
         description="MTU of the lossless traffic pattern; default: 1024 or the RoCE MTU, whichever needs more",
     )
 
     @property
-    def over_subscription(self) -> int | None:
+    def headroom_over_subscription(self) -> int | None:
         """How many times less shared headroom there is than all ports need at once; None where it is not shared."""
         if isinstance(self.shared_headroom, int):
             return self.shared_headroom
@@ -229,12 +233,12 @@ _EMPTY_DEFAULT_SCHEMA: dict[str, Any] = {"default": {}}
 class Additions(SchemaMapping):
     """Settings that no key of an intent covers, passed on unchanged; a setting that a key does cover is rejected."""
 
-    tables: Annotated[PlatformSettings, raw_tree(3)] = Field(
+    tables: Annotated[PlatformSettings, scalar_of_settings_tree(3)] = Field(
         (),
         description="tables, their rows and fields, where the platform has tables",
         json_schema_extra=_EMPTY_DEFAULT_SCHEMA,
     )
-    paths: Annotated[PlatformSettings, raw_tree()] = Field(
+    paths: Annotated[PlatformSettings, scalar_of_settings_tree()] = Field(
         (), description="settings as a tree, where the platform has paths", json_schema_extra=_EMPTY_DEFAULT_SCHEMA
     )
     lines: tuple[RoutingLine, ...] = Field(
@@ -252,7 +256,7 @@ class DeviceSettings(SchemaMapping):
     hwsku: Text | None = Field(
         None, description="SONiC's HWSKU of this switch, one of its model; default: by the ports of its group"
     )
-    spare: Annotated[tuple[int, ...] | Literal["all"], numbers(1, empty=True, word="all")] = Field(
+    spare: Annotated[tuple[int, ...] | Literal["all"], scalar_of_numbers(1, empty=True, word="all")] = Field(
         (),
         description="panel ports held back, such as 31-32: no cable between switches, and none of a host; or all: the "
         "switch is in reserve",
@@ -265,12 +269,12 @@ class WrittenIntent(SchemaMapping):
     nodrop: Annotated[str, scalar_of_words("1")] = Field(description="version of this format")
     fabric: Name = Field(description="name of the fabric")
     _document: Document | None = PrivateAttr(None)
-    _entries: Entries | None = PrivateAttr(None)
+    _entries: YamlEntrySpans | None = PrivateAttr(None)
     _sheet_file: SheetFile | None = PrivateAttr(None)
 
     def attach(self, document: Document) -> None:
         """Remember the text that the intent came from, to let later faults name its lines."""
-        self._document, self._entries = document, Entries(document.text)
+        self._document, self._entries = document, YamlEntrySpans(document.text)
 
     def attach_sheet(self, sheet_file: SheetFile) -> None:
         """Remember the file of its cabling sheet."""
@@ -282,7 +286,7 @@ class WrittenIntent(SchemaMapping):
         return self._sheet_file
 
     @property
-    def entries(self) -> Entries | None:
+    def entries(self) -> YamlEntrySpans | None:
         """Where its keys stand, None where the text is not known."""
         return self._entries
 
@@ -316,7 +320,7 @@ class Intent(WrittenIntent):
         description="what protects RDMA: lossless (PFC and ECN), pfc-only, lossy (ECN), trim (ECN, and the switch "
         "trims packets), or uec (Ultra Ethernet: ECN, trimming if stated, NICs without DCQCN)",
     )
-    mtu: Annotated[int, whole(1280, 9216)] = Field(9216, description="MTU of every port in the fabric, bytes")
+    mtu: Annotated[int, scalar_of_whole(1280, 9216)] = Field(9216, description="MTU of every port in the fabric, bytes")
     topology: Topology
     endpoints: dict[Name, Endpoints] = Field(min_length=1, description="groups of hosts by name, such as gpu")
     classes: dict[Name, TrafficClass] = Field(min_length=1, description="traffic classes by name, such as rdma")
@@ -346,7 +350,7 @@ class Intent(WrittenIntent):
         copy._kept = {}
         return copy
 
-    def keep(self, owner: str, basis: object, make: Callable[[], _Made]) -> _Made:
+    def compute_once(self, owner: str, basis: object, make: Callable[[], _Made]) -> _Made:
         """Return the value that an `owner` computes once from this intent, and again for another `basis`."""
         held = self._kept.get(owner)
         if held is None or held[0] is not basis:

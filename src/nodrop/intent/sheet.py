@@ -20,9 +20,9 @@ from nodrop.intent.topology import CableFile, Cables, CableSheet
 from nodrop.syntax.places import sanitize_for_message
 from nodrop.units import Misread, parse_whole_number
 
-MAX_CABLES = 200_000
+MAX_SHEET_CABLES = 200_000
 """Rows of a sheet: twice the cables of 1,000 switches of 128 ports, each with a switch at both ends."""
-MOST_LENGTH_M = 100_000
+MOST_CABLE_LENGTH_M = 100_000
 
 _CABLES_KEY_PATH = ("topology", "cables")
 _SHEET_COLUMNS = ("device", "port", "length", "media", "speed", "panel")
@@ -54,7 +54,7 @@ class SheetRow:
     """Of its text in the list, or of its line in the CSV, from 0."""
 
 
-class SheetPlaces:
+class SheetRowPlaces:
     """Where the rows of an intent's sheet stand."""
 
     def __init__(self, intent: WrittenIntent, cables: Cables) -> None:
@@ -88,7 +88,7 @@ class SheetPlaces:
         return line + 1 if re.search(r"\|[-+0-9]*[ \t]*(?:#.*)?\r?$", lines[line - 1]) else None
 
 
-def read_sheet(intent: WrittenIntent, sheet: CableSheet, problems: list[Problem]) -> tuple[SheetRow, ...]:
+def read_sheet_with_defaults(intent: WrittenIntent, sheet: CableSheet, problems: list[Problem]) -> tuple[SheetRow, ...]:
     """Return the cables of a sheet with its defaults; rows that are none are added to `problems`."""
     return tuple(
         replace(
@@ -103,7 +103,7 @@ def read_sheet(intent: WrittenIntent, sheet: CableSheet, problems: list[Problem]
 
 def read_sheet_rows(intent: WrittenIntent, cables: Cables, problems: list[Problem]) -> Iterator[SheetRow]:
     """Yield the cables of a sheet as stated; rows that are none are added to `problems`."""
-    places = SheetPlaces(intent, cables)
+    places = SheetRowPlaces(intent, cables)
     if isinstance(cables, CableFile):
         if intent.sheet_file is None:
             problems.append(
@@ -113,13 +113,15 @@ def read_sheet_rows(intent: WrittenIntent, cables: Cables, problems: list[Proble
         cables = intent.sheet_file.cables
     rows = _read_csv(cables, places, problems) if isinstance(cables, str) else _read_row_list(cables, places, problems)
     for count, row in enumerate(rows):
-        if count == MAX_CABLES:
-            problems.append(places.problem(row.index, f"more than {MAX_CABLES:,} cables", f"at most {MAX_CABLES:,}"))
+        if count == MAX_SHEET_CABLES:
+            problems.append(
+                places.problem(row.index, f"more than {MAX_SHEET_CABLES:,} cables", f"at most {MAX_SHEET_CABLES:,}")
+            )
             break
         yield row
 
 
-def _read_row_list(texts: Sequence[str], places: SheetPlaces, problems: list[Problem]) -> Iterator[SheetRow]:
+def _read_row_list(texts: Sequence[str], places: SheetRowPlaces, problems: list[Problem]) -> Iterator[SheetRow]:
     for index, text in enumerate(texts):
         ends, *words = text.replace(" -- ", "--").split()
         match = _CABLE_ENDS_PATTERN.fullmatch(ends)
@@ -136,7 +138,7 @@ def _read_row_list(texts: Sequence[str], places: SheetPlaces, problems: list[Pro
 
 def _column_of_word(word: str) -> str:
     """Return the column that a word behind the ends of a cable belongs to."""
-    for column, read in _READER_BY_COLUMN:
+    for column, read in _NUMBER_READER_BY_COLUMN:
         try:
             read(word)
         except Misread:
@@ -145,7 +147,7 @@ def _column_of_word(word: str) -> str:
     return "media"
 
 
-def _read_csv(text: str, places: SheetPlaces, problems: list[Problem]) -> Iterator[SheetRow]:
+def _read_csv(text: str, places: SheetRowPlaces, problems: list[Problem]) -> Iterator[SheetRow]:
     head = text.partition("\n")[0]
     delimiter = next((mark for mark in ",;\t" if mark in head), ",")
     lines = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True, skipinitialspace=True)
@@ -171,7 +173,9 @@ def _read_csv(text: str, places: SheetPlaces, problems: list[Problem]) -> Iterat
         problems.append(places.problem(0, "no line of column names", "device, port, device, port, length, media"))
 
 
-def _parse_columns(cells: Sequence[str], index: int, places: SheetPlaces, problems: list[Problem]) -> list[str] | None:
+def _parse_columns(
+    cells: Sequence[str], index: int, places: SheetRowPlaces, problems: list[Problem]
+) -> list[str] | None:
     """Return the meaning of each column; None where the first line does not name the devices and ports."""
     columns = [_SIDE_PREFIX_PATTERN.sub("", cell.lower()).removesuffix("_m") for cell in cells]
     for cell, column in zip(cells, columns, strict=True):
@@ -192,7 +196,7 @@ def _parse_columns(cells: Sequence[str], index: int, places: SheetPlaces, proble
 
 
 def _row_of_cells(
-    columns: Sequence[str], cells: Sequence[str], index: int, places: SheetPlaces, problems: list[Problem]
+    columns: Sequence[str], cells: Sequence[str], index: int, places: SheetRowPlaces, problems: list[Problem]
 ) -> SheetRow | None:
     devices, ports = (
         [cell for column, cell in zip(columns, cells, strict=True) if column == name] for name in ("device", "port")
@@ -206,10 +210,10 @@ def _row_of_cells(
 
 
 def _make_row(
-    a: SheetEnd, b: SheetEnd, values: Mapping[str, str], index: int, places: SheetPlaces, problems: list[Problem]
+    a: SheetEnd, b: SheetEnd, values: Mapping[str, str], index: int, places: SheetRowPlaces, problems: list[Problem]
 ) -> SheetRow | None:
     numbers: dict[str, int] = {}
-    for column, read in _READER_BY_COLUMN:
+    for column, read in _NUMBER_READER_BY_COLUMN:
         try:
             if column in values:
                 numbers[column] = read(values[column])
@@ -227,13 +231,13 @@ def _make_row(
 
 
 def _parse_length_m(text: str) -> int:
-    length_m = parse_whole_number(text.removesuffix("m"), MOST_LENGTH_M)
+    length_m = parse_whole_number(text.removesuffix("m"), MOST_CABLE_LENGTH_M)
     if not length_m:
-        raise Misread(f"a length in whole metres, 1m to {MOST_LENGTH_M}m")
+        raise Misread(f"a length in whole metres, 1m to {MOST_CABLE_LENGTH_M}m")
     return length_m
 
 
-_READER_BY_COLUMN: tuple[tuple[str, Callable[[str], int]], ...] = (
+_NUMBER_READER_BY_COLUMN: tuple[tuple[str, Callable[[str], int]], ...] = (
     ("length", _parse_length_m),
     ("speed", units.parse_speed_mbps),
 )

@@ -9,7 +9,7 @@ from nodrop.syntax.yaml import Document, parse_yaml
 
 YAML_ENDINGS = (".yaml", ".yml")
 
-OpenFile = Callable[[str], tuple[str, bytes]]
+OpenSheetFile = Callable[[str], tuple[str, bytes]]
 """Returns the displayed path and the content of a file, by its path from the folder of the intent."""
 
 

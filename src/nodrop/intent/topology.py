@@ -9,20 +9,31 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Discriminator, Field, Tag
 
 from nodrop.intent.part import SchemaMapping
-from nodrop.intent.types import Ids, LengthM, Name, SpeedMbps, Text, number, numbers, scalar_of_words, texts, whole
+from nodrop.intent.types import (
+    Ids,
+    LengthM,
+    Name,
+    SpeedMbps,
+    Text,
+    scalar_of_number,
+    scalar_of_numbers,
+    scalar_of_texts,
+    scalar_of_whole,
+    scalar_of_words,
+)
 from nodrop.model.fabric import QosStyle
 from nodrop.platforms import platforms_default_first
 
-MOST_LINKS = 64
+MOST_LINKS_PER_SWITCH_PAIR = 64
 """Links between two switches, at most."""
 MOST_TIERS = 5
 """Tiers of switches, at most: as many as there are roles."""
 
 Split = Annotated[int, scalar_of_words("1", "2", "4", "8", read=int)]
 LANES_DESCRIPTION = "lanes in use of each switch port, if not all, such as 4 for QSFP28 modules in QSFP-DD ports"
-_Slots = Annotated[int, whole(1, 512)]
-_Ratio = Annotated[float, number(0.01, 1000)]
-_DeadPorts = Annotated[tuple[int, ...], numbers(1, empty=True)]
+_Slots = Annotated[int, scalar_of_whole(1, 512)]
+_Ratio = Annotated[float, scalar_of_number(0.01, 1000)]
+_DeadPorts = Annotated[tuple[int, ...], scalar_of_numbers(1, empty=True)]
 _MEDIA_DESCRIPTION = "kind of cable or transceiver, such as DR4, SR4, AOC or DAC"
 _LENGTH_DESCRIPTION = "cable length in metres, the longest of the group"
 _DEAD_PORTS_DESCRIPTION = "panel ports that must stay shut, such as those that a split neighbor takes; in no other list"
@@ -71,7 +82,9 @@ class Leaves(Switches):
 class Uplinks(SchemaMapping):
     """The links between the two tiers."""
 
-    per_spine: Annotated[int, whole(1, MOST_LINKS)] = Field(description="links from each leaf to each spine")
+    per_spine: Annotated[int, scalar_of_whole(1, MOST_LINKS_PER_SWITCH_PAIR)] = Field(
+        description="links from each leaf to each spine"
+    )
     speed: SpeedMbps = Field(description="speed of each link, such as 400G")
     media: Text = Field(description=_MEDIA_DESCRIPTION)
     length: LengthM = Field(description=_LENGTH_DESCRIPTION)
@@ -112,7 +125,7 @@ class LeafSpine(SchemaMapping):
 class GroupPorts(SchemaMapping):
     """Which panel ports of every switch of a group face hosts, and which stay shut."""
 
-    endpoints: Annotated[tuple[int, ...], numbers(1, empty=True)] = Field(
+    endpoints: Annotated[tuple[int, ...], scalar_of_numbers(1, empty=True)] = Field(
         (), description="panel ports towards servers and storage, such as 1-32"
     )
     dead: _DeadPorts = Field((), description=_DEAD_PORTS_DESCRIPTION)
@@ -127,11 +140,13 @@ class GroupUplinks(SchemaMapping):
         description="panel ports of the upper group's switches; needed where these have links to several groups; "
         "default: all that take the speed",
     )
-    links: Annotated[int, whole(1, MOST_LINKS)] = Field(description="links between each two switches")
+    links: Annotated[int, scalar_of_whole(1, MOST_LINKS_PER_SWITCH_PAIR)] = Field(
+        description="links between each two switches"
+    )
     speed: SpeedMbps = Field(description="speed of each link, such as 400G")
     media: Text = Field(description=_MEDIA_DESCRIPTION)
     length: LengthM = Field(description=_LENGTH_DESCRIPTION)
-    pods: Annotated[int, whole(1, 4096)] = Field(
+    pods: Annotated[int, scalar_of_whole(1, 4096)] = Field(
         1, description="pods of this group that one pod of the upper group is above, which makes a pod of pods"
     )
     split: Split = Field(1, description="into how many ports the panel ports of these links are broken out")
@@ -150,16 +165,16 @@ class GroupUplinks(SchemaMapping):
 class TierSwitches(Switches):
     """Equal switches of a tier."""
 
-    tier: Annotated[int, whole(1, MOST_TIERS)] = Field(description="1 next to the hosts, 2 above it, up to 5")
+    tier: Annotated[int, scalar_of_whole(1, MOST_TIERS)] = Field(description="1 next to the hosts, 2 above it, up to 5")
     ids: Ids = Field(
         description="numbers of the switches; group + number is a switch's identity for life, and its name unless "
         "`names` gives another"
     )
-    offset: Annotated[int, whole(0, 1_000_000)] = Field(
+    offset: Annotated[int, scalar_of_whole(0, 1_000_000)] = Field(
         0,
         description="added to an id for addresses and AS numbers, so that the groups of a tier have different ones",
     )
-    per_pod: Annotated[int, whole(1, 4096)] | None = Field(
+    per_pod: Annotated[int, scalar_of_whole(1, 4096)] | None = Field(
         None, description="ids of a pod: 8 has 1-8 in the first, 9-16 in the second; default: no pods"
     )
     ports: GroupPorts = Field(default_factory=GroupPorts, description="endpoints and dead: which panel ports face what")
@@ -213,7 +228,7 @@ def _cables_tag(value: object) -> str:
 
 
 Cables = Annotated[
-    Annotated[CableFile, Tag("file")] | Annotated[Annotated[str | tuple[str, ...], texts()], Tag("rows")],
+    Annotated[CableFile, Tag("file")] | Annotated[Annotated[str | tuple[str, ...], scalar_of_texts()], Tag("rows")],
     Discriminator(_cables_tag),
 ]
 """The rows of a cabling sheet, or the file that has them."""

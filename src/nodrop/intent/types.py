@@ -23,7 +23,7 @@ _CONTROL_CHARACTER_PATTERN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _JsonSchema = dict[str, Any]
 
 
-class Scalar:
+class ScalarAnnotation:
     """The description of a type for pydantic: how its value is read, and its JSON Schema."""
 
     def __init__(self, read: Callable[[object], object], schema: _JsonSchema) -> None:
@@ -36,7 +36,7 @@ class Scalar:
         return dict(self._schema)  # pydantic adds to it what belongs to one field
 
 
-class OneOrSeveral:
+class ListOrOnlyEntry:
     """The description for pydantic of a list, each entry once, that may be written as its only entry."""
 
     def __init__(self, *, empty: bool = False) -> None:
@@ -60,12 +60,14 @@ class OneOrSeveral:
         return entries
 
 
-def _text_scalar(read: Callable[[str], object], pattern: str, *, numeric: str | None = None, **bounds: float) -> Scalar:
+def _text_scalar(
+    read: Callable[[str], object], pattern: str, *, numeric: str | None = None, **bounds: float
+) -> ScalarAnnotation:
     """Return a type that is text of this pattern; `numeric` is what YAML makes of it where it looks like one."""
     read = lru_cache(maxsize=1024)(read)
     kind = [numeric, "string"] if numeric else "string"
     schema: _JsonSchema = {"type": kind, "pattern": f"^({pattern})$"} | bounds
-    return Scalar(lambda value: read(value if isinstance(value, str) else ""), schema)
+    return ScalarAnnotation(lambda value: read(value if isinstance(value, str) else ""), schema)
 
 
 def _make_bounded_reader(
@@ -83,13 +85,13 @@ def _make_bounded_reader(
     return read_in_range
 
 
-def whole(low: int, high: int) -> Scalar:
+def scalar_of_whole(low: int, high: int) -> ScalarAnnotation:
     """Return the type of a whole number within bounds."""
     read = _make_bounded_reader(units.parse_integer, low, high, "a whole number")
     return _text_scalar(read, units.INTEGER_REGEX, numeric="integer", minimum=low, maximum=high)
 
 
-def grid_sizes(most_dimensions: int, high: int) -> Scalar:
+def scalar_of_grid_sizes(most_dimensions: int, high: int) -> ScalarAnnotation:
     """Return the type of the sizes of a grid: `6x6`, each from 2 to `high`."""
 
     def read_sizes(intent_text: str) -> tuple[int, ...]:
@@ -101,35 +103,35 @@ def grid_sizes(most_dimensions: int, high: int) -> Scalar:
     return _text_scalar(read_sizes, r"[0-9]+(x[0-9]+)*", numeric="integer")
 
 
-def number(low: float, high: float) -> Scalar:
+def scalar_of_number(low: float, high: float) -> ScalarAnnotation:
     """Return the type of a number within bounds."""
     read = _make_bounded_reader(units.parse_number, low, high, "a number")
     return _text_scalar(read, units.NUMBER_REGEX, numeric="number", minimum=low, maximum=high)
 
 
-def scalar_of_whole_or_word(low: int, high: int, *key_words: str) -> Scalar:
+def scalar_of_whole_or_word(low: int, high: int, *key_words: str) -> ScalarAnnotation:
     """Return the type of a whole number within bounds, or one of these words."""
     bounded = _make_bounded_reader(units.parse_integer, low, high, f"{', '.join(key_words)} or a whole number")
 
     def read_word_or_number(value: object) -> object:
         return value if value in key_words else bounded(value if isinstance(value, str) else "")
 
-    return Scalar(
+    return ScalarAnnotation(
         read_word_or_number, {"anyOf": [{"enum": [*key_words]}, {"type": "integer", "minimum": low, "maximum": high}]}
     )
 
 
-def percentage(low: int, high: int) -> Scalar:
+def scalar_of_percentage(low: int, high: int) -> ScalarAnnotation:
     """Return the type of a percentage within bounds."""
     return _text_scalar(_make_bounded_reader(units.parse_percent, low, high, "a percentage", "%"), units.PERCENT_REGEX)
 
 
-def cable_length(low: int, high: int) -> Scalar:
+def scalar_of_cable_length(low: int, high: int) -> ScalarAnnotation:
     """Return the type of a length within bounds."""
     return _text_scalar(_make_bounded_reader(units.parse_length_m, low, high, "a length", "m"), units.LENGTH_REGEX)
 
 
-def scalar_of_words(*texts: str, read: Callable[[str], object] = str) -> Scalar:
+def scalar_of_words(*texts: str, read: Callable[[str], object] = str) -> ScalarAnnotation:
     """Return the type of one of these words; editors may take `1` for a number, which is the same here."""
 
     def read_choice(value: object) -> object:
@@ -137,12 +139,14 @@ def scalar_of_words(*texts: str, read: Callable[[str], object] = str) -> Scalar:
             raise Misread(" or ".join((", ".join(texts[:-1]), texts[-1])) if texts[1:] else texts[0])
         return read(value)
 
-    return Scalar(
+    return ScalarAnnotation(
         read_choice, {"enum": [*texts, *(number for text in texts if (number := parse_whole_number(text)) is not None)]}
     )
 
 
-def numbers(low: int, high: int | None = None, *, empty: bool = False, word: str | None = None) -> Scalar:
+def scalar_of_numbers(
+    low: int, high: int | None = None, *, empty: bool = False, word: str | None = None
+) -> ScalarAnnotation:
     """Return the type of a set of numbers: `1-16, 20`, a list of such, or `word`; `empty` allows an empty list."""
 
     def read_numbers(value: object) -> tuple[int, ...] | str:
@@ -162,7 +166,7 @@ def numbers(low: int, high: int | None = None, *, empty: bool = False, word: str
     bounds = {"minimum": low} if high is None else {"minimum": low, "maximum": high}
     single_schema = {"type": ["integer", "string"], "pattern": f"^({units.ID_LIST_REGEX})$"} | bounds
     several = {"type": "array", "items": single_schema, "minItems": 0 if empty else 1}
-    return Scalar(read_numbers, {"anyOf": [single_schema, several, *([{"const": word}] if word else [])]})
+    return ScalarAnnotation(read_numbers, {"anyOf": [single_schema, several, *([{"const": word}] if word else [])]})
 
 
 def _parse_name(intent_text: str) -> str:
@@ -231,7 +235,7 @@ PlatformSettings = tuple[tuple[tuple[str, ...], str | tuple[str, ...] | None], .
 """Values of a platform's own by their paths; None is a path without a value."""
 
 
-def raw_tree(depth: int | None = None) -> Scalar:
+def scalar_of_settings_tree(depth: int | None = None) -> ScalarAnnotation:
     """Return the type of a tree of mappings that is passed on as it stands, `depth` levels at most."""
     expected = "mappings of names to texts, lists of texts or {}" + (f", {depth} levels at most" if depth else "")
 
@@ -241,7 +245,7 @@ def raw_tree(depth: int | None = None) -> Scalar:
         return tuple(leaves(value, ())) if value else ()
 
     def leaves(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str | tuple[str, ...] | None]]:
-        if isinstance(value, dict) and value and len(path) < (depth or _MAX_TREE_DEPTH):
+        if isinstance(value, dict) and value and len(path) < (depth or _MAX_SETTINGS_TREE_DEPTH):
             for key, inside in value.items():
                 yield from leaves(inside, (*path, _require_plain_text(key, expected)))
         elif isinstance(value, list) and value:
@@ -249,10 +253,10 @@ def raw_tree(depth: int | None = None) -> Scalar:
         else:
             yield path, None if value == {} else _require_plain_text(value, expected)
 
-    return Scalar(read_tree, {"type": "object"})
+    return ScalarAnnotation(read_tree, {"type": "object"})
 
 
-_MAX_TREE_DEPTH = 24
+_MAX_SETTINGS_TREE_DEPTH = 24
 
 
 def _require_plain_text(value: object, expected: str) -> str:
@@ -270,7 +274,7 @@ def _parse_routing_line(text: str) -> str:
     return text
 
 
-def texts() -> Scalar:
+def scalar_of_texts() -> ScalarAnnotation:
     """Return the type of a text of any number of lines, or a list of texts."""
 
     def read_texts(value: object) -> object:
@@ -281,7 +285,7 @@ def texts() -> Scalar:
         raise Misread("a text, or a list of texts")
 
     strings: _JsonSchema = {"type": "array", "items": {"type": "string"}, "minItems": 1}
-    return Scalar(read_texts, {"anyOf": [{"type": "string"}, strings]})
+    return ScalarAnnotation(read_texts, {"anyOf": [{"type": "string"}, strings]})
 
 
 RoutingLine = Annotated[str, _text_scalar(_parse_routing_line, "[^\\x00-\\x1f\\x7f]*[^\\x00-\\x20\\x7f]")]
@@ -293,19 +297,19 @@ SpeedMbps = Annotated[int, _text_scalar(units.parse_speed_mbps, units.SPEED_REGE
 Bytes = Annotated[int, _text_scalar(units.parse_size_bytes, units.SIZE_REGEX)]
 TimeMs = Annotated[int, _text_scalar(units.parse_time_ms, units.TIME_REGEX)]
 TimeUs = Annotated[int, _text_scalar(units.parse_time_us, units.SHORT_TIME_REGEX)]
-LengthM = Annotated[int, cable_length(1, 100_000)]
-Percent = Annotated[int, percentage(1, 100)]
-Ids = Annotated[tuple[int, ...], numbers(1)]
-Dscps = Annotated[tuple[int, ...] | Literal["rest"], numbers(0, 63, empty=True, word="rest")]
-Priorities = Annotated[tuple[int, ...], numbers(0, 7, empty=True)]
+LengthM = Annotated[int, scalar_of_cable_length(1, 100_000)]
+Percent = Annotated[int, scalar_of_percentage(1, 100)]
+Ids = Annotated[tuple[int, ...], scalar_of_numbers(1)]
+Dscps = Annotated[tuple[int, ...] | Literal["rest"], scalar_of_numbers(0, 63, empty=True, word="rest")]
+Priorities = Annotated[tuple[int, ...], scalar_of_numbers(0, 7, empty=True)]
 Ipv4Network = Annotated[str, _text_scalar(_parse_ipv4_network, r"[0-9.]+/[0-9]{1,2}")]
 AddressPool = Annotated[str, _text_scalar(_parse_pool, r"[0-9A-Fa-f.:]+/[0-9]{1,3}")]
-AddressPools = Annotated[tuple[AddressPool, ...], OneOrSeveral()]
+AddressPools = Annotated[tuple[AddressPool, ...], ListOrOnlyEntry()]
 Address = Annotated[str, _text_scalar(_parse_address, r"[0-9A-Fa-f.:]+")]
-Addresses = Annotated[tuple[Address, ...], OneOrSeveral(empty=True)]
+Addresses = Annotated[tuple[Address, ...], ListOrOnlyEntry(empty=True)]
 Collector = Annotated[tuple[str, int], _text_scalar(_parse_collector, r"[0-9A-Fa-f.:\[\]]+:[0-9]{1,5}")]
-HashFields = Annotated[tuple[Annotated[str, scalar_of_words(*HASH_FIELDS)], ...], OneOrSeveral(empty=True)]
-Collectors = Annotated[tuple[Collector, ...], OneOrSeveral(empty=True)]
+HashFields = Annotated[tuple[Annotated[str, scalar_of_words(*HASH_FIELDS)], ...], ListOrOnlyEntry(empty=True)]
+Collectors = Annotated[tuple[Collector, ...], ListOrOnlyEntry(empty=True)]
 AsnRule = Annotated[
     tuple[int, str],
     _text_scalar(_parse_asn_rule, r"[0-9]{1,10}(\+|\+pod)?", numeric="integer", minimum=1, maximum=MAX_ASN),

@@ -10,20 +10,20 @@ from pathlib import Path
 from nodrop.config import CONFIG_FILE
 from nodrop.engine.finding import Finding
 from nodrop.errors import InputProblems
-from nodrop.fixing.files import Judge
+from nodrop.fixing.files import JudgeOfFiles
 from nodrop.fixing.files import find_rewritten_files as rewritten_files
 from nodrop.fixing.fix_selection import FixSelector, key_of_finding
 from nodrop.fixing.intents import JudgeOfIntents
 from nodrop.fixing.intents import find_rewritten_intent as rewritten_intent
-from nodrop.inputs import Disk, Text
-from nodrop.lsp.desk import OpenTexts, TextChecker, TextCheckResult
-from nodrop.lsp.rows import Rows, encode_text
+from nodrop.inputs import DiskWithHeldTexts, FileText
+from nodrop.lsp.desk import OpenTextByPath, TextChecker, TextCheckResult
+from nodrop.lsp.rows import EditorLines, encode_text
 from nodrop.model.subject import subject_text as subject_text
 from nodrop.syntax.json import MAX_JSON_BYTES
 
-REASON_PLACEHOLDER = "say here why this is all right"
+SUPPRESSION_REASON_PLACEHOLDER = "say here why this is all right"
 _GIT_FOLDER = ".git"
-_MOST_LINES = 2_000
+_MOST_DIFFED_LINES = 2_000
 """Up to how many lines that may differ are compared one by one."""
 _SUPPRESS_ENTRY_LINES = re.compile(r"^(?P<key>suppress:)[ \t]*(?:#.*)?\n(?P<dash>[ ]*)-[ ]", re.MULTILINE)
 
@@ -38,7 +38,7 @@ class TextReplacement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rewrite:
+class FileRewrite:
     """A file before and after a change; `old` is None where the file does not exist yet."""
 
     path: str
@@ -46,7 +46,7 @@ class Rewrite:
     new: str
 
 
-def fix_findings(look: TextCheckResult, findings: Sequence[Finding], open_texts: OpenTexts) -> list[Rewrite]:
+def fix_findings(look: TextCheckResult, findings: Sequence[Finding], open_texts: OpenTextByPath) -> list[FileRewrite]:
     """Return the files that the fixes of findings change; none where none can be made, or each brings anything new."""
     keys = {key_of_finding(finding) for finding in findings if finding.fix is not None}
     if not keys:
@@ -58,48 +58,49 @@ def fix_findings(look: TextCheckResult, findings: Sequence[Finding], open_texts:
 
     try:
         if look.inputs is not None:
-            files = Judge(rules=look.site.rules, settings=settings).open_documents(look.inputs)
+            files = JudgeOfFiles(rules=look.site.rules, settings=settings).open_documents(look.inputs)
             settler = FixSelector(files, matches_keys)
-            settler.settle()
+            settler.make_all_fixes()
             rewritten_intents = list(rewritten_files(files, settler.world))
         else:
             path = next(iter(look.marks))
             intent = JudgeOfIntents(rules=look.site.rules, settings=settings).open_documents(
-                Text(display=path, held=open_texts[path])
+                FileText(display=path, held=open_texts[path])
             )
             new_settler = FixSelector(intent, matches_keys)
-            new_settler.settle()
+            new_settler.make_all_fixes()
             rewritten_intents = list(rewritten_intent(intent, new_settler.world))
     except InputProblems:
         return []
-    return [Rewrite(path=file.display, old=file.old.decode(), new=file.new.decode()) for file in rewritten_intents]
+    return [FileRewrite(path=file.display, old=file.old.decode(), new=file.new.decode()) for file in rewritten_intents]
 
 
-def suppress_in_config(finding: Finding, look: TextCheckResult, path: Path, open_texts: OpenTexts) -> Rewrite | None:
+def suppress_in_config(
+    finding: Finding, look: TextCheckResult, path: Path, open_texts: OpenTextByPath
+) -> FileRewrite | None:
     """Return the site's nodrop.yaml with an entry for a finding more; None where it has no place for one."""
     where = look.site.settings.config.path or _repository_of(path) / CONFIG_FILE
     if where.suffix == ".toml" or look.site.problems:
         return None
     old = _read_text(where, open_texts)
-    entry = (
-        f"rule: {finding.rule}\n  at: {_quote_yaml(subject_text(finding.subject))}\n  reason: {REASON_PLACEHOLDER}\n"
-    )
+    subject = _quote_yaml(subject_text(finding.subject))
+    entry = f"rule: {finding.rule}\n  at: {subject}\n  reason: {SUPPRESSION_REASON_PLACEHOLDER}\n"
     if old is None or not re.search(r"^suppress:", old, re.MULTILINE):
         before = old if old is None or not old or old.endswith("\n") else f"{old}\n"
-        return Rewrite(path=str(where), old=old, new=f"{before or ''}suppress:\n- {entry}")
+        return FileRewrite(path=str(where), old=old, new=f"{before or ''}suppress:\n- {entry}")
     match = _SUPPRESS_ENTRY_LINES.search(old)
     if match is None:
         return None
     at = match.end("key") + old[match.end("key") :].index("\n") + 1
     lines = f"- {entry}".splitlines()
-    return Rewrite(
+    return FileRewrite(
         path=str(where), old=old, new=old[:at] + "".join(f"{match['dash']}{line}\n" for line in lines) + old[at:]
     )
 
 
 def suppress_by_comment(
-    desk: TextChecker, look: TextCheckResult, finding: Finding, path: Path, line: int, open_texts: OpenTexts
-) -> Rewrite | None:
+    desk: TextChecker, look: TextCheckResult, finding: Finding, path: Path, line: int, open_texts: OpenTextByPath
+) -> FileRewrite | None:
     """Return a file with a comment above a line, from 0, that suppresses a finding; None where none would.
 
     It is looked at first: the finding is gone with it, and nothing new is there.
@@ -107,16 +108,16 @@ def suppress_by_comment(
     old = open_texts[str(path)].decode()
     if old.lstrip()[:1] in ("{", "["):
         return None
-    rows = Rows(old)
+    rows = EditorLines(old)
     at, row = rows.offset((line, 0)), rows.line(line)
     end = "\r\n" if "\r\n" in old else "\n"
     indent = row[: len(row) - len(row.lstrip())]
-    new = f"{old[:at]}{indent}# nodrop: allow[{finding.rule}]: {REASON_PLACEHOLDER}{end}{old[at:]}"
-    after = desk.look(path, {**open_texts, str(path): encode_text(new)})
+    new = f"{old[:at]}{indent}# nodrop: allow[{finding.rule}]: {SUPPRESSION_REASON_PLACEHOLDER}{end}{old[at:]}"
+    after = desk.check_text(path, {**open_texts, str(path): encode_text(new)})
     mark_keys = set(_keys_of_marks(after))
     if finding.fingerprint in {key for key, _ in mark_keys} or mark_keys - set(_keys_of_marks(look)):
         return None
-    return Rewrite(path=str(path), old=old, new=new)
+    return FileRewrite(path=str(path), old=old, new=new)
 
 
 def _keys_of_marks(look: TextCheckResult) -> Iterator[tuple[str, str]]:
@@ -131,11 +132,11 @@ def _repository_of(path: Path) -> Path:
     return next((parent for parent in path.parents if (parent / _GIT_FOLDER).exists()), path.parent)
 
 
-def _read_text(path: Path, open_texts: OpenTexts) -> str | None:
+def _read_text(path: Path, open_texts: OpenTextByPath) -> str | None:
     if str(path) in open_texts:
         return open_texts[str(path)].decode()
     try:
-        return Disk().text(path).read_bytes(MAX_JSON_BYTES).decode()
+        return DiskWithHeldTexts().text(path).read_bytes(MAX_JSON_BYTES).decode()
     except (InputProblems, UnicodeDecodeError):
         return None
 
@@ -160,7 +161,7 @@ def find_text_changes(old_text: str, new_text: str) -> list[TextReplacement]:
 
 def _differing_pieces(before: Sequence[str], after: Sequence[str], at: int) -> Iterator[TextReplacement]:
     """Yield the differences between lines, with the first lines at an offset."""
-    if len(before) + len(after) > _MOST_LINES:
+    if len(before) + len(after) > _MOST_DIFFED_LINES:
         yield TextReplacement(start=at, end=at + sum(map(len, before)), text="".join(after))
         return
     starts = [at]

@@ -7,17 +7,17 @@ from functools import cache
 from typing import Any
 
 from nodrop import analyses, hardware, platforms, schemas, units
-from nodrop.context.profile import names as profiles
+from nodrop.context.profile import shipped_profile_names as profiles
 from nodrop.engine.rule import Rule
-from nodrop.lsp.cursor import PathStep, Spot
+from nodrop.lsp.cursor import PathStep, YamlKeyOrValueSpot
 from nodrop.lsp.text_kinds import TextKind
 from nodrop.model.fabric import PURPOSES
 from nodrop.platforms.kit.traits import traits_of_platform
-from nodrop.report.rules import format_rule_reason
+from nodrop.report.rules import format_first_reason_sentence
 
 JsonSchema = Mapping[str, Any]
 
-_MEANING_BY_PATTERN: Mapping[str, str] = {
+_MEANING_BY_SCHEMA_PATTERN: Mapping[str, str] = {
     units.SPEED_REGEX: "a speed, such as 400G",
     units.SIZE_REGEX: "bytes with their unit, such as 150kB or 1MiB",
     units.TIME_REGEX: "a time with its unit, such as 200ms or 2s",
@@ -29,7 +29,7 @@ _MEANING_BY_PATTERN: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
+class CompletionOffer:
     """A key or a value that may be written, in short and at length (Markdown)."""
 
     word: str
@@ -40,7 +40,7 @@ class Offer:
     """Whether the file is not whole without it."""
 
 
-def find_offers(kind: TextKind, spot: Spot, rules: Sequence[Rule]) -> list[Offer]:
+def find_offers(kind: TextKind, spot: YamlKeyOrValueSpot, rules: Sequence[Rule]) -> list[CompletionOffer]:
     """Return the possible input at a place, required entries first; of keys, none that the mapping already has."""
     catalog_offers = _find_catalog_offers(kind, spot, rules)
     nodes = list(_schemas_at_path(kind, spot.path))
@@ -48,14 +48,17 @@ def find_offers(kind: TextKind, spot: Spot, rules: Sequence[Rule]) -> list[Offer
         catalog_offers = [*catalog_offers, *_key_offers(_load_schema(kind), nodes)]
         catalog_offers = [catalog_offer for catalog_offer in catalog_offers if catalog_offer.word not in spot.beside]
     else:
-        catalog_offers = [*catalog_offers, *(Offer(word=word) for node in nodes for word in _allowed_words(node))]
+        catalog_offers = [
+            *catalog_offers,
+            *(CompletionOffer(word=word) for node in nodes for word in _allowed_words(node)),
+        ]
     return sorted(
         {catalog_offer.word: catalog_offer for catalog_offer in reversed(catalog_offers)}.values(),
         key=lambda offer: not offer.needed,
     )
 
 
-def explain_key(kind: TextKind, spot: Spot, rules: Sequence[Rule]) -> str | None:
+def explain_key(kind: TextKind, spot: YamlKeyOrValueSpot, rules: Sequence[Rule]) -> str | None:
     """Return the meaning of a key, or of the key of a value, as Markdown; None where nothing is known."""
     path = (*spot.path, spot.word) if spot.is_key else spot.path
     known_offers = {catalog_offer.word: catalog_offer for catalog_offer in _find_catalog_offers(kind, spot, rules)}
@@ -111,7 +114,7 @@ def _child_schemas(whole_schema: JsonSchema, node: JsonSchema, step: PathStep) -
         yield from _alternatives_of_schema(whole_schema, branch)
 
 
-def _key_offers(whole_schema: JsonSchema, nodes: Iterable[JsonSchema]) -> Iterator[Offer]:
+def _key_offers(whole_schema: JsonSchema, nodes: Iterable[JsonSchema]) -> Iterator[CompletionOffer]:
     for node in nodes:
         needed = node.get("required", ())
         for name, key_schema in node.get("properties", {}).items():
@@ -123,7 +126,9 @@ def _key_offers(whole_schema: JsonSchema, nodes: Iterable[JsonSchema]) -> Iterat
                 ),
                 "",
             )
-            yield Offer(word=name, is_key=True, short=_format_default(key_schema), about=about, needed=name in needed)
+            yield CompletionOffer(
+                word=name, is_key=True, short=_format_default(key_schema), about=about, needed=name in needed
+            )
 
 
 def _allowed_words(node: JsonSchema) -> Iterator[str]:
@@ -139,8 +144,8 @@ def _describe_schema(node: JsonSchema) -> str:
     lines = [str(node["description"])] if "description" in node else []
     kind = node.get("type")
     pattern = str(node.get("pattern", "")).removeprefix("^(").removesuffix(")$")
-    if pattern in _MEANING_BY_PATTERN:
-        lines.append(_MEANING_BY_PATTERN[pattern])
+    if pattern in _MEANING_BY_SCHEMA_PATTERN:
+        lines.append(_MEANING_BY_SCHEMA_PATTERN[pattern])
     if "minimum" in node and "maximum" in node:
         lines.append(f"from {node['minimum']} to {node['maximum']}")
     if words := [*_allowed_words(node)]:
@@ -161,48 +166,50 @@ def _format_default(node: JsonSchema) -> str:
     )
 
 
-def _find_catalog_offers(kind: TextKind, spot: Spot, rules: Sequence[Rule]) -> list[Offer]:
+def _find_catalog_offers(kind: TextKind, spot: YamlKeyOrValueSpot, rules: Sequence[Rule]) -> list[CompletionOffer]:
     """Return what no schema lists: models, releases, rules and their options, profiles, analyses."""
     path = tuple("*" if isinstance(step, int) else step for step in spot.path)
     if kind == "config" and path[:1] == ("fabric",):
         kind, path = "fabric", path[1:]
-    for pattern, is_key, list_offers in _OFFER_LISTERS_BY_KIND.get(kind, ()):
+    for pattern, is_key, list_offers in _COMPLETION_LISTERS_BY_TEXT_KIND.get(kind, ()):
         if is_key == spot.is_key and re.fullmatch(pattern, "/".join(path)):
             return list(list_offers(spot, rules))
     return []
 
 
-OfferLister = Callable[[Spot, Sequence[Rule]], Iterable[Offer]]
+CompletionLister = Callable[[YamlKeyOrValueSpot, Sequence[Rule]], Iterable[CompletionOffer]]
 
 
-def _make_offer_lister(words: Callable[[], Iterable[str]], *, is_key: bool = False) -> OfferLister:
-    return lambda spot, rules: (Offer(word=word, is_key=is_key) for word in words())
+def _make_offer_lister(words: Callable[[], Iterable[str]], *, is_key: bool = False) -> CompletionLister:
+    return lambda spot, rules: (CompletionOffer(word=word, is_key=is_key) for word in words())
 
 
-def _release_offers(spot: Spot, rules: Sequence[Rule]) -> Iterator[Offer]:
+def _release_offers(spot: YamlKeyOrValueSpot, rules: Sequence[Rule]) -> Iterator[CompletionOffer]:
     """Return the releases of the platform named in the same file, in quotes, as they are texts."""
     platform = spot.beside.get("platform", "")
     for name in [platform] if platform in platforms.writable_platforms() else platforms.writable_platforms():
         quote = "" if spot.word.startswith(("'", '"')) else '"'
         yield from (
-            Offer(word=f"{quote}{release}{quote}", short=name)
+            CompletionOffer(word=f"{quote}{release}{quote}", short=name)
             for release in reversed(traits_of_platform(name).releases)
         )
 
 
-def _rule_name_offers(spot: Spot, rules: Sequence[Rule]) -> Iterator[Offer]:
+def _rule_name_offers(spot: YamlKeyOrValueSpot, rules: Sequence[Rule]) -> Iterator[CompletionOffer]:
     for rule in rules:
-        yield Offer(word=rule.name, is_key=spot.is_key, short=rule.severity, about=format_rule_reason(rule))
+        yield CompletionOffer(
+            word=rule.name, is_key=spot.is_key, short=rule.severity, about=format_first_reason_sentence(rule)
+        )
 
 
-def _option_offers(spot: Spot, rules: Sequence[Rule]) -> Iterator[Offer]:
+def _option_offers(spot: YamlKeyOrValueSpot, rules: Sequence[Rule]) -> Iterator[CompletionOffer]:
     named_rules = [rule for rule in rules if spot.path[-1] in (rule.name, *rule.aliases)]
     for option in (option for rule in named_rules for option in rule.options):
         short = f"default: {option.default}"
-        yield Offer(word=option.name, is_key=True, short=short, about=f"{option.description}\n\n{short}")
+        yield CompletionOffer(word=option.name, is_key=True, short=short, about=f"{option.description}\n\n{short}")
 
 
-def _rule_with_options(spot: Spot, rules: Sequence[Rule]) -> Iterator[Offer]:
+def _rule_with_options(spot: YamlKeyOrValueSpot, rules: Sequence[Rule]) -> Iterator[CompletionOffer]:
     return _rule_name_offers(spot, [rule for rule in rules if rule.options])
 
 
@@ -211,7 +218,7 @@ _MODEL, _NIC, _MEDIA = (
     _make_offer_lister(hardware.nics),
     _make_offer_lister(lambda: hardware.media()),
 )
-_OFFER_LISTERS_BY_KIND: Mapping[TextKind, Sequence[tuple[str, bool, OfferLister]]] = {
+_COMPLETION_LISTERS_BY_TEXT_KIND: Mapping[TextKind, Sequence[tuple[str, bool, CompletionLister]]] = {
     "intent": (
         ("topology/(spines|leaves|groups/[^/]+)/model", False, _MODEL),
         ("topology/(spines|leaves|groups/[^/]+)/version", False, _release_offers),
@@ -234,6 +241,6 @@ _OFFER_LISTERS_BY_KIND: Mapping[TextKind, Sequence[tuple[str, bool, OfferLister]
         (r"suppress/\*/rule", False, _rule_name_offers),
         ("profile", False, _make_offer_lister(profiles)),
     ),
-    "rule": (("analysis", False, _make_offer_lister(analyses.names)),),
+    "rule": (("analysis", False, _make_offer_lister(analyses.analysis_names)),),
 }
 """By kind: the path as a pattern, whether keys or values are meant, and the words allowed there."""

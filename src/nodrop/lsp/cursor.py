@@ -20,14 +20,14 @@ _TOKEN_PATTERN = re.compile(
     rf"{_QUOTED_PATTERN}|[{{}}\[\],]|:(?=[\s,\[\]{{}}]|$)|(?:(?<=\s)|^)#.*|[^\s{{}}\[\],:\"'#]+|\s+|."
 )
 _WORD_REST_PATTERN = re.compile(r"[\w.%/+-]*")
-_MAX_CHARACTERS_AROUND = 200_000
+_MAX_CHARACTERS_AROUND_CURSOR = 200_000
 """How much of a text before and behind a place is looked at."""
 
 PathStep = str | int
 
 
 @dataclass(slots=True)
-class Frame:
+class OpenYamlCollection:
     """A mapping or list that is open: its place, and its content so far."""
 
     kind: Literal["map", "seq"]
@@ -40,7 +40,7 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spot:
+class YamlKeyOrValueSpot:
     """The text at a place: a key of the mapping at `path`, or the value there."""
 
     path: tuple[PathStep, ...]
@@ -60,23 +60,23 @@ def word_end(line: str, start: int) -> int:
     return match.end() if match and match[0].strip() else len(line)
 
 
-def find_spot(document_text: str, offset: int) -> Spot | None:
+def find_spot(document_text: str, offset: int) -> YamlKeyOrValueSpot | None:
     """Return the text at an offset; None inside a comment."""
-    begin = max(0, offset - _MAX_CHARACTERS_AROUND)
+    begin = max(0, offset - _MAX_CHARACTERS_AROUND_CURSOR)
     for match in _TOP_KEY_LINE.finditer(document_text, begin, offset):
         begin = match.start()
-    scan = _Scan()
+    scan = _OpenCollectionScan()
     head, _, last = document_text[begin:offset].rpartition("\n")
     for line in head.split("\n") if head else ():
-        scan.line(line.rstrip("\r"))
+        scan.scan_line(line.rstrip("\r"))
     return scan.spot(last, document_text, offset)
 
 
-class _Scan:
+class _OpenCollectionScan:
     """Goes through lines and keeps the mappings and lists that are open."""
 
     def __init__(self) -> None:
-        self.frames: list[Frame] = []
+        self.frames: list[OpenYamlCollection] = []
         self.word = ""
         """What is written of a key or value in brackets."""
         self.valued = False
@@ -84,10 +84,10 @@ class _Scan:
         self.commented = False
 
     @property
-    def top(self) -> Frame | None:
+    def top(self) -> OpenYamlCollection | None:
         return self.frames[-1] if self.frames else None
 
-    def line(self, line: str) -> str:
+    def scan_line(self, line: str) -> str:
         """Take a line, and return the rest of a block line behind its keys and dashes."""
         self.commented = False
         indent = len(line) - len(line.lstrip(" "))
@@ -95,27 +95,27 @@ class _Scan:
             while self.top is not None and self.top.flow:
                 self.frames.pop()
         if self.top is not None and self.top.flow:
-            self.flow(line)
+            self.scan_flow_text(line)
             return ""
-        return self.block(line, indent)
+        return self.scan_block_line(line, indent)
 
     def _block_indent(self) -> int:
         return next((frame.indent for frame in reversed(self.frames) if not frame.flow), -1)
 
-    def block(self, line: str, at: int) -> str:
+    def scan_block_line(self, line: str, at: int) -> str:
         """Take a line that is in no brackets."""
         if line.lstrip().startswith("#"):
             self.commented = True
             return ""
         while line[at : at + 2] in ("- ", "-"):
-            self.dash(at)
+            self.begin_list_entry(at)
             at += 1
             at += len(line[at:]) - len(line[at:].lstrip(" "))
         match = _KEY_PATTERN.match(line, at)
         if match is None:
             self.word, self.valued = "", False
             if line[at : at + 1] in ("{", "["):
-                self.flow(line[at:])
+                self.scan_flow_text(line[at:])
             return line[at:]
         self.enter(at, "map")
         assert self.top is not None
@@ -124,23 +124,23 @@ class _Scan:
         self.top.values[self.top.key] = _first_scalar(remainder)
         self.word, self.valued = "", False
         if remainder[:1] in ("{", "["):
-            self.flow(remainder)
+            self.scan_flow_text(remainder)
         return remainder
 
-    def dash(self, offset: int) -> None:
+    def begin_list_entry(self, offset: int) -> None:
         """Begin an entry of a list whose dashes stand in a column."""
         while self.top is not None and (self.top.indent > offset or (self.top.indent == offset and self.top.flow)):
             self.frames.pop()
         if self.top is not None and self.top.kind == "seq" and self.top.indent == offset:
             self.top.index += 1
         else:
-            self.frames.append(Frame("seq", offset, flow=False))
+            self.frames.append(OpenYamlCollection("seq", offset, flow=False))
 
     def enter(self, at: int, kind: Literal["map", "seq"]) -> None:
         """Leave what ends before a column, and be in the mapping whose keys stand there."""
         self.leave(at)
         if self.top is None or self.top.kind != kind or self.top.indent != at:
-            self.frames.append(Frame(kind, at, flow=False))
+            self.frames.append(OpenYamlCollection(kind, at, flow=False))
 
     def leave(self, offset: int) -> None:
         while self.top is not None and (
@@ -148,20 +148,20 @@ class _Scan:
         ):
             self.frames.pop()
 
-    def flow(self, text: str) -> None:
+    def scan_flow_text(self, text: str) -> None:
         """Take text inside of brackets, or that opens them."""
         for match in _TOKEN_PATTERN.finditer(text):
             mark = match[0]
             if mark in ("{", "["):
-                self.frames.append(Frame("map" if mark == "{" else "seq", self._block_indent(), flow=True))
+                self.frames.append(OpenYamlCollection("map" if mark == "{" else "seq", self._block_indent(), flow=True))
                 self.word, self.valued = "", False
             elif mark in ("}", "]"):
-                self.ended()
+                self.note_ended_value()
                 if self.top is not None and self.top.flow:
                     self.frames.pop()
                 self.word, self.valued = "", True
             elif mark == ",":
-                self.ended()
+                self.note_ended_value()
                 if self.top is not None:
                     self.top.index += 1
                     self.top.key = None
@@ -175,7 +175,7 @@ class _Scan:
             elif self.word or not mark.isspace():
                 self.word += mark
 
-    def ended(self) -> None:
+    def note_ended_value(self) -> None:
         """Note the value that ends here."""
         if self.top is not None and self.top.kind == "map" and self.top.key is not None and self.valued:
             self.top.values[self.top.key] = _strip_quotes(self.word)
@@ -190,9 +190,9 @@ class _Scan:
                 steps.append(frame.key)
         return tuple(steps)
 
-    def spot(self, last: str, text: str, offset: int) -> Spot | None:
+    def spot(self, last: str, text: str, offset: int) -> YamlKeyOrValueSpot | None:
         """Return the text at the end of the last line."""
-        remainder = self.line(last)
+        remainder = self.scan_line(last)
         if self.commented or _has_comment(remainder):
             return None
         end = _WORD_REST_PATTERN.match(text, offset)
@@ -211,7 +211,7 @@ class _Scan:
         self.leave(column)
         return self._build_spot(True, remainder.strip(), offset, ends, text)
 
-    def _build_spot(self, is_key: bool, word: str, offset: int, ends: int, document_text: str) -> Spot:
+    def _build_spot(self, is_key: bool, word: str, offset: int, ends: int, document_text: str) -> YamlKeyOrValueSpot:
         top = self.top
         inside = (
             is_key
@@ -227,7 +227,9 @@ class _Scan:
             self._add_following_keys(document_text, ends, beside)
         if re.match(r"\s*:(?:\s|$)", document_text[ends:]) or not is_key:
             beside.pop(_strip_quotes(own_word) if is_key else str(path[-1] if path else ""), None)
-        return Spot(path=path, is_key=is_key, word=word, start=offset - len(word), end=ends, beside=beside)
+        return YamlKeyOrValueSpot(
+            path=path, is_key=is_key, word=word, start=offset - len(word), end=ends, beside=beside
+        )
 
     def _column_of_word(self, text: str, offset: int, word: str) -> int:
         return offset - len(word) - (text.rfind("\n", 0, offset) + 1)
@@ -237,12 +239,12 @@ class _Scan:
         frame = self.top
         assert frame is not None
         depth, known_keys = len(self.frames), set(frame.values)
-        for number, line in enumerate(text[ends : ends + _MAX_CHARACTERS_AROUND].split("\n")):
+        for number, line in enumerate(text[ends : ends + _MAX_CHARACTERS_AROUND_CURSOR].split("\n")):
             if number == 0:
                 if frame.flow:
-                    self.flow(line)
+                    self.scan_flow_text(line)
             else:
-                self.line(line)
+                self.scan_line(line)
             if len(self.frames) < depth or self.frames[depth - 1] is not frame:
                 break
         beside |= {key: value for key, value in frame.values.items() if key not in known_keys}

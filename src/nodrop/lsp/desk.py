@@ -17,19 +17,19 @@ from nodrop.context.profile import loads_profile
 from nodrop.engine.finding import FileLocation, Finding, Severity
 from nodrop.engine.rule import Rule, Strictness
 from nodrop.engine.rule_loader import parse_rule
-from nodrop.engine.rules import select_file_rules, shipped
+from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.errors import InputProblems, Problem
-from nodrop.inputs import Disk, Inputs, Text, find
+from nodrop.inputs import DiskWithHeldTexts, FabricInputs, FileText, find_inputs
 from nodrop.intent.load import loads as loads_intent
-from nodrop.judging import Settings
+from nodrop.judging import CheckSettings
 from nodrop.lsp.text_kinds import TextKind, text_kind_of_file
 from nodrop.model.reading import Reading
-from nodrop.report.names import finding_headline
+from nodrop.report.names import finding_message_with_device
 from nodrop.resources import resource_folder
-from nodrop.results.outcome import Outcome, format_problem, group_findings
+from nodrop.results.outcome import FabricOutcome, format_problem_without_place, group_findings
 from nodrop.syntax.places import Span
 
-OpenTexts = Mapping[str, bytes]
+OpenTextByPath = Mapping[str, bytes]
 """The texts that are open, by absolute path."""
 SYNTAX, CRASH = "input", "crash"
 """Codes of marks that are no rule's: what cannot be read, and rules that failed."""
@@ -49,8 +49,8 @@ class EditorDiagnostic:
     finding: Finding | None = None
 
 
-_SMALL_INTENT_FILE = "two-by-two.yaml"
-MarksByFile = dict[str, list[EditorDiagnostic]]
+_WARM_UP_INTENT_FILE = "two-by-two.yaml"
+DiagnosticsByFile = dict[str, list[EditorDiagnostic]]
 """By the absolute path of the file that they are in."""
 
 
@@ -58,7 +58,7 @@ MarksByFile = dict[str, list[EditorDiagnostic]]
 class SiteSettings:
     """The check settings of the site: its configuration and rules, and their faults."""
 
-    settings: Settings = field(default_factory=Settings)
+    settings: CheckSettings = field(default_factory=CheckSettings)
     rules: tuple[Rule, ...] = ()
     every: tuple[Rule, ...] = ()
     """All rules there are, whatever was chosen."""
@@ -70,9 +70,9 @@ class TextCheckResult:
     """The result of a check: marks of each file that belongs to the text, and the data for hovers and fixes."""
 
     kind: TextKind
-    marks: MarksByFile
+    marks: DiagnosticsByFile
     site: SiteSettings
-    inputs: Inputs | None = None
+    inputs: FabricInputs | None = None
     reading: Reading | None = None
     log: tuple[str, ...] = ()
     """What the editor's user should know of, and no file shows."""
@@ -91,16 +91,16 @@ class TextChecker:
     def warm(self) -> None:
         """Load what looks need, rules and platforms and all, by a first look at something small."""
         text_kind_of_file(Path("any.txt"), b"")
-        path = resource_folder("intents") / _SMALL_INTENT_FILE
-        self.look(path, {str(path): path.read_bytes()})
+        path = resource_folder("intents") / _WARM_UP_INTENT_FILE
+        self.check_text(path, {str(path): path.read_bytes()})
 
     @property
     def all_rules(self) -> tuple[Rule, ...]:
         """All rules that are known so far, those of sites included."""
         every = {rule.name: rule for _, site in self._sites.values() for rule in site.every}
-        return tuple(every.values()) or shipped()
+        return tuple(every.values()) or shipped_rules()
 
-    def look(self, path: Path, open_texts: OpenTexts) -> TextCheckResult:
+    def check_text(self, path: Path, open_texts: OpenTextByPath) -> TextCheckResult:
         """Judge the text that is held for a path."""
         site = self.site(path, open_texts)
         text = open_texts[str(path)]
@@ -109,7 +109,7 @@ class TextChecker:
             return self._device(path, open_texts, site)
         if kind == "intent":
             return self._check_intent(path, open_texts, site)
-        marks: MarksByFile = {str(path): []}
+        marks: DiagnosticsByFile = {str(path): []}
         if kind != "other":
             marks[str(path)] = [
                 _mark_of_problem(problem)
@@ -118,7 +118,7 @@ class TextChecker:
             ]
         return TextCheckResult(kind=kind, marks=marks, site=site)
 
-    def site(self, path: Path, texts: OpenTexts) -> SiteSettings:
+    def site(self, path: Path, texts: OpenTextByPath) -> SiteSettings:
         """Return how what lies at a path is judged; a configuration with faults counts as none."""
         try:
             found_path = config.find((str(path),))
@@ -128,7 +128,9 @@ class TextChecker:
         if where is None:
             return self._get_site("", None, lambda: self._build_site(Config()))
         try:
-            raw = Text(display=str(where), path=None if str(where) in texts else where, held=texts.get(str(where), b""))
+            raw = FileText(
+                display=str(where), path=None if str(where) in texts else where, held=texts.get(str(where), b"")
+            )
             text = raw.read_bytes(config.reading.MAX_CONFIG_BYTES)
             load = config.loads(text, where)
         except InputProblems as error:
@@ -142,28 +144,28 @@ class TextChecker:
         return self._sites[name][1]
 
     def _build_site(self, new_config: Config) -> SiteSettings:
-        settings = Settings(config=new_config, strictness=new_config.strictness or self._strictness)
+        settings = CheckSettings(config=new_config, strictness=new_config.strictness or self._strictness)
         try:
             return SiteSettings(
                 settings=settings, rules=judging.chosen_rules(settings), every=judging.all_rules(new_config)
             )
         except InputProblems as error:
-            alone = Settings(
+            alone = CheckSettings(
                 config=replace(new_config, rules=(), severity={}, options={}), strictness=settings.strictness
             )
             return SiteSettings(
-                settings=alone, rules=select_file_rules(shipped()), every=shipped(), problems=error.problems
+                settings=alone, rules=select_lint_rules(shipped_rules()), every=shipped_rules(), problems=error.problems
             )
 
-    def _device(self, path: Path, open_texts: OpenTexts, site: SiteSettings) -> TextCheckResult:
-        inputs = find((str(path),), held=open_texts).only()
+    def _device(self, path: Path, open_texts: OpenTextByPath, site: SiteSettings) -> TextCheckResult:
+        inputs = find_inputs((str(path),), held=open_texts).require_single_fabric()
         files = {text.display for bundle in (*inputs.bundles, *inputs.hosts) for _, text in bundle.files}
-        marks: MarksByFile = {file: [] for file in sorted({*files, str(path)})}
+        marks: DiagnosticsByFile = {file: [] for file in sorted({*files, str(path)})}
         try:
-            reading = judging.read_source(inputs, site.settings)
+            reading = judging.read_fabric_or_intent(inputs, site.settings)
             outcome = self._check_reading(reading, site)
         except InputProblems as error:
-            reading, outcome = None, Outcome(problems=error.problems)
+            reading, outcome = None, FabricOutcome(problems=error.problems)
         for finding in outcome.findings:
             file = finding.located.file if finding.located else str(path)
             if file in marks:
@@ -176,14 +178,14 @@ class TextChecker:
             kind="device", marks=marks, site=site, inputs=inputs, reading=reading, log=_problem_log(site, outcome)
         )
 
-    def _check_intent(self, path: Path, open_texts: OpenTexts, site: SiteSettings) -> TextCheckResult:
+    def _check_intent(self, path: Path, open_texts: OpenTextByPath, site: SiteSettings) -> TextCheckResult:
         shown = str(path)
-        text = Disk(open_texts).intent(path)
+        text = DiskWithHeldTexts(open_texts).intent(path)
         try:
             intent = loads_intent(text.held, shown, text.open_named_file)
             reading = judging.apply_profile(judging.build_and_read(intent, shown, shown)[1], site.settings)
         except InputProblems as error:
-            marks: MarksByFile = {shown: []}
+            marks: DiagnosticsByFile = {shown: []}
             for problem in error.problems:
                 if problem.path == shown or problem.path in open_texts:
                     marks.setdefault(problem.path, []).append(_mark_of_problem(problem))
@@ -198,7 +200,7 @@ class TextChecker:
             kind="intent", marks={shown: found_marks}, site=site, reading=reading, log=_problem_log(site, outcome)
         )
 
-    def _check_reading(self, reading: Reading, site: SiteSettings) -> Outcome:
+    def _check_reading(self, reading: Reading, site: SiteSettings) -> FabricOutcome:
         self.judged += 1
         return judging.run_rules(reading, site.rules, replace(site.settings, advised=False))
 
@@ -220,7 +222,7 @@ class TextChecker:
 def _check_config(content_bytes: bytes, path: Path) -> None:
     """Raise the faults of a configuration itself, and of its settings of rules."""
     load = config.loads(content_bytes, path)
-    load.check(judging.all_rules(load))
+    load.check_severity_and_options(judging.all_rules(load))
 
 
 def _file_stamp(path: Path) -> tuple[str, int, int]:
@@ -232,7 +234,7 @@ def _is_problem_of_file(problem: Problem, path: Path) -> bool:
     return problem.path == str(path)
 
 
-def _problem_log(site: SiteSettings, outcome: Outcome | None = None) -> tuple[str, ...]:
+def _problem_log(site: SiteSettings, outcome: FabricOutcome | None = None) -> tuple[str, ...]:
     crashes = outcome.problems if outcome is not None and outcome.crashed else ()
     return tuple(dict.fromkeys(str(problem) for problem in (*site.problems, *crashes)))
 
@@ -241,7 +243,7 @@ def _mark_of_problem(problem: Problem, *, crashed: bool = False) -> EditorDiagno
     if crashed:
         return EditorDiagnostic(severity="error", message=f"nodrop itself failed: {problem}", code=CRASH)
     point = None if problem.line is None else (problem.line, problem.column or 1)
-    return EditorDiagnostic(severity="error", message=format_problem(problem), code=SYNTAX, point=point)
+    return EditorDiagnostic(severity="error", message=format_problem_without_place(problem), code=SYNTAX, point=point)
 
 
 def _mark_of_finding(finding: Finding) -> EditorDiagnostic:
@@ -259,7 +261,7 @@ def _mark_of_finding(finding: Finding) -> EditorDiagnostic:
 def _format_message(finding: Finding, other_count: int = 0) -> str:
     count_text = f" (and {other_count} more of the same)" if other_count else ""
     fix = f"\nfix: {finding.fix.text}" if finding.fix else ""
-    return f"{finding_headline(finding)}{count_text}{fix}"
+    return f"{finding_message_with_device(finding)}{count_text}{fix}"
 
 
 def _mark_of_group(group: Iterable[Finding], intent: str, around: Span | None) -> EditorDiagnostic:

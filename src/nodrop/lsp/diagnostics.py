@@ -7,8 +7,8 @@ from lsprotocol import types
 from nodrop.engine.finding import SEVERITIES, FileLocation, Severity
 from nodrop.lsp.cursor import word_end
 from nodrop.lsp.desk import EditorDiagnostic
-from nodrop.lsp.rows import Range, Rows
-from nodrop.report.links import RulePages
+from nodrop.lsp.rows import EditorLines, Range
+from nodrop.report.links import RulePageUrls
 from nodrop.syntax.places import Span
 
 SOURCE, MORE = "nodrop", "more"
@@ -21,7 +21,7 @@ _LSP_SEVERITY_BY_SEVERITY: Mapping[Severity, types.DiagnosticSeverity] = {
     "warning": types.DiagnosticSeverity.Warning,
     "note": types.DiagnosticSeverity.Information,
 }
-RowsOf = Callable[[str], Rows | None]
+FindEditorLines = Callable[[str], EditorLines | None]
 """The lines of a file, where they are at hand."""
 UriOf = Callable[[str], str]
 
@@ -38,7 +38,7 @@ def worst_marks(marks: Sequence[EditorDiagnostic]) -> list[EditorDiagnostic]:
 
 
 def build_diagnostic(
-    mark: EditorDiagnostic, symbol_rows: Rows, rows_of: RowsOf, uri_of: UriOf, pages: RulePages
+    mark: EditorDiagnostic, symbol_rows: EditorLines, rows_of: FindEditorLines, uri_of: UriOf, pages: RulePageUrls
 ) -> types.Diagnostic:
     """Return what to show for a mark in the text of these rows; its code is a link where the rule has a page."""
     related = [_build_related_information(located, message, rows_of, uri_of) for located, message in mark.related]
@@ -62,7 +62,7 @@ def build_diagnostic(
     )
 
 
-def range_of_mark(mark: EditorDiagnostic, symbol_rows: Rows) -> Range:
+def range_of_mark(mark: EditorDiagnostic, symbol_rows: EditorLines) -> Range:
     """Return the range that a mark covers: its span, the word at its point, or the first line."""
     if mark.span is not None:
         return symbol_rows.range(mark.span)
@@ -80,7 +80,7 @@ def protocol_range(text_range: Range) -> types.Range:
 
 
 def _build_related_information(
-    located: FileLocation, message: str, rows_of: RowsOf, uri_of: UriOf
+    located: FileLocation, message: str, rows_of: FindEditorLines, uri_of: UriOf
 ) -> types.DiagnosticRelatedInformation | None:
     rows = rows_of(located.file)
     if rows is None or located.span is None:

@@ -10,15 +10,15 @@ from lsprotocol import types
 
 from nodrop.engine.finding import Finding
 from nodrop.engine.rule import Rule
-from nodrop.lsp.changes import Rewrite, find_text_changes, fix_findings, suppress_by_comment, suppress_in_config
+from nodrop.lsp.changes import FileRewrite, find_text_changes, fix_findings, suppress_by_comment, suppress_in_config
 from nodrop.lsp.completions import explain_key, find_offers
 from nodrop.lsp.cursor import find_spot
-from nodrop.lsp.desk import OpenTexts, TextChecker, TextCheckResult
+from nodrop.lsp.desk import OpenTextByPath, TextChecker, TextCheckResult
 from nodrop.lsp.diagnostics import protocol_range
 from nodrop.lsp.hover_pages import rule_page
-from nodrop.lsp.rows import Rows, encode_text
+from nodrop.lsp.rows import EditorLines, encode_text
 from nodrop.lsp.text_kinds import YAML_KINDS, TextKind, text_kind_of_file
-from nodrop.lsp.values import subject_at_position
+from nodrop.lsp.values import explain_value_at_position
 from nodrop.report.escape import fence_code_block
 from nodrop.syntax.places import BYTE_ORDER_MARK
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 EditorAction = types.CodeAction | types.Command
 EXPLAIN_COMMAND = "nodrop.explain"
-_MOST_FIXES = 8
+_MOST_FINDINGS_WITH_FIXES = 8
 """For how many findings at a time fixes are worked out."""
 _OUTLINE_KEY_LINE = re.compile(r"^( {0,2})([A-Za-z0-9_][\w.-]*):(?=\s|$)", re.MULTILINE)
 _WORD_PATTERN = re.compile(r"[\w.%-]*")
@@ -62,7 +62,7 @@ async def _hover_value(server: "Server", path: str, at: types.Position) -> types
     column = before + 1 - (at.line == 0 and rows.text.startswith(BYTE_ORDER_MARK))
     loop = asyncio.get_running_loop()
     explanation = await loop.run_in_executor(
-        server.worker, subject_at_position, look.reading, look.inputs, path, at.line + 1, max(column, 1)
+        server.worker, explain_value_at_position, look.reading, look.inputs, path, at.line + 1, max(column, 1)
     )
     if explanation is None:
         return None
@@ -120,13 +120,13 @@ async def list_code_actions(server: "Server", path: str, asked: types.CodeAction
     diagnostics = [candidate for candidate in shown if _ranges_overlap(candidate.range, asked.range)]
     known_findings = {mark.finding.fingerprint: mark.finding for mark in look.marks.get(path, ()) if mark.finding}
     actions: list[EditorAction] = []
-    for diagnostic in diagnostics[:_MOST_FIXES]:
+    for diagnostic in diagnostics[:_MOST_FINDINGS_WITH_FIXES]:
         finding = known_findings.get(diagnostic.data["fingerprint"]) if isinstance(diagnostic.data, dict) else None
         if finding is not None:
             alike = [match for match in known_findings.values() if match.rule == finding.rule and match.fix is not None]
             actions += await _fix_actions(server, look, diagnostic, [finding])
             actions += await _fix_actions(server, look, diagnostic, alike) if len(alike) > 1 else []
-            actions += await _other_actions(server, path, look, diagnostic, finding)
+            actions += await _suppress_and_explain_actions(server, path, look, diagnostic, finding)
     named_titles = [action.title for action in actions]
     return [
         action
@@ -151,7 +151,7 @@ async def _fix_actions(
     return [types.CodeAction(title, types.CodeActionKind.QuickFix, [diagnostic], is_preferred=preferred, edit=edit)]
 
 
-async def _other_actions(
+async def _suppress_and_explain_actions(
     server: "Server", path: str, look: TextCheckResult, diagnostic: types.Diagnostic, finding: Finding
 ) -> list[EditorAction]:
     """Return what else can be done about a finding: suppress it, with a reason, or read of it."""
@@ -172,16 +172,16 @@ async def _other_actions(
     return actions
 
 
-def _build_workspace_edit(server: "Server", changed: Sequence[Rewrite]) -> types.WorkspaceEdit | None:
+def _build_workspace_edit(server: "Server", changed: Sequence[FileRewrite]) -> types.WorkspaceEdit | None:
     """Return files as an editor has them changed; None where one is another now, or cannot be made."""
     edits: list[types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile] = []
     for rewrite in changed:
         uri = server.uri_of(rewrite.path)
-        rows = server.rows_of(rewrite.path) if rewrite.old is not None else Rows("", server.encoding)
+        rows = server.rows_of(rewrite.path) if rewrite.old is not None else EditorLines("", server.encoding)
         if rows is None or rows.text.removeprefix(BYTE_ORDER_MARK) != (rewrite.old or "").removeprefix(BYTE_ORDER_MARK):
             return None
         if rewrite.old is None:
-            if not server.makes_files:
+            if not server.does_editor_make_files:
                 return None
             edits.append(types.CreateFile(uri=uri, options=types.CreateFileOptions(ignore_if_exists=True)))
         new = (BYTE_ORDER_MARK if rows.text.startswith(BYTE_ORDER_MARK) else "") + rewrite.new.removeprefix(
@@ -193,7 +193,7 @@ def _build_workspace_edit(server: "Server", changed: Sequence[Rewrite]) -> types
         ]
         number = server.version_of(rewrite.path)
         edits.append(types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri, number), [*texts]))
-    if server.takes_versions:
+    if server.does_editor_take_versions:
         return types.WorkspaceEdit(document_changes=edits)
     changes = {edit.text_document.uri: edit.edits for edit in edits if isinstance(edit, types.TextDocumentEdit)}
     plain = {uri: [text for text in texts if isinstance(text, types.TextEdit)] for uri, texts in changes.items()}
@@ -222,7 +222,7 @@ def outline(server: "Server", path: str) -> list[types.DocumentSymbol]:
 
 
 def text_kind_of_open_file(
-    desk: TextChecker, path: Path, document_text: str, open_texts: OpenTexts, look: TextCheckResult | None
+    desk: TextChecker, path: Path, document_text: str, open_texts: OpenTextByPath, look: TextCheckResult | None
 ) -> TextKind:
     """Return what kind of file a text is, be it judged already or not."""
     if look is not None and look.kind != "other":

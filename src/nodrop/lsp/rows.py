@@ -14,7 +14,7 @@ Position = tuple[int, int]
 Range = tuple[Position, Position]
 
 
-class Rows:
+class EditorLines:
     """A text by its lines; LF, CR LF and a lone CR end one, nothing else. Any position is brought into the text."""
 
     def __init__(self, text: str, encoding: PositionEncoding = "utf-16") -> None:

@@ -17,8 +17,8 @@ from pygls.uris import from_fs_path, to_fs_path
 
 from nodrop.engine.rule import Rule
 from nodrop.errors import InputProblems
-from nodrop.inputs import Disk
-from nodrop.lsp.desk import OpenTexts, TextChecker, TextCheckResult
+from nodrop.inputs import DiskWithHeldTexts
+from nodrop.lsp.desk import OpenTextByPath, TextChecker, TextCheckResult
 from nodrop.lsp.diagnostics import build_diagnostic, worst_marks
 from nodrop.lsp.features import (
     EXPLAIN_COMMAND,
@@ -29,10 +29,10 @@ from nodrop.lsp.features import (
     outline,
     text_kind_of_open_file,
 )
-from nodrop.lsp.rows import PositionEncoding, Rows, encode_text
+from nodrop.lsp.rows import EditorLines, PositionEncoding, encode_text
 from nodrop.lsp.text_kinds import TextKind
-from nodrop.lsp.texts import Opened, install_document_class
-from nodrop.report.links import RulePages
+from nodrop.lsp.texts import OpenTextDocument, install_document_class
+from nodrop.report.links import RulePageUrls
 from nodrop.report.rules import render_rule_page as page_of
 from nodrop.syntax.json import MAX_JSON_BYTES
 
@@ -62,7 +62,7 @@ class Server(LanguageServer):
         self._running: set[str] = set()
         self._again: set[str] = set()
 
-    def begin(self, params: types.InitializeParams) -> None:
+    def take_editor_options(self, params: types.InitializeParams) -> None:
         """Take the editor's description of itself, and load rules in the background."""
         install_document_class(self.workspace)
         options = params.initialization_options
@@ -71,7 +71,7 @@ class Server(LanguageServer):
             self.desk = TextChecker(strictness)
         self.worker.submit(self._warmed)
 
-    async def watch(self) -> None:
+    async def register_file_watch(self) -> None:
         """Ask the editor to report changes of files that affect the check of others, if the editor can be asked."""
         field = "workspace.did_change_watched_files.dynamic_registration"
         if get_capability(self.client_capabilities, field, False):
@@ -93,17 +93,17 @@ class Server(LanguageServer):
         return cast("PositionEncoding", self.workspace.position_encoding)
 
     @property
-    def takes_versions(self) -> bool:
+    def does_editor_take_versions(self) -> bool:
         """Whether the editor takes changes that state the version of a text."""
         return bool(get_capability(self.client_capabilities, "workspace.workspace_edit.document_changes", False))
 
     @property
-    def makes_files(self) -> bool:
+    def does_editor_make_files(self) -> bool:
         """Whether the editor makes files that a change needs."""
         known_resource_operation_kinds = get_capability(
             self.client_capabilities, "workspace.workspace_edit.resource_operations", ()
         )
-        return self.takes_versions and types.ResourceOperationKind.Create in known_resource_operation_kinds
+        return self.does_editor_take_versions and types.ResourceOperationKind.Create in known_resource_operation_kinds
 
     def version_of(self, path: str) -> int | None:
         """Return the version of a text, None where it is not open."""
@@ -121,13 +121,13 @@ class Server(LanguageServer):
         return look.site.every if look is not None else self.desk.site(Path(path), self.open_texts).every
 
     @property
-    def open_texts(self) -> OpenTexts:
+    def open_texts(self) -> OpenTextByPath:
         """The texts that are open, by path."""
         return {path: encode_text(self.document_of(path).source) for path in self._uris}
 
-    def document_of(self, path: str) -> Opened:
+    def document_of(self, path: str) -> OpenTextDocument:
         """Return an open text."""
-        return cast("Opened", self.workspace.get_text_document(self._uris[path]))
+        return cast("OpenTextDocument", self.workspace.get_text_document(self._uris[path]))
 
     def path_of(self, uri: str) -> str | None:
         """Return the path of a file that is open; None for what lies in no file."""
@@ -143,31 +143,31 @@ class Server(LanguageServer):
         """Return the name of a file as the editor gave it, or as it would."""
         return self._uris.get(path) or from_fs_path(path) or ""
 
-    def rows_of(self, path: str) -> Rows | None:
+    def rows_of(self, path: str) -> EditorLines | None:
         """Return the lines of a file, open or on the disk."""
         if path in self._uris:
             return self.document_of(path).rows
         try:
-            text = Disk().text(Path(path)).read_bytes(MAX_JSON_BYTES).decode("utf-8", "replace")
+            text = DiskWithHeldTexts().text(Path(path)).read_bytes(MAX_JSON_BYTES).decode("utf-8", "replace")
         except InputProblems:
             return None
-        return Rows(text, self.encoding)
+        return EditorLines(text, self.encoding)
 
     def open(self, uri: str) -> None:
         """Judge a file that was opened, at once."""
         if (path := self.path_of(uri)) is not None:
             self._uris[path] = uri
-            self.later(path, 0.0)
+            self.schedule_check(path, 0.0)
 
     def change(self, uri: str) -> None:
         """Check a changed file as soon as it is left alone, and update its effects on others."""
         path = self.path_of(uri)
         if path is None or path not in self._uris:
             return
-        self.later(path, min(max(self._last_s.get(path, 0.0) / 2, LEAST_S), MOST_S))
+        self.schedule_check(path, min(max(self._last_s.get(path, 0.0) / 2, LEAST_S), MOST_S))
         look = self.looks.get(path)
         if look is not None and look.kind in ("fabric", "config", "rule", "profile"):
-            self.others(path)
+            self.recheck_other_files(path)
 
     def close(self, uri: str) -> None:
         """Show nothing any more of a file that was closed, and judge the others as it is on the disk."""
@@ -181,15 +181,15 @@ class Server(LanguageServer):
             timer.cancel()
         self.shown.pop(path, None)
         self._publish_diagnostics(uri, [], None)
-        self.others(path)
+        self.recheck_other_files(path)
 
-    def others(self, path: str = "") -> None:
+    def recheck_other_files(self, path: str = "") -> None:
         """Judge all other open files anew, soon."""
         for other_uri in self._uris:
             if other_uri != path:
-                self.later(other_uri, MOST_S)
+                self.schedule_check(other_uri, MOST_S)
 
-    def later(self, path: str, delay_s: float) -> None:
+    def schedule_check(self, path: str, delay_s: float) -> None:
         """Check a file after a while, and only once however often this is called before."""
         if (timer := self._waiting.pop(path, None)) is not None:
             timer.cancel()
@@ -214,7 +214,7 @@ class Server(LanguageServer):
             self._running.discard(path)
             if path in self._again:
                 self._again.discard(path)
-                self.later(path, 0.0)
+                self.schedule_check(path, 0.0)
 
     async def _refresh_look(self, path: str) -> None:
         open_texts, before = self.open_texts, self._open_document_versions()
@@ -224,18 +224,18 @@ class Server(LanguageServer):
             )
         except Exception as error:  # noqa: BLE001 -- one look that fails must not end the server
             _log.exception("checking %s failed", path)
-            self.tell(f"nodrop failed on {path}: {error!r}")
+            self.log_once(f"nodrop failed on {path}: {error!r}")
             return
         self._last_s[path] = seconds
         if path in self._uris:
             self.looks[path] = look
             self._show_marks(look, before)
         for line in look.log:
-            self.tell(line)
+            self.log_once(line)
 
-    def _timed_look(self, path: str, open_texts: OpenTexts) -> tuple[TextCheckResult, float]:
+    def _timed_look(self, path: str, open_texts: OpenTextByPath) -> tuple[TextCheckResult, float]:
         began = perf_counter()
-        look = self.desk.look(Path(path), open_texts)
+        look = self.desk.check_text(Path(path), open_texts)
         return look, perf_counter() - began
 
     def _open_document_versions(self) -> dict[str, int | None]:
@@ -243,7 +243,7 @@ class Server(LanguageServer):
 
     def _show_marks(self, look: TextCheckResult, before: dict[str, int | None]) -> None:
         """Show the marks of files that are open and still as they were when they were judged."""
-        pages = RulePages(look.site.settings.config.rule_pages)
+        pages = RulePageUrls(look.site.settings.config.rule_pages)
         for file, marks in look.marks.items():
             if file not in self._uris or file not in before or self.document_of(file).version != before[file]:
                 continue
@@ -259,7 +259,7 @@ class Server(LanguageServer):
             types.PublishDiagnosticsParams(uri=uri, diagnostics=diagnostics, version=number)
         )
 
-    def tell(self, line: str) -> None:
+    def log_once(self, line: str) -> None:
         """Write a line to the editor's log, once."""
         if line not in self._told:
             self._told.add(line)
@@ -282,11 +282,11 @@ def make_server() -> Server:
 
     @on(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
-        server.begin(params)
+        server.take_editor_options(params)
 
     @on(types.INITIALIZED)
     async def initialized(_: types.InitializedParams) -> None:
-        await server.watch()
+        await server.register_file_watch()
 
     @on(types.TEXT_DOCUMENT_DID_OPEN)
     def did_open(params: types.DidOpenTextDocumentParams) -> None:
@@ -306,7 +306,7 @@ def make_server() -> Server:
 
     @on(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def did_change_files(params: types.DidChangeWatchedFilesParams) -> None:
-        server.others()
+        server.recheck_other_files()
 
     @on(types.TEXT_DOCUMENT_HOVER)
     async def explain(params: types.HoverParams) -> types.Hover | None:

@@ -10,7 +10,7 @@ from nodrop.config.toml import parse_nodrop_table
 from nodrop.engine.areas import rule_area_names
 from nodrop.errors import InputProblems
 from nodrop.inputs import is_intent
-from nodrop.inputs.contents import yaml_kind
+from nodrop.inputs.contents import nodrop_yaml_kind
 from nodrop.platforms import hosts
 
 TextKind = Literal["intent", "fabric", "config", "profile", "rule", "device", "other"]
@@ -30,7 +30,7 @@ def text_kind_of_file(path: Path, content_bytes: bytes, rule_folders: Sequence[P
             return "intent"
         if path.name in (context.FABRIC_FILE, CONFIG_FILE):
             return "fabric" if path.name == context.FABRIC_FILE else "config"
-        kind = yaml_kind(head)
+        kind = nodrop_yaml_kind(head)
         if _lies_with_rules(path, rule_folders) or kind == "rule":
             return "rule"
         if kind == "profile" or path.parent.name == _PROFILES:

@@ -6,16 +6,16 @@ from typing import cast
 from lsprotocol import types
 from pygls.workspace import TextDocument, Workspace
 
-from nodrop.lsp.rows import PositionEncoding, Rows
+from nodrop.lsp.rows import EditorLines, PositionEncoding
 
 
-class Opened(TextDocument):
+class OpenTextDocument(TextDocument):
     """A text whose lines end where the protocol defines, with every position moved into the text."""
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> EditorLines:
         """The lines as they are now."""
-        return Rows(self.source, cast("PositionEncoding", self.position_codec.encoding))
+        return EditorLines(self.source, cast("PositionEncoding", self.position_codec.encoding))
 
     @property
     def source(self) -> str:
@@ -41,7 +41,7 @@ def _create_document(
     source: str | None = None,
     version: int | None = None,
     language_id: str | None = None,
-) -> Opened:
-    return Opened(
+) -> OpenTextDocument:
+    return OpenTextDocument(
         doc_uri, source=source, version=version, language_id=language_id, position_codec=workspace.position_codec
     )

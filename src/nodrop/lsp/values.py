@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from nodrop import platforms
 from nodrop.engine.finding import FileLocation
 from nodrop.errors import InputProblems
-from nodrop.inputs import Inputs
+from nodrop.inputs import FabricInputs
 from nodrop.locate import LocatedPart
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.reading import Reading
@@ -17,11 +17,13 @@ from nodrop.report.explained import render_explanation as explained
 from nodrop.syntax.json import MAX_JSON_BYTES
 from nodrop.syntax.places import Span
 
-_LINES_ABOVE = 60
+_LINES_SEARCHED_ABOVE = 60
 """How far above a place the port is looked for that it is about."""
 
 
-def subject_at_position(reading: Reading, inputs: Inputs, file: str, line: int, column: int) -> tuple[str, Span] | None:
+def explain_value_at_position(
+    reading: Reading, inputs: FabricInputs, file: str, line: int, column: int
+) -> tuple[str, Span] | None:
     """Return what stands at a line and column, from 1, as `nodrop explain --at` has it; None where nothing is known.
 
     Of the parts that stand there (of the switch as such, or of the port that is named there or above) it is the one
@@ -56,7 +58,7 @@ def subject_at_position(reading: Reading, inputs: Inputs, file: str, line: int, 
 def _find_port_at_line(device: Device, lines: list[str], line: int) -> Interface | None:
     """Return the port that is named in a line, or in the nearest above it."""
     names = {port.name: port for port in device.interfaces}
-    for text in reversed(lines[max(0, line - _LINES_ABOVE) : line]):
+    for text in reversed(lines[max(0, line - _LINES_SEARCHED_ABOVE) : line]):
         for word in re.findall(r"[\w./-]+", text):
             if word in names:
                 return names[word]

@@ -3,21 +3,25 @@
 from typing import Literal, NamedTuple
 
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.model.values import model_value
+from nodrop.model.values import model_dataclass
 
-Stage = Literal["ingress", "egress", "transit", "transit-out", "control-plane", "control-plane-out", "services"]
+AccessListStage = Literal[
+    "ingress", "egress", "transit", "transit-out", "control-plane", "control-plane-out", "services"
+]
 """Where a list acts: on what enters by an interface, on what leaves by it, on what enters or leaves there on its way to
 others, on what enters there for the switch itself, on what the switch itself sends there, or on what enters for the
 switch but for BGP, which is accepted before."""
-ENTERING_STAGES: frozenset[Stage] = frozenset({"ingress", "transit", "control-plane", "services"})
-FORWARDING_STAGES: frozenset[Stage] = frozenset({"ingress", "egress", "transit", "transit-out"})
+ENTERING_STAGES: frozenset[AccessListStage] = frozenset({"ingress", "transit", "control-plane", "services"})
+FORWARDING_STAGES: frozenset[AccessListStage] = frozenset({"ingress", "egress", "transit", "transit-out"})
 """Stages at which lists act on what is on its way to others."""
-LOCAL_STAGES: frozenset[Stage] = frozenset({"ingress", "egress", "control-plane", "control-plane-out", "services"})
+SWITCH_ITSELF_STAGES: frozenset[AccessListStage] = frozenset(
+    {"ingress", "egress", "control-plane", "control-plane-out", "services"}
+)
 """Stages at which lists act on what is for the switch itself, or from it."""
 EntryAction = Literal["permit", "deny", "next"]
 """What becomes of a packet that matches; after `next` later entries decide, as after one that only mirrors."""
-ListFamily = Literal["ipv4", "ipv6"]
-EntryFamily = Literal["ipv4", "ipv6", "other"]
+AccessListFamily = Literal["ipv4", "ipv6"]
+AccessEntryFamily = Literal["ipv4", "ipv6", "other"]
 """The packets that an entry is for: those of a family, or none of IP."""
 
 
@@ -35,7 +39,7 @@ class Bits(NamedTuple):
     mask: int
 
 
-@model_value
+@model_dataclass
 class AccessEntry:
     """One entry of an access list: a packet matches it if all conditions hold; an empty condition always does.
 
@@ -46,7 +50,7 @@ class AccessEntry:
     action: EntryAction = "permit"
     priority: int | None = None
     """The platform's number by which entries are ordered, where it is not the name."""
-    family: EntryFamily | None = None
+    family: AccessEntryFamily | None = None
     protocol: int | None = None
     """The IP protocol, or next header."""
     sources: tuple[str, ...] = ()
@@ -77,12 +81,12 @@ class AccessEntry:
     refused: str | None = None
 
 
-@model_value
+@model_dataclass
 class Binding:
     """An interface, port channel or VLAN at which a list acts; None is every port of the switch."""
 
     interface: str | None
-    stage: Stage
+    stage: AccessListStage
 
     @property
     def key(self) -> str:
@@ -90,7 +94,7 @@ class Binding:
         return self.stage if self.interface is None else f"{self.stage} {self.interface}"
 
 
-@model_value
+@model_dataclass
 class AccessList:
     """An access list: the first entry that matches decides, and `otherwise` where none does.
 
@@ -100,7 +104,7 @@ class AccessList:
 
     name: str
     entries: tuple[AccessEntry, ...] | Unknown = ()
-    family: ListFamily | None = None
+    family: AccessListFamily | None = None
     otherwise: Literal["permit", "deny"] | Unknown = "permit"
     own_packets: bool | Unknown = UNKNOWN
     """Whether the list also filters packets that the switch itself sends, such as those of BGP."""

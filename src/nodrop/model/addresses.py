@@ -60,15 +60,15 @@ def network_of(text: str, *, host_bits: bool = True) -> Network | None:
         return None
 
 
-LOCAL_ADDRESS_STARTS = ("127.", "169.254.", "fe80:", "::1")
+LINK_OR_SWITCH_LOCAL_PREFIXES = ("127.", "169.254.", "fe80:", "::1")
 """How addresses begin that mean something on one link or switch only."""
 
 
-def normalize_addresses(addresses: tuple[str, ...]) -> tuple[str, ...]:
+def strip_prefixes_and_link_locals(addresses: tuple[str, ...]) -> tuple[str, ...]:
     """Return addresses without their prefix lengths, each written in one way, without those of one link."""
     texts = [text.partition("/")[0] for text in addresses]
     spelled = [_normalize_address(text) if ":" in text else text for text in texts]
-    return tuple([text for text in spelled if not text.startswith(LOCAL_ADDRESS_STARTS)])
+    return tuple([text for text in spelled if not text.startswith(LINK_OR_SWITCH_LOCAL_PREFIXES)])
 
 
 def _normalize_address(text: str) -> str:

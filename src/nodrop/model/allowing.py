@@ -13,8 +13,8 @@ from datetime import date
 from nodrop.limits import MAX_ALLOW_COMMENT_RULES
 from nodrop.model.reading import AllowComment, FilePlace, Remark
 from nodrop.model.subject import Subject
-from nodrop.model.types import meant
-from nodrop.syntax.comments import BEHIND_COMMAND, IN_BRACKETS, LONE_CR_REASON, Comment
+from nodrop.model.types import did_you_mean_hint
+from nodrop.syntax.comments import BEHIND_COMMAND, IN_BRACKETS, LONE_CR_REASON, NodropComment
 from nodrop.syntax.places import Span
 
 MALFORMED, REASONLESS = "malformed-suppression", "suppression-without-reason"
@@ -35,7 +35,7 @@ _DATE_PATTERN = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _VERSION_PATTERN = re.compile(r"[0-9]")
 
 
-class _Misread(Exception):
+class _MisreadAllowComment(Exception):
     """A comment with other content: the found text, and the kind of the remark."""
 
     def __init__(self, fault: str, hint: str = "", kind: str = MALFORMED) -> None:
@@ -43,7 +43,7 @@ class _Misread(Exception):
 
 
 def parse_allow_comments(
-    comments: Iterable[Comment], file: str, subject: Subject
+    comments: Iterable[NodropComment], file: str, subject: Subject
 ) -> tuple[list[AllowComment], list[Remark]]:
     """Return what comments of a file allow, and remarks at `subject` about those that allow nothing."""
     allows: list[AllowComment] = []
@@ -60,31 +60,35 @@ def parse_allow_comments(
             read = _parse_comment(comment, file)
             full = len(allows) + len(read) > MAX_ALLOW_COMMENT_RULES
             if full:
-                raise _Misread(f"more than {MAX_ALLOW_COMMENT_RULES:,} allowed rules in one file, those from here on")
+                raise _MisreadAllowComment(
+                    f"more than {MAX_ALLOW_COMMENT_RULES:,} allowed rules in one file, those from here on"
+                )
             allows += read
-        except _Misread as wrong:
+        except _MisreadAllowComment as wrong:
             span = Span(comment.line, comment.column, comment.line, comment.column + len(comment.text))
             facts = {"found": wrong.found, "hint": wrong.hint and f" ({wrong.hint})"}
             remarks.append(Remark(kind=wrong.kind, subject=subject, place=FilePlace(file, span), facts=facts))
     return allows, remarks
 
 
-def _comment_content_start(comment: Comment) -> int:
+def _comment_content_start(comment: NodropComment) -> int:
     match = _NODROP_COMMENT_START.match(comment.text)
     return match.end() if match else 0
 
 
-def _parse_comment(comment: Comment, file: str) -> list[AllowComment]:
+def _parse_comment(comment: NodropComment, file: str) -> list[AllowComment]:
     text = comment.text
     if comment.misplaced:
-        raise _Misread(f"a comment {comment.misplaced}", _ADVICE_BY_MISPLACEMENT[comment.misplaced])
+        raise _MisreadAllowComment(f"a comment {comment.misplaced}", _ADVICE_BY_MISPLACEMENT[comment.misplaced])
     verb = _VERB_PATTERN.match(text, _comment_content_start(comment))
     if verb is None or verb[1] != "allow":
         word = verb[1] if verb else text[_comment_content_start(comment) :].split(" ")[0]
-        raise _Misread(f"`{word}`" if word else "nothing", meant(word, ("allow",)))
+        raise _MisreadAllowComment(f"`{word}`" if word else "nothing", did_you_mean_hint(word, ("allow",)))
     named_match = _RULE_BRACKETS_PATTERN.match(text, verb.end())
     if named_match is None:
-        raise _Misread("a list without its end" if text.startswith("[", verb.end()) else "no rule in brackets")
+        raise _MisreadAllowComment(
+            "a list without its end" if text.startswith("[", verb.end()) else "no rule in brackets"
+        )
     rules = _parse_named_rules(named_match)
     at = named_match.end()
     until = None
@@ -92,7 +96,7 @@ def _parse_comment(comment: Comment, file: str) -> list[AllowComment]:
         until, at = _parse_day(match[1]), match.end()
     reason = text[at:].strip().removeprefix(":").strip()
     if not reason:
-        raise _Misread(", ".join(rules), kind=REASONLESS)
+        raise _MisreadAllowComment(", ".join(rules), kind=REASONLESS)
     return [
         AllowComment(
             rule=rule,
@@ -114,7 +118,7 @@ def _parse_named_rules(named_match: re.Match[str]) -> dict[str, int]:
     for piece in named_match[1].split(","):
         name = piece.strip()
         if not _RULE_NAME_PATTERN.fullmatch(name):
-            raise _Misread(f"`{name}` for the name of a rule" if name else "no name of a rule")
+            raise _MisreadAllowComment(f"`{name}` for the name of a rule" if name else "no name of a rule")
         rules.setdefault(name, at + len(piece) - len(piece.lstrip()))
         at += len(piece) + 1
     return rules
@@ -126,4 +130,4 @@ def _parse_day(word: str) -> str:
             return date.fromisoformat(word).isoformat()
     except ValueError:
         pass
-    raise _Misread(f"`{word}` for a day" if word else "no day after `until`")
+    raise _MisreadAllowComment(f"`{word}` for a day" if word else "no day after `until`")

@@ -6,10 +6,10 @@ from operator import is_
 from typing import NamedTuple
 
 from nodrop.model import modes
-from nodrop.model.assumed_classes import assume_rdma_class, find_lossy_convention
+from nodrop.model.assumed_classes import assume_rdma_class, find_lossy_conventional_rdma_dscp
 from nodrop.model.cabling import Cabling
 from nodrop.model.declared import DeclaredFacts
-from nodrop.model.fabric import Device, Fabric, Interface, Link, Mode, Policy, Side, TrafficClass
+from nodrop.model.fabric import Device, Fabric, Interface, Link, Mode, Policy, PortSide, TrafficClass
 from nodrop.model.intern import Interner
 from nodrop.model.names import find_misnamed_devices
 from nodrop.model.nics import value_or_none
@@ -23,7 +23,7 @@ DEFAULT_FABRIC_NAME = "fabric"
 """What a fabric is called of which nobody states a name."""
 
 
-class SharedObjects:
+class ObjectsSharedByStates:
     """What states of one fabric have in common: of a switch that was read once and faces the same, there is one object.
 
     So who holds one state against another need not look into it.
@@ -37,7 +37,7 @@ class SharedObjects:
         self._cabling: Cabling | None = None
 
     def device(
-        self, read: Device, declared: DeclaredFacts, sides: Mapping[tuple[str, str], Side], *, all_cables: bool
+        self, read: Device, declared: DeclaredFacts, sides: Mapping[tuple[str, str], PortSide], *, all_cables: bool
     ) -> Device:
         """Return a device as it was read with the statements, profiles and pools shared, and every port's side.
 
@@ -51,13 +51,13 @@ class SharedObjects:
         facing = [sides.get((read.name, port.name), default_side) for port in read.interfaces]
         if memo is not None and memo.stated == stated and all(map(is_, memo.facing, facing)):
             return memo.device
-        device = _fill_port_sides(_apply_declared_facts(read, *stated), facing, self._interner)
+        device = _fill_sides_and_intern(_apply_declared_role_and_model(read, *stated), facing, self._interner)
         self._made[id(read)] = _AssembledDevice(read, stated, sides, all_cables, facing, device)
         return device
 
     def cabling(self, readings: Sequence[DeviceReading], declared: DeclaredFacts) -> Cabling:
         """Return how switches are cabled: as in the state before, where the evidence is the same."""
-        if self._cabling is None or not self._cabling.holds(readings, declared):
+        if self._cabling is None or not self._cabling.is_still_valid_for(readings, declared):
             self._cabling = Cabling.of(readings, declared, self._links)
         return self._cabling
 
@@ -67,9 +67,9 @@ class _AssembledDevice(NamedTuple):
 
     read: Device
     stated: tuple[str | None, str | None]
-    sides: Mapping[tuple[str, str], Side]
+    sides: Mapping[tuple[str, str], PortSide]
     all_cables: bool
-    facing: list[Side | None | Unknown]
+    facing: list[PortSide | None | Unknown]
     device: Device
 
 
@@ -77,16 +77,16 @@ def assemble_fabric(
     readings: Sequence[DeviceReading],
     declared_context: DeclaredFacts,
     hosts_read: Sequence[HostReading] = (),
-    shared: SharedObjects | None = None,
+    shared: ObjectsSharedByStates | None = None,
 ) -> Reading:
     """Return all readings as one fabric; two devices of one name are distinguished by a number, with a note.
 
     Parts that are `shared` with other states are made once.
     """
-    shared = shared or SharedObjects()
+    shared = shared or ObjectsSharedByStates()
     named_device_readings = readings
     readings, notes = _make_names_unique(readings)
-    hosts_read = _rename_hosts(hosts_read, {reading.device.name for reading in readings})
+    hosts_read = _rename_clashing_hosts(hosts_read, {reading.device.name for reading in readings})
     everything: list[DeviceReading | HostReading] = [*readings, *hosts_read]
     cabling = shared.cabling(readings, declared_context)
     hosts = declared_context.hosts or ()
@@ -105,8 +105,8 @@ def assemble_fabric(
             devices, mode, hosts_read, mode_stated=declared_context.mode is not None
         )
         assumed.append(assumption)
-        lossy_convention = list(find_lossy_convention(devices, classes))
-    note = modes.note_on_uncabled_groups(groups)
+        lossy_convention = list(find_lossy_conventional_rdma_dscp(devices, classes))
+    note = modes.note_on_disconnected_groups(groups)
     fabric = Fabric(
         name=declared_context.name or DEFAULT_FABRIC_NAME,
         mode=mode,
@@ -164,7 +164,7 @@ def _rename_reading(reading: DeviceReading, name: str) -> DeviceReading:
     )
 
 
-def _rename_hosts(readings: Sequence[HostReading], used_names: Container[str]) -> list[HostReading]:
+def _rename_clashing_hosts(readings: Sequence[HostReading], used_names: Container[str]) -> list[HostReading]:
     """Return the content of hosts' files, under names that no switch has."""
     return [
         _rename_host(reading, f"{reading.name}.host") if reading.name in used_names else reading for reading in readings
@@ -181,7 +181,7 @@ def _rename_host(reading: HostReading, name: str) -> HostReading:
     )
 
 
-def _apply_declared_facts(device: Device, role: str | None, model: str | None) -> Device:
+def _apply_declared_role_and_model(device: Device, role: str | None, model: str | None) -> Device:
     if role is not None and (isinstance(device.role, Unknown) or device.role != role):
         device = replace(device, role=role)
     if model is not None and isinstance(device.model, Unknown):
@@ -193,10 +193,10 @@ def _devices_of_cables(declared: DeclaredFacts) -> set[str]:
     return {end.node for link in declared.cables or () for end in (link.a, link.b)}
 
 
-def _fill_port_sides(device: Device, facing: Iterable[Side | None | Unknown], interner: Interner) -> Device:
+def _fill_sides_and_intern(device: Device, facing: Iterable[PortSide | None | Unknown], interner: Interner) -> Device:
     """Return the device with its shared values, and every port's side, in one go over a million ports."""
 
-    def completed(port: Interface, side: Side | None | Unknown) -> Interface:
+    def completed(port: Interface, side: PortSide | None | Unknown) -> Interface:
         qos = interner.profile(port.qos) if isinstance(port.qos, QosProfile) else port.qos
         return port if side is port.side and qos is port.qos else replace_fields(port, side=side, qos=qos)
 
@@ -207,7 +207,7 @@ def _fill_port_sides(device: Device, facing: Iterable[Side | None | Unknown], in
 
 def _group_devices_by_mode(
     devices: Sequence[Device], links: Sequence[Link], declared: DeclaredFacts, *, paused: bool
-) -> list[modes.Group]:
+) -> list[modes.ModeGroup]:
     """Return the switches by the mode that is inferred; none where it is stated. A stated fabric is one group."""
     if declared.mode is not None:
         return []
@@ -217,7 +217,7 @@ def _group_devices_by_mode(
 
 
 def _possible_modes(
-    groups: Sequence[modes.Group], classes: tuple[TrafficClass, ...], *, stated: bool
+    groups: Sequence[modes.ModeGroup], classes: tuple[TrafficClass, ...], *, stated: bool
 ) -> tuple[PossibleMode, ...]:
     """Return the possible modes of the switches, with the classes of each; nothing where all have one mode."""
     every: dict[Mode, frozenset[str]] = {}

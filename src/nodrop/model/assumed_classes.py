@@ -12,7 +12,11 @@ from nodrop.model.reading import Assumption, HostReading, Remark
 from nodrop.model.states import UNKNOWN, Unknown, UnknownFact
 from nodrop.units import show_ids
 
-_NVIDIA_CONVENTION: tuple[tuple[int, ...], tuple[int, ...], str] = (DEFAULT_RDMA_DSCP,), (), "NVIDIA's convention"
+_NVIDIA_RDMA_DSCP_CONVENTION: tuple[tuple[int, ...], tuple[int, ...], str] = (
+    (DEFAULT_RDMA_DSCP,),
+    (),
+    "NVIDIA's convention",
+)
 """The DSCPs of RDMA, those of other lossless traffic, and the evidence, where no file has better."""
 
 
@@ -30,16 +34,18 @@ def assume_rdma_class(
     if devices and not (mode_stated or hosts_read or profiles):
         return (), Assumption(fact="RDMA", value="none", reason="no port has QoS")
     if any(not isinstance(device.qos_style, Unknown) and device.qos_style == "macro" for device in devices):
-        dscps, others, because = _NVIDIA_CONVENTION
+        dscps, others, because = _NVIDIA_RDMA_DSCP_CONVENTION
     else:
-        dscps, others, because = _infer_dscps(profiles, set() if devices else _rdma_dscps_of_hosts(hosts_read))
+        dscps, others, because = _infer_rdma_and_lossless_dscps(
+            profiles, set() if devices else _rdma_dscps_of_hosts(hosts_read)
+        )
     rdma = TrafficClass(name="rdma", purpose="rdma", dscp=dscps, tc=UNKNOWN, lossless=mode in modes.PFC_MODES)
     other = TrafficClass(name="other-lossless", purpose="unknown", dscp=others, tc=UNKNOWN, lossless=True)
     assumption = Assumption(fact="RDMA", value=f"DSCP {show_ids(dscps)}", reason=because)
     return ((rdma, other) if others else (rdma,)), assumption
 
 
-def find_lossy_convention(devices: Iterable[Device], classes: Sequence[TrafficClass]) -> Iterator[Remark]:
+def find_lossy_conventional_rdma_dscp(devices: Iterable[Device], classes: Sequence[TrafficClass]) -> Iterator[Remark]:
     """Yield a remark for each switch whose maps protect other DSCPs than 26 and send that to a lossy class.
 
     `classes` are the assumed ones. Hosts may follow the convention that the switch does not.
@@ -61,7 +67,9 @@ def find_lossy_convention(devices: Iterable[Device], classes: Sequence[TrafficCl
             yield Remark(kind="conventional-rdma-dscp-lossy", subject=(device.name,), place=None, facts=facts, at=at)
 
 
-def _infer_dscps(profiles: Iterable[QosProfile], sent: set[int]) -> tuple[tuple[int, ...], tuple[int, ...], str]:
+def _infer_rdma_and_lossless_dscps(
+    profiles: Iterable[QosProfile], sent: set[int]
+) -> tuple[tuple[int, ...], tuple[int, ...], str]:
     """Return the DSCPs of RDMA, those of other lossless traffic, and the evidence.
 
     RDMA has the DSCPs that all ports with lossless classes protect. Some ports of dual ToRs also protect what bounces
@@ -79,7 +87,7 @@ def _infer_dscps(profiles: Iterable[QosProfile], sent: set[int]) -> tuple[tuple[
         )
     if not some and len(sent) == 1 and DEFAULT_RDMA_DSCP not in sent:
         return tuple(sent), (), "the only DSCP that files of hosts give to RDMA"
-    return _NVIDIA_CONVENTION
+    return _NVIDIA_RDMA_DSCP_CONVENTION
 
 
 def _find_lossless_dscps(qos: QosProfile) -> frozenset[int]:

@@ -1,10 +1,10 @@
 """Ports that work as one, and ports that share a broadcast domain: port channels and VLANs."""
 
 from nodrop.model.states import Unknown
-from nodrop.model.values import model_value
+from nodrop.model.values import model_dataclass
 
 
-@model_value
+@model_dataclass
 class PortChannel:
     """Ports bundled into one link by LACP (IEEE 802.1AX), with the settings of the link as a whole.
 
@@ -28,7 +28,7 @@ class PortChannel:
     """The Ethernet segment (RFC 7432) under which other switches have parts of the bundle; None where it is none."""
 
 
-@model_value
+@model_dataclass
 class VlanMember:
     """An interface or port channel in a VLAN, and whether its frames there carry a tag."""
 
@@ -41,7 +41,7 @@ class VlanMember:
         return self.interface
 
 
-@model_value
+@model_dataclass
 class Vlan:
     """A broadcast domain (IEEE 802.1Q) with its members, and the addresses that the switch has in it."""
 

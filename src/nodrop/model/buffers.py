@@ -3,10 +3,10 @@
 from typing import Literal, NamedTuple
 
 from nodrop.model.states import Unknown, require_fact
-from nodrop.model.values import model_value
+from nodrop.model.values import model_dataclass
 
 
-@model_value
+@model_dataclass
 class Headroom:
     """The thresholds of a lossless priority group, in bytes.
 
@@ -20,7 +20,7 @@ class Headroom:
     computed: bool = False
 
 
-@model_value
+@model_dataclass
 class BufferProfile:
     """The share of a pool that a priority group, a queue or a port may use.
 
@@ -53,7 +53,7 @@ class HeadroomRow(NamedTuple):
     xon_offset_bytes: int | None = None
 
 
-@model_value
+@model_dataclass
 class BufferPool:
     """A pool of the switch's packet memory; pools are counters, so their sizes may add up to more than the chip has.
 
@@ -70,7 +70,7 @@ class BufferPool:
     computed: bool = False
 
 
-@model_value
+@model_dataclass
 class DynamicBuffers:
     """The inputs of the dynamic buffer model's headroom computation, per switch.
 

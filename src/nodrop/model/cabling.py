@@ -14,7 +14,7 @@ from socket import AF_INET, inet_pton
 from nodrop.model import neighbors
 from nodrop.model.addresses import interface_of
 from nodrop.model.declared import DeclaredFacts
-from nodrop.model.fabric import Device, End, Interface, Link, Side
+from nodrop.model.fabric import Device, End, Interface, Link, PortSide
 from nodrop.model.reading import DeviceReading, Remark
 from nodrop.model.states import Unknown, UnknownFact
 
@@ -25,7 +25,7 @@ class Cabling:
 
     links: tuple[Link, ...]
     """By their ends."""
-    sides: Mapping[tuple[str, str], Side]
+    sides: Mapping[tuple[str, str], PortSide]
     """What is at the far end of each port that has a cable."""
     unlike: tuple[Remark, ...]
     """Where files name another neighbor than the cable leads to."""
@@ -40,12 +40,12 @@ class Cabling:
         return cls(
             links=tuple(sorted(links, key=lambda link: (link.a, link.b))),
             sides=_find_far_sides(readings, links, declared),
-            unlike=tuple(neighbors.find_unlike_neighbors(readings, links, hosts)),
+            unlike=tuple(neighbors.find_neighbors_unlike_cabling(readings, links, hosts)),
             readings=readings,
             declared=declared,
         )
 
-    def holds(self, readings: Sequence[DeviceReading], declared: DeclaredFacts) -> bool:
+    def is_still_valid_for(self, readings: Sequence[DeviceReading], declared: DeclaredFacts) -> bool:
         """Whether another state is cabled alike because all evidence for its cables is the same."""
         before, current_facts = ((state.cables, state.hosts, state.roles) for state in (self.declared, declared))
         if before != current_facts or len(self.readings) != len(readings):
@@ -62,20 +62,24 @@ def _has_same_cable_evidence(device_reading: DeviceReading, other_device_reading
         or device_reading.cables != other_device_reading.cables
     ):
         return False
-    if _ibgp_session_ports(device_reading.device) != _ibgp_session_ports(other_device_reading.device):
+    if _unnumbered_ibgp_session_ports(device_reading.device) != _unnumbered_ibgp_session_ports(
+        other_device_reading.device
+    ):
         return False
     ports = device_reading.device.interfaces, other_device_reading.device.interfaces
-    return len(ports[0]) == len(ports[1]) and all(map(_is_same_interface, *ports))
+    return len(ports[0]) == len(ports[1]) and all(map(_has_same_port_evidence, *ports))
 
 
-def _is_same_interface(interface: Interface, other_interface: Interface) -> bool:
+def _has_same_port_evidence(interface: Interface, other_interface: Interface) -> bool:
     try:
-        return interface is other_interface or _evidence_of_port(interface) == _evidence_of_port(other_interface)
+        return interface is other_interface or _cable_evidence_of_port(interface) == _cable_evidence_of_port(
+            other_interface
+        )
     except UnknownFact:  # only one of both is known
         return False
 
 
-def _evidence_of_port(port: Interface) -> tuple[object, ...]:
+def _cable_evidence_of_port(port: Interface) -> tuple[object, ...]:
     return port.name, port.addresses, port.description
 
 
@@ -156,12 +160,12 @@ def _links_from_neighbor_table(
 
 def _find_far_sides(
     readings: Sequence[DeviceReading], links: Iterable[Link], declared: DeclaredFacts
-) -> dict[tuple[str, str], Side]:
+) -> dict[tuple[str, str], PortSide]:
     """Return the far ends of ports: a switch, also a switch with only a stated role, or a host."""
     read = {reading.device.name for reading in readings}
-    nodes: dict[str, Side] = {host.name: "host" for host in declared.hosts or ()}
+    nodes: dict[str, PortSide] = {host.name: "host" for host in declared.hosts or ()}
     nodes |= dict.fromkeys(read.union(declared.roles), "fabric")
-    sides: dict[tuple[str, str], Side] = {}
+    sides: dict[tuple[str, str], PortSide] = {}
     for link in links:
         for near, far in ((link.a, link.b), (link.b, link.a)):
             if near.node in read and far.node in nodes:
@@ -169,28 +173,30 @@ def _find_far_sides(
     stated = {end.node for link in declared.cables or () for end in (link.a, link.b)}
     for reading in readings:
         if (name := reading.device.name) not in stated:
-            for port, side in _port_sides_in_file(reading, nodes):
+            for port, side in _far_sides_from_switch_file(reading, nodes):
                 sides.setdefault((name, port), side)
     return sides
 
 
-def _port_sides_in_file(reading: DeviceReading, nodes: Mapping[str, Side]) -> Iterator[tuple[str, Side]]:
+def _far_sides_from_switch_file(
+    reading: DeviceReading, nodes: Mapping[str, PortSide]
+) -> Iterator[tuple[str, PortSide]]:
     """Yield the statements of a switch's own file about the far ends of its ports, the best evidence per port first."""
     for cable in reading.cables:
         if cable.side is not None:
             yield cable.local_port, cable.side
     device = reading.device
     for port in device.interfaces:
-        if isinstance(text := port.description, str) and (node := neighbors.find_node_in_text(text, nodes)) not in (
+        if isinstance(text := port.description, str) and (node := neighbors.only_node_in_text(text, nodes)) not in (
             None,
             device.name,
         ):
             yield port.name, nodes[node]
-    for name in _ibgp_session_ports(device):
+    for name in _unnumbered_ibgp_session_ports(device):
         yield name, "fabric"
 
 
-def _ibgp_session_ports(device: Device) -> tuple[str, ...]:
+def _unnumbered_ibgp_session_ports(device: Device) -> tuple[str, ...]:
     """Return the ports over which sessions run to a neighbor of the switch's own AS, by the neighbor's own name."""
     other_bgps = () if isinstance(device.vrf_bgp, Unknown) else device.vrf_bgp
     processes = [bgp for bgp in (device.bgp, *other_bgps) if bgp is not None and not isinstance(bgp, Unknown)]

@@ -12,7 +12,7 @@ DISRUPTIONS: tuple[Disruption, ...] = get_args(Disruption)
 """What a step does to a running switch, from nothing to: the switch's own tool refuses it."""
 
 
-DOCUMENT_AREA = "@document"
+FILE_SETTING_AREA = "@document"
 """What a change of a setting in a device's file has as its area: `leaf1/@document/PFC_WD/GLOBAL/BIG_RED_SWITCH`."""
 
 
@@ -20,7 +20,7 @@ DOCUMENT_AREA = "@document"
 class Change:
     """One part of the model and its new value: `new` is a value of the model, or as YAML writes it.
 
-    A setting of a file that the model has no place for is a part of the device's `DOCUMENT_AREA`.
+    A setting of a file that the model has no place for is a part of the device's `FILE_SETTING_AREA`.
 
     `old` is the value when the change was planned; a document with a different value is not changed. A row is removed
     by None, and added where it does not exist yet (old None).
@@ -32,7 +32,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class PatchStep:
     """One operation of a patch (RFC 6902) on a running switch, and its effect on traffic and services there."""
 
     op: Literal["add", "remove", "replace"]
@@ -53,7 +53,7 @@ class Step:
         return members if self.op == "remove" else members | {"value": self.value}
 
 
-def worst_disruption(patch_steps: Iterable[Step]) -> Disruption:
+def worst_disruption(patch_steps: Iterable[PatchStep]) -> Disruption:
     """Return the worst that any of the steps does."""
     return max((step.disruption for step in patch_steps), key=DISRUPTIONS.index, default="none")
 
@@ -71,7 +71,7 @@ class ManualChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class CommandsForCase:
     """Commands for one of the cases that only the owner can distinguish, with slots for the port."""
 
     condition: str
@@ -83,7 +83,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Edit:
+class EditResult:
     """The result of changes: files by canonical name, the same as a patch, and the steps left to do by hand.
 
     All bytes of a file that the changes do not concern stay. `follows` lists the other differences when the files are
@@ -92,7 +92,7 @@ class Edit:
 
     files: Mapping[str, bytes] = field(default_factory=dict)
     """The new text of every file that is different now."""
-    steps: tuple[Step, ...] = ()
+    steps: tuple[PatchStep, ...] = ()
     forms: Mapping[str, str] = field(default_factory=dict)
     """The steps in the forms that the platform's own tools take, by file name."""
     by_hand: tuple[ManualChange, ...] = ()

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from nodrop.model.fabric import Device, Link
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject, subject_text
-from nodrop.model.types import key_name, key_of
+from nodrop.model.types import key_of, row_key_attribute_of
 
 
 class ModelDifference(NamedTuple):
@@ -81,7 +81,7 @@ def _find_differences(a: Any, b: Any, path: Subject, whole_lists: bool) -> Itera
             yield from () if a == b else (ModelDifference(path, a, b),)
         else:
             yield from _row_differences(a, b, path, whole_lists)
-    elif known := _fields_of(a.__class__):
+    elif known := _field_names_and_reader(a.__class__):
         names, content = known
         for name, old, new in zip(names, content(a), content(b), strict=True):
             if not _are_same(old, new):
@@ -112,7 +112,7 @@ def _merge_values(a: Any, b: Any, path: Subject, takes: AcceptsDifference) -> ob
     if type(a) is not type(b) or not is_dataclass(a):
         alike = type(a) is type(b) and a == b
         return a if alike or not takes(path, a, b) else b
-    known = _fields_of(a.__class__)
+    known = _field_names_and_reader(a.__class__)
     if known is None:  # without fields, both are the same
         return b
     names, content = known
@@ -136,7 +136,7 @@ def _merge_rows(
     a_keys, right = _keys_of_rows(a), _keys_of_rows(b)
     if a_keys == right:
         output = [_merge_values(row, b_row, (*path, key), takes) for row, b_row, key in zip(a, b, a_keys, strict=True)]
-        return _reuse_identical_rows(tuple(output), a, b)
+        return _reuse_side_with_identical_rows(tuple(output), a, b)
     if not _has_distinct_keys(a_keys) or not _has_distinct_keys(right):
         return b if takes(path, a, b) else a
     rows, new_rows = dict(zip(a_keys, a, strict=True)), dict(zip(right, b, strict=True))
@@ -154,10 +154,10 @@ def _merge_rows(
             output.append(_merge_values(rows[key], new_rows[key], (*path, key), takes))
         elif takes((*path, key), rows.get(key), new_rows.get(key)) == (key in new_rows):
             output.append(rows.get(key, new_rows.get(key)))
-    return _reuse_identical_rows(tuple(output), a, b)
+    return _reuse_side_with_identical_rows(tuple(output), a, b)
 
 
-def _reuse_identical_rows(rows: tuple[object, ...], *sides: tuple[object, ...]) -> tuple[object, ...]:
+def _reuse_side_with_identical_rows(rows: tuple[object, ...], *sides: tuple[object, ...]) -> tuple[object, ...]:
     """Return rows as the object that one of the sides has for them."""
     return next((side for side in reversed(sides) if len(side) == len(rows) and all(map(is_, rows, side))), rows)
 
@@ -198,7 +198,7 @@ def _are_same(old: object, new: object) -> bool:
 
 
 def _has_key(row: Any) -> bool:
-    return isinstance(row, Link) or key_name(row.__class__) is not None
+    return isinstance(row, Link) or row_key_attribute_of(row.__class__) is not None
 
 
 _SCALAR_TYPES = frozenset({bool, int, str})
@@ -206,7 +206,7 @@ _SCALAR_TYPES = frozenset({bool, int, str})
 
 
 @cache
-def _fields_of(kind: Hashable) -> tuple[tuple[str, ...], Callable[[object], tuple[object, ...]]] | None:
+def _field_names_and_reader(kind: Hashable) -> tuple[tuple[str, ...], Callable[[object], tuple[object, ...]]] | None:
     """Return the names of the fields of a kind of part, and how to read them all; None for other values."""
     names = tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
     if not names:

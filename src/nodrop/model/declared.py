@@ -31,7 +31,7 @@ class DeclaredFacts:
         roles = {**self.roles, **statement.roles}
         return replace(self, mode=statement.mode, classes=statement.classes, policy=statement.policy, roles=roles)
 
-    def over(self, fallback: "DeclaredFacts") -> "DeclaredFacts":
+    def completed_from(self, fallback: "DeclaredFacts") -> "DeclaredFacts":
         """Return this statement, completed key by key from a weaker one."""
         return DeclaredFacts(
             name=self.name or fallback.name,

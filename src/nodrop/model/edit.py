@@ -15,12 +15,12 @@ from nodrop.model.states import Unknown
 from nodrop.model.subject import FABRIC_HEAD, Subject, matches_part, natural_sort_key
 from nodrop.model.subject import subject_text as subject_text
 from nodrop.model.types import (
-    Type,
+    ValueType,
     attributes_of,
     fields_of,
     is_property,
     key_of,
-    nearest,
+    known_word_hint,
     owner_label,
     source_fields_of,
     type_of,
@@ -30,14 +30,14 @@ _STORED_PATH_BY_ATTRIBUTE: Mapping[str, Subject] = {"neighbors": ("bgp", "neighb
 """Attributes of a device that a subject names directly though they are stored deeper."""
 
 
-class _Nothing:
+class _AbsentType:
     """The type of ABSENT."""
 
     def __repr__(self) -> str:
         return "ABSENT"
 
 
-ABSENT = _Nothing()
+ABSENT = _AbsentType()
 """What `find_value` and `find_part` return where a way leads nowhere: None and UNKNOWN are values."""
 
 
@@ -46,7 +46,7 @@ def set_value(fabric: Fabric, subject: Subject, value: object) -> Fabric:
 
     A row that does not exist yet is added where its key is the last part of the subject; a row set to None is removed.
     """
-    edit = _Edit(_steps_to_subject(subject, _STORED_PATH_BY_ATTRIBUTE), value)
+    edit = _FabricEdit(_steps_to_subject(subject, _STORED_PATH_BY_ATTRIBUTE), value)
     try:
         changed: Fabric = edit.part(fabric, type_of(Fabric), edit.steps)
     except ValueError as error:
@@ -58,7 +58,7 @@ def set_value(fabric: Fabric, subject: Subject, value: object) -> Fabric:
 
 def set_part(node: object, steps: Subject, value: object) -> Any:
     """Return a part of the model with `value` where `steps` lead; ValueError where they lead nowhere."""
-    return _Edit(steps, value).part(node, type_of(type(node)), steps)
+    return _FabricEdit(steps, value).part(node, type_of(type(node)), steps)
 
 
 def get_value(fabric: Fabric, subject: Subject) -> object:
@@ -127,7 +127,7 @@ def _why_absent(node: Any, step: str) -> str:
     return _describe_absent_key(step, list(dict.fromkeys(key_of(each, place) for place, each in enumerate(node))))
 
 
-class _Edit:
+class _FabricEdit:
     """One change that is applied to the fabric; `places` counts its places."""
 
     def __init__(self, steps: Subject, value: object) -> None:
@@ -135,9 +135,9 @@ class _Edit:
         self.places = 0
         self._lenient = len(steps) - next((at for at, step in enumerate(steps) if _is_glob(step)), len(steps))
         self._done: dict[tuple[int, int], object] = {}
-        self._read: dict[Type, object] = {}
+        self._read: dict[ValueType, object] = {}
 
-    def part(self, node: Any, kind: Type, steps: Subject) -> Any:
+    def part(self, node: Any, kind: ValueType, steps: Subject) -> Any:
         """Return what `node`, held by a field of type `kind`, becomes; equal parts become the same."""
         if not steps:
             self.places += 1
@@ -158,13 +158,13 @@ class _Edit:
         known_types = fields_of(type(node))
         names = [name for name in known_types if matches_part(steps[0], name)]
         if not _is_glob(steps[0]):
-            _require_attribute(type(node), steps[0], known_types)
+            _require_settable_attribute(type(node), steps[0], known_types)
         news = {name: self.part(getattr(node, name), known_types[name], steps[1:]) for name in names}
         return node._replace(**news) if hasattr(node, "_fields") else dataclasses.replace(node, **news)
 
-    def _rows(self, rows: tuple[object, ...], kind: Type, steps: Subject) -> tuple[object, ...]:
+    def _rows(self, rows: tuple[object, ...], kind: ValueType, steps: Subject) -> tuple[object, ...]:
         """Rows with those changed that the first step names."""
-        element = kind.element or Type(anything=True)
+        element = kind.element or ValueType(anything=True)
         keys = [key_of(each, place) for place, each in enumerate(rows)]
         chosen = [matches_part(steps[0], key) for key in keys]
         if not any(chosen):
@@ -178,7 +178,7 @@ class _Edit:
         return tuple(self._parse_row(element, key) if is_chosen else each for each, key, is_chosen in pairs)
 
     def _insert_new_row(
-        self, rows: tuple[object, ...], element: Type, steps: Subject, keys: list[str]
+        self, rows: tuple[object, ...], element: ValueType, steps: Subject, keys: list[str]
     ) -> tuple[Any, ...]:
         """Rows and a new one in its order, where the subject ends with its key; plain lists go on at their end."""
         key = steps[0]
@@ -190,7 +190,7 @@ class _Edit:
         at = sum(_row_sort_key(each) <= _row_sort_key(new) for each in rows) if element.owners else len(rows)
         return (*rows[:at], new, *rows[at:])
 
-    def _parse_row(self, element: Type, key: str) -> Any:
+    def _parse_row(self, element: ValueType, key: str) -> Any:
         return parse_row(element.owners[0], self.value, key) if element.owners else parse_value(element, self.value)
 
     def _allow_missing_after_glob(self, node: object, steps: Subject, why: str) -> Any:
@@ -200,7 +200,7 @@ class _Edit:
         return node
 
 
-def _require_attribute(owner: type[object], name: str, known_types: Mapping[str, Type]) -> None:
+def _require_settable_attribute(owner: type[object], name: str, known_types: Mapping[str, ValueType]) -> None:
     if name in known_types:
         return
     if is_property(owner, name):
@@ -209,13 +209,13 @@ def _require_attribute(owner: type[object], name: str, known_types: Mapping[str,
     raise ValueError(_describe_missing_attribute(owner, name, known_types))
 
 
-def _describe_missing_attribute(owner: type[object], name: str, known_types: Mapping[str, Type]) -> str:
-    hint = nearest(name, known_types)
+def _describe_missing_attribute(owner: type[object], name: str, known_types: Mapping[str, ValueType]) -> str:
+    hint = known_word_hint(name, known_types)
     return f"{owner_label(owner)} has no `{name}`{f' ({hint})' if hint else ''}"
 
 
 def _describe_absent_key(key: str, keys: list[str]) -> str:
-    return f"there is no `{key}` ({nearest(key, keys)})" if keys else f"there is no `{key}`, nor any other"
+    return f"there is no `{key}` ({known_word_hint(key, keys)})" if keys else f"there is no `{key}`, nor any other"
 
 
 def _is_row_tuple(node: object) -> bool:

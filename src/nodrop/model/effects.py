@@ -12,14 +12,14 @@ from nodrop.model.purposes import ROCE_PURPOSES, STORAGE_PURPOSES
 from nodrop.model.qos import NumberMap, QosProfile, Queue
 from nodrop.model.states import require_fact
 
-UNLIMITED_DYNAMIC_TH = 7
+NVIDIA_UNLIMITED_DYNAMIC_TH = 7
 """`dynamic_th` that means no limit on NVIDIA ASICs (SAI-Implementation mlnx_sai_buffer.c)."""
-ZERO_DYNAMIC_TH = -8
+NVIDIA_ZERO_DYNAMIC_TH = -8
 """`dynamic_th` that means nothing on NVIDIA ASICs (mlnx_sai_buffer.c); others have no share as small as 1/256."""
 
 DEFAULT_RDMA_DSCP = 26
 """NVIDIA's convention for RoCE (Cumulus Linux user guide, RDMA over Converged Ethernet; ToS 106)."""
-REST_LABEL = "the rest"
+REST_TRAFFIC_LABEL = "the rest"
 """What shares a queue with CNPs that are in that of DSCP 0."""
 BULK_PURPOSES = frozenset({"rdma", *STORAGE_PURPOSES, "inband"})
 """Purposes of classes that send much."""
@@ -121,10 +121,10 @@ def cnp_dscps(fabric: Fabric) -> tuple[int, ...]:
     )
 
 
-def cnp_dscps_sharing_queue(fabric: Fabric, qos: QosProfile | None) -> tuple[tuple[int, str], ...]:
+def cnp_dscps_sharing_lossy_queue(fabric: Fabric, qos: QosProfile | None) -> tuple[tuple[int, str], ...]:
     """Return the DSCPs of CNPs that share a lossy queue, each with the traffic that shares it.
 
-    That is `REST_LABEL` for the queue of DSCP 0, which is unmarked traffic, else the name of a class of bulk data.
+    That is `REST_TRAFFIC_LABEL` for the queue of DSCP 0, unmarked traffic, else the name of a class of bulk data.
     Lossless queues are left out: they stop CNPs, which is worse.
     """
     dscps = cnp_dscps(fabric)
@@ -141,7 +141,7 @@ def cnp_dscps_sharing_queue(fabric: Fabric, qos: QosProfile | None) -> tuple[tup
         for dscp in traffic_class.dscp
     }
     paused = {queue_of_tc(qos, tc) for tc in range(16) if is_lossless(qos, tc)}
-    company = {leaves(0): REST_LABEL, **{queue: name for queue, name in bulk.items() if queue != leaves(0)}}
+    company = {leaves(0): REST_TRAFFIC_LABEL, **{queue: name for queue, name in bulk.items() if queue != leaves(0)}}
     queues = {dscp: leaves(dscp) for dscp in dscps if dscp != 0}
     return tuple((dscp, company[queue]) for dscp, queue in queues.items() if queue in company and queue not in paused)
 

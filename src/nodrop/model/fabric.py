@@ -11,16 +11,16 @@ from nodrop.model.profile import Profile
 from nodrop.model.qos import NumberMap, PfcWatchdog, QosProfile, WatchdogConditions
 from nodrop.model.routing import Bgp, BgpNeighbor, StaticRoute
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.model.values import model_value
+from nodrop.model.values import model_dataclass
 
 Mode = Literal["lossless", "pfc-only", "lossy", "trim", "uec"]
 MODES: tuple[Mode, ...] = ("lossless", "pfc-only", "lossy", "trim", "uec")
 StorageProtocol = Literal["nvme-rdma", "nvme-tcp", "lustre-o2ib", "lustre-tcp", "nfs-rdma"]
 Purpose = Literal["rdma", "cnp", "storage", StorageProtocol, "inband", "control", "default", "unknown"]
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
-Side = Literal["host", "fabric"]
+PortSide = Literal["host", "fabric"]
 Fec = Literal["rs", "fc", "none", "auto"]
-Spread = Literal["leaves", "rails", "one-leaf"]
+HostPortSpread = Literal["leaves", "rails", "one-leaf"]
 """How the ports of a host lie on leaves: on several, port k of all hosts on the leaf of rail k, or all on one."""
 
 QosStyle = Literal["macro", "explicit"]
@@ -33,7 +33,7 @@ HashField = Literal[
 ]  # fmt: skip
 HASH_FIELDS: tuple[HashField, ...] = get_args(HashField)
 
-COUNTER_GROUPS = (
+POLLED_COUNTER_GROUPS = (
     "BUFFER_POOL_WATERMARK",
     "PFCWD",
     "PG_DROP",
@@ -69,7 +69,7 @@ class End(NamedTuple):
         return f"{self.node}:{self.port}"
 
 
-@model_value
+@model_dataclass
 class Interface:
     """A port of a switch, with its effects on traffic in `qos`.
 
@@ -105,7 +105,7 @@ class Interface:
     """From which utilization of the link on the port counts as loaded there, where the switch looks at utilization;
     None leaves it to the switch."""
     qos: QosProfile | None | Unknown = None
-    side: Side | None | Unknown = UNKNOWN
+    side: PortSide | None | Unknown = UNKNOWN
 
     @property
     def lane_mbps(self) -> int | None:
@@ -115,7 +115,7 @@ class Interface:
         return self.speed_mbps // self.lanes
 
 
-@model_value
+@model_dataclass
 class Loopback:
     """A loopback interface and its addresses."""
 
@@ -124,7 +124,7 @@ class Loopback:
     vrf: str | None = None
 
 
-@model_value
+@model_dataclass
 class Management:
     """The out-of-band port: its addresses, its gateway and whether it has a separate VRF."""
 
@@ -134,7 +134,7 @@ class Management:
     own_vrf: bool
 
 
-@model_value
+@model_dataclass
 class Counter:
     """A group of counters that the switch polls."""
 
@@ -143,7 +143,7 @@ class Counter:
     interval_ms: int | None = None
 
 
-@model_value
+@model_dataclass
 class Trimming:
     """Packet trimming: a packet that does not fit is cut to `size_bytes` and sent on `queue` with `dscp`."""
 
@@ -153,7 +153,7 @@ class Trimming:
     queue: int | Literal["dynamic"] | None
 
 
-@model_value
+@model_dataclass
 class Collector:
     """Where a switch sends its counters by itself (OTLP over gRPC)."""
 
@@ -166,7 +166,7 @@ class Collector:
         return f"[{self.address}]:{self.port}" if ":" in self.address else f"{self.address}:{self.port}"
 
 
-@model_value
+@model_dataclass
 class SampledCounters:
     """Counters that a stream has of objects of one kind.
 
@@ -183,7 +183,7 @@ class SampledCounters:
         return self.kind
 
 
-@model_value
+@model_dataclass
 class CounterStream:
     """A stream of high-frequency telemetry: counters that the switch samples every `interval_us` and sends on."""
 
@@ -198,7 +198,7 @@ class CounterStream:
         return sum(len(sample.objects) * len(sample.counters) for sample in self.samples)
 
 
-@model_value
+@model_dataclass
 class Extra:
     """A setting that no field of the model covers, by the platform's own path, the outermost part first.
 
@@ -214,7 +214,7 @@ class Extra:
         return ".".join(self.path)
 
 
-@model_value
+@model_dataclass
 class Device:
     """One switch, with its settings that are not per port: pools, watchdog polling, hash seed, services."""
 
@@ -296,7 +296,7 @@ class Device:
         return () if self.bgp is None else self.bgp.neighbors
 
 
-@model_value
+@model_dataclass
 class Link:
     """A cable between two ends, sorted; `length_m` is the truth, `media` its kind."""
 
@@ -306,7 +306,7 @@ class Link:
     media: str | None | Unknown = UNKNOWN
 
 
-@model_value
+@model_dataclass
 class HostPort:
     """A network port of a host."""
 
@@ -319,7 +319,7 @@ class HostPort:
     """The bond (IEEE 802.1AX) that it is a member of."""
 
 
-@model_value
+@model_dataclass
 class Host:
     """A server or storage node, as its owner states it; no switch file can contain any of this."""
 
@@ -328,7 +328,7 @@ class Host:
     gpus: int
     nic: str | Unknown
     ports: tuple[HostPort, ...]
-    spread: Spread | Unknown = UNKNOWN
+    spread: HostPortSpread | Unknown = UNKNOWN
     tos: int | Unknown = UNKNOWN
     fifo_tos: int | Unknown = UNKNOWN
     """ToS byte of the control messages of NCCL, where they have another than its data."""
@@ -343,7 +343,7 @@ class Host:
     """Whether its NICs take packets of a connection in any order."""
 
 
-@model_value
+@model_dataclass
 class TrafficClass:
     """The owner's statement about a kind of traffic: who sends it (`purpose`), its DSCPs, and where it must land."""
 
@@ -356,7 +356,7 @@ class TrafficClass:
     """What it is to have, at least, of the bandwidth that strict queues leave."""
 
 
-@model_value
+@model_dataclass
 class Policy:
     """Requirements of the owner for every port of a kind; None means stated as off.
 
@@ -378,7 +378,7 @@ class Policy:
     """The switches that the owner has drained, by name."""
 
 
-@model_value
+@model_dataclass
 class Fabric:
     """All of it: devices sorted by name, links sorted by their ends, hosts, classes, mode and policy."""
 

@@ -7,7 +7,7 @@ _HOST_NAME_PATTERN = re.compile(r"(?i)^(?:to[-_ :]+|link to +)?([a-z][a-z0-9_.-]
 _HOST_PORT_PATTERN = re.compile(r"(?i)[-_.](?:eth|nic|port|p|en[ops]|mlx|bond|hca|rail|roce|if)[a-z0-9_.-]{0,99}$")
 """What of a description is a port of the host: `-eth0` of `gpu3-eth0`, as is what follows a colon, slash or space."""
 _NON_HOST_NAME_PATTERN = re.compile(r"(?i)(leaf|spine|tor|swp|ethernet|eth|etp|port|uplink|router|sw|mlag|peer)[-_]?$")
-DEFAULT_GROUP_NAME = "host"
+DEFAULT_HOST_GROUP_NAME = "host"
 """What a group is called of which nothing says a name."""
 
 
@@ -19,5 +19,5 @@ def parse_host_name(text: object) -> tuple[str, int] | None:
     match = _HOST_NAME_PATTERN.match(_HOST_PORT_PATTERN.sub("", re.split(r"[:/ ]", words)[0]))
     if not match or _NON_HOST_NAME_PATTERN.search(match[1]):
         return None
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", match[1]).strip("-_.") or DEFAULT_GROUP_NAME
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", match[1]).strip("-_.") or DEFAULT_HOST_GROUP_NAME
     return (name, int(match[2])) if int(match[2]) else None

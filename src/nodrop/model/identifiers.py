@@ -1,8 +1,8 @@
 """Identifiers that must be unique in one command: names, management addresses, cable ends, prefixes, AS numbers.
 
-`Identifiers` belong to one fabric, in a form small enough to travel between processes and into the cache. Comparing
-them with those of other fabrics shows which fabrics have something in common; the analyses then compare these fabrics
-alone.
+`FabricIdentifiers` belong to one fabric, in a form small enough to travel between processes and into the cache.
+Comparing them with those of other fabrics shows which fabrics have something in common; the analyses then compare these
+fabrics alone.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ from operator import itemgetter
 from socket import inet_aton
 from typing import Literal, NamedTuple
 
-from nodrop.model.addresses import LOCAL_ADDRESS_STARTS, interface_of, normalize_addresses
+from nodrop.model.addresses import LINK_OR_SWITCH_LOCAL_PREFIXES, interface_of, strip_prefixes_and_link_locals
 from nodrop.model.assemble import DEFAULT_FABRIC_NAME
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.states import Unknown, known_rows
@@ -23,12 +23,12 @@ IdentifierKind = Literal["loopback addresses", "link prefixes", "host prefixes",
 _LINK_PREFIXES: IdentifierKind = "link prefixes"
 _HOST_PREFIXES: IdentifierKind = "host prefixes"
 
-NumberRange = tuple[int, int, int]
+AddressOrNumberRange = tuple[int, int, int]
 """The version of IP, or 0 for other numbers, and the first and the last of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Identifiers:
+class FabricIdentifiers:
     """The identifiers of one fabric."""
 
     fabric: str
@@ -45,12 +45,12 @@ class Identifiers:
     """
 
 
-def identifiers_of(fabric: Fabric) -> Identifiers:
+def identifiers_of(fabric: Fabric) -> FabricIdentifiers:
     """Return the identifiers of a fabric."""
     own_names = {device.name for device in fabric.devices}
     ends = {end.node for link in fabric.links for end in (link.a, link.b)}
     number_ranges = _number_ranges_by_kind(fabric)
-    return Identifiers(
+    return FabricIdentifiers(
         fabric="" if fabric.name == DEFAULT_FABRIC_NAME else fabric.name,
         devices=tuple(sorted(own_names)),
         management=tuple(sorted({address for device in fabric.devices for address in management_addresses(device)})),
@@ -59,25 +59,25 @@ def identifiers_of(fabric: Fabric) -> Identifiers:
     )
 
 
-def _number_ranges_by_kind(fabric: Fabric) -> dict[IdentifierKind, set[NumberRange]]:
+def _number_ranges_by_kind(fabric: Fabric) -> dict[IdentifierKind, set[AddressOrNumberRange]]:
     """Return the numbers of a fabric by kind, prefixes as blocks; most of them by the text before their last dot."""
     blocks: dict[IdentifierKind, set[str]] = {_LINK_PREFIXES: set(), _HOST_PREFIXES: set()}
-    numbers_by_kind: dict[IdentifierKind, set[NumberRange]] = {}
-    for kind, subject, texts in find_holdings(fabric):
+    numbers_by_kind: dict[IdentifierKind, set[AddressOrNumberRange]] = {}
+    for kind, subject, texts in find_addresses_and_as_numbers(fabric):
         if kind not in blocks:
             numbers_by_kind.setdefault(kind, set()).update(
-                [span for _, span in HeldNumbers(kind, subject, texts).spans()]
+                [span for _, span in IdentifierNumbersOfPart(kind, subject, texts).spans()]
             )
             continue
         for text in texts:
             if text[-3:-2] == "/" and text[-2:] >= "24" and ":" not in text:
                 blocks[kind].add(text.rpartition(".")[0])
-            elif (span := _address_span(text)) is not None:
+            elif (span := _network_range_of_address(text)) is not None:
                 version, low, high = span
                 within = 0xFF if version == 4 else (1 << 64) - 1
                 numbers_by_kind.setdefault(kind, set()).add((version, low & ~within, high | within))
     for kind, heads in blocks.items():
-        spans = [_address_span(f"{head}.0/24") for head in heads]
+        spans = [_network_range_of_address(f"{head}.0/24") for head in heads]
         if spans:
             numbers_by_kind.setdefault(kind, set()).update(span for span in spans if span is not None)
     return numbers_by_kind
@@ -86,25 +86,29 @@ def _number_ranges_by_kind(fabric: Fabric) -> dict[IdentifierKind, set[NumberRan
 def management_addresses(device: Device) -> tuple[str, ...]:
     """Return the out-of-band addresses of a switch, as far as they are known."""
     management = device.management
-    return () if isinstance(management, Unknown) or management is None else normalize_addresses(management.addresses)
+    return (
+        ()
+        if isinstance(management, Unknown) or management is None
+        else strip_prefixes_and_link_locals(management.addresses)
+    )
 
 
-class HeldNumbers(NamedTuple):
+class IdentifierNumbersOfPart(NamedTuple):
     """Numbers of one kind that one part of a fabric has, as its files have them."""
 
     kind: IdentifierKind
     subject: Subject
     texts: tuple[str, ...]
 
-    def spans(self) -> Iterator[tuple[str, NumberRange]]:
+    def spans(self) -> Iterator[tuple[str, AddressOrNumberRange]]:
         """Yield each number or prefix as a text and as a range, without addresses of one link only."""
         for text in self.texts:
-            span = (0, int(text), int(text)) if self.kind == "AS numbers" else _address_span(text)
+            span = (0, int(text), int(text)) if self.kind == "AS numbers" else _network_range_of_address(text)
             if span is not None:
                 yield text, span
 
 
-def find_holdings(fabric: Fabric) -> Iterator[HeldNumbers]:
+def find_addresses_and_as_numbers(fabric: Fabric) -> Iterator[IdentifierNumbersOfPart]:
     """Yield all numbers of a fabric that may repeat, those of VRFs left out: each VRF is a separate network."""
     for device in fabric.devices:
         name = device.name
@@ -116,36 +120,42 @@ def find_holdings(fabric: Fabric) -> Iterator[HeldNumbers]:
                 and (port.vrf is None or not _is_non_default_vrf(port.vrf))
             ):
                 to_host = not isinstance(port.side, Unknown) and port.side == "host"
-                yield HeldNumbers(
+                yield IdentifierNumbersOfPart(
                     _HOST_PREFIXES if to_host else _LINK_PREFIXES, (name, port.name, "addresses"), addresses
                 )
         for channel in known_rows(device.port_channels):
             if not _is_non_default_vrf(channel.vrf):
-                yield HeldNumbers(
+                yield IdentifierNumbersOfPart(
                     _LINK_PREFIXES, (name, "@port_channels", channel.name, "addresses"), channel.addresses
                 )
         for vlan in known_rows(device.vlans):
             if not _is_non_default_vrf(vlan.vrf):
-                yield HeldNumbers(_HOST_PREFIXES, (name, "@vlans", vlan.key, "addresses"), vlan.addresses)
-        yield from _routing_identifiers(device)
+                yield IdentifierNumbersOfPart(_HOST_PREFIXES, (name, "@vlans", vlan.key, "addresses"), vlan.addresses)
+        yield from _loopback_addresses_and_as_number(device)
 
 
-def _routing_identifiers(device: Device) -> Iterator[HeldNumbers]:
+def _loopback_addresses_and_as_number(device: Device) -> Iterator[IdentifierNumbersOfPart]:
     bgp = None if isinstance(device.bgp, Unknown) else device.bgp
-    shared = anycast_addresses(device)
+    shared = possible_anycast_addresses(device)
     for loopback in known_rows(device.loopbacks):
-        own_texts = tuple(text for text in loopback.addresses if shared.isdisjoint(normalize_addresses((text,))))
+        own_texts = tuple(
+            text for text in loopback.addresses if shared.isdisjoint(strip_prefixes_and_link_locals((text,)))
+        )
         if not _is_non_default_vrf(loopback.vrf):
-            yield HeldNumbers("loopback addresses", (device.name, "@loopbacks", loopback.name, "addresses"), own_texts)
+            yield IdentifierNumbersOfPart(
+                "loopback addresses", (device.name, "@loopbacks", loopback.name, "addresses"), own_texts
+            )
     if bgp is not None:
-        yield HeldNumbers("AS numbers", (device.name, "@bgp", "asn"), (str(bgp.asn),))
+        yield IdentifierNumbersOfPart("AS numbers", (device.name, "@bgp", "asn"), (str(bgp.asn),))
 
 
-def anycast_addresses(device: Device) -> frozenset[str]:
+def possible_anycast_addresses(device: Device) -> frozenset[str]:
     """Return the addresses that other switches may share: loopback addresses, if several, except the router id."""
     bgp = None if isinstance(device.bgp, Unknown) else device.bgp
     every = [
-        address for loopback in known_rows(device.loopbacks) for address in normalize_addresses(loopback.addresses)
+        address
+        for loopback in known_rows(device.loopbacks)
+        for address in strip_prefixes_and_link_locals(loopback.addresses)
     ]
     return frozenset(every if len(every) > 1 else ()) - {None if bgp is None else bgp.router_id}
 
@@ -154,9 +164,9 @@ def _is_non_default_vrf(vrf: str | None | Unknown) -> bool:
     return not isinstance(vrf, Unknown) and bool(vrf)
 
 
-def _address_span(text: str) -> NumberRange | None:
+def _network_range_of_address(text: str) -> AddressOrNumberRange | None:
     """Return the first and the last address of the network that an address with a prefix length lies in."""
-    if text.startswith(LOCAL_ADDRESS_STARTS):
+    if text.startswith(LINK_OR_SWITCH_LOCAL_PREFIXES):
         return None
     address, _, length = text.partition("/")
     if ":" not in address:
@@ -167,12 +177,12 @@ def _address_span(text: str) -> NumberRange | None:
             return None
         return 4, number & ~hosts, number | hosts
     interface = interface_of(text)
-    if interface is None or not normalize_addresses((text,)):
+    if interface is None or not strip_prefixes_and_link_locals((text,)):
         return None
     return 6, int(interface.network[0]), int(interface.network[-1])
 
 
-def _merge_ranges(spans: Iterable[NumberRange]) -> Iterator[tuple[str, str]]:
+def _merge_ranges(spans: Iterable[AddressOrNumberRange]) -> Iterator[tuple[str, str]]:
     """Yield ranges as few as possible, as texts that sort as the numbers do: what overlaps or is adjacent is one."""
     version, first_number, last = -1, 0, -1
     for family, low, high in sorted(spans):
@@ -190,7 +200,7 @@ def _format_address_number(version: int, number: int) -> str:
     return f"{version}:{number:032x}" if version == 6 else f"{version}:{number:08x}"
 
 
-def is_same_fabric(identifiers: Identifiers, other_identifiers: Identifiers, *, an_intent: bool) -> bool:
+def is_same_fabric(identifiers: FabricIdentifiers, other_identifiers: FabricIdentifiers, *, an_intent: bool) -> bool:
     """Whether two fabrics are states of the same fabric: an intent and its build, or switches that were collected.
 
     `an_intent` states that exactly one of them is an intent. Files of switches without a stated fabric are states of
@@ -218,7 +228,7 @@ class SharedIdentifiers:
     """By fabric, a number that is equal for fabrics that cables between their switches join."""
 
 
-def find_shared_identifiers(fabrics: Sequence[Identifiers], *, one_site: bool) -> SharedIdentifiers:
+def find_shared_identifiers(fabrics: Sequence[FabricIdentifiers], *, one_site: bool) -> SharedIdentifiers:
     """Return which fabrics have an identifier in common, in time that is linear in the number of switches.
 
     Of several fabrics with one identifier each later one is paired with the first. In one site a name means the same
@@ -254,7 +264,7 @@ def find_shared_identifiers(fabrics: Sequence[Identifiers], *, one_site: bool) -
     )
 
 
-def are_names_shared(identifiers: Identifiers, other_identifiers: Identifiers, *, one_site: bool) -> bool:
+def are_names_shared(identifiers: FabricIdentifiers, other_identifiers: FabricIdentifiers, *, one_site: bool) -> bool:
     """Whether a name means the same switch or host in both fabrics."""
     return one_site or set(identifiers.devices).isdisjoint(other_identifiers.devices)
 
@@ -269,7 +279,7 @@ def _pairs_with_shared_text(rows: Sequence[Sequence[str]]) -> set[tuple[int, int
     return pairs
 
 
-def _overlapping_fabric_pairs(fabrics: Sequence[Identifiers]) -> set[tuple[int, int]]:
+def _overlapping_fabric_pairs(fabrics: Sequence[FabricIdentifiers]) -> set[tuple[int, int]]:
     """Return pairs of fabrics whose numbers overlap: each range with the one that reaches furthest before it."""
     rows = sorted(
         ((kind, low, high, at) for at, fabric in enumerate(fabrics) for kind, low, high in fabric.numbers),

@@ -17,7 +17,7 @@ _Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True)
-class Channel(Generic[_Made]):
+class IndexChannel(Generic[_Made]):
     """A value of one type that a caller passes to analyses and rules through the index, by its name."""
 
     name: str
@@ -42,23 +42,23 @@ class Index:
         self._kept: dict[str, Any] = {}
         """Results that analyses compute once for all rules, by the name of the analysis, and values of channels."""
 
-    def keep(self, name: str, make: Callable[[], _Made]) -> _Made:
+    def compute_once(self, name: str, make: Callable[[], _Made]) -> _Made:
         """Return the value kept under a name; make it when it is first requested."""
         if name not in self._kept:
             self._kept[name] = make()
         cached_value: _Made = self._kept[name]
         return cached_value
 
-    def set_value(self, channel: Channel[_Made], value: _Made) -> None:
+    def set_channel_value(self, channel: IndexChannel[_Made], value: _Made) -> None:
         """Pass a value to the readers of a channel."""
         self._kept[channel.name] = value
 
-    def get_value(self, channel: Channel[_Made], default: _Made) -> _Made:
+    def get_channel_value(self, channel: IndexChannel[_Made], default: _Made) -> _Made:
         """Return the value that was passed through a channel; `default` if there is none."""
         passed_value: _Made = self._kept.get(channel.name, default)
         return passed_value
 
-    def take_values(self, index: "Index") -> None:
+    def copy_kept_values(self, index: "Index") -> None:
         """Keep what another index keeps."""
         self._kept.update(index._kept)
 
@@ -109,7 +109,7 @@ class Index:
         return found_neighbor_names
 
     @cached_property
-    def groups(self) -> Mapping[str, str]:
+    def cable_group_by_device(self) -> Mapping[str, str]:
         """The group of each device: what known cables join, where they join several groups; else ""."""
         return cabled_group_by_switch(list(self.devices), self.fabric.links, self.hosts)
 
@@ -133,7 +133,7 @@ class Index:
         """Return the cable at a port."""
         return self._links.get((node, port))
 
-    def alike(self, device: Device) -> Sequence[Sequence[Interface]]:
+    def alike_ports_of_device(self, device: Device) -> Sequence[Sequence[Interface]]:
         """Return the ports of a device in groups of one QoS profile, side, speed and state.
 
         Groups are ordered by their first ports, and none is empty. A rule that needs no more does not have to check

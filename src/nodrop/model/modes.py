@@ -21,11 +21,11 @@ MODES_WITHOUT_PFC: tuple[Mode, ...] = ("lossy", "lossless")
 PFC_MODES: tuple[Mode, ...] = ("lossless", "pfc-only")
 UNDECIDED_MODE = "unknown"
 """The assumed value of a mode that nothing decides."""
-MAX_LISTED = 3
+MAX_LISTED_SWITCHES = 3
 """How many switches a message names of a group."""
 
 
-class Group(NamedTuple):
+class ModeGroup(NamedTuple):
     """Switches with one mode, or several possible ones; `why` is the evidence."""
 
     devices: frozenset[str]
@@ -101,7 +101,7 @@ def _connected_device_groups(names: Sequence[str], links: Iterable[Link], hosts:
 
 def infer_modes(
     devices: Sequence[Device], links: Sequence[Link], hosts: Sequence[str], *, paused: bool, one_fabric: bool = False
-) -> list[Group]:
+) -> list[ModeGroup]:
     """Return the switches by mode; `pfc-only` is never inferred.
 
     `paused` means that files of hosts have PFC, `one_fabric` that the owner states that this is one fabric.
@@ -117,17 +117,17 @@ def infer_modes(
     alone = groups.pop("", [])
     found_groups = [_infer_group_mode(group, cabled=True, paused=False) for group in groups.values()]
     if alone:
-        found_groups.append(_group_uncabled_switches(alone, found_groups, paused=paused))
+        found_groups.append(_infer_mode_of_uncabled_switches(alone, found_groups, paused=paused))
     return found_groups
 
 
-def mode_of_groups(groups: Iterable[Group]) -> Mode:
+def mode_of_groups(groups: Iterable[ModeGroup]) -> Mode:
     """Return the mode of a fabric as a whole: the one that asks most of a switch."""
     modes = {group.modes[0] for group in groups}
     return next((mode for mode in ("trim", "lossless") if mode in modes), "lossy")
 
 
-def note_on_uncabled_groups(groups: Sequence[Group]) -> Note | None:
+def note_on_disconnected_groups(groups: Sequence[ModeGroup]) -> Note | None:
     """Return a note on groups that no known cable joins; None for a single one."""
     if len(groups) < 2:
         return None
@@ -136,7 +136,7 @@ def note_on_uncabled_groups(groups: Sequence[Group]) -> Note | None:
     return Note(kind="groups", message=f"{message}. If they are one fabric, state its cables in fabric.yaml")
 
 
-def mode_assumptions(groups: Sequence[Group]) -> list[Assumption]:
+def mode_assumptions(groups: Sequence[ModeGroup]) -> list[Assumption]:
     """Return the assumptions about the mode, one per mode and reason."""
     by_mode: dict[tuple[str, str], frozenset[str]] = {}
     for group in groups:
@@ -150,7 +150,10 @@ def mode_assumptions(groups: Sequence[Group]) -> list[Assumption]:
 
 def abbreviate_names(devices: Collection[str]) -> str:
     """Return the first names in words, and the number of the others."""
-    first_devices, omitted_count = sorted(devices, key=natural_sort_key)[:MAX_LISTED], len(devices) - MAX_LISTED
+    first_devices, omitted_count = (
+        sorted(devices, key=natural_sort_key)[:MAX_LISTED_SWITCHES],
+        len(devices) - MAX_LISTED_SWITCHES,
+    )
     return ", ".join(first_devices) + (f" and {omitted_count} more" if omitted_count > 0 else "")
 
 
@@ -160,21 +163,23 @@ def qos_profiles_of(devices: Iterable[Device]) -> list[QosProfile]:
     return list(dict.fromkeys(port.qos for port in ports if isinstance(port.qos, QosProfile)))
 
 
-def _infer_group_mode(devices: Sequence[Device], *, cabled: bool, paused: bool) -> Group:
+def _infer_group_mode(devices: Sequence[Device], *, cabled: bool, paused: bool) -> ModeGroup:
     names = frozenset(device.name for device in devices)
     trims = [device.name for device in devices if not isinstance(device.trimming, Unknown) and device.trimming]
     if trims:
-        return Group(names, ("trim",), f"{trims[0]} trims packets")
+        return ModeGroup(names, ("trim",), f"{trims[0]} trims packets")
     if any(map(_has_pfc_trace, qos_profiles_of(devices))):
-        return Group(names, ("lossless",), "ports have PFC, a lossless priority group or a PFC watchdog")
+        return ModeGroup(names, ("lossless",), "ports have PFC, a lossless priority group or a PFC watchdog")
     if paused and not (devices and cabled):
-        return Group(names, ("lossless",), "NICs have PFC")
+        return ModeGroup(names, ("lossless",), "NICs have PFC")
     if cabled:
-        return Group(names, ("lossy",), "nothing pauses, and no priority group is lossless")
-    return Group(names, MODES_WITHOUT_PFC, "no port has PFC, and no cable to another switch is known")
+        return ModeGroup(names, ("lossy",), "nothing pauses, and no priority group is lossless")
+    return ModeGroup(names, MODES_WITHOUT_PFC, "no port has PFC, and no cable to another switch is known")
 
 
-def _group_uncabled_switches(devices: Sequence[Device], other_groups: Iterable[Group], *, paused: bool) -> Group:
+def _infer_mode_of_uncabled_switches(
+    devices: Sequence[Device], other_groups: Iterable[ModeGroup], *, paused: bool
+) -> ModeGroup:
     """Return switches without known cables: without a trace of PFC they have the mode of others that have one."""
     own_group = _infer_group_mode(devices, cabled=False, paused=paused)
     for group in other_groups if len(own_group.modes) > 1 else ():

@@ -13,21 +13,21 @@ from nodrop.model.fabric import End, Host, Link
 from nodrop.model.reading import DeviceReading, Remark
 from nodrop.model.states import Unknown
 
-REMARK_KIND = "neighbor-unlike-cable"
+NEIGHBOR_REMARK_KIND = "neighbor-unlike-cable"
 _WORD_SEPARATOR_PATTERN = re.compile(r"[\s:,;|()<>\[\]]+")
 """What stands between the words of a description; names of devices and ports have none of it."""
 _DIGIT_PATTERN = re.compile(r"\d")
 """What follows the name of a device is its port only if it has a number: `spine1 swp3`, and not `spine1 backup`."""
 
 
-def find_unlike_neighbors(
+def find_neighbors_unlike_cabling(
     readings: Sequence[DeviceReading], links: Iterable[Link], hosts: Iterable[Host]
 ) -> Iterator[Remark]:
     """Yield ports whose neighbor table, else their description, names another end than their cable's."""
     far: dict[tuple[str, str], End] = {}
     for link in links:
         far[link.a], far[link.b] = link.b, link.a
-    known_ends = _KnownEnds(readings, hosts, far)
+    known_ends = _KnownDevicePorts(readings, hosts, far)
     for reading in readings:
         name = reading.device.name
         reported_ports: set[str] = set()
@@ -35,7 +35,7 @@ def find_unlike_neighbors(
             if far.get((name, cable.local_port)) == cable.remote:
                 continue
             near = End(name, cable.local_port)
-            if truth := known_ends.truth(far, near, cable.remote):
+            if truth := known_ends.explain_contradiction(far, near, cable.remote):
                 reported_ports.add(cable.local_port)
                 yield _make_cabling_remark((*near, "neighbor"), cable.evidence, cable.remote, truth)
         for port in reading.device.interfaces:
@@ -46,11 +46,11 @@ def find_unlike_neighbors(
             if end is not None and text == f"{end[0]}:{end[1]}":
                 continue
             near, named_end = End(name, port.name), known_ends.find_end(text)
-            if named_end is not None and (truth := known_ends.truth(far, near, named_end)):
+            if named_end is not None and (truth := known_ends.explain_contradiction(far, near, named_end)):
                 yield _make_cabling_remark((*near, "description"), "its description", named_end, truth)
 
 
-def find_node_in_text(description: str, nodes: Container[str]) -> str | None:
+def only_node_in_text(description: str, nodes: Container[str]) -> str | None:
     """Return the one of some names that a description has as a word; None where it has none of them, or several."""
     named_words = {word for word in _split_words(description) if word in nodes}
     return named_words.pop() if len(named_words) == 1 else None
@@ -67,10 +67,10 @@ def _make_cabling_remark(subject: tuple[str, ...], source: str, named_end: End, 
         "named": str(named_end).rstrip(":"),
         "truth": truth,
     }
-    return Remark(kind=REMARK_KIND, subject=subject, place=None, facts=facts)
+    return Remark(kind=NEIGHBOR_REMARK_KIND, subject=subject, place=None, facts=facts)
 
 
-class _KnownEnds:
+class _KnownDevicePorts:
     """The devices and hosts of a fabric and their ports, made when they are first asked for.
 
     Of a device that was not read they are those that cables lead to.
@@ -93,7 +93,7 @@ class _KnownEnds:
             ports.setdefault(host.name, set()).update(port.name for port in host.ports)
         return ports
 
-    def truth(self, far: Mapping[tuple[str, str], End], near: End, named_end: End) -> str:
+    def explain_contradiction(self, far: Mapping[tuple[str, str], End], near: End, named_end: End) -> str:
         """How the cables contradict that `near` leads to `named_end`, as the end of a sentence; else nothing."""
         ports = self._ports.get(named_end.node)
         if ports is None or near.node == named_end.node:
@@ -108,7 +108,7 @@ class _KnownEnds:
 
     def find_end(self, description: str) -> End | None:
         """Return the one end that a description names: a device, with what follows if that may be a port."""
-        node = find_node_in_text(description, self._ports)
+        node = only_node_in_text(description, self._ports)
         if node is None:
             return None
         words = _split_words(description)

@@ -3,7 +3,7 @@
 from typing import Any, Literal
 
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.model.values import model_value
+from nodrop.model.values import model_dataclass
 
 ROCE_HEADERS_BYTES = 96
 """Room around a RoCE payload (Linux include/rdma/ib_addr.h, iboe_get_mtu): IPv6 or GRH 40, UDP 8, BTH 12, XRC 4,
@@ -13,7 +13,7 @@ UNSET_TOS = -1
 """A ToS that no option states: storage over RoCE then has that of the connection manager, over TCP it has 0."""
 
 
-@model_value
+@model_dataclass
 class Nic:
     """NIC settings in one file of a host; UNKNOWN is a setting that the file does not mention.
 

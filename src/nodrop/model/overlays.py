@@ -7,10 +7,10 @@ that keeps lossless fabrics free of deadlock, or loses its class on the way.
 from typing import Literal
 
 from nodrop.model.states import Unknown
-from nodrop.model.values import model_value
+from nodrop.model.values import model_dataclass
 
 
-@model_value
+@model_dataclass
 class MultiChassis:
     """Another switch with which this one forms port channels (MCLAG, MLAG)."""
 
@@ -20,7 +20,7 @@ class MultiChassis:
     """Those that both have, in order."""
 
 
-@model_value
+@model_dataclass
 class Tunnel:
     """A tunnel that ends on the switch."""
 

@@ -7,11 +7,11 @@ from nodrop.model import effects
 from nodrop.model.qos import NumberMap, QosProfile
 from nodrop.model.states import require_fact
 
-GROUP_MAPS = ("tc_to_priority_group", "pfc_to_priority_group")
+PRIORITY_GROUP_MAPS = ("tc_to_priority_group", "pfc_to_priority_group")
 """The maps to priority groups, as a QoS profile names them."""
 
 
-class MapRow(NamedTuple):
+class ExpectedMapRow(NamedTuple):
     """A row of a map: the field of a QoS profile, the key, and the value that the row must have."""
 
     field: str
@@ -19,16 +19,16 @@ class MapRow(NamedTuple):
     expected: int
 
 
-class Misplaced(NamedTuple):
+class MisplacedTrafficClass(NamedTuple):
     """A traffic class that a priority is not for alone: why, and the one row that decides it, if it is one."""
 
     tc: int
     priority: int
     why: str
-    row: MapRow | None
+    row: ExpectedMapRow | None
 
 
-def find_misplaced_classes(qos: QosProfile) -> Iterator[Misplaced]:
+def find_classes_with_group_queue_mismatch(qos: QosProfile) -> Iterator[MisplacedTrafficClass]:
     """Yield the traffic classes that use the queue or the priority group of a PFC priority, but not both.
 
     A full priority group pauses a priority, and the neighbor stops the queue of that priority; with the same maps at
@@ -45,27 +45,27 @@ def find_misplaced_classes(qos: QosProfile) -> Iterator[Misplaced]:
             for tc, enters in stopped:
                 is_for = f"priority group {group} pauses priority {priority}, which stops {stops}"
                 why = f"{is_for}, but traffic class {tc} enters group {enters}"
-                yield Misplaced(tc, priority, why, _find_deciding_row(qos, tc, priority))
+                yield MisplacedTrafficClass(tc, priority, why, _find_sole_mismapped_row(qos, tc, priority))
         elif all(leaves != queue for _, leaves in paused):
             for tc, leaves in paused:
                 is_for = f"priority group {group} pauses priority {priority}, which stops {stops}"
                 why = f"{is_for}, but traffic class {tc} uses queue {leaves}"
-                yield Misplaced(tc, priority, why, _find_deciding_row(qos, tc, priority))
+                yield MisplacedTrafficClass(tc, priority, why, _find_sole_mismapped_row(qos, tc, priority))
 
 
-def _find_deciding_row(qos: QosProfile, tc: int, priority: int) -> MapRow | None:
+def _find_sole_mismapped_row(qos: QosProfile, tc: int, priority: int) -> ExpectedMapRow | None:
     """Return the one row of a class or its priority that leads to another number than its own; None of several."""
     rows = (
-        MapRow("tc_to_queue", tc, tc),
-        MapRow("tc_to_priority_group", tc, tc),
-        MapRow("pfc_to_queue", priority, priority),
-        MapRow("pfc_to_priority_group", priority, priority),
+        ExpectedMapRow("tc_to_queue", tc, tc),
+        ExpectedMapRow("tc_to_priority_group", tc, tc),
+        ExpectedMapRow("pfc_to_queue", priority, priority),
+        ExpectedMapRow("pfc_to_priority_group", priority, priority),
     )
     odd = [row for row in rows if _differs_from_expected(getattr(qos, row.field), row)]
     return odd[0] if len(odd) == 1 else None
 
 
-def _differs_from_expected(table: NumberMap | None, row: MapRow) -> bool:
+def _differs_from_expected(table: NumberMap | None, row: ExpectedMapRow) -> bool:
     return table is not None and effects.map_entry(table, row.key) != row.expected
 
 

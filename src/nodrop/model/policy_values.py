@@ -11,14 +11,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, Literal, NamedTuple
 
-from nodrop.limits import MAX_32_BITS
+from nodrop.limits import MAX_UINT32
 from nodrop.model.addresses import is_address_or_prefix
 from nodrop.model.routing import AsPathList, CommunityList
 from nodrop.syntax.posix import Expression, compile_posix_regex
 
 MAX_PREPENDED = 250
 """How many AS numbers one command can prepend: FRR reads 256 words of one (CMD_ARGC_MAX)."""
-MAX_LIST_STATES = 20_000
+MAX_REGEX_STATES_PER_LIST = 20_000
 """How many states the expressions of one list may have together."""
 
 _FRR_UNDERSCORE_PATTERN = "(^|[,{}() ]|$)"
@@ -33,7 +33,7 @@ _GOTO_PATTERN = re.compile(r"goto ([1-9][0-9]{0,4})")
 _LARGEST_SEQUENCE = 65535
 _IPV4_PATTERN = re.compile(r"([0-9]{1,3})(?:\.[0-9]{1,3}){3}")
 _FIRST_MULTICAST_OCTET = 224
-_LINK_BANDWIDTH = re.compile(
+_LINK_BANDWIDTH_PATTERN = re.compile(
     r"(?:num-multipaths|cumulative|[1-9][0-9]{0,3}|1[0-9]{4}|2[0-4][0-9]{3}|25[0-5][0-9]{2}|25600)(?: non-transitive)?"
 )
 """bgpd/bgp_routemap.c, set_ecomm_lb: megabytes per second from 1 to 25600, or a number of paths, or their sum."""
@@ -41,7 +41,7 @@ _COMMUNITY_PATTERN = re.compile(r"([0-9]{1,5}):([0-9]{1,5})")
 
 ORIGIN_NUMBER_BY_NAME: Final = {"igp": 0, "egp": 1, "incomplete": 2}
 
-_WELL_KNOWN_COMMUNITIES: Final = {
+_NUMBER_BY_WELL_KNOWN_COMMUNITY: Final = {
     "internet": 0,
     "graceful-shutdown": 0xFFFF0000,
     "accept-own": 0xFFFF0001,
@@ -58,7 +58,7 @@ _WELL_KNOWN_COMMUNITIES: Final = {
     "local-AS": 0xFFFFFF03,
     "no-peer": 0xFFFFFF04,
 }
-_WELL_KNOWN_NAMES: Final = {number: name for name, number in _WELL_KNOWN_COMMUNITIES.items()}
+_WELL_KNOWN_COMMUNITY_BY_NUMBER: Final = {number: name for name, number in _NUMBER_BY_WELL_KNOWN_COMMUNITY.items()}
 
 
 class NumberChange(NamedTuple):
@@ -67,21 +67,21 @@ class NumberChange(NamedTuple):
     sign: str
     amount: int
 
-    def of(self, before: int) -> int:
+    def apply_to(self, before: int) -> int:
         """Return the new number; it stays within 32 bits."""
         if self.sign:
             before += -self.amount if self.sign == "-" else self.amount
-            return min(max(before, 0), MAX_32_BITS)
+            return min(max(before, 0), MAX_UINT32)
         return self.amount
 
 
-class Prepend(NamedTuple):
+class AsPathPrepend(NamedTuple):
     """AS numbers that come before a path, or how often its own first one does."""
 
     numbers: tuple[int, ...] = ()
     last: int = 0
 
-    def of(self, path: tuple[int, ...]) -> tuple[int, ...]:
+    def apply_to(self, path: tuple[int, ...]) -> tuple[int, ...]:
         """Return the longer path."""
         return (*self.numbers, *path[:1] * self.last, *path)
 
@@ -122,7 +122,7 @@ def is_computable_list(policy_list: CommunityList | AsPathList) -> bool:
         if expression is None:
             return False
         states += expression.states
-    return states <= MAX_LIST_STATES
+    return states <= MAX_REGEX_STATES_PER_LIST
 
 
 def parse_as_number(subject_text: str) -> int | None:
@@ -136,32 +136,32 @@ def parse_as_number(subject_text: str) -> int | None:
         if max(number, int(low)) > 65535:
             return None
         number = (number << 16) + int(low)
-    return number if 0 < number <= MAX_32_BITS else None
+    return number if 0 < number <= MAX_UINT32 else None
 
 
-def parse_prepend(value: str) -> Prepend | None:
+def parse_prepend(value: str) -> AsPathPrepend | None:
     """Return what `set as-path prepend` adds."""
     if last := _LAST_AS_PATTERN.fullmatch(value):
-        return Prepend(last=int(last[1]))
+        return AsPathPrepend(last=int(last[1]))
     words = value.split()
     numbers = tuple(number for word in words[: MAX_PREPENDED + 1] if (number := parse_as_number(word)) is not None)
-    return Prepend(numbers) if words and len(numbers) == len(words) <= MAX_PREPENDED else None
+    return AsPathPrepend(numbers) if words and len(numbers) == len(words) <= MAX_PREPENDED else None
 
 
 def parse_number_change(value: str) -> NumberChange | None:
     """Return what `set metric` and its like make of a number."""
     match = _SIGNED_NUMBER_PATTERN.fullmatch(value)
-    return NumberChange(match[1], int(match[2])) if match and int(match[2]) <= MAX_32_BITS else None
+    return NumberChange(match[1], int(match[2])) if match and int(match[2]) <= MAX_UINT32 else None
 
 
-def parse_number(value: str) -> int | None:
+def parse_32_bit_number(value: str) -> int | None:
     """Return a number of 32 bits."""
-    return int(value) if _DIGITS_PATTERN.fullmatch(value) and int(value) <= MAX_32_BITS else None
+    return int(value) if _DIGITS_PATTERN.fullmatch(value) and int(value) <= MAX_UINT32 else None
 
 
 def parse_tag(value: str) -> int | None:
     """Return a tag; `untagged` is 0, which cannot be written as a number."""
-    return 0 if value == "untagged" else parse_number(value) or None
+    return 0 if value == "untagged" else parse_32_bit_number(value) or None
 
 
 def parse_origin(value: str) -> int | None:
@@ -169,12 +169,12 @@ def parse_origin(value: str) -> int | None:
     return ORIGIN_NUMBER_BY_NAME.get(value)
 
 
-def link_bandwidth(value: str) -> str | None:
+def parse_link_bandwidth(value: str) -> str | None:
     """Return the link bandwidth that `set extcommunity bandwidth` gives a route; None where FRR takes no such value.
 
     It weighs equal paths, and decides neither the best path nor which paths are equal.
     """
-    return value if _LINK_BANDWIDTH.fullmatch(value) else None
+    return value if _LINK_BANDWIDTH_PATTERN.fullmatch(value) else None
 
 
 def parse_set_community(value: str) -> tuple[tuple[str, ...], bool] | None:
@@ -192,7 +192,7 @@ def parse_ipv6_next_hop_preference(value: str) -> str | None:
     return value if value == "prefer-global" else None
 
 
-def global_next_hop(value: str) -> str | None:
+def parse_global_ipv6_next_hop(value: str) -> str | None:
     """Return the value of `set ipv6 next-hop global`: an IPv6 address that is not of a link alone, nor multicast."""
     first = value.partition(":")[0].lower()
     is_of_link = first.startswith(("fe8", "fe9", "fea", "feb", "ff")) and len(first) == 4
@@ -242,7 +242,7 @@ def parse_match_community(value: str) -> tuple[str, bool] | None:
 def normalize_community(subject_text: str) -> str | None:
     """Return a community in FRR's display form; None where the text is not a community."""
     value = _community_number(subject_text)
-    return None if value is None else _WELL_KNOWN_NAMES.get(value, f"{value >> 16}:{value & 0xFFFF}")
+    return None if value is None else _WELL_KNOWN_COMMUNITY_BY_NUMBER.get(value, f"{value >> 16}:{value & 0xFFFF}")
 
 
 def render_communities(communities: Iterable[str]) -> str:
@@ -251,12 +251,12 @@ def render_communities(communities: Iterable[str]) -> str:
 
 
 def _community_number(subject_text: str) -> int | None:
-    if subject_text in _WELL_KNOWN_COMMUNITIES:
-        return _WELL_KNOWN_COMMUNITIES[subject_text]
+    if subject_text in _NUMBER_BY_WELL_KNOWN_COMMUNITY:
+        return _NUMBER_BY_WELL_KNOWN_COMMUNITY[subject_text]
     if pair := _COMMUNITY_PATTERN.fullmatch(subject_text):
         high, low = int(pair[1]), int(pair[2])
         return (high << 16) + low if max(high, low) <= 65535 else None
-    return parse_number(subject_text)
+    return parse_32_bit_number(subject_text)
 
 
 _READER_BY_CLAUSE: Final[Mapping[tuple[str, str], Callable[[str], object]]] = {
@@ -265,17 +265,17 @@ _READER_BY_CLAUSE: Final[Mapping[tuple[str, str], Callable[[str], object]]] = {
     ("match", "as-path"): parse_list_name,
     ("match", "community"): parse_match_community,
     ("match", "tag"): parse_tag,
-    ("match", "metric"): parse_number,
+    ("match", "metric"): parse_32_bit_number,
     ("set", "as-path prepend"): parse_prepend,
     ("set", "community"): parse_set_community,
-    ("set", "extcommunity bandwidth"): link_bandwidth,
+    ("set", "extcommunity bandwidth"): parse_link_bandwidth,
     ("set", "ip next-hop"): parse_set_next_hop,
     ("set", "ipv6 next-hop"): parse_ipv6_next_hop_preference,
-    ("set", "ipv6 next-hop global"): global_next_hop,
-    ("set", "local-preference"): parse_number,
+    ("set", "ipv6 next-hop global"): parse_global_ipv6_next_hop,
+    ("set", "local-preference"): parse_32_bit_number,
     ("set", "metric"): parse_number_change,
     ("set", "origin"): parse_origin,
     ("set", "src"): parse_source_address,
     ("set", "tag"): parse_tag,
-    ("set", "weight"): parse_number,
+    ("set", "weight"): parse_32_bit_number,
 }

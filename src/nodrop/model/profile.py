@@ -2,10 +2,10 @@
 
 from typing import Literal
 
-from nodrop.model.values import model_value
+from nodrop.model.values import model_dataclass
 
 
-@model_value
+@model_dataclass
 class Band:
     """The least and the greatest that is right; the two are equal where one number is."""
 
@@ -13,7 +13,7 @@ class Band:
     high: int
 
 
-@model_value
+@model_dataclass
 class EcnBand:
     """Where marking of RDMA begins and is at its most, in bytes of a queue, and how likely it then is."""
 
@@ -25,7 +25,7 @@ class EcnBand:
     source: str
 
 
-@model_value
+@model_dataclass
 class WatchdogBand:
     """The timers of PFC watchdogs, and their allowed bands."""
 
@@ -39,7 +39,7 @@ class WatchdogBand:
     source: str
 
 
-@model_value
+@model_dataclass
 class ShareBand:
     """The share of a port that a kind of traffic may take while all others are busy, in percent."""
 
@@ -48,7 +48,7 @@ class ShareBand:
     source: str
 
 
-@model_value
+@model_dataclass
 class Profile:
     """All bands of a vendor or a site. Of rows about the same, the first that fits a port counts."""
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from nodrop.model.buffers import BufferProfile
 from nodrop.model.states import Unknown, require_fact
-from nodrop.model.values import HashedOnce, model_value
+from nodrop.model.values import HashedOnce, model_dataclass
 
 NumberMap = tuple[int | None, ...]
 """Index to target; None where the index is not mapped."""
@@ -18,7 +18,7 @@ Trust = Literal["dscp", "pcp", "both"]
 COLORS: tuple[Color, ...] = ("green", "yellow", "red")
 
 
-@model_value
+@model_dataclass
 class PfcWatchdog:
     """A port's PFC watchdog: it frees a queue that has been paused for `detection_ms`.
 
@@ -34,7 +34,7 @@ class PfcWatchdog:
     """Whether the switch estimates since when and for how long each priority was paused."""
 
 
-@model_value
+@model_dataclass
 class WatchdogConditions:
     """What must hold of a queue in each polling until its switch takes it for stuck: all that is not None.
 
@@ -49,7 +49,7 @@ class WatchdogConditions:
     recovery_pause_frames: int
 
 
-@model_value
+@model_dataclass
 class Scheduler:
     """How a queue gets bandwidth: strict priority, or a weight among the others, and rates in bytes per second."""
 
@@ -61,7 +61,7 @@ class Scheduler:
     peak_burst_bytes: int | None = None
 
 
-@model_value
+@model_dataclass
 class WredColor:
     """Marking or early drop of one color: from `min_bytes` of queue depth, up to `probability_percent` at `max_bytes`.
 
@@ -78,7 +78,7 @@ class WredColor:
     enabled: bool | None = None
 
 
-@model_value
+@model_dataclass
 class WredProfile:
     """WRED and ECN of a queue, per color; `ecn_colors` are those whose ECN-capable packets are marked, not dropped."""
 
@@ -88,7 +88,7 @@ class WredProfile:
     red: WredColor
 
 
-@model_value
+@model_dataclass
 class Queue:
     """An egress queue of a port: None where the source has no such row for it."""
 
@@ -98,7 +98,7 @@ class Queue:
     buffer: BufferProfile | None | Unknown = None
 
 
-@model_value
+@model_dataclass
 class PriorityGroup:
     """An ingress priority group of a port and the buffer that it may use."""
 
@@ -112,7 +112,7 @@ class PriorityGroup:
         return buffer is not None and buffer.lossless
 
 
-@model_value
+@model_dataclass
 class QosProfile(HashedOnce):
     """Everything that one port does with traffic classes; equal profiles are one object.
 

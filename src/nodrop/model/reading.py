@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from nodrop.errors import Problem
-from nodrop.model.change import Choice
-from nodrop.model.fabric import Device, End, Fabric, Mode, Side, TrafficClass
+from nodrop.model.change import CommandsForCase
+from nodrop.model.fabric import Device, End, Fabric, Mode, PortSide, TrafficClass
 from nodrop.model.nics import Nic
 from nodrop.model.subject import Subject
 from nodrop.syntax.places import Span
-from nodrop.syntax.root import Root
+from nodrop.syntax.root import InputRoot
 
-DecisionBasis = Literal["stated", "default", "whole"]
+IntentDecisionBasis = Literal["stated", "default", "whole"]
 
 
 class FilePlace(NamedTuple):
@@ -23,7 +23,7 @@ class FilePlace(NamedTuple):
     span: Span
 
 
-class Correction(NamedTuple):
+class FileCorrection(NamedTuple):
     """A setting of a file whose right value its reader knows: its subject below the device, its value and that one.
 
     A setting that is not there, or is to go, has the value None.
@@ -37,11 +37,11 @@ class Correction(NamedTuple):
 class Remedy(NamedTuple):
     """A reader's knowledge of how to correct a fault of its text."""
 
-    corrections: tuple[Correction, ...] = ()
+    corrections: tuple[FileCorrection, ...] = ()
     """What in the file ends it, where the rest of the file determines that."""
     parts: tuple[Subject, ...] = ()
     """The parts of the model, below the device, that a shared row sets: siblings may have the right values."""
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[CommandsForCase, ...] = ()
     """What to type in each case, where only the owner knows which it is."""
     modes: tuple[Mode, ...] = ()
     """The modes of a fabric for which the corrections are right; empty where they are right in any fabric."""
@@ -88,14 +88,14 @@ class AllowComment:
 
 UNKNOWN_LINE_NOTE_KIND = "unknown-line"
 """The kind of the note about a line that is neither in the model nor known to be harmless: its effect is not known."""
-DECLARED_LINE_NOTE_KIND = "declared-line"
+DECLARED_HARMLESS_LINE_NOTE_KIND = "declared-line"
 """The kind that such a note has where the site declares the line harmless (`engine/declared_lines.py`)."""
-NOT_COMPUTED_NOTE_KIND = "not-computed"
+ROUTES_NOT_COMPUTED_NOTE_KIND = "not-computed"
 """The kind of the note that a device has routes which nobody computes: `about` is `EVPN` or `LEAKS`."""
 NOT_COMPUTED_TEXT_START = "not computed: "
 """The start of what a verdict lacks if nodrop does not compute it, so that no file can supply it."""
 EVPN, LEAKS = "EVPN", "leaks between VRFs"
-NOT_LISTED_NOTE_KIND = "not-listed"
+FAULTS_NOT_LISTED_NOTE_KIND = "not-listed"
 """The kind of the note that a switch has more faults than are listed."""
 
 
@@ -151,7 +151,7 @@ class Source:
     path: Path | None = None
     held: bytes | None = None
     digest: str = ""
-    root: Root | None = field(default=None, compare=False, repr=False)
+    root: InputRoot | None = field(default=None, compare=False, repr=False)
     """What the file lies in, so that it is opened again as it was."""
 
 
@@ -162,7 +162,7 @@ class CableEvidence:
     local_port: str
     remote: End
     evidence: str
-    side: Side | None = None
+    side: PortSide | None = None
     """What kind of device the file says that the neighbor is; None where it does not say."""
 
 
@@ -197,7 +197,7 @@ class HostReading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class IntentDecision:
     """Where an intent decides a part of the fabric: the path of its keys, and the line and span where that stands.
 
     `how` is `stated`, or `default` where none of the keys that decide the part is stated: then the place is that of the
@@ -205,7 +205,7 @@ class Decision:
     """
 
     keys: tuple[str | int, ...]
-    how: DecisionBasis
+    how: IntentDecisionBasis
     file: str
     span: Span
     line: str
@@ -236,7 +236,7 @@ class Reading:
     assumed: tuple[Assumption, ...] = ()
     possible: tuple[PossibleMode, ...] = ()
     """The possible modes, where not all switches have that of the fabric."""
-    decided: Callable[[Subject], Decision | None] | None = None
+    decided: Callable[[Subject], IntentDecision | None] | None = None
     """Of what an intent was built into: where it decides a part, if it does."""
     allowed: Mapping[str, tuple[AllowComment, ...]] = field(default_factory=dict)
     """By device or host, what comments in its files allow; by an empty name, what those in an intent do."""

@@ -4,32 +4,32 @@ from collections.abc import Mapping
 from typing import Literal, get_args
 
 from nodrop.model.states import Unknown
-from nodrop.model.values import model_value
+from nodrop.model.values import model_dataclass
 
-Action = Literal["permit", "deny"]
+PolicyAction = Literal["permit", "deny"]
 AddressFamily = Literal["ipv4", "ipv6"]
-FAMILY_NAMES: Mapping[AddressFamily, str] = {"ipv4": "IPv4", "ipv6": "IPv6"}
+TITLE_BY_ADDRESS_FAMILY: Mapping[AddressFamily, str] = {"ipv4": "IPv4", "ipv6": "IPv6"}
 RouteSource = Literal["connected", "static", "kernel"]
 PrivateAsnRemoval = Literal["remove", "remove-all", "replace", "replace-all"]
 LocalAsnMode = Literal["prepend", "no-prepend", "replace-as"]
-ROUTE_SOURCES: Mapping[str, RouteSource] = {
+ROUTE_SOURCE_BY_NAME: Mapping[str, RouteSource] = {
     route_source: route_source for route_source in sorted(get_args(RouteSource))
 }
 """The sources of routes that BGP can originate by redistribution, by name; every platform has the same names."""
 
 
-@model_value
+@model_dataclass
 class PrefixRule:
     """One line of a prefix list; `ge` and `le` bound the length of the prefixes that it matches."""
 
     sequence: int
-    action: Action
+    action: PolicyAction
     prefix: str
     ge: int | None = None
     le: int | None = None
 
 
-@model_value
+@model_dataclass
 class PrefixList:
     """A named list of prefixes, of one address family."""
 
@@ -38,24 +38,24 @@ class PrefixList:
     rules: tuple[PrefixRule, ...]
 
 
-@model_value
+@model_dataclass
 class CommunityList:
     """A named community list: (action, communities) per line, or if `expanded` (action, one regular expression)."""
 
     name: str
-    rules: tuple[tuple[Action, tuple[str, ...]], ...]
+    rules: tuple[tuple[PolicyAction, tuple[str, ...]], ...]
     expanded: bool = False
 
 
-@model_value
+@model_dataclass
 class AsPathList:
     """A named list of AS paths: (action, FRR's regular expression as written) per line."""
 
     name: str
-    rules: tuple[tuple[Action, str], ...]
+    rules: tuple[tuple[PolicyAction, str], ...]
 
 
-@model_value
+@model_dataclass
 class RouteMapRule:
     """One entry of a route map: all of `matches` must hold, then `sets` apply.
 
@@ -65,12 +65,12 @@ class RouteMapRule:
     """
 
     sequence: int
-    action: Action
+    action: PolicyAction
     matches: tuple[tuple[str, str], ...] = ()
     sets: tuple[tuple[str, str], ...] = ()
 
 
-@model_value
+@model_dataclass
 class RouteMap:
     """A named policy: the first rule that matches decides; a route that none matches is denied."""
 
@@ -78,7 +78,7 @@ class RouteMap:
     rules: tuple[RouteMapRule, ...]
 
 
-@model_value
+@model_dataclass
 class StaticRoute:
     """A static route; `next_hop` is an address, an interface or `blackhole`."""
 
@@ -95,7 +95,7 @@ def format_next_hop(route: StaticRoute) -> str:
     return f"{route.next_hop}{distance}{f' vrf {route.vrf}' if route.vrf else ''}"
 
 
-@model_value
+@model_dataclass
 class Redistribution:
     """Routes of another source that BGP originates, in one address family; those that `policy` lets pass."""
 
@@ -109,7 +109,7 @@ class Redistribution:
         return f"{self.family}-{self.source}"
 
 
-@model_value
+@model_dataclass
 class Aggregate:
     """A prefix that BGP originates while it has a longer one inside it, and drops packets to the rest of."""
 
@@ -120,7 +120,7 @@ class Aggregate:
     """Whether the AS numbers of their paths are announced with it."""
 
 
-@model_value
+@model_dataclass
 class Ipv6Unicast:
     """The IPv6 unicast settings of a BGP session; policies as those of BgpNeighbor, which are for IPv4 unicast."""
 
@@ -144,7 +144,7 @@ class Ipv6Unicast:
     maximum_prefix: int | None = None
 
 
-@model_value
+@model_dataclass
 class BgpNeighbor:
     """A BGP session: to an `address`, or over an `interface` (unnumbered); exactly one of the two is set.
 
@@ -234,7 +234,7 @@ class BgpNeighbor:
         )
 
 
-@model_value
+@model_dataclass
 class Bgp:
     """The BGP process of a VRF. `networks` are the prefixes that it originates, those of IPv4 first.
 

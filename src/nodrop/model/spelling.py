@@ -7,23 +7,23 @@ from typing import Any
 
 from nodrop.model.fabric import End, Link
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.model.subject import cable_ends
+from nodrop.model.subject import ends_of_cable_key
 from nodrop.model.types import (
     ROW_KEY_ATTRIBUTES,
     AttributeOwner,
-    Type,
+    ValueType,
     fields_of,
-    key_name,
     key_of,
-    nearest,
+    known_word_hint,
     owner_label,
+    row_key_attribute_of,
 )
 
 _INTEGER_PATTERN = re.compile(r"-?\d{1,19}")
 _DECIMAL_PATTERN = re.compile(r"-?\d{1,19}(\.\d{1,9})?")
 
 
-def parse_value(value_type: Type, value: object) -> object:
+def parse_value(value_type: ValueType, value: object) -> object:
     """Return `value` as a field of type `value_type` holds it; raise ValueError with the expected values.
 
     Values of the model stay unchanged. The word `unknown` is UNKNOWN where the field may hold that and has no such word
@@ -43,7 +43,7 @@ def parse_value(value_type: Type, value: object) -> object:
 def parse_row(owner: AttributeOwner, value: object, key: str) -> Any:
     """Return a row whose subject states its key already; it need not repeat it, and may not contradict it."""
     found_row = parse_value(
-        Type(owners=(owner,)), _fields_from_key(owner, key) | dict(value) if isinstance(value, Mapping) else value
+        ValueType(owners=(owner,)), _fields_from_key(owner, key) | dict(value) if isinstance(value, Mapping) else value
     )
     if key_of(found_row, 0) != key:
         raise ValueError(f"the row calls itself `{key_of(found_row, 0)}`")
@@ -57,12 +57,12 @@ def describe_value(value: object) -> str:
     if isinstance(value, list | tuple):
         return "a list"
     if is_dataclass(value) and not isinstance(value, type | End | Unknown):
-        name = key_name(type(value))
+        name = row_key_attribute_of(type(value))
         return f"{owner_label(type(value))} `{getattr(value, name)}`" if name else f"{owner_label(type(value))}"
     return {"None": "none", "UNKNOWN": "unknown"}.get(text := str(value), f"`{text[:60]}`")
 
 
-def _convert_value(value_type: Type, value: object) -> object:
+def _convert_value(value_type: ValueType, value: object) -> object:
     """Return the value, or None where no alternative of the type fits it."""
     if value_type.element is not None and isinstance(value, list | tuple):
         return tuple(parse_value(value_type.element, item) for item in value)
@@ -80,7 +80,9 @@ def _convert_value(value_type: Type, value: object) -> object:
 def _parse_record(owner: type[Any], value: Mapping[Any, object]) -> object:
     known_types = fields_of(owner)
     if unknown := [name for name in value if name not in known_types]:
-        raise ValueError(f"{owner_label(owner)} has no `{unknown[0]}` ({nearest(str(unknown[0]), known_types)})")
+        raise ValueError(
+            f"{owner_label(owner)} has no `{unknown[0]}` ({known_word_hint(str(unknown[0]), known_types)})"
+        )
     try:
         return owner(**{name: parse_value(known_types[name], item) for name, item in value.items()})
     except TypeError as error:
@@ -88,7 +90,7 @@ def _parse_record(owner: type[Any], value: Mapping[Any, object]) -> object:
         raise ValueError(f"{owner_label(owner)} needs {missing}") from None
 
 
-def _parse_scalar(kind: Type, value: object) -> object:
+def _parse_scalar(kind: ValueType, value: object) -> object:
     if isinstance(value, bool):
         return value if bool in kind.scalars else None
     text = value if isinstance(value, str) else repr(value) if isinstance(value, int | float) else ""
@@ -101,6 +103,6 @@ def _parse_scalar(kind: Type, value: object) -> object:
 
 def _fields_from_key(owner: AttributeOwner, key: str) -> dict[str, object]:
     """Return the fields of a new row that its key in the subject states."""
-    if owner is Link and (ends := cable_ends(key)):
+    if owner is Link and (ends := ends_of_cable_key(key)):
         return {name: str(end) for name, end in zip("ab", ends, strict=True)}
     return next(({name: key} for name in ROW_KEY_ATTRIBUTES if name in fields_of(owner)), {})

@@ -32,7 +32,7 @@ def link_subject(a: End, b: End) -> Subject:
     return (FABRIC_HEAD, "links", f"{first_end}--{second_end}")
 
 
-def cable_ends(key: str) -> tuple[End, ...]:
+def ends_of_cable_key(key: str) -> tuple[End, ...]:
     """Return both ends of a link by the last part of its subject; nothing where it names no link.
 
     A node ends at its `:`, which no name of one holds; the first port ends at the next `--`, which a name may hold.

@@ -4,7 +4,7 @@ NCCL's defaults, src/transport/net_ib: NCCL_IB_TIMEOUT 20, NCCL_IB_RETRY_CNT 7. 
 power (InfiniBand Architecture Specification, volume 1, section 9.7.6.1.3).
 """
 
-QP_TIMEOUT_MS = 4294
+QP_RETRANSMIT_TIMEOUT_MS = 4294
 """After how long a queue pair sends again, ms."""
 QP_RETRIES = 7
 """How often it does so before it gives up."""

@@ -12,7 +12,7 @@ from itertools import islice
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from nodrop.limits import MAX_COMPARED, MAX_GUESSED_WORD_CHARACTERS
+from nodrop.limits import MAX_GUESSED_WORD_CHARACTERS, MAX_SIMILAR_NAMES_COMPARED
 from nodrop.model.fabric import Link
 from nodrop.model.states import Unknown
 from nodrop.model.subject import link_subject
@@ -25,18 +25,18 @@ _LABEL_BY_SCALAR_TYPE: Mapping[type, str] = {int: "a number", float: "a number",
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class RecordType:
     """A record that is not of the model, such as the options of a rule."""
 
     name: str
-    fields: tuple[tuple[str, "Type"], ...]
+    fields: tuple[tuple[str, "ValueType"], ...]
 
 
-AttributeOwner = type[object] | Record
+AttributeOwner = type[object] | RecordType
 
 
 @dataclass(frozen=True, slots=True)
-class Type:
+class ValueType:
     """The allowed kinds of a value: any of the alternatives that are given here.
 
     `owners` have attributes; `words` are the texts and numbers of a Literal; `element` is the type of a tuple's items.
@@ -45,7 +45,7 @@ class Type:
     owners: tuple[AttributeOwner, ...] = ()
     scalars: frozenset[type] = frozenset()
     words: frozenset[str | int] = frozenset()
-    element: "Type | None" = None
+    element: "ValueType | None" = None
     none: bool = False
     unknown: bool = False
     anything: bool = False
@@ -91,22 +91,22 @@ def _cache_by_arguments(function: _F) -> _F:
     return cast("_F", cache(function))
 
 
-NUMBER_TYPE = Type(scalars=frozenset({int, float}))
-TEXT_TYPE = Type(scalars=frozenset({str}))
-BOOLEAN_TYPE = Type(scalars=frozenset({bool}))
-NONE_TYPE = Type(none=True)
-ANY_TYPE = Type(anything=True, none=True)
+NUMBER_TYPE = ValueType(scalars=frozenset({int, float}))
+TEXT_TYPE = ValueType(scalars=frozenset({str}))
+BOOLEAN_TYPE = ValueType(scalars=frozenset({bool}))
+NONE_TYPE = ValueType(none=True)
+ANY_TYPE = ValueType(anything=True, none=True)
 
 
 def owner_label(owner: AttributeOwner) -> str:
     """Name an owner of attributes as messages do."""
-    return owner.name if isinstance(owner, Record) else owner.__name__
+    return owner.name if isinstance(owner, RecordType) else owner.__name__
 
 
-def join_types(left_type: Type, right_type: Type) -> Type:
+def join_types(left_type: ValueType, right_type: ValueType) -> ValueType:
     """Join two types into a type that allows either."""
     elements = [side.element for side in (left_type, right_type) if side.element is not None]
-    return Type(
+    return ValueType(
         owners=tuple(dict.fromkeys(left_type.owners + right_type.owners)),
         scalars=left_type.scalars | right_type.scalars,
         words=left_type.words | right_type.words,
@@ -118,38 +118,40 @@ def join_types(left_type: Type, right_type: Type) -> Type:
 
 
 @_cache_by_arguments
-def type_of(annotation: Any) -> Type:
+def type_of(annotation: Any) -> ValueType:
     """Return the type that an annotation of the model states; TypeError where the model may not hold such a thing."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if annotation in (None, NoneType):
         return NONE_TYPE
     if annotation is Unknown:
-        return Type(unknown=True)
+        return ValueType(unknown=True)
     if annotation in (object, Any):
         return ANY_TYPE
     if origin in (Union, UnionType):
         return reduce(join_types, map(type_of, arguments))
     if origin is Literal:
-        return Type(words=frozenset(arguments))
+        return ValueType(words=frozenset(arguments))
     if origin is tuple:
-        return Type(element=reduce(join_types, (type_of(argument) for argument in arguments if argument is not ...)))
+        return ValueType(
+            element=reduce(join_types, (type_of(argument) for argument in arguments if argument is not ...))
+        )
     if annotation in _LABEL_BY_SCALAR_TYPE:
-        return Type(scalars=frozenset({annotation}))
+        return ValueType(scalars=frozenset({annotation}))
     if isinstance(annotation, type) and (dataclasses.is_dataclass(annotation) or hasattr(annotation, "_fields")):
-        return Type(owners=(annotation,))
+        return ValueType(owners=(annotation,))
     raise TypeError(f"the model does not hold {annotation}")
 
 
 @_cache_by_arguments
-def fields_of(owner: AttributeOwner) -> Mapping[str, Type]:
+def fields_of(owner: AttributeOwner) -> Mapping[str, ValueType]:
     """Return the fields that an owner stores, and their types."""
-    if isinstance(owner, Record):
+    if isinstance(owner, RecordType):
         return dict(owner.fields)
     return {name: type_of(hint) for name, hint in get_type_hints(owner).items() if not name.startswith("_")}
 
 
 @_cache_by_arguments
-def attributes_of(owner: AttributeOwner) -> Mapping[str, Type]:
+def attributes_of(owner: AttributeOwner) -> Mapping[str, ValueType]:
     """All that can be read of an owner: its fields and its properties; methods are not among them."""
     return dict(fields_of(owner)) | {
         name: type_of(get_type_hints(getter)["return"]) for name, getter in _public_properties(owner).items()
@@ -183,7 +185,7 @@ def source_fields_of(owner: AttributeOwner, name: str) -> frozenset[str]:
 
 @_cache_by_arguments
 def _public_properties(owner: AttributeOwner) -> Mapping[str, Any]:
-    if isinstance(owner, Record):
+    if isinstance(owner, RecordType):
         return {}
     properties = {name: kind.fget for name, kind in vars(owner).items() if isinstance(kind, property)}
     return {name: getter for name, getter in properties.items() if not name.startswith("_")}
@@ -193,12 +195,12 @@ def key_of(row: Any, position: int) -> str:
     """Name a row as a subject does: by the first of KEYS that it has, a link by its ends, else by its position."""
     if isinstance(row, Link):
         return link_subject(row.a, row.b)[-1]
-    key = key_name(row.__class__)
+    key = row_key_attribute_of(row.__class__)
     return str(position) if key is None else str(getattr(row, key))
 
 
 @cache
-def key_name(value_type: type[object]) -> str | None:
+def row_key_attribute_of(value_type: type[object]) -> str | None:
     """Return the field or property that names the rows of a class; None where that is their position."""
     if not dataclasses.is_dataclass(value_type):
         return None
@@ -206,7 +208,7 @@ def key_name(value_type: type[object]) -> str | None:
     return next((key for key in ROW_KEY_ATTRIBUTES if key in names or hasattr(value_type, key)), None)
 
 
-def nearest(word: str, known_words: Iterable[str], similarity: float = 0.6, *, listed_by: str = "") -> str:
+def known_word_hint(word: str, known_words: Iterable[str], similarity: float = 0.6, *, listed_by: str = "") -> str:
     """Return a hint that names the known word nearest to `word`, else all known words.
 
     `similarity` is the required similarity, as difflib counts. `listed_by` is the command that lists the known words,
@@ -214,12 +216,12 @@ def nearest(word: str, known_words: Iterable[str], similarity: float = 0.6, *, l
     """
     words = sorted(known_words)
     if listed_by:
-        return meant(word, words, similarity) or f"`{listed_by}` lists all"
+        return did_you_mean_hint(word, words, similarity) or f"`{listed_by}` lists all"
     shown = ", ".join(words[:24]) + (", …" if len(words) > 24 else "")
-    return meant(word, words, similarity) or (f"known: {shown}" if words else "")
+    return did_you_mean_hint(word, words, similarity) or (f"known: {shown}" if words else "")
 
 
-def meant(word: str, known_words: Iterable[str], similarity: float = 0.6) -> str:
+def did_you_mean_hint(word: str, known_words: Iterable[str], similarity: float = 0.6) -> str:
     """Name in a hint the known words nearest to `word`, however they are capitalised; nothing where none is near."""
     if len(word) > MAX_GUESSED_WORD_CHARACTERS:
         return ""
@@ -231,8 +233,8 @@ def meant(word: str, known_words: Iterable[str], similarity: float = 0.6) -> str
 
 def only_near_name(name: str, names: Iterable[str], similarity: float = 0.7) -> str | None:
     """Return the only one of a few names that a name may be a slip of; None where none is near, or several are."""
-    few = sorted(islice(names, MAX_COMPARED + 1))
-    if len(name) > MAX_GUESSED_WORD_CHARACTERS or len(few) > MAX_COMPARED:
+    few = sorted(islice(names, MAX_SIMILAR_NAMES_COMPARED + 1))
+    if len(name) > MAX_GUESSED_WORD_CHARACTERS or len(few) > MAX_SIMILAR_NAMES_COMPARED:
         return None
     close = difflib.get_close_matches(name, few, n=2, cutoff=similarity)
     return close[0] if len(close) == 1 else None

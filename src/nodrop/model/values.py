@@ -10,7 +10,7 @@ from nodrop.model.states import UnknownFact
 
 _C = TypeVar("_C", bound=type[Any])
 _V = TypeVar("_V")
-_Setter = Callable[[object, object], None]
+_FieldSetter = Callable[[object, object], None]
 """Sets a field of a value."""
 
 
@@ -24,7 +24,7 @@ class _Copier(Protocol):
     def __call__(self, old: _V, /) -> _V: ...
 
 
-_COPIER_BY_CLASS: dict[type[object], tuple[_Copier, dict[str, _Setter]]] = {}
+_COPIER_BY_CLASS: dict[type[object], tuple[_Copier, dict[str, _FieldSetter]]] = {}
 """Of every class made here: how to copy a value field by field, and how to set each field."""
 
 
@@ -36,7 +36,7 @@ class HashedOnce:
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
-def model_value(cls: _C) -> _C:
+def model_dataclass(cls: _C) -> _C:
     """Make `cls` a frozen, slotted, keyword-only dataclass whose equality knows three states.
 
     Two values are equal when every field is; an UNKNOWN field equals only UNKNOWN, and comparing it never raises.
@@ -86,7 +86,7 @@ def value_classes() -> tuple[type[object], ...]:
     )
 
 
-def _make_copier(cls: type[object], setters: dict[str, _Setter]) -> _Copier:
+def _make_copier(cls: type[object], setters: dict[str, _FieldSetter]) -> _Copier:
     """Return a function that copies a value of a class; written out, it takes a quarter of the time of a loop."""
     sets = "".join(f"    set_{name}(new, old.{name})\n" for name in setters)
     copy: _Copier = _compile_function(
@@ -95,7 +95,7 @@ def _make_copier(cls: type[object], setters: dict[str, _Setter]) -> _Copier:
     return copy
 
 
-def _make_initializer(cls: type[Any], setters: dict[str, _Setter]) -> Callable[..., None]:
+def _make_initializer(cls: type[Any], setters: dict[str, _FieldSetter]) -> Callable[..., None]:
     """Return the `__init__` of a class: that of a frozen dataclass, at half of its cost."""
     defaults = {
         field.name: field.default for field in dataclasses.fields(cls) if field.default is not dataclasses.MISSING
@@ -110,7 +110,7 @@ def _make_initializer(cls: type[Any], setters: dict[str, _Setter]) -> Callable[.
     return make
 
 
-def _make_state_filler(setters: dict[str, _Setter]) -> _StateFiller:
+def _make_state_filler(setters: dict[str, _FieldSetter]) -> _StateFiller:
     """Return the `__setstate__` of a class, which fills a value that was unpickled with its fields in their order."""
     sets = "".join(f"    set_{name}(new, state[{number}])\n" for number, name in enumerate(setters))
     fill: _StateFiller = _compile_function("fill", f"def fill(new, state):\n{sets}", setters, None)
@@ -120,7 +120,7 @@ def _make_state_filler(setters: dict[str, _Setter]) -> _StateFiller:
 def _compile_function(
     name: str,
     code: str,
-    setters: dict[str, _Setter],
+    setters: dict[str, _FieldSetter],
     cls: type[object] | None,
     bound: Mapping[str, object] = MappingProxyType({}),
 ) -> Any:

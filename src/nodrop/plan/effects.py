@@ -10,20 +10,20 @@ from types import MappingProxyType
 from nodrop import platforms
 from nodrop.errors import InputProblems
 from nodrop.locate import load_unchanged_source
-from nodrop.model.change import DISRUPTIONS, Change, Edit, Step
+from nodrop.model.change import DISRUPTIONS, Change, EditResult, PatchStep
 from nodrop.model.fabric import Interface
-from nodrop.model.fields import FIELD_TABLE, Impact, field_of, label_of
+from nodrop.model.fields import FIELD_TABLE, ChangeImpact, field_of, label_of
 from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject, subject_text
 from nodrop.plan.fact_groups import device_make, fact_shape_key, group_facts, merge_entries, path_template
 from nodrop.plan.file_changes import edit_towards_files
 from nodrop.plan.model import (
+    ChangedFact,
+    ChangedFactGroup,
     ChangeRisk,
     DeviceChange,
     DeviceChangeKind,
     Effect,
-    Fact,
-    FactGroup,
     PortGroupChange,
     worst_risk,
 )
@@ -63,21 +63,21 @@ class ChangeEffects:
         self._budgets: dict[str, RetryBudget] = {}
         self.left: dict[str, Mapping[Subject, str]] = {}
         """By switch, which changes no patch makes in its own files, and why, where all of them were tried in those."""
-        self._edits: dict[object, Edit | None] = {}
-        self._whole: dict[object, Edit | None] = {}
+        self._edits: dict[object, EditResult | None] = {}
+        self._whole: dict[object, EditResult | None] = {}
 
     def of_kind(self, kind: DeviceChangeKind) -> Effect:
         """Return the effect of a switch being added, removed, or moved to another system."""
         return _EFFECT_BY_CHANGE_KIND[kind]
 
-    def add_effects(self, fact_group: FactGroup) -> FactGroup:
+    def add_effects(self, fact_group: ChangedFactGroup) -> ChangedFactGroup:
         """Return facts with their effects."""
         return replace(
             fact_group,
             facts=tuple(replace(fact, effect=self._effect_of_fact(fact, fact_group)) for fact in fact_group.facts),
         )
 
-    def _effect_of_fact(self, fact: Fact, block: FactGroup) -> Effect:
+    def _effect_of_fact(self, fact: ChangedFact, block: ChangedFactGroup) -> Effect:
         change = self._changes[block.devices[0]]
         if change.kind == "replaced":
             return _EFFECT_BY_CHANGE_KIND["replaced"]
@@ -88,7 +88,7 @@ class ChangeEffects:
             self._known[key] = self._compute_effect(fact, block.ports, change)
         return self._known[key]
 
-    def _compute_effect(self, fact: Fact, ports: tuple[str, ...], change: DeviceChange) -> Effect:
+    def _compute_effect(self, fact: ChangedFact, ports: tuple[str, ...], change: DeviceChange) -> Effect:
         """Return the worst that is known of a change, and that its steps do in a switch's own files."""
         assert change.old is not None
         wanted_changes = list(replace(change, parts=(PortGroupChange(ports, fact.entries),)).changes())
@@ -102,18 +102,20 @@ class ChangeEffects:
             effect_of_change(change.old.platform, entry.path, bool(ports), entry.old, entry.new)
             for entry in fact.entries
         ]
-        unused = _disabled_flags_of_fact(fact, ports, change)
+        unused = _needed_flags_if_off(fact, ports, change)
         known_impacts = [
-            Impact("none", f"{flag} is off") if flag else impact
+            ChangeImpact("none", f"{flag} is off") if flag else impact
             for flag, impact in zip(unused, known_impacts, strict=True)
         ]
-        known_impacts = [Impact("none", IDLE_PORT_REASON)] if _are_all_ports_shut(change, ports) else known_impacts
+        known_impacts = (
+            [ChangeImpact("none", IDLE_PORT_REASON)] if _were_all_ports_shut(change, ports) else known_impacts
+        )
         risks: list[ChangeRisk] = [impact.disruption for impact in known_impacts if impact is not None]
         reasons = [impact.reason for impact in known_impacts if impact is not None]
         if edit is None:
             return Effect(risk=worst_risk([*risks, "unknown"]), reasons=unique_lines(reasons), method="unknown")
         if edit.by_hand and possible:
-            edit = whole_edit if None in known_impacts else Edit()
+            edit = whole_edit if None in known_impacts else EditResult()
         if edit.by_hand:
             lines = [line.line.removeprefix(f"{subject_text(line.change.subject)}: ") for line in edit.by_hand]
             risk = worst_risk(risks) if risks else "unknown"
@@ -136,9 +138,9 @@ class ChangeEffects:
             by_hand=unique_lines(typed),
         )
 
-    def together(self, change: DeviceChange) -> Effect:
+    def effect_of_whole_change(self, change: DeviceChange) -> Effect:
         """Return the effect of all changes of a switch together, as far as its own files show."""
-        if change.kind != "changed" or unchanged_files(self._old, change.name) is None:
+        if change.kind != "changed" or switch_files_if_unchanged(self._old, change.name) is None:
             return Effect()
         whole_edit = self._edit_all_changes(change)
         return Effect(
@@ -146,24 +148,25 @@ class ChangeEffects:
             reasons=unique_lines(_disruption_reasons(whole_edit.steps)),
         )
 
-    def regrouped(self, change: DeviceChange) -> Effect | None:
+    def effect_of_regrouped_sessions(self, change: DeviceChange) -> Effect | None:
         """Return the effect of sessions that join or leave peer groups in a switch's new files; None if none do."""
         files = [
-            unchanged_files(reading, change.name) if reading is not None else None for reading in (self._old, self._new)
+            switch_files_if_unchanged(reading, change.name) if reading is not None else None
+            for reading in (self._old, self._new)
         ]
         if change.kind != "changed" or change.old is None or files[0] is None or files[1] is None:
             return None
         reasons = tuple(platforms.peer_group_change_effects(change.old.platform, files[0], files[1]))
         return Effect(risk="traffic-affecting", reasons=reasons) if reasons else None
 
-    def _edit_all_changes(self, change: DeviceChange) -> Edit:
+    def _edit_all_changes(self, change: DeviceChange) -> EditResult:
         """Return the edit of all changes of a switch, or of another of its make with changes of the same shape.
 
         What no patch makes alone, nor with the others, is left out: in its company others are made in worse ways.
         """
         key = change_shape(change)
         if key not in self._whole:
-            every = stated_changes(change)
+            every = changes_not_computed_by_switch(change)
             whole_edit = self._edit(change, every)
             if whole_edit is not None and whole_edit.by_hand:
                 alone = {manual_change.subject for manual_change in self._manual_changes(change)}
@@ -184,13 +187,13 @@ class ChangeEffects:
                     manual_step.change.subject: manual_step.line for manual_step in whole_edit.by_hand
                 }
             self._whole[key] = whole_edit if whole_edit is None else self._edit_to_new_files(change, whole_edit)
-        return self._whole[key] or Edit()
+        return self._whole[key] or EditResult()
 
-    def _edit_to_new_files(self, change: DeviceChange, facts: Edit) -> Edit:
+    def _edit_to_new_files(self, change: DeviceChange, facts: EditResult) -> EditResult:
         """Return the edit that makes the new files themselves, where a patch does that."""
         assert change.old is not None
         old = self._bundles[change.name]
-        new = unchanged_files(self._new, change.name) if self._new is not None else None
+        new = switch_files_if_unchanged(self._new, change.name) if self._new is not None else None
         if old is None or new is None:
             return facts
         least = self._outer.get(change.name, "none")
@@ -205,8 +208,8 @@ class ChangeEffects:
                 yield from wanted_changes if edit is not None and edit.by_hand else ()
 
     def _edit_single_fact(
-        self, fact: Fact, ports: tuple[str, ...], change: DeviceChange, *, in_parts: bool = True
-    ) -> Edit | None:
+        self, fact: ChangedFact, ports: tuple[str, ...], change: DeviceChange, *, in_parts: bool = True
+    ) -> EditResult | None:
         """Return the edit of one fact, in the files of the first switch of a make on which one of its shape changes.
 
         Where the fact is not possible on all ports together, some of them are tried if `in_parts`.
@@ -217,12 +220,14 @@ class ChangeEffects:
             self._edits[key] = self._edit(change, wanted_changes, in_parts=in_parts)
         return self._edits[key]
 
-    def _edit(self, change: DeviceChange, wanted_changes: Sequence[Change], *, in_parts: bool = True) -> Edit | None:
+    def _edit(
+        self, change: DeviceChange, wanted_changes: Sequence[Change], *, in_parts: bool = True
+    ) -> EditResult | None:
         """Return the result of changes in the files of a switch; None where those are not available."""
         assert change.old is not None
         editor = platforms.find_editor(change.old.platform)
         if change.name not in self._bundles:
-            self._bundles[change.name] = unchanged_files(self._old, change.name)
+            self._bundles[change.name] = switch_files_if_unchanged(self._old, change.name)
         files = self._bundles[change.name]
         if files is None or editor is None:
             return None
@@ -244,7 +249,7 @@ def change_shape(change: DeviceChange) -> Hashable:
     return device_make(change), tuple(shapes)
 
 
-def _disruption_rank(edit: Edit) -> int:
+def _disruption_rank(edit: EditResult) -> int:
     return DISRUPTIONS.index(edit.disruption)
 
 
@@ -254,25 +259,25 @@ def _change_template(change: Change) -> Subject:
     return path_template((area[1:], *inner_path) if area.startswith("@") else ("interfaces", area, *inner_path))
 
 
-def _are_all_ports_shut(change: DeviceChange, ports: tuple[str, ...]) -> bool:
+def _were_all_ports_shut(change: DeviceChange, ports: tuple[str, ...]) -> bool:
     """Whether a change affects only ports that are all shut before."""
     if not ports or change.old is None:
         return False
     return all(interface.enabled is False for interface in change.old.interfaces if interface.name in ports)
 
 
-def _effect_key(fact: Fact, ports: tuple[str, ...], change: DeviceChange) -> Hashable:
+def _effect_key(fact: ChangedFact, ports: tuple[str, ...], change: DeviceChange) -> Hashable:
     """Return what facts of the same effect have in common: make, kind of fact, and whether the ports use it."""
-    used = _are_all_ports_shut(change, ports), _disabled_flags_of_fact(fact, ports, change)
+    used = _were_all_ports_shut(change, ports), _needed_flags_if_off(fact, ports, change)
     return device_make(change), bool(ports), used, fact_shape_key(fact, counted=False)
 
 
-def _disabled_flags_of_fact(fact: Fact, ports: tuple[str, ...], change: DeviceChange) -> tuple[str, ...]:
+def _needed_flags_if_off(fact: ChangedFact, ports: tuple[str, ...], change: DeviceChange) -> tuple[str, ...]:
     """Return, per entry of a fact, the flag that is off on all ports and without which it has no effect, or ""."""
-    return tuple(_disabled_flag_label(entry.path, ports, change) for entry in fact.entries)
+    return tuple(_needed_flag_if_off(entry.path, ports, change) for entry in fact.entries)
 
 
-def _disabled_flag_label(path: Subject, ports: tuple[str, ...], change: DeviceChange) -> str:
+def _needed_flag_if_off(path: Subject, ports: tuple[str, ...], change: DeviceChange) -> str:
     row = field_of(Interface, path[0]) if ports and path and path[0] in FIELD_TABLE[Interface] else None
     if row is None or not row.needs or change.old is None:
         return ""
@@ -280,7 +285,7 @@ def _disabled_flag_label(path: Subject, ports: tuple[str, ...], change: DeviceCh
     return "" if any(flag not in (False, None) for flag in flags) else label_of(row.needs)
 
 
-def stated_changes(change: DeviceChange) -> Sequence[Change]:
+def changes_not_computed_by_switch(change: DeviceChange) -> Sequence[Change]:
     """Return the changes of a switch without those that it computes by itself."""
     uncomputed_parts = (
         PortGroupChange(changed_part.ports, tuple(entry for entry in changed_part.entries if not entry.computed))
@@ -293,7 +298,7 @@ def stated_changes(change: DeviceChange) -> Sequence[Change]:
     )
 
 
-def unchanged_files(reading: Reading, name: str) -> dict[str, bytes] | None:
+def switch_files_if_unchanged(reading: Reading, name: str) -> dict[str, bytes] | None:
     """Return the files of a switch by canonical name; None where they are not as they were read, or there are none."""
     try:
         files = {source.name: load_unchanged_source(source) for source in reading.sources.get(name, ())}
@@ -302,7 +307,7 @@ def unchanged_files(reading: Reading, name: str) -> dict[str, bytes] | None:
     return files or None
 
 
-def _disruption_reasons(steps: Sequence[Step]) -> list[str]:
+def _disruption_reasons(steps: Sequence[PatchStep]) -> list[str]:
     """Return why steps disturb a switch, the worst first."""
     disturbing = [step for step in steps if step.disruption != "none" and step.reason]
     levels = sorted(

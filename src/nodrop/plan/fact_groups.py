@@ -9,7 +9,7 @@ from nodrop.model.qos import COLORS
 from nodrop.model.subject import Subject, natural_sort_key
 from nodrop.model.types import fields_of
 from nodrop.model.values import value_classes
-from nodrop.plan.model import DeviceChange, DifferingEntry, Fact, FactGroup, PortGroupChange
+from nodrop.plan.model import ChangedFact, ChangedFactGroup, DeviceChange, DifferingEntry, PortGroupChange
 
 DeviceMake = tuple[object, ...]
 """What two switches share whose changes may be reported together: platform, release, model and use of it."""
@@ -57,7 +57,7 @@ def is_row_change(entry: DifferingEntry) -> bool:
     return len(entry.path) > 1 and entry.path[-2] in row_attributes() and entry_kind(entry) != "changed"
 
 
-def group_facts(changes: Sequence[DeviceChange], parts_field: str = "parts") -> Iterator[FactGroup]:
+def group_facts(changes: Sequence[DeviceChange], parts_field: str = "parts") -> Iterator[ChangedFactGroup]:
     """Yield facts of switches, those of the same ports of the same switches together."""
     where: dict[tuple[DeviceMake, tuple[str, ...], DifferingEntry], list[str]] = {}
     for change in changes:
@@ -72,7 +72,7 @@ def group_facts(changes: Sequence[DeviceChange], parts_field: str = "parts") -> 
         blocks, key=lambda key: (natural_sort_key(key[1][0]), bool(key[2]), list(map(natural_sort_key, key[2])))
     )
     for key in order:
-        yield FactGroup(devices=key[1], ports=key[2], facts=tuple(merge_entries(blocks[key])))
+        yield ChangedFactGroup(devices=key[1], ports=key[2], facts=tuple(merge_entries(blocks[key])))
 
 
 def _entries_with_ports(device_parts: Iterable[PortGroupChange]) -> Iterator[tuple[tuple[str, ...], DifferingEntry]]:
@@ -85,7 +85,7 @@ def _entries_with_ports(device_parts: Iterable[PortGroupChange]) -> Iterator[tup
         yield tuple(sorted(names, key=natural_sort_key)), entry
 
 
-def merge_entries(entries: Iterable[DifferingEntry]) -> Iterator[Fact]:
+def merge_entries(entries: Iterable[DifferingEntry]) -> Iterator[ChangedFact]:
     """Yield facts, each of entries that are the same except for the key of a row or the color of a packet.
 
     Rows that come or go are one fact for all of one table, with any content.
@@ -96,10 +96,10 @@ def merge_entries(entries: Iterable[DifferingEntry]) -> Iterator[Fact]:
         key = (shape, entry_kind(entry)) if is_row_change(entry) else (shape, entry.old, entry.new, entry.computed)
         alike.setdefault(key, []).append(entry)
     for similar_entries in alike.values():
-        yield Fact(entries=tuple(similar_entries))
+        yield ChangedFact(entries=tuple(similar_entries))
 
 
-def shape_of_fact(fact: Fact) -> Mapping[str, object]:
+def shape_of_fact(fact: ChangedFact) -> Mapping[str, object]:
     """Return the common shape of a fact and those of other switches: all but names, addresses and other texts."""
     values: Any = ()
     entry = fact.entries[0]
@@ -116,7 +116,7 @@ def shape_of_fact(fact: Fact) -> Mapping[str, object]:
     }
 
 
-def fact_shape_key(fact: Fact, *, counted: bool = True) -> tuple[object, ...]:
+def fact_shape_key(fact: ChangedFact, *, counted: bool = True) -> tuple[object, ...]:
     """Return the shape as something to look up by."""
     shape_fields = shape_of_fact(fact)
     return (

@@ -17,10 +17,10 @@ from nodrop.model.values import replace_fields
 from nodrop.plan.model import ChangedAndUnstatedEntries, DeviceChange, DeviceChangeKind, DifferingEntry, PortGroupChange
 from nodrop.platforms.kit.editing import is_equal
 
-_DEVICE_FIELDS_APART = frozenset({"name", "interfaces"})
+_DEVICE_FIELDS_COMPARED_APART = frozenset({"name", "interfaces"})
 _PORT_FIELDS = tuple(field.name for field in fields(Interface) if field.name not in ("name", "side"))
 """Facts of a port; its side follows from the cable."""
-_DEVICE_FIELDS = tuple(field.name for field in fields(Device) if field.name not in _DEVICE_FIELDS_APART)
+_DEVICE_FIELDS = tuple(field.name for field in fields(Device) if field.name not in _DEVICE_FIELDS_COMPARED_APART)
 _FABRIC_FIELDS = ("mode", "classes", "policy", "hosts", "links")
 """Facts of a fabric; the profile belongs to whoever judges."""
 
@@ -74,7 +74,7 @@ class DeviceComparison:
                 silent = tuple(entry for entry in silent if not entry.computed)
             if silent:
                 without.setdefault(silent, []).append(port.name)
-        return _group_into_parts(own_entries, by_entries), _group_into_parts(unsaid, without)
+        return _changes_by_port_group(own_entries, by_entries), _changes_by_port_group(unsaid, without)
 
     def _port(self, device: str, old: Interface, new: Interface) -> Iterator[DifferingEntry]:
         for name in _PORT_FIELDS:
@@ -177,7 +177,7 @@ def _device_entries(old: Device, new: Device) -> Iterator[DifferingEntry]:
         yield DifferingEntry(("interfaces", name), before.get(name), after.get(name))
 
 
-def _group_into_parts(
+def _changes_by_port_group(
     own_entries: tuple[DifferingEntry, ...], by_entries: Mapping[tuple[DifferingEntry, ...], list[str]]
 ) -> tuple[PortGroupChange, ...]:
     device_parts = [PortGroupChange((), own_entries)] if own_entries else []

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from nodrop import platforms
 from nodrop.errors import InputProblems
-from nodrop.model.change import Edit, ManualChange
+from nodrop.model.change import EditResult, ManualChange
 from nodrop.model.edit import get_value
 from nodrop.model.fabric import Device, Fabric
 from nodrop.plan.model import CHANGE_RISKS, ChangeRisk
@@ -15,8 +15,14 @@ ConfigFiles = Mapping[str, bytes]
 
 
 def edit_towards_files(
-    platform: str, name: str, old_files: ConfigFiles, new_files: ConfigFiles, facts: Edit, *, least: ChangeRisk = "none"
-) -> Edit | None:
+    platform: str,
+    name: str,
+    old_files: ConfigFiles,
+    new_files: ConfigFiles,
+    facts: EditResult,
+    *,
+    least: ChangeRisk = "none",
+) -> EditResult | None:
     """Return the edit that takes old files of a switch to the new ones.
 
     `facts` is the edit that makes only the facts that change. None where the files differ in parts that no patch
@@ -24,7 +30,7 @@ def edit_towards_files(
     than the facts do, and more than `least`, the intended risk: rows that are only renamed in the new files, with the
     same content, do not justify shut ports.
     """
-    between = platforms.find_between(platform)
+    between = platforms.find_file_diff_editor(platform)
     try:
         edit = between(old_files, new_files, name=name) if between is not None else None
     except InputProblems:
@@ -35,10 +41,12 @@ def edit_towards_files(
         or (not facts.by_hand and _is_more_disruptive(edit, facts, least))
     ):
         return None
-    return replace(edit, by_hand=tuple(find_missing_edits(facts.by_hand, platform, name, {**old_files, **edit.files})))
+    return replace(
+        edit, by_hand=tuple(find_pending_manual_steps(facts.by_hand, platform, name, {**old_files, **edit.files}))
+    )
 
 
-def find_missing_edits(
+def find_pending_manual_steps(
     by_hand: Sequence[ManualChange], platform: str, name: str, files: ConfigFiles
 ) -> Iterator[ManualChange]:
     """Yield the manual steps whose values are still missing in the files."""
@@ -59,5 +67,5 @@ def parse_device(platform: str, name: str, files: ConfigFiles) -> Device:
     return platforms.reader(platform).read_device(name, sources_of_files(files)).device
 
 
-def _is_more_disruptive(edit: Edit, facts: Edit, least: ChangeRisk) -> bool:
+def _is_more_disruptive(edit: EditResult, facts: EditResult, least: ChangeRisk) -> bool:
     return CHANGE_RISKS.index(edit.disruption) > max(CHANGE_RISKS.index(facts.disruption), CHANGE_RISKS.index(least))

@@ -9,7 +9,7 @@ from nodrop.model.change import DISRUPTIONS, Change, Disruption
 from nodrop.model.fabric import Device
 from nodrop.model.subject import Subject
 from nodrop.platforms.kit.editing import subject_of
-from nodrop.platforms.kit.settings import Difference
+from nodrop.platforms.kit.settings import FileSettingDifference
 
 DeviceChangeKind = Literal["added", "removed", "replaced", "changed"]
 DEVICE_CHANGE_KINDS: tuple[DeviceChangeKind, ...] = ("added", "removed", "replaced", "changed")
@@ -78,7 +78,7 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class ChangedFact:
     """A fact that changes, at one or several places that are reported together: queues, colors, rows of one table."""
 
     entries: tuple[DifferingEntry, ...]
@@ -91,7 +91,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FactGroup:
+class ChangedFactGroup:
     """Facts that change alike on the same ports of several switches of one platform, release and model.
 
     Without ports they are facts of the switches themselves; without devices, of the fabric. On `alike` switches, facts
@@ -100,7 +100,7 @@ class FactGroup:
 
     devices: tuple[str, ...]
     ports: tuple[str, ...]
-    facts: tuple[Fact, ...]
+    facts: tuple[ChangedFact, ...]
     alike: tuple[str, ...] = ()
 
 
@@ -131,7 +131,7 @@ _TEXT_BY_SCOPE_KIND = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
+class RolloutStage:
     """Switches that may be changed at the same time, and the reason for their place in the order."""
 
     devices: tuple[str, ...]
@@ -146,13 +146,13 @@ class Stage:
         return self.scopes[self.devices.index(device)] if self.scopes else ChangeScope()
 
     @property
-    def own(self) -> tuple[str, ...]:
+    def main_switches(self) -> tuple[str, ...]:
         """Return the switches that the stage is about: not those that only make the changes leading to these."""
         return tuple(device for device in self.devices if self.scope(device).kind != "towards")
 
-    def follows(self, other_stage: "Stage") -> bool:
+    def continues_series_of(self, other_stage: "RolloutStage") -> bool:
         """Whether it is one switch of those that go one after the other for one reason."""
-        return len(self.own) == 1 and (self.why, self.tier) == (other_stage.why, other_stage.tier)
+        return len(self.main_switches) == 1 and (self.why, self.tier) == (other_stage.why, other_stage.tier)
 
 
 HazardTime = Literal["between stages", "within stage", "within switch"]
@@ -160,7 +160,7 @@ HazardTime = Literal["between stages", "within stage", "within switch"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hazard:
+class RolloutHazard:
     """A fault that a rollout causes temporarily: neither the old fabric nor the new one has it.
 
     `stage` counts from 1: the last stage done (`between stages`), or the stage in progress; `moment` describes that in
@@ -185,8 +185,8 @@ class Rollout:
     """
 
     why: str = ""
-    avoided: Hazard | None = None
-    hazards: tuple[Hazard, ...] = ()
+    avoided: RolloutHazard | None = None
+    hazards: tuple[RolloutHazard, ...] = ()
     states_checked: int = 0
     states_not_checked: int = 0
 
@@ -208,7 +208,7 @@ class OutsideChange:
 
     devices: tuple[str, ...]
     at: Subject
-    keys: tuple[Difference, ...]
+    keys: tuple[FileSettingDifference, ...]
     effect: Effect = Effect()
 
 
@@ -221,14 +221,14 @@ class Plan:
     new: str
     devices: tuple[DeviceChange, ...] = ()
     """Added, removed and changed switches, by name."""
-    changes: tuple[FactGroup, ...] = ()
+    changes: tuple[ChangedFactGroup, ...] = ()
     """All facts that change, those of the fabric first."""
     combined_impact: tuple[CombinedImpact, ...] = ()
     outside_model: tuple[OutsideChange, ...] = ()
     """Changes in files outside the model, on switches of `devices`."""
-    not_compared: tuple[FactGroup, ...] = ()
+    not_compared: tuple[ChangedFactGroup, ...] = ()
     """Facts that one of the two sides does not state."""
-    order: tuple[Stage, ...] = ()
+    order: tuple[RolloutStage, ...] = ()
     rollout: Rollout | None = None
     """The results for intermediate states; None if they were not checked."""
     problems: tuple[Problem, ...] = ()
@@ -267,7 +267,7 @@ class Drift:
     """Intended switches without running files."""
     foreign: tuple[str, ...] = ()
     """Running switches that are not intended."""
-    automatic: tuple[FactGroup, ...] = ()
+    automatic: tuple[ChangedFactGroup, ...] = ()
     """Settings that switches add by themselves; they are no drift."""
     automatic_outside_model: tuple[OutsideChange, ...] = ()
     """The same for settings outside the model."""

@@ -12,30 +12,30 @@ from nodrop.model.fabric import Fabric, Management
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
 from nodrop.model.subject import natural_sort_key
-from nodrop.plan.model import ChangeScope, DeviceChange, Stage
-from nodrop.plan.shares import ChangeShares
+from nodrop.plan.model import ChangeScope, DeviceChange, RolloutStage
+from nodrop.plan.shares import ChangesByScope
 from nodrop.routing.tiers import RANK_BY_ROLE
 
-_LISTED_NAMES = 3
+_MAX_LISTED_RENAMED_SWITCHES = 3
 """Renamed switches that a stage lists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class RolloutOrder:
     """Stages one after the other; `why` explains an unusual order, and is empty for the usual one.
 
     Stated facts of the fabric (its mode and classes, and how hosts are set) change before the first stage or after the
     last one.
     """
 
-    stages: tuple[Stage, ...]
+    stages: tuple[RolloutStage, ...]
     why: str = ""
     stated: Literal["last", "first"] = "last"
 
 
 def order_into_stages(
     changes: Sequence[DeviceChange], new_fabric: Fabric, *, downwards: bool = False
-) -> tuple[Stage, ...]:
+) -> tuple[RolloutStage, ...]:
     """Return the switches of a plan in rollout order.
 
     Renamed ones change their names first. New ones are next, because they carry nothing yet. Among those nearest to
@@ -43,63 +43,65 @@ def order_into_stages(
     the rest of its tier. Each tier above goes one switch at a time, and its others carry the traffic; with `downwards`,
     the tiers furthest from hosts go first. Removed switches go last.
     """
-    return tuple(_Tiers(changes, new_fabric).stages(downwards=downwards))
+    return tuple(_SwitchesByTier(changes, new_fabric).stages_of_single_pass(downwards=downwards))
 
 
 def possible_orders(
-    changes: Sequence[DeviceChange], shares: ChangeShares, new_fabric: Fabric, *, restated: bool
-) -> Iterator[Order]:
+    changes: Sequence[DeviceChange], shares: ChangesByScope, new_fabric: Fabric, *, restated: bool
+) -> Iterator[RolloutOrder]:
     """Yield the possible orders, the best first: the usual one, other stages, then several passes.
 
     Each is also tried with the stated facts of the fabric changed first, if those are `restated`.
     """
     first_reason = "what is stated of the fabric, and how hosts are set, changes before the switches"
-    met: set[tuple[Stage, ...]] = set()
-    for order, why in _candidate_orders(_Tiers(changes, new_fabric), shares):
+    met: set[tuple[RolloutStage, ...]] = set()
+    for order, why in _candidate_orders(_SwitchesByTier(changes, new_fabric), shares):
         if order and order not in met:
             met.add(order)
-            yield Order(stages=order, why=why)
+            yield RolloutOrder(stages=order, why=why)
             if restated:
-                yield Order(stages=order, why=f"{why}; {first_reason}" if why else first_reason, stated="first")
+                yield RolloutOrder(stages=order, why=f"{why}; {first_reason}" if why else first_reason, stated="first")
 
 
-def _candidate_orders(tiers: "_Tiers", shares: ChangeShares) -> Iterator[tuple[tuple[Stage, ...], str]]:
+def _candidate_orders(
+    tiers: "_SwitchesByTier", shares: ChangesByScope
+) -> Iterator[tuple[tuple[RolloutStage, ...], str]]:
     """Yield orders, the best first, with the unusual part of each; some may be the same, or empty."""
-    yield tuple(tiers.stages()), ""
-    yield tuple(tiers.stages(downwards=True)), "switches far from hosts first, those near to hosts last"
+    yield tuple(tiers.stages_of_single_pass()), ""
+    yield tuple(tiers.stages_of_single_pass(downwards=True)), "switches far from hosts first, those near to hosts last"
     beside = "both ends of a session or cable change together"
-    before, after = (tuple(tiers.cable_by_cable(shares, rest_last=last)) for last in (False, True))
+    before, after = (tuple(tiers.stages_by_cable_ends(shares, rest_last=last)) for last in (False, True))
     yield before, beside if before == after else f"{beside}, the rest before that"
     yield after, f"{beside}, the rest after that"
     yield (
-        tuple(tiers.passes(shares, ChangeScope("guarding"), ChangeScope("unguarded"))),
+        tuple(tiers.stages_of_several_passes(shares, ChangeScope("guarding"), ChangeScope("unguarded"))),
         "in two passes, watchdogs first",
     )
-    careful = tiers.passes(shares, ChangeScope("safe"), ChangeScope("daring"))
+    careful = tiers.stages_of_several_passes(shares, ChangeScope("safe"), ChangeScope("daring"))
     yield tuple(careful), "in two passes, PFC that comes and watchdogs that go last"
 
 
-def group_stages(rollout_stages: Sequence[Stage]) -> list[list[Stage]]:
+def group_consecutive_stages(rollout_stages: Sequence[RolloutStage]) -> list[list[RolloutStage]]:
     """Return stages, single switches that go one after the other for one reason together."""
-    found_runs: list[list[Stage]] = []
+    found_runs: list[list[RolloutStage]] = []
     for stage in rollout_stages:
-        if found_runs and stage.follows(found_runs[-1][-1]):
+        if found_runs and stage.continues_series_of(found_runs[-1][-1]):
             found_runs[-1].append(stage)
         else:
             found_runs.append([stage])
     return found_runs
 
 
-def number_stages(rollout_stages: Sequence[Stage]) -> list[tuple[str, Stage]]:
+def number_stages(rollout_stages: Sequence[RolloutStage]) -> list[tuple[str, RolloutStage]]:
     """Return stages with their numbers, of single switches that go one after the other `3.1`, `3.2` and so on."""
     return [
         (str(number) if len(run) == 1 else f"{number}.{at}", stage)
-        for number, run in enumerate(group_stages(rollout_stages), 1)
+        for number, run in enumerate(group_consecutive_stages(rollout_stages), 1)
         for at, stage in enumerate(run, 1)
     ]
 
 
-class _Tiers:
+class _SwitchesByTier:
     """The switches of a plan by their distance from hosts, with their neighbors."""
 
     def __init__(self, changes: Sequence[DeviceChange], new: Fabric) -> None:
@@ -112,11 +114,11 @@ class _Tiers:
         self._beside = Index(new).neighbor_names
         self._depth = _distances_from_hosts(new, self._beside)
 
-    def stages(self, *, downwards: bool = False) -> Iterator[Stage]:
+    def stages_of_single_pass(self, *, downwards: bool = False) -> Iterator[RolloutStage]:
         """Yield the stages of one pass."""
         return self._add_outer_stages(self._stages_by_tier(self._staying, downwards=downwards))
 
-    def cable_by_cable(self, shares: ChangeShares, *, rest_last: bool = False) -> Iterator[Stage]:
+    def stages_by_cable_ends(self, shares: ChangesByScope, *, rest_last: bool = False) -> Iterator[RolloutStage]:
         """Yield a stage for each switch that others lead to from below or the same tier.
 
         Each stage includes the parts of these that lead to it.
@@ -126,7 +128,7 @@ class _Tiers:
         staying = set(self._staying)
         idle = set()
         for name in sorted(self._staying, key=natural_sort_key):
-            leads = shares.ends(name)
+            leads = shares.far_nodes_of_changes(name)
             ends = [lead for lead in leads if lead in staying and self._height_key(lead) > self._height_key(name)]
             if leads <= set(ends):
                 idle.add(name)
@@ -147,15 +149,17 @@ class _Tiers:
         around = [self._make_neighbor_stage(end, near[end], remaining_share.get(end, ChangeScope())) for end in ordered]
         yield from self._add_outer_stages([*around, *other_stages] if rest_last else [*other_stages, *around])
 
-    def _make_neighbor_stage(self, end: str, neighboring_devices: Sequence[str], own_share: ChangeScope) -> Stage:
-        return Stage(
+    def _make_neighbor_stage(
+        self, end: str, neighboring_devices: Sequence[str], own_share: ChangeScope
+    ) -> RolloutStage:
+        return RolloutStage(
             devices=(end, *neighboring_devices),
             why="together with what others have towards it",
             tier=self._tier_of_switch(end),
             scopes=(own_share, *(ChangeScope("towards", (end,)) for _ in neighboring_devices)),
         )
 
-    def passes(self, shares: ChangeShares, *kinds: ChangeScope) -> Iterator[Stage]:
+    def stages_of_several_passes(self, shares: ChangesByScope, *kinds: ChangeScope) -> Iterator[RolloutStage]:
         """Yield the stages of as many passes over the switches, each with a share of the changes."""
         stage_lists = []
         for share in kinds:
@@ -166,21 +170,26 @@ class _Tiers:
         if all(stage_lists):
             yield from self._add_outer_stages(chain(*stage_lists))
 
-    def _add_outer_stages(self, staying: Iterable[Stage]) -> Iterator[Stage]:
+    def _add_outer_stages(self, staying: Iterable[RolloutStage]) -> Iterator[RolloutStage]:
         """Yield stages with those of added and removed switches around them; switches change their names first."""
         if self._renamed:
             pairs = [f"{old} -> {new}" for old, new in self._renamed.items()]
-            more = f" and {len(pairs) - _LISTED_NAMES} more" if len(pairs) > _LISTED_NAMES else ""
-            why = f"renamed, by their management addresses: {', '.join(pairs[:_LISTED_NAMES])}{more}; keep all cables"
-            yield Stage(devices=tuple(chain.from_iterable(self._renamed.items())), why=why)
+            more = (
+                f" and {len(pairs) - _MAX_LISTED_RENAMED_SWITCHES} more"
+                if len(pairs) > _MAX_LISTED_RENAMED_SWITCHES
+                else ""
+            )
+            listed = ", ".join(pairs[:_MAX_LISTED_RENAMED_SWITCHES])
+            why = f"renamed, by their management addresses: {listed}{more}; keep all cables"
+            yield RolloutStage(devices=tuple(chain.from_iterable(self._renamed.items())), why=why)
         if self._added:
-            yield Stage(devices=self._added, why="new: no traffic before the cables are there")
+            yield RolloutStage(devices=self._added, why="new: no traffic before the cables are there")
         yield from staying
         if self._removed:
             why = "last: drain, and take the cables away once nothing needs them"
-            yield Stage(devices=self._removed, why=why)
+            yield RolloutStage(devices=self._removed, why=why)
 
-    def _stages_by_tier(self, names: Sequence[str], *, downwards: bool = False) -> Iterator[Stage]:
+    def _stages_by_tier(self, names: Sequence[str], *, downwards: bool = False) -> Iterator[RolloutStage]:
         for tier in sorted({self._tier_of_switch(name) for name in names}, reverse=downwards):
             near_names = [name for name in names if self._tier_of_switch(name) == tier]
             yield from (
@@ -207,28 +216,28 @@ def _renamed_switches(changes: Sequence[DeviceChange]) -> dict[str, str]:
     return {old[0]: new[0] for old, new in pairs if len(old) == len(new) == 1}
 
 
-def _limit_stage_to_shares(stage: Stage, shares: Sequence[ChangeScope]) -> Stage:
+def _limit_stage_to_shares(stage: RolloutStage, shares: Sequence[ChangeScope]) -> RolloutStage:
     """Return a stage that makes only shares of the changes."""
     if all(share == ChangeScope() for share in shares):
         return stage
     return replace(stage, scopes=tuple(shares), why=f"{stage.why}; {'; '.join(dict.fromkeys(map(str, shares)))}")
 
 
-def _canary_first_stages(names: Sequence[str], beside: Mapping[str, Set[str]]) -> Iterator[Stage]:
+def _canary_first_stages(names: Sequence[str], beside: Mapping[str, Set[str]]) -> Iterator[RolloutStage]:
     first_device, *other_devices = sorted(names, key=natural_sort_key)
-    yield Stage(devices=(first_device,), why="canary; verify before continuing")
+    yield RolloutStage(devices=(first_device,), why="canary; verify before continuing")
     above = beside.get(first_device, set())
     pod = tuple(name for name in other_devices if beside.get(name, set()) & above)
     remaining_devices = tuple(name for name in other_devices if name not in pod)
     if pod:
-        yield Stage(devices=pod, why=f"share a switch above them with {first_device}")
+        yield RolloutStage(devices=pod, why=f"share a switch above them with {first_device}")
     if remaining_devices:
-        yield Stage(devices=remaining_devices, why="the rest of the tier")
+        yield RolloutStage(devices=remaining_devices, why="the rest of the tier")
 
 
-def _single_switch_stages(names: Iterable[str], tier: int) -> Iterator[Stage]:
+def _single_switch_stages(names: Iterable[str], tier: int) -> Iterator[RolloutStage]:
     for name in sorted(names, key=natural_sort_key):
-        yield Stage(devices=(name,), why="the other switches of the tier carry the traffic", tier=tier)
+        yield RolloutStage(devices=(name,), why="the other switches of the tier carry the traffic", tier=tier)
 
 
 def _distances_from_hosts(fabric: Fabric, beside: Mapping[str, Set[str]]) -> Mapping[str, int]:
@@ -249,11 +258,11 @@ def _distances_from_hosts(fabric: Fabric, beside: Mapping[str, Set[str]]) -> Map
     ring = list(depths)
     while ring:
         ring = sorted({neighbor for name in ring for neighbor in beside[name]} - depths.keys())
-        depths |= {name: depths[_lowest_neighbor(name, beside, depths)] + 1 for name in ring}
+        depths |= {name: depths[_neighbor_nearest_to_hosts(name, beside, depths)] + 1 for name in ring}
     return depths
 
 
-def _lowest_neighbor(name: str, beside: Mapping[str, Set[str]], depths: Mapping[str, int]) -> str:
+def _neighbor_nearest_to_hosts(name: str, beside: Mapping[str, Set[str]], depths: Mapping[str, int]) -> str:
     """Return the switch nearest to hosts that a switch has a cable to."""
     return min(
         (neighbor for neighbor in beside[name] if neighbor in depths),

@@ -5,15 +5,15 @@ from typing import Literal
 
 from nodrop import platforms
 from nodrop.errors import InputProblems
-from nodrop.model.change import Step
+from nodrop.model.change import PatchStep
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Device
 from nodrop.model.reading import DeviceReading, Reading, Source
-from nodrop.plan.effects import IDLE_PORT_REASON, change_shape, unchanged_files, unique_lines
+from nodrop.plan.effects import IDLE_PORT_REASON, change_shape, switch_files_if_unchanged, unique_lines
 from nodrop.plan.fact_groups import DeviceMake, device_make
 from nodrop.plan.model import DeviceChange, Effect, OutsideChange, worst_risk
 from nodrop.platforms.kit.editing import sources_of_files
-from nodrop.platforms.kit.settings import Difference, OpenedSettings, Path, SettingsModule
+from nodrop.platforms.kit.settings import DeviceFileSettings, FileSettingDifference, Path, SettingsModule
 
 _UNKNOWN_EFFECT_REASON = "no model of nodrop has it, and no table says what the switch does with it"
 _STATES_DEFAULT_REASON = "it states the default, which is in effect without it too"
@@ -21,7 +21,7 @@ _SHUT_AFTER_REASON = "the port is shut with this change, and carries nothing the
 _HIDDEN_WORD_MARK = "…"
 _SettingOrigin = Literal["model", "default", "rest"]
 """Whether a setting is of the model, states a default that is in effect without it, or is neither."""
-AlikeDifferences = tuple[str, DeviceMake, tuple[Difference, ...]]
+AlikeDifferences = tuple[str, DeviceMake, tuple[FileSettingDifference, ...]]
 """What switches share of which the same is told: platform, make and what differs."""
 DifferenceHead = tuple[Path, str]
 """A part of a file, and why its settings do not change what the switch does, where that is known."""
@@ -38,29 +38,29 @@ def find_unmodeled_changes(
     switches_by_change: dict[AlikeDifferences, list[str]] = {}
     known_settings = ModeledSettings(recabled=old_reading.fabric.links != new_reading.fabric.links)
     effects: dict[AlikeDifferences, Mapping[DifferenceHead, Effect]] = {}
-    for device, change in remaining_devices(old_reading, new_reading, device_changes):
+    for device, change in devices_keeping_their_os(old_reading, new_reading, device_changes):
         name, platform = device.name, device.platform
         if _have_same_bytes(old_reading.sources.get(name, ()), new_reading.sources.get(name, ())):
             continue
-        files = [unchanged_files(reading, name) for reading in (old_reading, new_reading)]
+        files = [switch_files_if_unchanged(reading, name) for reading in (old_reading, new_reading)]
         if files[0] is None or files[1] is None:
             continue
         means = platforms.find_settings_reader(platform)
         try:
-            opened_sides = OpenedSettings(files[0], means), OpenedSettings(files[1], means)
+            opened_sides = DeviceFileSettings(files[0], means), DeviceFileSettings(files[1], means)
         except InputProblems:
             continue
         every = tuple(opened_sides[0].differences(opened_sides[1]))
         beside = tuple(known_settings.find_unmodeled_differences(change, opened_sides, every))
         key = (platform, device_make(change), beside)
         if beside and key not in switches_by_change:
-            effects[key] = file_effects(change, files[0], files[1], beside)
+            effects[key] = effects_by_file_part(change, files[0], files[1], beside)
         if beside:
             switches_by_change.setdefault(key, []).append(name)
     return list(group_unmodeled_changes(switches_by_change, effects))
 
 
-def remaining_devices(
+def devices_keeping_their_os(
     old_reading: Reading, new_reading: Reading, device_changes: Sequence[DeviceChange]
 ) -> Iterator[tuple[Device, DeviceChange]]:
     """Yield each old switch that stays and keeps its system, with its change: empty if not in `device_changes`."""
@@ -91,8 +91,11 @@ class ModeledSettings:
         self._kinds: dict[tuple[object, Path], _SettingOrigin] = {}
 
     def find_unmodeled_differences(
-        self, change: DeviceChange, sides: tuple[OpenedSettings, OpenedSettings], all_differences: Sequence[Difference]
-    ) -> Iterator[Difference]:
+        self,
+        change: DeviceChange,
+        sides: tuple[DeviceFileSettings, DeviceFileSettings],
+        all_differences: Sequence[FileSettingDifference],
+    ) -> Iterator[FileSettingDifference]:
         """Yield the differences that are no facts of the model, with why they are harmless, where that is known.
 
         For a switch without changed facts, all are, except for cables where those of the fabric change. A setting that
@@ -115,7 +118,12 @@ class ModeledSettings:
         for setting in all_differences:
             origin = self._kinds[shape, setting.shape]
             words = setting.path[1:]
-            if origin == "rest" and means is not None and not setting.line and _is_default(means, sides, setting):
+            if (
+                origin == "rest"
+                and means is not None
+                and not setting.line
+                and _states_platform_default(means, sides, setting)
+            ):
                 origin = "default"
             idle = shut.get(means.port(words), "") if means is not None and not setting.line else ""
             if origin == "rest" or (origin == "default" and (self._by_facts or not idle)):
@@ -124,7 +132,7 @@ class ModeledSettings:
     def _classify_outside_change(
         self,
         change: DeviceChange,
-        sides: tuple[OpenedSettings, OpenedSettings],
+        sides: tuple[DeviceFileSettings, DeviceFileSettings],
         paths: set[Path],
         own_readings: dict[int, DeviceReading],
     ) -> _SettingOrigin:
@@ -152,7 +160,9 @@ def _idle_port_reasons(change: DeviceChange) -> Mapping[str, str]:
     }
 
 
-def _is_default(means: SettingsModule, sides: tuple[OpenedSettings, OpenedSettings], difference: Difference) -> bool:
+def _states_platform_default(
+    means: SettingsModule, sides: tuple[DeviceFileSettings, DeviceFileSettings], difference: FileSettingDifference
+) -> bool:
     """Whether a setting that one side has alone states the default of the platform's schema."""
     file, *words = difference.path
     side = sides[1 if difference.kind == "added" else 0]
@@ -161,7 +171,7 @@ def _is_default(means: SettingsModule, sides: tuple[OpenedSettings, OpenedSettin
 
 def _kinds_of_reading_changes(
     platform: str,
-    sides: tuple[OpenedSettings, OpenedSettings],
+    sides: tuple[DeviceFileSettings, DeviceFileSettings],
     paths: set[Path],
     own_readings: dict[int, DeviceReading],
 ) -> set[Literal["facts", "cables", "defaults"]]:
@@ -174,7 +184,10 @@ def _kinds_of_reading_changes(
     for position, (base_side, far_side) in enumerate((sides, sides[::-1])):
         if position not in own_readings:
             own_readings[position] = _read_files(platform, base_side.bundle)
-        was, device_reading = own_readings[position], _read_files(platform, base_side.taking(far_side, paths))
+        was, device_reading = (
+            own_readings[position],
+            _read_files(platform, base_side.files_with_settings_from(far_side, paths)),
+        )
         if next(differences(was.device, device_reading.device, whole_lists=True), None) is not None:
             otherwises.add("facts")
         elif was.derived.keys() != device_reading.derived.keys():
@@ -188,16 +201,16 @@ def _read_files(platform: str, files: Mapping[str, bytes]) -> DeviceReading:
     return platforms.reader(platform).read_device("", sources_of_files(files))
 
 
-def file_effects(
+def effects_by_file_part(
     change: DeviceChange,
     old_files: Mapping[str, bytes],
     new_files: Mapping[str, bytes],
-    file_differences: Sequence[Difference],
+    file_differences: Sequence[FileSettingDifference],
 ) -> Mapping[DifferenceHead, Effect]:
     """Return the effect of the platform's own tool on the switch per part; unknown where no table has it."""
     assert change.old is not None
     platform = change.old.platform
-    between = platforms.find_between(platform)
+    between = platforms.find_file_diff_editor(platform)
     try:
         edit = between(old_files, new_files, name=change.name) if between is not None else None
     except InputProblems:
@@ -219,15 +232,17 @@ def file_effects(
     return effects
 
 
-def _is_under_paths(step: Step, paths: Collection[Path]) -> bool:
+def _is_under_paths(step: PatchStep, paths: Collection[Path]) -> bool:
     """Whether a step is at one of some paths, or below it."""
     words = tuple(word.replace("~1", "/").replace("~0", "~") for word in step.path.split("/")[1:])
     return any(words[: len(path)] == path for path in paths)
 
 
-def _differences_by_head(platform: str, beside: Sequence[Difference]) -> Mapping[DifferenceHead, list[Difference]]:
+def _differences_by_head(
+    platform: str, beside: Sequence[FileSettingDifference]
+) -> Mapping[DifferenceHead, list[FileSettingDifference]]:
     """Return differences by the part of a file that they are in, those that are harmless apart."""
-    found_differences: dict[DifferenceHead, list[Difference]] = {}
+    found_differences: dict[DifferenceHead, list[FileSettingDifference]] = {}
     for difference in beside:
         found_differences.setdefault((difference_head(platform, difference), difference.harmless), []).append(
             difference
@@ -235,7 +250,7 @@ def _differences_by_head(platform: str, beside: Sequence[Difference]) -> Mapping
     return found_differences
 
 
-def difference_head(platform: str, difference: Difference) -> Path:
+def difference_head(platform: str, difference: FileSettingDifference) -> Path:
     """Return the file and the table, or part of the configuration, that a difference is in."""
     means = platforms.find_settings_reader(platform)
     return difference.path[: 1 + means.HEAD] if means is not None and not difference.line else difference.path[:1]
@@ -246,18 +261,18 @@ def group_unmodeled_changes(
     effects: Mapping[AlikeDifferences, Mapping[DifferenceHead, Effect]],
 ) -> Iterator[OutsideChange]:
     """Yield each part of files once, with all switches on which the same of it changes and does the same."""
-    switches_by_part: dict[tuple[Path, tuple[Difference, ...], Effect], list[str]] = {}
+    switches_by_part: dict[tuple[Path, tuple[FileSettingDifference, ...], Effect], list[str]] = {}
     for key, names in switches_by_change.items():
         platform, _, beside = key
         for (head, harmless), inside in _differences_by_head(platform, beside).items():
             keys = tuple(mask_secrets(platform, difference) for difference in inside)
-            at = mask_secrets(platform, Difference(head, "changed")).path
+            at = mask_secrets(platform, FileSettingDifference(head, "changed")).path
             switches_by_part.setdefault((at, keys, effects[key][head, harmless]), []).extend(names)
     for (head, keys, effect), names in switches_by_part.items():
         yield OutsideChange(devices=tuple(names), at=head, keys=keys, effect=effect)
 
 
-def mask_secrets(platform: str, difference: Difference) -> Difference:
+def mask_secrets(platform: str, difference: FileSettingDifference) -> FileSettingDifference:
     """Return a difference as reports have it: without the words of its path that are secrets."""
     means = platforms.find_settings_reader(platform)
     words = difference.path[1:]

@@ -10,21 +10,21 @@ from typing import Any
 from nodrop import platforms
 from nodrop.errors import InputProblems
 from nodrop.model.reading import Reading
-from nodrop.plan.effects import unchanged_files
+from nodrop.plan.effects import switch_files_if_unchanged
 from nodrop.plan.fact_groups import device_make
 from nodrop.plan.model import DeviceChange, Effect, OutsideChange
 from nodrop.plan.outside import (
     AlikeDifferences,
     DifferenceHead,
     ModeledSettings,
+    devices_keeping_their_os,
     difference_head,
-    file_effects,
+    effects_by_file_part,
     group_unmodeled_changes,
     mask_secrets,
-    remaining_devices,
 )
-from nodrop.platforms.kit.own_additions import adds_at_path, is_self_written_setting
-from nodrop.platforms.kit.settings import Difference, OpenedSettings, Path, SettingsModule
+from nodrop.platforms.kit.own_additions import is_self_written_setting, switch_writes_at_path
+from nodrop.platforms.kit.settings import DeviceFileSettings, FileSettingDifference, Path, SettingsModule
 
 
 def find_unmodeled_drift(
@@ -40,9 +40,11 @@ def find_unmodeled_drift(
     drifting: dict[AlikeDifferences, list[str]] = {}
     own_switches: dict[AlikeDifferences, list[str]] = {}
     effects: dict[AlikeDifferences, Mapping[DifferenceHead, Effect]] = {}
-    for device, change in remaining_devices(running_reading, wanted_reading, device_changes):
+    for device, change in devices_keeping_their_os(running_reading, wanted_reading, device_changes):
         name, platform = device.name, device.platform
-        sides = open_sides(platform, unchanged_files(running_reading, name), unchanged_files(wanted_reading, name))
+        sides = open_sides(
+            platform, switch_files_if_unchanged(running_reading, name), switch_files_if_unchanged(wanted_reading, name)
+        )
         if sides is None:
             continue
         differing, own_differences = _separate_self_written_settings(platform, sides)
@@ -50,8 +52,8 @@ def find_unmodeled_drift(
         key = (platform, device_make(change), beside)
         if beside:
             if key not in drifting:
-                result_files = sides[0].taking(sides[1], {difference.path for difference in beside})
-                effects[key] = file_effects(change, sides[0].bundle, result_files, beside)
+                result_files = sides[0].files_with_settings_from(sides[1], {difference.path for difference in beside})
+                effects[key] = effects_by_file_part(change, sides[0].bundle, result_files, beside)
             drifting.setdefault(key, []).append(name)
         if own_differences:
             own_switches.setdefault((platform, device_make(change), own_differences), []).append(name)
@@ -63,19 +65,21 @@ def find_unmodeled_drift(
 
 def open_sides(
     platform: str, running_files: Mapping[str, bytes] | None, intended_files: Mapping[str, bytes] | None
-) -> tuple[OpenedSettings, OpenedSettings] | None:
+) -> tuple[DeviceFileSettings, DeviceFileSettings] | None:
     """Return both sides' files, each with all settings in one; None where they have none, or cannot be read."""
     means = platforms.find_settings_reader(platform)
     if means is None or running_files is None or intended_files is None:
         return None
     try:
         (shown_files, runs), (files, wants) = means.merge_files(running_files), means.merge_files(intended_files)
-        return OpenedSettings(shown_files, means, runs), OpenedSettings(files, means, wants)
+        return DeviceFileSettings(shown_files, means, runs), DeviceFileSettings(files, means, wants)
     except InputProblems:
         return None
 
 
-def settings_between(platform: str, sides: tuple[OpenedSettings, OpenedSettings]) -> Iterator[Difference]:
+def differing_settings(
+    platform: str, sides: tuple[DeviceFileSettings, DeviceFileSettings]
+) -> Iterator[FileSettingDifference]:
     """Yield the settings that differ, without those that one side does not speak of, and secrets that both have."""
     means = platforms.find_settings_reader(platform)
     if means is None:
@@ -113,15 +117,15 @@ def apply_unmodeled_changes(
     paths = {
         difference.path
         for difference in differing
-        if difference.kind != "removed" or not adds_at_path(platform, difference.path[1:])
+        if difference.kind != "removed" or not switch_writes_at_path(platform, difference.path[1:])
     }
     try:
-        return OpenedSettings(running_files, means).taking(sides[1], paths)
+        return DeviceFileSettings(running_files, means).files_with_settings_from(sides[1], paths)
     except InputProblems:
         return running_files
 
 
-def find_remaining_settings(
+def find_settings_still_differing(
     platform: str,
     running_files: Mapping[str, bytes],
     intended_files: Mapping[str, bytes],
@@ -139,7 +143,10 @@ def find_remaining_settings(
 
 
 def _is_ignored_difference(
-    means: SettingsModule, difference: Difference, sides: tuple[OpenedSettings, OpenedSettings], words: Path
+    means: SettingsModule,
+    difference: FileSettingDifference,
+    sides: tuple[DeviceFileSettings, DeviceFileSettings],
+    words: Path,
 ) -> bool:
     trees = [side.trees[difference.path[0]] for side in sides]
     if difference.kind == "changed":
@@ -154,16 +161,16 @@ def _value_as_tree(value: object) -> object:
 
 
 def _separate_self_written_settings(
-    platform: str, sides: tuple[OpenedSettings, OpenedSettings]
-) -> tuple[tuple[Difference, ...], tuple[Difference, ...]]:
+    platform: str, sides: tuple[DeviceFileSettings, DeviceFileSettings]
+) -> tuple[tuple[FileSettingDifference, ...], tuple[FileSettingDifference, ...]]:
     """Return the differences, and those that the switch wrote by itself; rows that are both, setting by setting."""
-    differing: list[Difference] = []
-    own_differences: list[Difference] = []
-    for difference in settings_between(platform, sides):
+    differing: list[FileSettingDifference] = []
+    own_differences: list[FileSettingDifference] = []
+    for difference in differing_settings(platform, sides):
         file, *words = difference.path
         runs = None if difference.kind == "added" else _subtree_at(sides[0].trees[file], words)
         if difference.kind == "removed":
-            for path, is_own in _split_by_owner(platform, tuple(words), runs):
+            for path, is_own in _split_by_self_written(platform, tuple(words), runs):
                 (own_differences if is_own else differing).append(difference._replace(path=(file, *path)))
         elif difference.kind == "changed" and is_self_written_setting(platform, tuple(words), runs, overwrite=True):
             own_differences.append(difference)
@@ -178,10 +185,12 @@ def _subtree_at(tree: Any, words: Sequence[str]) -> object:
     return tree
 
 
-def _split_by_owner(platform: str, path: Path, value: object) -> list[tuple[Path, bool]]:
+def _split_by_self_written(platform: str, path: Path, value: object) -> list[tuple[Path, bool]]:
     """Return the settings at a path and below, merged where all or none are the switch's own, and whether they are."""
     if not isinstance(value, dict) or not value:
         return [(path, is_self_written_setting(platform, path, value))]
-    settings = [setting for key, inside in value.items() for setting in _split_by_owner(platform, (*path, key), inside)]
+    settings = [
+        setting for key, inside in value.items() for setting in _split_by_self_written(platform, (*path, key), inside)
+    ]
     kinds = {is_own for _, is_own in settings}
     return [(path, kinds.pop())] if len(kinds) == 1 else settings

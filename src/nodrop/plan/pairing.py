@@ -9,7 +9,7 @@ from nodrop.model.reading import Reading
 from nodrop.model.subject import natural_sort_key
 
 
-class Pair(NamedTuple):
+class OldAndNewFabric(NamedTuple):
     """A fabric as it is and as it will be; a side is a fabric without switches where only the other side has it."""
 
     old: Reading
@@ -18,7 +18,7 @@ class Pair(NamedTuple):
 
 def pair_fabrics(
     old_readings: Sequence[Reading], new_readings: Sequence[Reading], paths: tuple[str, str]
-) -> Iterator[Pair]:
+) -> Iterator[OldAndNewFabric]:
     """Yield fabrics by name; where each side has only one, these two are compared even if their names differ.
 
     Of an intent and its build in one tree the intent counts. Raise InputProblems where a tree, under its path, has two
@@ -29,10 +29,12 @@ def pair_fabrics(
     )
     if len(before) == len(after) == 1:
         (reading,), (other_reading,) = before.values(), after.values()
-        yield Pair(reading, other_reading)
+        yield OldAndNewFabric(reading, other_reading)
         return
     for name in sorted({*before, *after}, key=natural_sort_key):
-        yield Pair(before.get(name) or _empty_reading(name, after), after.get(name) or _empty_reading(name, before))
+        yield OldAndNewFabric(
+            before.get(name) or _empty_reading(name, after), after.get(name) or _empty_reading(name, before)
+        )
 
 
 def _empty_reading(name: str, other_readings: dict[str, Reading]) -> Reading:

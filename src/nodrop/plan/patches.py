@@ -11,19 +11,19 @@ from dataclasses import dataclass, field, replace
 
 from nodrop import platforms
 from nodrop.errors import InputProblems
-from nodrop.model.change import Change, Edit, ManualChange
+from nodrop.model.change import Change, EditResult, ManualChange
 from nodrop.model.compare import differences
 from nodrop.model.reading import Reading
 from nodrop.model.spelling import describe_value
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject, subject_text
 from nodrop.parallel import map_chunks
-from nodrop.plan.effects import stated_changes, unchanged_files, unique_lines
-from nodrop.plan.file_changes import edit_towards_files, find_missing_edits, parse_device
+from nodrop.plan.effects import changes_not_computed_by_switch, switch_files_if_unchanged, unique_lines
+from nodrop.plan.file_changes import edit_towards_files, find_pending_manual_steps, parse_device
 from nodrop.plan.model import ChangeRisk, ChangeScope, DeviceChange, OutsideChange, Plan, PortGroupChange, worst_risk
 from nodrop.plan.order import number_stages
-from nodrop.plan.outside_drift import apply_unmodeled_changes, find_remaining_settings
-from nodrop.plan.shares import ChangeShares
+from nodrop.plan.outside_drift import apply_unmodeled_changes, find_settings_still_differing
+from nodrop.plan.shares import ChangesByScope
 from nodrop.platforms.kit.editing import WantedSubjects, subject_of
 
 MANUAL_STEPS_FILE = "by-hand.txt"
@@ -41,7 +41,7 @@ _SWITCHES_PER_CHUNK = 8
 SwitchFiles = Mapping[str, bytes]
 
 
-def patch_file_names() -> tuple[str, ...]:
+def patch_file_patterns() -> tuple[str, ...]:
     """Return the names of all files that a patch of a switch can have, as patterns: steps have a number before them."""
     readers = map(platforms.reader, platforms.platform_names())
     platform_files = dict.fromkeys(
@@ -56,7 +56,7 @@ def patch_file_names() -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patch:
+class SwitchPatchFiles:
     """The files to give to one switch, by name, including the manual steps line by line."""
 
     device: str
@@ -69,7 +69,7 @@ class Patch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Task:
+class _PatchTask:
     name: str
     platform: str
     old: SwitchFiles | None
@@ -91,20 +91,20 @@ class _Task:
 
 def make_patches(
     plan: Plan, old_reading: Reading, new_reading: Reading, executor: Executor | None = None
-) -> Iterator[Patch]:
+) -> Iterator[SwitchPatchFiles]:
     """Yield the patch of every switch that comes, goes or changes; an executor works on several at a time.
 
     For a switch that is changed in several passes, yield a patch per pass, computed in the result of the previous pass.
     """
-    tasks: list[list[_Task]] = []
+    tasks: list[list[_PatchTask]] = []
     lines = manual_steps_by_switch(plan)
-    least = _worst_risk_by_switch(plan, lines)
+    least = _worst_manual_risk_by_switch(plan, lines)
     outer: dict[str, list[OutsideChange]] = {}
     for outside_part in plan.outside_model:
         for name in outside_part.devices:
             outer.setdefault(name, []).append(outside_part)
     staged = any(stage.scopes for stage in plan.order)
-    shares = ChangeShares(plan.devices, old_reading.fabric, new_reading.fabric)
+    shares = ChangesByScope(plan.devices, old_reading.fabric, new_reading.fabric)
     passes: dict[str, list[tuple[str, ChangeScope]]] = {}
     for turn, stage in number_stages(plan.order):
         for name in stage.devices:
@@ -112,19 +112,20 @@ def make_patches(
     for device in plan.devices:
         if device.kind != "changed":
             yield replace(
-                _build_whole_patch(device, unchanged_files(new_reading, device.name)), turn=passes[device.name][0][0]
+                _build_whole_patch(device, switch_files_if_unchanged(new_reading, device.name)),
+                turn=passes[device.name][0][0],
             )
             continue
         manual_lines = lines.get(device.name, {})
         tasks.append(
             [
-                _build_task(shares.part(device.name, share), turn, old_reading, manual_lines)
+                _build_task(shares.change_within_share(device.name, share), turn, old_reading, manual_lines)
                 for turn, share in passes[device.name]
             ]
         )
         tasks[-1][-1] = replace(
             tasks[-1][-1],
-            new=unchanged_files(new_reading, device.name),
+            new=switch_files_if_unchanged(new_reading, device.name),
             outer=outer.get(device.name, ()),
             exact=plan.exact,
             least=least.get(device.name, "none"),
@@ -133,13 +134,15 @@ def make_patches(
         yield from new_map_chunks
 
 
-def _build_task(device_change: DeviceChange, turn: str, old: Reading, manual_lines: Mapping[Subject, str]) -> _Task:
+def _build_task(
+    device_change: DeviceChange, turn: str, old: Reading, manual_lines: Mapping[Subject, str]
+) -> _PatchTask:
     assert device_change.old is not None
-    every = stated_changes(device_change)
-    return _Task(
+    every = changes_not_computed_by_switch(device_change)
+    return _PatchTask(
         name=device_change.name,
         platform=device_change.old.platform,
-        old=unchanged_files(old, device_change.name),
+        old=switch_files_if_unchanged(old, device_change.name),
         new=None,
         changes=tuple(change for change in every if change.subject not in manual_lines),
         by_hand=tuple(
@@ -151,9 +154,9 @@ def _build_task(device_change: DeviceChange, turn: str, old: Reading, manual_lin
     )
 
 
-def _build_patch_sequence(tasks: Sequence[_Task]) -> list[Patch]:
+def _build_patch_sequence(tasks: Sequence[_PatchTask]) -> list[SwitchPatchFiles]:
     """Return the patches of one switch, each in the files that the one before leaves."""
-    found_patches: list[Patch] = []
+    found_patches: list[SwitchPatchFiles] = []
     files = tasks[0].old
     for task in tasks:
         patch = _build_patch(replace(task, old=files))
@@ -182,7 +185,9 @@ def manual_steps_by_switch(plan: Plan) -> Mapping[str, Mapping[Subject, str]]:
     return lines_by_switch
 
 
-def _worst_risk_by_switch(plan: Plan, remaining_lines: Mapping[str, Mapping[Subject, str]]) -> Mapping[str, ChangeRisk]:
+def _worst_manual_risk_by_switch(
+    plan: Plan, remaining_lines: Mapping[str, Mapping[Subject, str]]
+) -> Mapping[str, ChangeRisk]:
     """Return the worst effect of the facts that are `remaining_lines`, by switch."""
     risks: dict[str, ChangeRisk] = {}
     for block in plan.changes:
@@ -195,7 +200,7 @@ def _worst_risk_by_switch(plan: Plan, remaining_lines: Mapping[str, Mapping[Subj
     return risks
 
 
-def _build_whole_patch(device_change: DeviceChange, new: SwitchFiles | None) -> Patch:
+def _build_whole_patch(device_change: DeviceChange, new: SwitchFiles | None) -> SwitchPatchFiles:
     """Return the files of a switch that comes or runs another system, or the manual steps for one that goes."""
     lines = {
         "added": ("these are the files of a new switch, whole",),
@@ -205,7 +210,7 @@ def _build_whole_patch(device_change: DeviceChange, new: SwitchFiles | None) -> 
         lines = ("the files of the new tree are not as they were read; ask for the patch again",)
     files = {} if device_change.kind == "removed" else dict(new or {})
     remaining_lines = () if device_change.kind == "added" and new is not None else lines
-    return Patch(
+    return SwitchPatchFiles(
         device=device_change.name,
         files=files | _make_manual_steps_file(remaining_lines),
         result=files,
@@ -217,13 +222,13 @@ def _make_manual_steps_file(lines: Sequence[str]) -> dict[str, bytes]:
     return {MANUAL_STEPS_FILE: "".join(f"{line}\n" for line in lines).encode()} if lines else {}
 
 
-def _build_patch(task: _Task) -> Patch:
+def _build_patch(task: _PatchTask) -> SwitchPatchFiles:
     """Return the patch that takes a switch's files to the stated changes, and to nothing else."""
     old, edit = task.old, _edit_files(task, task.changes)
     if edit is None or old is None:
         lines = [manual_step.line for manual_step in task.by_hand]
         lines += [f"{subject_text(change.subject)}: nodrop does not change these files" for change in task.changes]
-        return Patch(device=task.name, files=_make_manual_steps_file(lines), by_hand=tuple(lines))
+        return SwitchPatchFiles(device=task.name, files=_make_manual_steps_file(lines), by_hand=tuple(lines))
     edit, astray = _undo_side_effects(task, old, edit)
     whole_files = _edit_to_new_files(task, old, edit)
     if whole_files is not None:
@@ -232,11 +237,11 @@ def _build_patch(task: _Task) -> Patch:
     result = {**old, **edit.files}
     files = {name: form.encode() for name, form in edit.forms.items()}
     complete_files = {name: raw for name, raw in edit.files.items() if name != patched}
-    remaining_steps = list(find_missing_edits((*edit.by_hand, *task.by_hand), task.platform, task.name, result))
+    remaining_steps = list(find_pending_manual_steps((*edit.by_hand, *task.by_hand), task.platform, task.name, result))
     rewritten = whole_files is not None and task.exact
     if (remaining_steps or rewritten) and task.new is not None:
         besides = {name: raw for name, raw in task.new.items() if name != patched and result.get(name) != raw}
-        later_steps = list(find_missing_edits(remaining_steps, task.platform, task.name, {**result, **besides}))
+        later_steps = list(find_pending_manual_steps(remaining_steps, task.platform, task.name, {**result, **besides}))
         if len(later_steps) < len(remaining_steps) or rewritten:
             remaining_steps, complete_files = later_steps, {**complete_files, **besides}
     result |= complete_files
@@ -250,7 +255,7 @@ def _build_patch(task: _Task) -> Patch:
     if (remaining_steps or astray) and task.new is not None and patched in task.new:
         complete_files[patched] = task.new[patched]
         lines.append(f"or load {patched}, which is that of the new tree, whole, and nothing else of this")
-    return Patch(
+    return SwitchPatchFiles(
         device=task.name,
         files=files | complete_files | _make_manual_steps_file(lines),
         result=result,
@@ -258,7 +263,7 @@ def _build_patch(task: _Task) -> Patch:
     )
 
 
-def _edit_to_new_files(task: _Task, old: SwitchFiles, facts: Edit) -> Edit | None:
+def _edit_to_new_files(task: _PatchTask, old: SwitchFiles, facts: EditResult) -> EditResult | None:
     """Return the edit that makes the new files, or, for running files, the facts and the other intended settings."""
     if task.new is None or not (task.exact or task.outer):
         return None
@@ -271,10 +276,10 @@ def _edit_to_new_files(task: _Task, old: SwitchFiles, facts: Edit) -> Edit | Non
     return edit_towards_files(task.platform, task.name, old, new, facts, least=least)
 
 
-def _unpatched_differences(task: _Task, result: SwitchFiles) -> Iterator[str]:
+def _unpatched_differences(task: _PatchTask, result: SwitchFiles) -> Iterator[str]:
     """Yield the differences of the new files that are no facts and that no patch makes."""
     if task.new is not None and not task.exact:
-        for words in find_remaining_settings(task.platform, result, task.new, task.outer):
+        for words in find_settings_still_differing(task.platform, result, task.new, task.outer):
             yield f"{' '.join(words)}: left as it runs, to be set by hand"
         return
     for change in task.outer:
@@ -283,28 +288,30 @@ def _unpatched_differences(task: _Task, result: SwitchFiles) -> Iterator[str]:
             yield f"{' '.join(change.at[1:]) or file}: nodrop changes facts of its model alone here; see the new {file}"
 
 
-def _edit_files(task: _Task, changes: Sequence[Change]) -> Edit | None:
+def _edit_files(task: _PatchTask, changes: Sequence[Change]) -> EditResult | None:
     editor = platforms.find_editor(task.platform)
     if editor is None or task.old is None:
         return None
     try:
-        return editor.edit(task.old, changes, name=task.name) if changes else Edit()
+        return editor.edit(task.old, changes, name=task.name) if changes else EditResult()
     except InputProblems:
         return None
 
 
-def _undo_side_effects(task: _Task, old: SwitchFiles, edit: Edit) -> tuple[Edit, list[str]]:
+def _undo_side_effects(task: _PatchTask, old: SwitchFiles, edit: EditResult) -> tuple[EditResult, list[str]]:
     """Return an edit without side effects on settings that stay in the new files, and the remaining side effects.
 
     A platform also changes other settings in the same field as a change (both directions of pause) unless the changes
     include them: then the settings that must stay are among the changes.
     """
-    astray = list(_unintended_changes(task, old, edit))
+    astray = list(_corrections_of_unintended_changes(task, old, edit))
     if not astray:
         return edit, []
     again = _edit_files(task, [*task.changes, *astray])
     if again is not None and len(again.by_hand) <= len(edit.by_hand):
-        return again, [_describe_stray_change(change) for change in _unintended_changes(task, old, again)]
+        return again, [
+            _describe_stray_change(change) for change in _corrections_of_unintended_changes(task, old, again)
+        ]
     return edit, [_describe_stray_change(change) for change in astray]
 
 
@@ -313,7 +320,7 @@ def _describe_stray_change(change: Change) -> str:
     return f"{subject_text(change.subject)}: the patch changes it along with others, and it is to stay {new}"
 
 
-def _unintended_changes(task: _Task, old: SwitchFiles, edit: Edit) -> Iterator[Change]:
+def _corrections_of_unintended_changes(task: _PatchTask, old: SwitchFiles, edit: EditResult) -> Iterator[Change]:
     """Yield the unintended differences from the new files, with the required values."""
     if task.new is None:
         return

@@ -11,17 +11,17 @@ from nodrop.plan.facts import DeviceComparison, compare_fabric_facts
 from nodrop.plan.model import (
     CHANGE_RISKS,
     ChangedAndUnstatedEntries,
+    ChangedFactGroup,
     ChangeRisk,
     CombinedImpact,
     DeviceChange,
     Effect,
-    FactGroup,
     OutsideChange,
     Plan,
     worst_risk,
 )
 from nodrop.plan.order import order_into_stages
-from nodrop.plan.outside import find_unmodeled_changes, remaining_devices
+from nodrop.plan.outside import devices_keeping_their_os, find_unmodeled_changes
 
 
 def plan(old_reading: Reading, new_reading: Reading) -> Plan:
@@ -72,17 +72,17 @@ def build_plan(
         if device_change.parts or device_change.kind != "changed" or device_change.name in outer
     ]
     changes = sorted(
-        [*changes, *_changes_outside_model(old_reading, new_reading, changes, outer)],
+        [*changes, *_devices_changed_only_outside_model(old_reading, new_reading, changes, outer)],
         key=lambda device_change: natural_sort_key(device_change.name),
     )
     stated, unsaid = of_fabric
     effects = ChangeEffects(old_reading, changes, new_reading if exact else None, outer)
     facts = [
-        *([FactGroup(devices=(), ports=(), facts=tuple(merge_entries(stated)))] if stated else []),
+        *([ChangedFactGroup(devices=(), ports=(), facts=tuple(merge_entries(stated)))] if stated else []),
         *(effects.add_effects(fact) for fact in group_facts(changes)),
     ]
     silent = [
-        *([FactGroup(devices=(), ports=(), facts=tuple(merge_entries(unsaid)))] if unsaid else []),
+        *([ChangedFactGroup(devices=(), ports=(), facts=tuple(merge_entries(unsaid)))] if unsaid else []),
         *group_facts(device_changes, "not_compared"),
     ]
     worsts: dict[str, ChangeRisk] = {
@@ -97,11 +97,11 @@ def build_plan(
             worsts[name] = worst_risk((worsts[name], block_risk))
     together: dict[Effect, list[str]] = {}
     for change in (device_change for device_change in changes if device_change.parts):
-        effect = effects.together(change)
+        effect = effects.effect_of_whole_change(change)
         if CHANGE_RISKS.index(effect.risk) > CHANGE_RISKS.index(worsts[change.name]):
             worsts[change.name] = effect.risk
             together.setdefault(effect, []).append(change.name)
-        if (moved := effects.regrouped(change)) is not None:
+        if (moved := effects.effect_of_regrouped_sessions(change)) is not None:
             worsts[change.name] = worst_risk((worsts[change.name], moved.risk))
             together.setdefault(moved, []).append(change.name)
     new_plan = Plan(
@@ -122,13 +122,13 @@ def build_plan(
     return replace(new_plan, order=order_into_stages(changes, new_reading.fabric))
 
 
-def _changes_outside_model(
+def _devices_changed_only_outside_model(
     old: Reading, new: Reading, changes: Sequence[DeviceChange], names: Collection[str]
 ) -> Iterator[DeviceChange]:
     """Yield the switches that change only outside of the model."""
     remaining_names = set(names) - {change.name for change in changes}
     return (
         device_change
-        for _, device_change in remaining_devices(old, new, changes)
+        for _, device_change in devices_keeping_their_os(old, new, changes)
         if device_change.name in remaining_names
     )

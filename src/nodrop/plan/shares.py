@@ -17,7 +17,7 @@ _WATCHDOG_FIELDS = frozenset(field_names(Device, QosProfile, aspect="watchdog"))
 _PFC_PRIORITY_FIELDS = frozenset({"pfc_rx_priorities", "pfc_tx_priorities"})
 
 
-class ChangeShares:
+class ChangesByScope:
     """The changes of a plan, a share of them at a time; `old` and `new` show where ports and sessions lead."""
 
     def __init__(self, changes: Sequence[DeviceChange], old: Fabric, new: Fabric) -> None:
@@ -38,9 +38,9 @@ class ChangeShares:
 
     def any(self, name: str, change_share: ChangeScope) -> bool:
         """Whether any of a switch's changes is among those."""
-        return bool(self.part(name, change_share).parts)
+        return bool(self.change_within_share(name, change_share).parts)
 
-    def part(self, name: str, share: ChangeScope) -> DeviceChange:
+    def change_within_share(self, name: str, share: ChangeScope) -> DeviceChange:
         """Return what becomes of a switch by no more than a share of its changes."""
         change = self._changes[name]
         if share == ChangeScope():
@@ -62,17 +62,17 @@ class ChangeShares:
         )
         return replace(change, parts=tuple(shared_parts))
 
-    def ends(self, name: str) -> set[str | None]:
+    def far_nodes_of_changes(self, name: str) -> set[str | None]:
         """Return the switches and hosts that the changes of a switch lead to; None for changes that lead to none."""
         found_ends: set[str | None] = set()
         for changed_part in self._changes[name].parts:
             if changed_part.ports:
                 found_ends.update(self._far.get(End(name, port)) for port in changed_part.ports)
             else:
-                found_ends.update(self.end(name, entry.path) for entry in changed_part.entries)
+                found_ends.update(self.far_node_of_path(name, entry.path) for entry in changed_part.entries)
         return found_ends
 
-    def device(self, name: str, done: Iterable[ChangeScope]) -> Device | None:
+    def device_after_shares(self, name: str, done: Iterable[ChangeScope]) -> Device | None:
         """Return a switch after shares of its changes; None where there is none, before it comes or after it went.
 
         One that comes or goes, or runs another system afterwards, does so as a whole.
@@ -94,9 +94,9 @@ class ChangeShares:
     def _share_takes_change(self, name: str, share: ChangeScope, path: Subject, old: object, new: object) -> bool:
         match share.kind:
             case "towards":
-                return self.end(name, path) in share.ends
+                return self.far_node_of_path(name, path) in share.ends
             case "elsewhere":
-                return self.end(name, path) not in share.ends
+                return self.far_node_of_path(name, path) not in share.ends
             case "guarding":
                 return _is_watchdog_path(path) and new is not None
             case "unguarded":
@@ -108,7 +108,7 @@ class ChangeShares:
             case "all":
                 return True
 
-    def end(self, name: str, path: Subject) -> str | None:
+    def far_node_of_path(self, name: str, path: Subject) -> str | None:
         """Return the switch or host that a port or session of a switch leads to."""
         match path:
             case ("interfaces", port, *_):

@@ -9,10 +9,10 @@ from nodrop.model.fabric import Device, End, Link
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.states import known_rows, surely_off
-from nodrop.model.subject import FABRIC_HEAD, Subject, cable_ends, natural_sort_key
-from nodrop.plan.model import ChangeScope, DeviceChange, HazardTime, Stage
-from nodrop.plan.order import group_stages
-from nodrop.plan.shares import ChangeShares
+from nodrop.model.subject import FABRIC_HEAD, Subject, ends_of_cable_key, natural_sort_key
+from nodrop.plan.model import ChangeScope, DeviceChange, HazardTime, RolloutStage
+from nodrop.plan.order import group_consecutive_stages
+from nodrop.plan.shares import ChangesByScope
 
 DoneScopesBySwitch = Mapping[str, frozenset[ChangeScope]]
 """What has been changed so far of each switch that has been begun with."""
@@ -27,7 +27,7 @@ class RolloutMoment(NamedTuple):
     done: DoneScopesBySwitch
 
 
-def scopes_done_after(rollout_stages: Sequence[Stage]) -> DoneScopesBySwitch:
+def scopes_done_after(rollout_stages: Sequence[RolloutStage]) -> DoneScopesBySwitch:
     """Return the changes made once stages are through."""
     shares: dict[str, frozenset[ChangeScope]] = {}
     for stage in rollout_stages:
@@ -36,7 +36,9 @@ def scopes_done_after(rollout_stages: Sequence[Stage]) -> DoneScopesBySwitch:
     return shares
 
 
-def rollout_moments(rollout_stages: Sequence[Stage], added: Collection[str] = ()) -> tuple[list[RolloutMoment], int]:
+def rollout_moments(
+    rollout_stages: Sequence[RolloutStage], added: Collection[str] = ()
+) -> tuple[list[RolloutMoment], int]:
     """Return the times between stages and within them, and how many others are like these.
 
     Of switches that go one after the other for one reason, the times after the first, one in the middle and the last
@@ -45,7 +47,7 @@ def rollout_moments(rollout_stages: Sequence[Stage], added: Collection[str] = ()
     """
     chosen: list[int] = []
     begun = 0
-    for run in group_stages(rollout_stages):
+    for run in group_consecutive_stages(rollout_stages):
         chosen += sorted({begun, begun + len(run) // 2, begun + len(run) - 1})
         begun += len(run)
     found_moments = [
@@ -73,7 +75,7 @@ class RolloutStates:
     """
 
     def __init__(
-        self, changes: Sequence[DeviceChange], old: Reading, new: Reading, shares: ChangeShares, *, near: bool = False
+        self, changes: Sequence[DeviceChange], old: Reading, new: Reading, shares: ChangesByScope, *, near: bool = False
     ) -> None:
         self._changes = {change.name: change for change in changes}
         self._sides: Mapping[StatedSide, Reading] = {"old": old, "new": new}
@@ -81,7 +83,7 @@ class RolloutStates:
         self._near = near
         self._known_passing: dict[Subject, bool] = {}
 
-    def at(self, done: DoneScopesBySwitch, stated: StatedSide) -> Reading:
+    def reading_after_changes(self, done: DoneScopesBySwitch, stated: StatedSide) -> Reading:
         """Return the fabric with the changes of `done` made.
 
         `stated` is the side that mode, classes, hosts and policy are taken from. A cable that is removed stays until
@@ -93,7 +95,7 @@ class RolloutStates:
             if self._relevant_names is None or name in self._relevant_names
         }
         for name in self._changes:
-            device = self._shares.device(name, done.get(name, ()))
+            device = self._shares.device_after_shares(name, done.get(name, ()))
             if device is not None:
                 devices[name] = device
         side = self._sides[stated]
@@ -135,12 +137,12 @@ class RolloutStates:
         return by_switch
 
     @cached_property
-    def every(self) -> DoneScopesBySwitch:
+    def all_changes_done(self) -> DoneScopesBySwitch:
         """Return all changes of the plan as done."""
         return {name: frozenset({ChangeScope()}) for name in self._changes}
 
     @cached_property
-    def size(self) -> int:
+    def max_switch_count(self) -> int:
         """How many switches a state has, at the most."""
         return len(self._changes) + len(
             self._unchanged_devices if self._relevant_names is None else self._relevant_names - self._changes.keys()
@@ -196,7 +198,7 @@ class RolloutStates:
             for name, side in self._sides.items()
         }
 
-    def passing(self, subject: Subject) -> bool:
+    def comes_or_goes_whole(self, subject: Subject) -> bool:
         """Whether a part comes or goes as a whole, with its switch or alone, and so carries nothing meanwhile.
 
         A port that is shut at either end of the plan comes or goes too.
@@ -208,15 +210,15 @@ class RolloutStates:
     def _find_passing(self, subject: Subject) -> bool:
         match subject:
             case (root, "links", cable) if root == FABRIC_HEAD:
-                nodes = {end.node for end in cable_ends(cable)}
+                nodes = {end.node for end in ends_of_cable_key(cable)}
                 return not self._added_or_removed_switches.isdisjoint(nodes) or cable in self._changed_cables
             case (name, *path) if name in self._changes:
                 change = self._changes[name]
-                below = _storage_path(path)
+                below = _model_path_below_device(path)
                 if (
                     change.old is None
                     or change.new is None
-                    or self._shares.end(name, below) in self._added_or_removed_switches
+                    or self._shares.far_node_of_path(name, below) in self._added_or_removed_switches
                 ):
                     return True
                 return any(_is_in_service(device, below) is False for device in (change.old, change.new))
@@ -236,13 +238,13 @@ class RolloutStates:
         """Whether a part is a cable or session between switches that are all in `device_names`."""
         match subject:
             case (root, "links", cable) if root == FABRIC_HEAD:
-                return {end.node for end in cable_ends(cable)} <= set(device_names)
+                return {end.node for end in ends_of_cable_key(cable)} <= set(device_names)
             case (name, "@neighbors" | "@vrf_bgp", *_) if name in device_names:
-                return self._shares.end(name, _storage_path(subject[1:])) in device_names
+                return self._shares.far_node_of_path(name, _model_path_below_device(subject[1:])) in device_names
         return False
 
 
-def _storage_path(below: Sequence[str]) -> Subject:
+def _model_path_below_device(below: Sequence[str]) -> Subject:
     """Return where a part of a switch is stored: a port among interfaces, a session in its process."""
     match below:
         case ("@neighbors", *rest):

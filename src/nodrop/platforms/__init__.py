@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from nodrop.errors import Problem
-from nodrop.model.change import Change, Edit
+from nodrop.model.change import Change, EditResult
 from nodrop.model.fabric import Device, Extra, Port
 from nodrop.model.index import Index
 from nodrop.model.reading import DeviceReading, FilePlace, Source
@@ -15,7 +15,7 @@ from nodrop.model.subject import Subject
 from nodrop.platforms.kit.artifact import Artifact, BatfishTables, FirstApplyDisruption
 from nodrop.platforms.kit.editing import RetryBudget
 from nodrop.platforms.kit.settings import SettingsModule
-from nodrop.syntax.comments import Comment, CommentSyntax
+from nodrop.syntax.comments import CommentSyntax, NodropComment
 from nodrop.syntax.comments import find_nodrop_comments as found_comments
 from nodrop.syntax.yaml import parse_yaml
 
@@ -24,7 +24,7 @@ HOSTS_PLATFORM = "hosts"
 """The folder of what is no switch: files that say how NICs are set, which have places like any other."""
 
 
-class Reader(Protocol):
+class ReaderModule(Protocol):
     """A platform's `reader.py`."""
 
     CANONICAL_FILES: tuple[str, ...]
@@ -43,14 +43,14 @@ class Reader(Protocol):
         """Read a device from its files; `name` is used where they state no hostname."""
 
 
-class Writer(Protocol):
+class WriterModule(Protocol):
     """A platform's `writer.py`."""
 
     def write(self, device: Device, index: Index) -> tuple[Artifact, ...]:
         """Return the files of a device of the indexed fabric; Unsupported where the platform cannot express it."""
 
 
-class Editor(Protocol):
+class EditorModule(Protocol):
     """A platform's `edit.py`."""
 
     def edit(
@@ -60,7 +60,7 @@ class Editor(Protocol):
         *,
         name: str = "",
         budget: RetryBudget | None = None,
-    ) -> Edit:
+    ) -> EditResult:
         """Change a device's files, given by canonical name, only as the changes require.
 
         Edits that share a budget together try no more than that; changes not tried are left to be made by hand.
@@ -70,7 +70,7 @@ class Editor(Protocol):
 class FileDiffEditor(Protocol):
     """Of a platform's `edit.py`, where there is one."""
 
-    def __call__(self, old: Mapping[str, bytes], new: Mapping[str, bytes], *, name: str = "") -> Edit | None:
+    def __call__(self, old: Mapping[str, bytes], new: Mapping[str, bytes], *, name: str = "") -> EditResult | None:
         """Return the edit that takes a device's old files to new ones; None where no patch changes a difference."""
 
 
@@ -126,9 +126,9 @@ def _import_package(platform: str) -> Any:
     return importlib.import_module(f"nodrop.platforms.{platform}")
 
 
-def reader(platform: str) -> Reader:
+def reader(platform: str) -> ReaderModule:
     """Return a platform's reader; KeyError where there is no such platform."""
-    return cast("Reader", _import_module(platform, "reader"))
+    return cast("ReaderModule", _import_module(platform, "reader"))
 
 
 def main_config_file(platform: str, config_files: Mapping[str, bytes]) -> str:
@@ -140,9 +140,9 @@ def main_config_file(platform: str, config_files: Mapping[str, bytes]) -> str:
     return usual if usual in config_files else next(iter(config_files), usual)
 
 
-def writer_of_platform(platform: str) -> Writer:
+def writer_of_platform(platform: str) -> WriterModule:
     """Return a platform's writer; KeyError where there is no such platform."""
-    return cast("Writer", _import_module(platform, "writer"))
+    return cast("WriterModule", _import_module(platform, "writer"))
 
 
 @lru_cache(maxsize=65536)
@@ -186,18 +186,18 @@ def additions_of_platform(platform: str) -> AdditionsModule:
 
 
 @cache
-def find_editor(platform: str) -> Editor | None:
+def find_editor(platform: str) -> EditorModule | None:
     """Return what changes a platform's given files; None where all is done by hand. KeyError: no such platform."""
     if platform not in platform_names():
         raise KeyError(platform)
     return (
-        cast("Editor", _import_module(platform, "edit"))
+        cast("EditorModule", _import_module(platform, "edit"))
         if (_PLATFORMS_FOLDER / platform / "edit.py").exists()
         else None
     )
 
 
-class CommandLines(Protocol):
+class CommandLinesModule(Protocol):
     """A platform's `command_lines.py`: how changes are typed on a running switch, many ports at once."""
 
     LANGUAGE_TITLE: str
@@ -213,7 +213,7 @@ class CommandLines(Protocol):
     def for_ports(self, command: str, ports: Sequence[str]) -> tuple[str, ...]:
         """Return a command with its slot filled by ports, in as few lines as the platform allows."""
 
-    def of_edit(self, bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:
+    def of_edit(self, bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:
         """Return the commands that make an edit of a device's files, given by canonical name, on the running switch."""
 
 
@@ -229,9 +229,9 @@ def languages_of(device: Device) -> tuple[str, ...]:
     return own(device) if own is not None else (device.platform,)
 
 
-def command_lines(language: str) -> CommandLines:
+def command_lines(language: str) -> CommandLinesModule:
     """Return how commands are typed in a language of `command_languages`."""
-    return cast("CommandLines", importlib.import_module(f"nodrop.platforms.{language}.command_lines"))
+    return cast("CommandLinesModule", importlib.import_module(f"nodrop.platforms.{language}.command_lines"))
 
 
 def open_contexts_once(language: str, lines: Sequence[str]) -> tuple[str, ...]:
@@ -252,7 +252,7 @@ def would_refuse_commands(
     return check is not None and bool(check(commands, read_files))
 
 
-def lines_on_device(device: Device, language: str, lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+def lines_as_typed_on_device(device: Device, language: str, lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """Return what takes lines of a language on a device, and the lines as they are typed there.
 
     A platform that leads to another language's shell has `lines_through_shell(lines, device)`.
@@ -270,7 +270,7 @@ def fit_commands(language: str, lines: Sequence[str], read_files: Callable[[], M
 
 
 def states_during_edit(
-    platform: str, config_files: Mapping[str, bytes], edit: Edit
+    platform: str, config_files: Mapping[str, bytes], edit: EditResult
 ) -> Iterator[tuple[str, Mapping[str, bytes]]]:
     """Yield the states of a running switch while its own tool makes an edit: the last step done, and its files.
 
@@ -280,7 +280,7 @@ def states_during_edit(
         yield from _import_module(platform, "applying").states(config_files, edit)
 
 
-def find_between(platform: str) -> FileDiffEditor | None:
+def find_file_diff_editor(platform: str) -> FileDiffEditor | None:
     """Return what takes old files of a platform to new ones; None where it has nothing of the kind."""
     return cast("FileDiffEditor | None", getattr(find_editor(platform), "between", None))
 
@@ -313,7 +313,7 @@ def make_place_finder(platform: str, config_files: Mapping[str, bytes]) -> Calla
     return cast("Callable[[Subject], FilePlace | None]", _import_module(platform, "places").where(config_files))
 
 
-def access_paths(platform: str, subject: Subject) -> Iterator[tuple[str, ...]]:
+def access_list_paths(platform: str, subject: Subject) -> Iterator[tuple[str, ...]]:
     """Yield the paths at which a written platform states part of an access list, the most exact first.
 
     The part is what follows `@access_lists` in a subject: the name of the list, and a part of it.
@@ -345,7 +345,7 @@ class StagedModule(Protocol):
 
 
 @cache
-def find_staged(platform: str) -> StagedModule | None:
+def find_staged_module(platform: str) -> StagedModule | None:
     """Return how a platform's stages are compared with its state; None where it has none."""
     return (
         cast("StagedModule", _import_module(platform, "staged"))
@@ -354,7 +354,7 @@ def find_staged(platform: str) -> StagedModule | None:
     )
 
 
-def supplied_parts(platform: str, config_files: Mapping[str, bytes]) -> Mapping[tuple[str, str], str]:
+def parts_missing_from_startup_file(platform: str, config_files: Mapping[str, bytes]) -> Mapping[tuple[str, str], str]:
     """Return the parts missing from the file that a switch starts with: (file, part), with how a switch gets them.
 
     The files are given by canonical name. Empty where all files of a platform count alike.
@@ -377,7 +377,7 @@ def batfish_tables(
     return cast("BatfishTables | None", device_tables)
 
 
-def nodrop_comments(platform: str, name: str, file_content: bytes) -> list[Comment]:
+def nodrop_comments(platform: str, name: str, file_content: bytes) -> list[NodropComment]:
     """Return the comments of a device's file that speak to nodrop; `name` is its canonical name."""
     if b"nodrop:" not in file_content:
         return []
@@ -386,7 +386,7 @@ def nodrop_comments(platform: str, name: str, file_content: bytes) -> list[Comme
 
 
 @cache
-def applicable_rules(platform: str) -> frozenset[str]:
+def rules_for_read_only_platform(platform: str) -> frozenset[str]:
     """Return the rules whose faults a platform's reader can show, of a platform that is only read; else none.
 
     `tests/rules/test_read_platforms.py` computes them from their examples and what the reader supplies.

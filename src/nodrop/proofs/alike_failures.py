@@ -8,26 +8,26 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from nodrop.model.fabric import End
-from nodrop.proofs.dependencies import Traffic
+from nodrop.proofs.dependencies import TrafficAtRouters
 from nodrop.proofs.exchanges import AlikeCables
 from nodrop.proofs.forwarding import Forwarding
-from nodrop.proofs.invariants import Invariants
+from nodrop.proofs.invariants import DeadlockFreedomConditions
 from nodrop.proofs.tie_order import TieOrder
 from nodrop.routing import ControlPlane
 from nodrop.routing.adverts import PathAttributes
-from nodrop.routing.agreement import may_be_multihop
+from nodrop.routing.agreement import may_reach_neighbor_over_routers
 from nodrop.routing.failed import FailedState
 from nodrop.routing.failures import FailureAnalysis
 from nodrop.routing.policy import GRACEFUL_SHUTDOWN_COMMUNITY
 from nodrop.routing.prefix_limits import has_prefix_limit
 from nodrop.routing.prefixes import AddressFamily
-from nodrop.routing.speakers import BgpSpeaker, FamilyWorld
+from nodrop.routing.speakers import BgpSpeaker, FamilySpeakers
 
 
 class AlikeFailures:
     """The classes of the failures of single cables and switches of a fabric."""
 
-    def __init__(self, traffic: Traffic, invariants: Invariants) -> None:
+    def __init__(self, traffic: TrafficAtRouters, invariants: DeadlockFreedomConditions) -> None:
         """Find them; `has_classes` is whether exchanges say anything about the fabric."""
         self._traffic, self._plane = traffic, traffic.forwarding.plane
         self._hosts = traffic.forwarding.hosts_by_family()
@@ -78,7 +78,7 @@ def is_order_free(forwarding: Forwarding) -> bool:
     )
 
 
-def _decides_by_paths_alone(plane: ControlPlane, invariants: Invariants) -> bool:
+def _decides_by_paths_alone(plane: ControlPlane, invariants: DeadlockFreedomConditions) -> bool:
     """Whether sessions, prefixes and the length of AS paths decide all routes, whatever fails."""
     if invariants.outer or any(one.reason in ("static", "inside", "default") for one in invariants.obstacles):
         return False
@@ -86,14 +86,16 @@ def _decides_by_paths_alone(plane: ControlPlane, invariants: Invariants) -> bool
         return False
     for session in plane.sessions:
         sides = (session.a, session.b)
-        if session.far or any(may_be_multihop(plane.routers[side.router], side.neighbor) for side in sides):
+        if session.far or any(
+            may_reach_neighbor_over_routers(plane.routers[side.router], side.neighbor) for side in sides
+        ):
             return False
     if any(has_prefix_limit(neighbor) for router in plane.routers for neighbor in router.neighbors):
         return False
     return all(_is_plain_world(plane.of(family).world) for family in plane.families)
 
 
-def _is_plain_world(world: FamilyWorld) -> bool:
+def _is_plain_world(world: FamilySpeakers) -> bool:
     policies = {
         policy
         for speaker in world.speakers.values()

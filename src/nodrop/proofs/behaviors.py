@@ -14,7 +14,7 @@ PRIORITY_GROUP_COUNT = 8
 """Priority groups and PFC priorities of a port (IEEE 802.1Q)."""
 
 
-class Behavior(NamedTuple):
+class PortBehavior(NamedTuple):
     """What a port does: `tc` by DSCP and `group` by traffic class as packets enter, the rest as they leave.
 
     `dscp` is the DSCP that is written by traffic class, None where it is kept. `pauses` has the PFC priorities that a
@@ -42,13 +42,13 @@ class Behavior(NamedTuple):
         return dscp if written is None else written
 
 
-LOSSY_BEHAVIOR = Behavior(
+LOSSY_BEHAVIOR = PortBehavior(
     (0,) * DSCP_COUNT, (0,) * TRAFFIC_CLASS_COUNT, (0,) * TRAFFIC_CLASS_COUNT, (None,) * TRAFFIC_CLASS_COUNT, {}, {}
 )
 """A port without QoS: no priority group pauses anybody."""
 
 
-def behavior_of(qos: QosProfile | None | Unknown) -> Behavior:
+def lossless_behavior_of_profile(qos: QosProfile | None | Unknown) -> PortBehavior:
     """Return the behavior of a QoS profile; UnknownFact names a fact that is missing."""
     profile = require_fact(qos, "interface.qos")
     if profile is None:
@@ -56,7 +56,7 @@ def behavior_of(qos: QosProfile | None | Unknown) -> Behavior:
     if require_fact(profile.trust, "interface.qos.trust") == "pcp":
         raise UnknownFact("the PCP of packets")
     written = require_fact(profile.tc_to_dscp, "interface.qos.tc_to_dscp")
-    return Behavior(
+    return PortBehavior(
         tuple(effects.tc_of_dscp(profile, dscp) for dscp in range(DSCP_COUNT)),
         tuple(effects.group_of_tc(profile, tc) for tc in range(TRAFFIC_CLASS_COUNT)),
         tuple(effects.queue_of_tc(profile, tc) for tc in range(TRAFFIC_CLASS_COUNT)),
@@ -66,11 +66,11 @@ def behavior_of(qos: QosProfile | None | Unknown) -> Behavior:
             for group in range(PRIORITY_GROUP_COUNT)
             if (paused := effects.pausing_priorities_of_group(profile, group))
         },
-        dict(_stopped_queues(profile)),
+        dict(_queues_stopped_by_pause(profile)),
     )
 
 
-def _stopped_queues(profile: QosProfile) -> Iterator[tuple[int, int]]:
+def _queues_stopped_by_pause(profile: QosProfile) -> Iterator[tuple[int, int]]:
     """Yield the priorities whose pause the port obeys, each with the queue that it stops."""
     table = require_fact(profile.pfc_to_queue, "interface.qos.pfc_to_queue")
     for priority in require_fact(profile.pfc_rx_priorities, "interface.qos.pfc_rx_priorities"):
@@ -79,23 +79,23 @@ def _stopped_queues(profile: QosProfile) -> Iterator[tuple[int, int]]:
             yield priority, queue
 
 
-class Behaviors:
+class DistinctPortBehaviors:
     """The distinct behaviors of a fabric's ports, numbered; equal ones are one, and profiles are read once."""
 
     def __init__(self) -> None:
-        self.all: list[Behavior] = []
+        self.all: list[PortBehavior] = []
         self._number_of: dict[tuple[object, ...], int] = {}
-        self.number = cache(self._number)
+        self.number = cache(self._number_or_missing_fact)
         """Returns the number of a profile's behavior, or the model path of the fact that leaves it unknown."""
         self._waits: dict[tuple[int, int, int, int], tuple[int, ...]] = {}
 
-    def _number(self, qos: QosProfile | None | Unknown) -> int | str:
+    def _number_or_missing_fact(self, qos: QosProfile | None | Unknown) -> int | str:
         try:
-            return self.add(behavior_of(qos))
+            return self.number_of_behavior(lossless_behavior_of_profile(qos))
         except UnknownFact as error:
             return str(error)
 
-    def add(self, behavior: Behavior) -> int:
+    def number_of_behavior(self, behavior: PortBehavior) -> int:
         """Return the number of a behavior."""
         key = (*behavior[:4], tuple(behavior.pauses.items()), tuple(behavior.stops.items()))
         if key not in self._number_of:
@@ -103,7 +103,7 @@ class Behaviors:
             self.all.append(behavior)
         return self._number_of[key]
 
-    def kinds(self) -> tuple[int, ...]:
+    def dscp_of_each_kind(self) -> tuple[int, ...]:
         """Return one DSCP of each set that all ports treat alike, of those that can enter a lossless group.
 
         Where any port writes DSCPs, every one of them can become another, and all that are written stay apart.

@@ -10,10 +10,10 @@ from typing import Any
 
 from nodrop.model.fabric import End
 from nodrop.model.subject import subject_text as subject_text
-from nodrop.proofs.behaviors import Behavior
-from nodrop.proofs.deadlock import BufferTurn, DeadlockCheck
+from nodrop.proofs.behaviors import PortBehavior
+from nodrop.proofs.deadlock import BufferInCircle, DeadlockCheckResult
 from nodrop.proofs.forwarding import Forwarding, bit_positions
-from nodrop.proofs.invariants import Invariants
+from nodrop.proofs.invariants import DeadlockFreedomConditions
 
 FORMAT_VERSION = 1
 PROOF_ASSUMPTIONS = (
@@ -21,17 +21,20 @@ PROOF_ASSUMPTIONS = (
     "Switches route packets of lossless classes; they do not flood them.",
     "Routing has converged.",
 )
-ASSUMED_HOSTS_TEXT = "No port to hosts is known: packets enter at every switch that announces a destination."
+UNKNOWN_HOSTS_ASSUMPTION = "No port to hosts is known: packets enter at every switch that announces a destination."
 
 
 def build_certificate(
-    check: DeadlockCheck, invariants: Invariants | None, files: Iterable[tuple[str, str]], failed: Iterable[End] = ()
+    check: DeadlockCheckResult,
+    invariants: DeadlockFreedomConditions | None,
+    files: Iterable[tuple[str, str]],
+    failed: Iterable[End] = (),
 ) -> dict[str, object]:
     """Return the certificate of a check, sealed; `files` are names and digests of the files that were read.
 
     With invariants that hold, the claim is for any number of failures.
     """
-    writer = _Writer(check.traffic.forwarding)
+    writer = _PremiseWriter(check.traffic.forwarding)
     any_failures = check.is_free and invariants is not None and invariants.hold
     premises = writer.premises(check, invariants if any_failures else None)
     witness: dict[str, Any] = {"positions": [], "cycle": [], "levels": {}}
@@ -40,9 +43,9 @@ def build_certificate(
     if check.circles:
         witness["cycle"] = [writer.turn(turn) for turn in check.circles[0]]
     if any_failures and invariants is not None:
-        witness["levels"] = {writer.table(number): level for number, level in sorted(invariants.levels.items())}
+        witness["levels"] = {writer.table_name(number): level for number, level in sorted(invariants.levels.items())}
     forwarding = check.traffic.forwarding
-    assumed = (ASSUMED_HOSTS_TEXT,) if forwarding.assumes_hosts else ()
+    assumed = (UNKNOWN_HOSTS_ASSUMPTION,) if forwarding.assumes_hosts else ()
     document = {
         "version": FORMAT_VERSION,
         "claim": "deadlock-free" if check.is_free else "deadlock-possible",
@@ -65,7 +68,7 @@ def seal_digest(document: Mapping[str, object]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-class _Writer:
+class _PremiseWriter:
     """Writes premises: destinations get numbers without gaps, and equal sets are written once."""
 
     def __init__(self, forwarding: Forwarding) -> None:
@@ -75,24 +78,24 @@ class _Writer:
         self._sets: dict[int, int] = {}
         self._ranges: list[list[list[int]]] = []
 
-    def table(self, number: int) -> str:
+    def table_name(self, number: int) -> str:
         """Return the name of a forwarding table: the switch, with the VRF unless it is the default one."""
         return self._forwarding.plane.routers[number].name
 
-    def premises(self, check: DeadlockCheck, invariants: Invariants | None) -> dict[str, object]:
+    def premises(self, check: DeadlockCheckResult, invariants: DeadlockFreedomConditions | None) -> dict[str, object]:
         forwarding, traffic = self._forwarding, check.traffic
         outer = 0 if invariants is None else invariants.outer & ~forwarding.every
         numbers = list(bit_positions(forwarding.every | outer))
         self._destinations = {number: place for place, number in enumerate(numbers)}
         self._known = forwarding.every | outer
         channels = [
-            [self.table(one.near), one.near_port, self.table(one.far), one.far_port, left, entered]
+            [self.table_name(one.near), one.near_port, self.table_name(one.far), one.far_port, left, entered]
             for one, left, entered in zip(forwarding.channels, traffic.left, traffic.entered, strict=True)
         ]
         tables = range(len(forwarding.rows))
         next_hops = {
-            self.table(number): [
-                {"to": self._set(row.bits), "over": list(row.channels)} for row in forwarding.rows[number]
+            self.table_name(number): [
+                {"to": self._number_of_set(row.bits), "over": list(row.channels)} for row in forwarding.rows[number]
             ]
             for number in tables
             if forwarding.rows[number]
@@ -109,10 +112,14 @@ class _Writer:
                 list(map(str, forwarding.destinations[number].prefixes)) if number in forwarding.destinations else []
                 for number in numbers
             ],
-            "entries": {self.table(number): list(maps) for number, maps in traffic.entries.items()},
-            "ends": {self.table(number): self._set(bits) for number, bits in enumerate(ends) if bits & self._known},
+            "entries": {self.table_name(number): list(maps) for number, maps in traffic.entries.items()},
+            "ends": {
+                self.table_name(number): self._number_of_set(bits)
+                for number, bits in enumerate(ends)
+                if bits & self._known
+            },
             "next_hops": next_hops,
-            "outer": self._set(0 if invariants is None else invariants.outer),
+            "outer": self._number_of_set(0 if invariants is None else invariants.outer),
             "as_numbers": {},
             "sessions": [],
             "session_kinds": [],
@@ -121,18 +128,20 @@ class _Writer:
             found |= self._sessions(invariants)
         return {**found, "sets": self._ranges}
 
-    def _sessions(self, invariants: Invariants) -> dict[str, object]:
+    def _sessions(self, invariants: DeadlockFreedomConditions) -> dict[str, object]:
         routers = self._forwarding.plane.routers
         return {
             "as_numbers": {
-                self.table(number): bgp.asn for number in invariants.levels if (bgp := routers[number].bgp) is not None
+                self.table_name(number): bgp.asn
+                for number in invariants.levels
+                if (bgp := routers[number].bgp) is not None
             },
             "sessions": [
-                [self.table(way.announcer), self.table(way.listener), way.kind] for way in invariants.sessions
+                [self.table_name(way.announcer), self.table_name(way.listener), way.kind] for way in invariants.sessions
             ],
             "session_kinds": [
                 {
-                    "passes": None if kind.passes == -1 else self._set(kind.passes),
+                    "passes": None if kind.passes == -1 else self._number_of_set(kind.passes),
                     "keeps_path": kind.keeps_path,
                     "own_as": kind.own_as,
                 }
@@ -140,7 +149,7 @@ class _Writer:
             ],
         }
 
-    def _set(self, bits: int) -> int:
+    def _number_of_set(self, bits: int) -> int:
         """Return the number of a set of destinations."""
         bits &= self._known
         if bits not in self._sets:
@@ -154,18 +163,18 @@ class _Writer:
             self._ranges.append(ranges)
         return self._sets[bits]
 
-    def turn(self, turn: BufferTurn) -> dict[str, object]:
+    def turn(self, turn: BufferInCircle) -> dict[str, object]:
         return {
             "channel": turn.buffer.channel,
             "group": turn.buffer.group,
             "destination": self._destinations[turn.destination],
             "dscp": turn.dscp,
-            "source": self.table(turn.source),
+            "source": self.table_name(turn.source),
             "source_dscp": turn.source_dscp,
         }
 
 
-def _behavior_record(behavior: Behavior) -> dict[str, object]:
+def _behavior_record(behavior: PortBehavior) -> dict[str, object]:
     return {
         "tc": list(behavior.tc),
         "group": list(behavior.group),

@@ -9,16 +9,16 @@ from nodrop.model.fabric import Device, Fabric
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.values import replace_fields
-from nodrop.proofs.circles import find_strongly_connected_components
-from nodrop.proofs.deadlock import DeadlockCheck, check_deadlock
+from nodrop.proofs.circles import components_with_circles
+from nodrop.proofs.deadlock import DeadlockCheckResult, check_deadlock
 from nodrop.proofs.dependencies import Buffer, DependencyGraph
 from nodrop.proofs.forwarding import Forwarding
-from nodrop.proofs.invariants import Invariants
+from nodrop.proofs.invariants import DeadlockFreedomConditions
 from nodrop.routing import compute_control_plane
 
-MOST_TURNS = 100
+MAX_DROPPED_TURNS = 100
 """How many turns a change may take away; a circle that needs more has no change that is worth a name."""
-MOST_CHANNELS = 20_000
+MAX_CHANNELS_FOR_CHANGE_SEARCH = 20_000
 """In how large a fabric, by the directions of its cables, turns are looked for: they are pairs of ports."""
 
 
@@ -31,7 +31,7 @@ class DroppedTurn(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeastChange:
+class LeastDeadlockRemedy:
     """What takes all circles away: one AS number for some switches, if that does, and turns to give up.
 
     `classes` is how many lossless classes do instead, if packets change to the next one at each of these turns; None
@@ -44,26 +44,26 @@ class LeastChange:
     classes: int | None = None
 
 
-def find_least_change(check: DeadlockCheck, invariants: Invariants) -> LeastChange:
+def find_least_change(check: DeadlockCheckResult, invariants: DeadlockFreedomConditions) -> LeastDeadlockRemedy:
     """Return the least change that takes the circles of a check away."""
     dropped, turns = _choose_dropped_turns(check)
-    return LeastChange(
+    return LeastDeadlockRemedy(
         shared_asn=_switches_to_share_asn(check, invariants),
         turns=turns,
-        classes=_count_needed_classes(check, dropped) if turns else None,
+        classes=_count_classes_changed_at_turns(check, dropped) if turns else None,
     )
 
 
-def _choose_dropped_turns(check: DeadlockCheck) -> tuple[set[tuple[int, int]], tuple[DroppedTurn, ...]]:
+def _choose_dropped_turns(check: DeadlockCheckResult) -> tuple[set[tuple[int, int]], tuple[DroppedTurn, ...]]:
     """Return pairs of channels, and the turns that they are, without which no circle is left.
 
     One after another, the turn is taken that most of the edges on circles go through.
     """
     traffic, forwarding = check.traffic, check.traffic.forwarding
-    if len(forwarding.channels) > MOST_CHANNELS:
+    if len(forwarding.channels) > MAX_CHANNELS_FOR_CHANGE_SEARCH:
         return set(), ()
     graph = DependencyGraph(traffic, exact=True)
-    after = {buffer: graph.awaited_by(buffer) for buffer in graph.buffers()}
+    after = {buffer: graph.awaited_by(buffer) for buffer in graph.used_buffers()}
     numbers = {buffer: number for number, buffer in enumerate(after)}
     buffers = list(after)
     edges: dict[int, tuple[int, ...]] = {
@@ -71,12 +71,12 @@ def _choose_dropped_turns(check: DeadlockCheck) -> tuple[set[tuple[int, int]], t
     }
     dropped: set[tuple[int, int]] = set()
     turns: list[DroppedTurn] = []
-    while components := find_strongly_connected_components(edges):
-        if len(turns) == MOST_TURNS:
+    while components := components_with_circles(edges):
+        if len(turns) == MAX_DROPPED_TURNS:
             return set(), ()
         inside = {node: place for place, nodes in enumerate(components) for node in nodes}
         counts = Counter(
-            _turn_of(forwarding, buffers[node], buffers[far])
+            _dropped_turn_of_buffers(forwarding, buffers[node], buffers[far])
             for node in inside
             for far in edges[node]
             if inside.get(far) == inside[node]
@@ -86,7 +86,7 @@ def _choose_dropped_turns(check: DeadlockCheck) -> tuple[set[tuple[int, int]], t
         for node, nodes in edges.items():
             kept = []
             for far in nodes:
-                if _turn_of(forwarding, buffers[node], buffers[far]) == turn:
+                if _dropped_turn_of_buffers(forwarding, buffers[node], buffers[far]) == turn:
                     dropped.add((buffers[node].channel, buffers[far].channel))
                 else:
                     kept.append(far)
@@ -94,13 +94,13 @@ def _choose_dropped_turns(check: DeadlockCheck) -> tuple[set[tuple[int, int]], t
     return dropped, tuple(turns)
 
 
-def _turn_of(forwarding: Forwarding, held: Buffer, awaited: Buffer) -> DroppedTurn:
+def _dropped_turn_of_buffers(forwarding: Forwarding, held: Buffer, awaited: Buffer) -> DroppedTurn:
     names = [router.device.name for router in forwarding.plane.routers]
     first, second = forwarding.channels[held.channel], forwarding.channels[awaited.channel]
     return DroppedTurn(names[first.far], names[first.near], names[second.far])
 
 
-def _count_needed_classes(check: DeadlockCheck, dropped: set[tuple[int, int]]) -> int | None:
+def _count_classes_changed_at_turns(check: DeadlockCheckResult, dropped: set[tuple[int, int]]) -> int | None:
     """Return how many classes do if packets change to the next one at each dropped turn; None for packets in a loop."""
     forwarding, traffic = check.traffic.forwarding, check.traffic
     rounds = 1
@@ -110,20 +110,23 @@ def _count_needed_classes(check: DeadlockCheck, dropped: set[tuple[int, int]]) -
         present = 0
         for bits in traffic.present[number].values():
             present |= bits
-        carried = {**carried, held: _bits_over_channel(forwarding, number, held) & present & ~forwarding.own[number]}
+        carried = {
+            **carried,
+            held: _destination_bits_over_channel(forwarding, number, held) & present & ~forwarding.own[number],
+        }
     while carried:
-        passed = dict(_channels_past_turns(forwarding, carried, dropped))
+        passed = dict(_destinations_past_dropped_turns(forwarding, carried, dropped))
         if not passed:
             return rounds
         rounds += 1
         if rounds > len(forwarding.rows):
             return None
-        reached = _spread_over_channels(forwarding, passed)
+        reached = _destinations_by_reached_channel(forwarding, passed)
         carried = {held: bits for held, _ in dropped if (bits := reached.get(held, 0))}
     return rounds
 
 
-def _bits_over_channel(forwarding: Forwarding, number: int, channel: int) -> int:
+def _destination_bits_over_channel(forwarding: Forwarding, number: int, channel: int) -> int:
     bits = 0
     for row in forwarding.rows[number]:
         if channel in row.channels:
@@ -131,20 +134,22 @@ def _bits_over_channel(forwarding: Forwarding, number: int, channel: int) -> int
     return bits
 
 
-def _channels_past_turns(
+def _destinations_past_dropped_turns(
     forwarding: Forwarding, carried: Mapping[int, int], dropped: set[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
     """Yield the channels behind dropped turns, with the destinations that take these turns."""
     found: dict[int, int] = {}
     for held, awaited in dropped:
         number = forwarding.channels[held].far
-        bits = carried.get(held, 0) & _bits_over_channel(forwarding, number, awaited) & ~forwarding.own[number]
+        bits = (
+            carried.get(held, 0) & _destination_bits_over_channel(forwarding, number, awaited) & ~forwarding.own[number]
+        )
         if bits:
             found[awaited] = found.get(awaited, 0) | bits
     yield from found.items()
 
 
-def _spread_over_channels(forwarding: Forwarding, over: Mapping[int, int]) -> dict[int, int]:
+def _destinations_by_reached_channel(forwarding: Forwarding, over: Mapping[int, int]) -> dict[int, int]:
     """Return the destinations over every channel, of packets that are on some channels already."""
     reached = dict(over)
     waiting = dict(over)
@@ -160,7 +165,7 @@ def _spread_over_channels(forwarding: Forwarding, over: Mapping[int, int]) -> di
     return reached
 
 
-def _switches_to_share_asn(check: DeadlockCheck, invariants: Invariants) -> tuple[str, ...]:
+def _switches_to_share_asn(check: DeadlockCheckResult, invariants: DeadlockFreedomConditions) -> tuple[str, ...]:
     """Return the switches to give one AS number, if that takes all circles away: the neighbors above a valley."""
     forwarding = check.traffic.forwarding
     levels, routers = invariants.levels, forwarding.plane.routers

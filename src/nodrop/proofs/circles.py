@@ -29,7 +29,7 @@ def depth_by_node(after: SuccessorGraph) -> dict[int, int] | None:
     return None if any(waits.values()) else depth
 
 
-def find_strongly_connected_components(after: SuccessorGraph) -> list[list[int]]:
+def components_with_circles(after: SuccessorGraph) -> list[list[int]]:
     """Return the sets of nodes that lie on a common circle, each sorted (Tarjan, SIAM Journal on Computing 1972)."""
     index: dict[int, int] = {}
     low: dict[int, int] = {}

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from nodrop.model.index import Index
 from nodrop.proofs.proving import DeadlockVerdict, prove_deadlock
-from nodrop.proofs.storm import StormModel, count_ports
+from nodrop.proofs.storm import PauseSpreadGraph, count_stopped_ports
 
 _MOST_FAILURES = 2
 _MOST_STATES = 20
@@ -12,7 +12,7 @@ _MOST_STATES = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claims:
+class DeadlockAndPauseClaims:
     """The claims about a fabric: whether a deadlock can form, and the farthest reach of one NIC that pauses."""
 
     deadlock: DeadlockVerdict
@@ -22,13 +22,13 @@ class Claims:
     frozen_gpus: int
 
 
-def prove_claims(index: Index) -> Claims:
+def prove_claims(index: Index) -> DeadlockAndPauseClaims:
     """Return whether a deadlock can form in a fabric, and the farthest reach of one NIC that pauses for ever."""
     proof = prove_deadlock(index, _MOST_FAILURES, most_states=_MOST_STATES)
-    storms = tuple(StormModel(proof.check.traffic, lambda port, group: None).storms())
-    return Claims(
+    storms = tuple(PauseSpreadGraph(proof.check.traffic, lambda port, group: None).storms())
+    return DeadlockAndPauseClaims(
         deadlock=proof.verdict,
         any_failures=proof.verdict == "free" and proof.invariants.hold,
-        frozen_host_ports=max((count_ports(storm.host_ports) for storm in storms), default=0),
+        frozen_host_ports=max((count_stopped_ports(storm.host_ports) for storm in storms), default=0),
         frozen_gpus=max((storm.gpus for storm in storms), default=0),
     )

@@ -10,17 +10,17 @@ from nodrop.model.fabric import End
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import FABRIC_HEAD
-from nodrop.proofs.circles import depth_by_node, find_shortest_circle, find_strongly_connected_components
-from nodrop.proofs.dependencies import Buffer, DependencyGraph, MissingFact, Traffic
+from nodrop.proofs.circles import components_with_circles, depth_by_node, find_shortest_circle
+from nodrop.proofs.dependencies import Buffer, DependencyGraph, MissingFact, TrafficAtRouters
 from nodrop.proofs.forwarding import Forwarding, bit_positions
-from nodrop.proofs.side_paths import find_side_paths
+from nodrop.proofs.side_paths import unknown_side_path_facts
 from nodrop.routing import ControlPlane
 
-MOST_STARTS = 100
+MAX_CIRCLE_SEARCH_STARTS = 100
 """From how many buffers of a set the shortest circle is searched; in a larger set it may not be the shortest."""
 
 
-class BufferTurn(NamedTuple):
+class BufferInCircle(NamedTuple):
     """A buffer of a circle, and the packets in it that wait for the next buffer.
 
     `destination` is the number of a destination, `dscp` what the packets have as they enter the buffer. `source` is the
@@ -35,13 +35,13 @@ class BufferTurn(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeadlockCheck:
+class DeadlockCheckResult:
     """What was found: positions of all buffers in an order, or circles; and the facts that this rests on."""
 
-    traffic: Traffic
+    traffic: TrafficAtRouters
     positions: Mapping[Buffer, int] | None
     """A position for each buffer, greater than those of all that wait for it; None with a circle."""
-    circles: tuple[tuple[BufferTurn, ...], ...] = ()
+    circles: tuple[tuple[BufferInCircle, ...], ...] = ()
     """The shortest circle of each set of buffers that wait for one another."""
     buffers_on_circles: int = 0
     missing: tuple[MissingFact, ...] = field(default=())
@@ -52,43 +52,43 @@ class DeadlockCheck:
         return self.positions is not None
 
 
-def check_deadlock(plane: ControlPlane) -> DeadlockCheck:
+def check_deadlock(plane: ControlPlane) -> DeadlockCheckResult:
     """Return whether the routes of a control plane let buffers wait for one another in a circle."""
-    traffic = Traffic(Forwarding(plane))
+    traffic = TrafficAtRouters(Forwarding(plane))
     missing = (
         *(MissingFact(gap.subject, gap.what) for gap in plane.gaps),
-        *_missing_routes(traffic.forwarding),
+        *_unknown_forwarding_facts(traffic.forwarding),
         *traffic.missing,
-        *find_side_paths(traffic),
+        *unknown_side_path_facts(traffic),
     )
-    return check_traffic(traffic, missing)
+    return find_circles_in_traffic(traffic, missing)
 
 
-def check_traffic(traffic: Traffic, missing: tuple[MissingFact, ...]) -> DeadlockCheck:
+def find_circles_in_traffic(traffic: TrafficAtRouters, missing: tuple[MissingFact, ...]) -> DeadlockCheckResult:
     """Return whether packets let buffers wait for one another in a circle; `missing` are the facts that it rests on."""
     graph = DependencyGraph(traffic, exact=False)
     depths = depth_by_node(graph.after)
     if depths is None:
-        suspects = find_strongly_connected_components(graph.after)
+        suspects = components_with_circles(graph.after)
         routers = frozenset(graph.hub(node).router for nodes in suspects for node in nodes if not graph.is_buffer(node))
         exact = DependencyGraph(traffic, exact=True, routers=routers)
-        if components := find_strongly_connected_components(exact.after):
+        if components := components_with_circles(exact.after):
             circles = sorted(
                 (_find_circle(exact, component) for component in components), key=lambda circle: (len(circle), circle)
             )
             count = sum(exact.is_buffer(node) for component in components for node in component)
-            return DeadlockCheck(
+            return DeadlockCheckResult(
                 traffic=traffic, positions=None, circles=tuple(circles), buffers_on_circles=count, missing=missing
             )
         graph = DependencyGraph(traffic, exact=True)
         depths = depth_by_node(graph.after)
-    levels = {} if depths is None else {buffer: depths.get(graph.node(buffer), 0) for buffer in graph.buffers()}
+    levels = {} if depths is None else {buffer: depths.get(graph.node(buffer), 0) for buffer in graph.used_buffers()}
     ranks = {depth: place for place, depth in enumerate(sorted(set(levels.values())))}
     positions = {buffer: ranks[depth] for buffer, depth in levels.items()}
-    return DeadlockCheck(traffic=traffic, positions=positions, missing=missing)
+    return DeadlockCheckResult(traffic=traffic, positions=positions, missing=missing)
 
 
-def _missing_routes(forwarding: Forwarding) -> Iterator[MissingFact]:
+def _unknown_forwarding_facts(forwarding: Forwarding) -> Iterator[MissingFact]:
     """Yield the switches between others whose forwarding no file states, and routers that change routes for ever."""
     plane, index = forwarding.plane, forwarding.index
     for device in index.fabric.devices:
@@ -97,16 +97,16 @@ def _missing_routes(forwarding: Forwarding) -> Iterator[MissingFact]:
             yield MissingFact((device.name,), "routes: no BGP and no static route was read")
     for family in plane.families:
         for number in sorted(plane.of(family).state.unstable):
-            yield MissingFact(plane.routers[number].subject, "routes that settle")
+            yield MissingFact(plane.routers[number].bgp_subject, "routes that settle")
     if not forwarding.every and index.fabric.links:
         yield MissingFact((FABRIC_HEAD,), "destinations: no switch announces one of hosts")
 
 
-def _find_circle(graph: DependencyGraph, component: Sequence[int]) -> tuple[BufferTurn, ...]:
+def _find_circle(graph: DependencyGraph, component: Sequence[int]) -> tuple[BufferInCircle, ...]:
     """Return the shortest circle of a set of nodes, from its least buffer on."""
-    starts = [node for node in component if graph.is_buffer(node)][:MOST_STARTS]
+    starts = [node for node in component if graph.is_buffer(node)][:MAX_CIRCLE_SEARCH_STARTS]
     circle = find_shortest_circle(graph.after, starts, frozenset(component))
-    buffers, names = [node for node in circle if graph.is_buffer(node)], Names(graph.traffic)
+    buffers, names = [node for node in circle if graph.is_buffer(node)], DependencyGraphNames(graph.traffic)
     least = circle.index(min(buffers, key=lambda node: names.port(graph.buffer(node))))
     circle = circle[least:] + circle[:least]
     turns = []
@@ -118,18 +118,20 @@ def _find_circle(graph: DependencyGraph, component: Sequence[int]) -> tuple[Buff
     return tuple(turns)
 
 
-def _describe_turn(traffic: Traffic, buffer: Buffer, dscp: int, bits: int, following: int) -> BufferTurn:
+def _describe_turn(traffic: TrafficAtRouters, buffer: Buffer, dscp: int, bits: int, following: int) -> BufferInCircle:
     """Return a destination of the packets in a buffer that leave by a channel, and where such packets come from."""
     forwarding = traffic.forwarding
     router = forwarding.channels[buffer.channel].far
     bits &= ~forwarding.own[router]
     going = next(bits & row.bits for row in forwarding.rows[router] if following in row.channels and bits & row.bits)
     destination = next(bit_positions(going))
-    source, source_dscp = find_source(traffic, destination, buffer.channel, dscp)
-    return BufferTurn(buffer, destination, dscp, source, source_dscp)
+    source, source_dscp = find_nearest_source_and_dscp(traffic, destination, buffer.channel, dscp)
+    return BufferInCircle(buffer, destination, dscp, source, source_dscp)
 
 
-def find_source(traffic: Traffic, destination: int, channel: int, dscp: int) -> tuple[int, int]:
+def find_nearest_source_and_dscp(
+    traffic: TrafficAtRouters, destination: int, channel: int, dscp: int
+) -> tuple[int, int]:
     """Return where packets of a destination enter that come over a channel: the router, and their DSCP there.
 
     It is the nearest such router. The DSCP differs from the one behind the channel where a port on the way writes it.
@@ -159,10 +161,10 @@ def find_source(traffic: Traffic, destination: int, channel: int, dscp: int) -> 
     raise LookupError(f"no packets to destination {destination} come over channel {channel}")
 
 
-class Names:
+class DependencyGraphNames:
     """The names of the parts of a graph, as reports print them."""
 
-    def __init__(self, traffic: Traffic) -> None:
+    def __init__(self, traffic: TrafficAtRouters) -> None:
         self._traffic, self._forwarding = traffic, traffic.forwarding
         self._index: Index = traffic.forwarding.index
 
@@ -190,17 +192,17 @@ class Names:
                     found.setdefault(end.node, f"{host.name}:{port.name}")
         return found
 
-    def host_at(self, router: int) -> str:
+    def host_port_at_router(self, router: int) -> str:
         """Return a port of a host at a router; without a known one, the switch."""
         name = self.device(router)
         return self._hosts.get(name, f"a host at {name}")
 
-    def hosts(self, turn: BufferTurn) -> tuple[str, str]:
+    def sender_and_receiver(self, turn: BufferInCircle) -> tuple[str, str]:
         """Return a host that sends the packets of a turn, and one that gets them."""
         homes = self._forwarding.destinations[turn.destination].homes
-        return self.host_at(turn.source), self.host_at(homes[0])
+        return self.host_port_at_router(turn.source), self.host_port_at_router(homes[0])
 
-    def switches(self, turns: Sequence[BufferTurn]) -> Iterator[str]:
+    def switches(self, turns: Sequence[BufferInCircle]) -> Iterator[str]:
         """Yield the switches of a circle in the order of the packets, the first again at the end."""
         names = [self.port(turn.buffer).node for turn in turns]
         yield from (*names, names[0])

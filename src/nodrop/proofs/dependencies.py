@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from nodrop.model.subject import Subject
-from nodrop.proofs.behaviors import LOSSY_BEHAVIOR, Behaviors
+from nodrop.proofs.behaviors import LOSSY_BEHAVIOR, DistinctPortBehaviors
 from nodrop.proofs.forwarding import Forwarding, ForwardingRow
 
 
@@ -34,7 +34,7 @@ class MissingFact(NamedTuple):
     what: str
 
 
-class Stream(NamedTuple):
+class PacketStream(NamedTuple):
     """Packets at a router: the behavior of the ports where they entered, and their DSCP.
 
     Where no port writes DSCPs, one stream stands for all, without either.
@@ -44,7 +44,7 @@ class Stream(NamedTuple):
     dscp: int | None = None
 
 
-class Hub(NamedTuple):
+class PacketGroupAtRouter(NamedTuple):
     """Packets that reach a router alike: the behavior of the port where they enter, their DSCP and destinations."""
 
     router: int
@@ -53,11 +53,11 @@ class Hub(NamedTuple):
     bits: int
 
 
-class Traffic:
+class TrafficAtRouters:
     """The destinations of the packets that can be at each router, by stream, with the behaviors of all channels."""
 
     def __init__(self, forwarding: Forwarding) -> None:
-        self.forwarding, self.behaviors = forwarding, Behaviors()
+        self.forwarding, self.behaviors = forwarding, DistinctPortBehaviors()
         self.missing: dict[MissingFact, None] = {}
         """Facts that are not known; a port with one counts as a port that pauses nobody."""
         routers = forwarding.plane.routers
@@ -72,8 +72,8 @@ class Traffic:
         self.entries: dict[int, tuple[int, ...]] = {
             number: tuple(self._entry_behaviors(number, ports)) for number, ports in forwarding.entries.items()
         }
-        self.kinds = self.behaviors.kinds()
-        self.present: list[dict[Stream, int]] = [{} for _ in routers]
+        self.kinds = self.behaviors.dscp_of_each_kind()
+        self.present: list[dict[PacketStream, int]] = [{} for _ in routers]
         self._spread()
 
     def _behavior_of_port(self, device: str, port: str) -> int:
@@ -82,7 +82,7 @@ class Traffic:
         if isinstance(found, int):
             return found
         self.missing[MissingFact((device, port, "qos"), found)] = None
-        return self.behaviors.add(LOSSY_BEHAVIOR)
+        return self.behaviors.number_of_behavior(LOSSY_BEHAVIOR)
 
     def _entry_behaviors(self, number: int, ports: Sequence[str]) -> Iterator[int]:
         """Yield the behaviors of the ports where hosts' packets enter a router; those of all, where none is known."""
@@ -94,9 +94,11 @@ class Traffic:
         """Let packets of hosts go from where they enter to where they end, in rounds."""
         forwarding = self.forwarding
         plain = not self.behaviors.rewrites
-        waiting: defaultdict[tuple[int, Stream], int] = defaultdict(int)
+        waiting: defaultdict[tuple[int, PacketStream], int] = defaultdict(int)
         for number, behaviors in self.entries.items():
-            streams = [Stream()] if plain else [Stream(entered, d) for entered in behaviors for d in self.kinds]
+            streams = (
+                [PacketStream()] if plain else [PacketStream(entered, d) for entered in behaviors for d in self.kinds]
+            )
             for stream in streams:
                 waiting[number, stream] = forwarding.every & ~forwarding.own[number]
         while waiting:
@@ -112,7 +114,7 @@ class Traffic:
                         for far, next_stream in self._next_streams(row, stream):
                             waiting[far, next_stream] |= going
 
-    def _next_streams(self, row: ForwardingRow, stream: Stream) -> Iterable[tuple[int, Stream]]:
+    def _next_streams(self, row: ForwardingRow, stream: PacketStream) -> Iterable[tuple[int, PacketStream]]:
         channels = self.forwarding.channels
         if stream.dscp is None:
             return {(channels[channel].far, stream): None for channel in row.channels}
@@ -122,15 +124,15 @@ class Traffic:
             for next_stream in (self.stream_after(stream, channel),)
         }
 
-    def stream_after(self, stream: Stream, channel: int) -> Stream:
+    def stream_after(self, stream: PacketStream, channel: int) -> PacketStream:
         """Return what packets of a stream are behind a channel."""
         if stream.entered is None or stream.dscp is None:
             return stream
         left, entered = self.left[channel], self.entered[channel]
         tc = self.behaviors.all[stream.entered].tc[stream.dscp]
-        return Stream(entered, self.behaviors.all[left].dscp_after(tc, stream.dscp))
+        return PacketStream(entered, self.behaviors.all[left].dscp_after(tc, stream.dscp))
 
-    def hubs(
+    def packet_sets_sent(
         self, number: int, rows: Sequence[ForwardingRow], *, exact: bool
     ) -> Iterator[tuple[int, int, int, int, tuple[int, ...]]]:
         """Yield what a router sends: the row's bits or, if `exact`, only those present; the present ones; and channels.
@@ -145,7 +147,7 @@ class Traffic:
                     for (entered, dscp), channels in self._split_row(row, stream).items():
                         yield key, bits, entered, dscp, channels
 
-    def _split_row(self, row: ForwardingRow, stream: Stream) -> Mapping[tuple[int, int], tuple[int, ...]]:
+    def _split_row(self, row: ForwardingRow, stream: PacketStream) -> Mapping[tuple[int, int], tuple[int, ...]]:
         """Return the channels of a row by what packets are behind them: behavior of the port, DSCP."""
         if stream.dscp is None and len(self._all_entered) == 1:
             (entered,) = self._all_entered
@@ -168,7 +170,7 @@ class DependencyGraph:
     without a circle in it, there is none in the exact one. With `routers`, only cables between two of these count.
     """
 
-    def __init__(self, traffic: Traffic, *, exact: bool, routers: frozenset[int] | None = None) -> None:
+    def __init__(self, traffic: TrafficAtRouters, *, exact: bool, routers: frozenset[int] | None = None) -> None:
         self.traffic, self.exact, self._routers = traffic, exact, routers
         behaviors = traffic.behaviors
         self._groups = sorted({group for behavior in behaviors.all for group in behavior.pauses})
@@ -176,7 +178,7 @@ class DependencyGraph:
         self._first_hub = len(traffic.forwarding.channels) * len(self._groups)
         self.after: dict[int, tuple[int, ...]] = {}
         """The nodes that each node leads to."""
-        self.hubs: list[Hub] = []
+        self.hubs: list[PacketGroupAtRouter] = []
         self._rows: dict[int, Sequence[ForwardingRow]] = {}
         self._row_nodes: dict[tuple[int, int, int, int], tuple[int, ...]] = {}
         if self._groups:
@@ -190,7 +192,7 @@ class DependencyGraph:
         """Whether a node is a buffer, not a hub."""
         return node < self._first_hub
 
-    def hub(self, node: int) -> Hub:
+    def hub(self, node: int) -> PacketGroupAtRouter:
         """Return the meaning of a node that is no buffer."""
         return self.hubs[node - self._first_hub]
 
@@ -198,7 +200,7 @@ class DependencyGraph:
         """Return the buffer of a node."""
         return Buffer(node // len(self._groups), self._groups[node % len(self._groups)])
 
-    def _rows_of(self, number: int) -> Sequence[ForwardingRow]:
+    def _rows_within_routers(self, number: int) -> Sequence[ForwardingRow]:
         """Return the rows of a router, with the channels that count."""
         every, routers = self.traffic.forwarding, self._routers
         if routers is None:
@@ -218,7 +220,9 @@ class DependencyGraph:
         members: dict[tuple[int, int, int, int], list[tuple[int, ...]]] = {}
         carried: dict[tuple[int, int, int, int], int] = {}
         for number in range(len(forwarding.rows)) if self._routers is None else sorted(self._routers):
-            for bits, present, entered, dscp, channels in traffic.hubs(number, self._rows_of(number), exact=self.exact):
+            for bits, present, entered, dscp, channels in traffic.packet_sets_sent(
+                number, self._rows_within_routers(number), exact=self.exact
+            ):
                 for far, some in self._by_far_router(channels).items():
                     key = (far, entered, dscp, bits)
                     members.setdefault(key, []).append(some)
@@ -231,7 +235,7 @@ class DependencyGraph:
             if not behavior.is_lossless(dscp):
                 continue
             place = self._place[behavior.group_of(dscp)]
-            hub = (self._add_hub(Hub(far, entered, dscp, carried[key])),)
+            hub = (self._add_hub(PacketGroupAtRouter(far, entered, dscp, carried[key])),)
             for some in lists:
                 for channel in some:
                     node = channel * groups + place
@@ -250,12 +254,12 @@ class DependencyGraph:
             parts.setdefault(every[channel].far, []).append(channel)
         return {far: tuple(some) for far, some in parts.items()}
 
-    def _add_hub(self, hub: Hub) -> int:
+    def _add_hub(self, hub: PacketGroupAtRouter) -> int:
         """Add a hub and its successors; return its number."""
         number = self._new_node(hub)
         going = hub.bits & ~self.traffic.forwarding.own[hub.router]
         rows: list[int] = []
-        for place, row in enumerate(self._rows_of(hub.router)) if going else ():
+        for place, row in enumerate(self._rows_within_routers(hub.router)) if going else ():
             if row.bits & going:
                 key = (hub.router, place, hub.entered, hub.dscp)
                 if key not in self._row_nodes:
@@ -264,7 +268,7 @@ class DependencyGraph:
         self.after[number] = tuple(rows)
         return number
 
-    def _add_row(self, hub: Hub, row: ForwardingRow) -> tuple[int, ...]:
+    def _add_row(self, hub: PacketGroupAtRouter, row: ForwardingRow) -> tuple[int, ...]:
         """Add a node that leads to the buffers behind a row that a hub's packets wait for; none without any."""
         traffic = self.traffic
         nodes: list[int] = []
@@ -278,11 +282,11 @@ class DependencyGraph:
         self.after[number] = tuple(nodes)
         return (number,)
 
-    def _new_node(self, hub: Hub) -> int:
+    def _new_node(self, hub: PacketGroupAtRouter) -> int:
         self.hubs.append(hub)
         return self._first_hub + len(self.hubs) - 1
 
-    def buffers(self) -> Iterator[Buffer]:
+    def used_buffers(self) -> Iterator[Buffer]:
         """Yield every buffer that holds packets, or that any waits for."""
         nodes = {node for node in self.after if self.is_buffer(node)}
         for following in self.after.values():

@@ -16,24 +16,24 @@ from typing import NamedTuple
 from nodrop.model.fabric import Device, End, Fabric, Interface, Link
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
-from nodrop.proofs.deadlock import DeadlockCheck, check_traffic
-from nodrop.proofs.dependencies import Traffic
+from nodrop.proofs.deadlock import DeadlockCheckResult, find_circles_in_traffic
+from nodrop.proofs.dependencies import TrafficAtRouters
 from nodrop.proofs.forwarding import Forwarding, ForwardingRow
 from nodrop.routing import compute_control_plane
 
-MOST_PRIORITIES = 8
+MAX_TRIED_PRIORITIES = 8
 """PFC priorities of a port (IEEE 802.1Q)."""
 _HOST_PORT_NAME = "hosts"
 """The name of a switch's port to hosts."""
 
 SwitchCoordinates = tuple[int, ...]
-SwitchPair = tuple[int, int]
+SwitchIndexPair = tuple[int, int]
 """The numbers of two switches, the lower first."""
 _DestinationBitsByNextHops = Mapping[tuple[int, ...], int]
 """The destinations, as bits, that a switch sends to each set of neighbors."""
 
 
-class _Marking(NamedTuple):
+class _PacketStateMap(NamedTuple):
     """What a port does with states of packets: a packet's state is its traffic class and, between switches, its DSCP.
 
     `after` has the state of packets that leave, by the state with which they entered the switch; `priority` the
@@ -49,7 +49,7 @@ class DirectNetwork:
     """The switches of a network, and its cables; several between two switches stand several times."""
 
     switches: tuple[SwitchCoordinates, ...]
-    cables: tuple[SwitchPair, ...]
+    cables: tuple[SwitchIndexPair, ...]
 
     def neighbors(self) -> list[list[int]]:
         """Return the neighbors of each switch."""
@@ -61,11 +61,11 @@ class DirectNetwork:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PriorityNeed:
+class PrioritiesForDeadlockFreedom:
     """How many priorities end all circles, None where up to 8 do not; and the circles with a single one."""
 
     priorities: int | None
-    single: DeadlockCheck
+    single: DeadlockCheckResult
 
 
 def make_dragonfly(groups: int, switches_per_group: int, global_cables: int) -> DirectNetwork:
@@ -119,7 +119,7 @@ class DragonflyRoutes:
         """By group that packets go by, the number of the first destination; one for all without Valiant's routing."""
         self._copies = sum(1 << first for first in self._first.values())
 
-    def missing_cable(self) -> str | None:
+    def describe_missing_cable(self) -> str | None:
         """Return two switches of a group, or two groups, without a cable between them."""
         names = [f"switches {'-'.join(map(str, switch))}" for switch in self._network.switches]
         for a, b in combinations(range(len(names)), 2):
@@ -131,7 +131,7 @@ class DragonflyRoutes:
                 return f"groups {near} and {far}"
         return None
 
-    def own(self, switch: int) -> int:
+    def destinations_at_switch(self, switch: int) -> int:
         """Return the destinations that end at a switch, as bits."""
         return self._copies << switch
 
@@ -146,24 +146,24 @@ class DragonflyRoutes:
         outside = (1 << len(self._group)) - 1 & ~inside
         for far, members in self._members.items():
             if far != group:
-                towards = self._towards(switch, far)
+                towards = self._next_hops_to_group(switch, far)
                 rows[towards] |= members << self._first[group if self._valiant else 0]
                 if self._valiant:
                     rows[towards] |= outside << self._first[far]
         return rows
 
-    def _towards(self, switch: int, group: int) -> tuple[int, ...]:
+    def _next_hops_to_group(self, switch: int, group: int) -> tuple[int, ...]:
         """Return the neighbors on the shortest ways into a group: in it, else those that are next to it."""
         own, near = self._group[switch], self._near[switch]
         if group in self._groups_near[switch]:
             return tuple(far for far in near if self._group[far] == group)
         return tuple(far for far in near if self._group[far] == own and group in self._groups_near[far])
 
-    def marking(self, switch: int, neighbor: int, priorities: int) -> _Marking:
+    def marking(self, switch: int, neighbor: int, priorities: int) -> _PacketStateMap:
         """Return the marking of a port: behind a cable between groups, the next priority."""
         step = self._group[switch] != self._group[neighbor]
         states = range(priorities)
-        return _Marking(tuple(min(state + step, priorities - 1) for state in states), tuple(states))
+        return _PacketStateMap(tuple(min(state + step, priorities - 1) for state in states), tuple(states))
 
 
 class TorusRoutes:
@@ -176,21 +176,21 @@ class TorusRoutes:
         self._first = [min(places) for places in axes]
         self._sizes = [max(places) - min(places) + 1 for places in axes]
 
-    def missing_cable(self) -> str | None:
+    def describe_missing_cable(self) -> str | None:
         """Return two switches that are neighbors in a ring and have no cable between them."""
         for place, switch in enumerate(self._network.switches):
             for axis in range(len(switch)):
-                far = self._step(switch, axis, 1)
+                far = self._switch_along_axis(switch, axis, 1)
                 if far != switch and self._number.get(far) not in self._near[place]:
                     names = ("-".join(map(str, one)) for one in (switch, far))
                     return f"switches {' and '.join(names)}"
         return None
 
-    def _step(self, switch: SwitchCoordinates, axis: int, step: int) -> SwitchCoordinates:
+    def _switch_along_axis(self, switch: SwitchCoordinates, axis: int, step: int) -> SwitchCoordinates:
         first = self._first[axis]
         return (*switch[:axis], first + (switch[axis] - first + step) % self._sizes[axis], *switch[axis + 1 :])
 
-    def own(self, switch: int) -> int:
+    def destinations_at_switch(self, switch: int) -> int:
         """Return the destinations that end at a switch, as bits."""
         return 1 << switch
 
@@ -204,49 +204,53 @@ class TorusRoutes:
                 ahead = (to[axis] - at[axis]) % self._sizes[axis]
                 ways = ((1, ahead), (-1, self._sizes[axis] - ahead))
                 short = [step for step, length in ways if 2 * length <= self._sizes[axis]]
-                far = {self._number[self._step(at, axis, step)] for step in short}
+                far = {self._number[self._switch_along_axis(at, axis, step)] for step in short}
                 rows[tuple(sorted(far))] |= 1 << place
         return rows
 
-    def marking(self, switch: int, neighbor: int, priorities: int) -> _Marking:
+    def marking(self, switch: int, neighbor: int, priorities: int) -> _PacketStateMap:
         """Return the marking of a port: two states for each dimension, before and behind its dateline."""
         at, to = self._network.switches[switch], self._network.switches[neighbor]
         axis = next(axis for axis, (a, b) in enumerate(zip(at, to, strict=True)) if a != b)
         if priorities == 1:
-            return _Marking((0,), (0,))
+            return _PacketStateMap((0,), (0,))
         crosses = abs(at[axis] - to[axis]) > 1
         states = [(one, behind) for one in range(len(at)) for behind in range(priorities)]
         after = [
             axis * priorities + min((behind if one == axis else 0) + crosses, priorities - 1) for one, behind in states
         ]
-        return _Marking(tuple(after), tuple(behind for _, behind in states))
+        return _PacketStateMap(tuple(after), tuple(behind for _, behind in states))
 
 
 NetworkRoutes = DragonflyRoutes | TorusRoutes
 
 
-def find_priority_need(network: DirectNetwork, routes: NetworkRoutes) -> PriorityNeed:
+def find_priority_need(network: DirectNetwork, routes: NetworkRoutes) -> PrioritiesForDeadlockFreedom:
     """Return how many priorities end all circles of buffers in a network, by its graph with 1, 2 and more of them."""
-    single = check_network(network, routes, 1)
+    single = check_network_for_circles(network, routes, 1)
     if single.is_free:
-        return PriorityNeed(priorities=1, single=single)
-    enough = (count for count in range(2, MOST_PRIORITIES + 1) if check_network(network, routes, count).is_free)
-    return PriorityNeed(priorities=next(enough, None), single=single)
+        return PrioritiesForDeadlockFreedom(priorities=1, single=single)
+    enough = (
+        count
+        for count in range(2, MAX_TRIED_PRIORITIES + 1)
+        if check_network_for_circles(network, routes, count).is_free
+    )
+    return PrioritiesForDeadlockFreedom(priorities=next(enough, None), single=single)
 
 
-def check_network(network: DirectNetwork, routes: NetworkRoutes, priorities: int) -> DeadlockCheck:
+def check_network_for_circles(network: DirectNetwork, routes: NetworkRoutes, priorities: int) -> DeadlockCheckResult:
     """Return whether buffers can wait for one another in a circle if packets use some lossless priorities in turn."""
     fabric, ports = _make_fabric(network, routes, priorities)
     forwarding = Forwarding(compute_control_plane(Index(fabric)))
     forwarding.entries = dict.fromkeys(range(len(network.switches)), (_HOST_PORT_NAME,))
     for place in range(len(network.switches)):
-        forwarding.own[place] = routes.own(place)
+        forwarding.own[place] = routes.destinations_at_switch(place)
         forwarding.every |= forwarding.own[place]
         for neighbors, bits in routes.rows(place).items():
             ways = ((near, cable) for near in neighbors for cable in ports[place, near])
             channels = (forwarding.channel(place, cable, near, cable) for near, cable in ways)
             forwarding.rows[place].append(ForwardingRow(bits, tuple(channels)))
-    return check_traffic(Traffic(forwarding), ())
+    return find_circles_in_traffic(TrafficAtRouters(forwarding), ())
 
 
 def _make_fabric(
@@ -255,7 +259,9 @@ def _make_fabric(
     """Return switches with the maps of the markings, and the ports from each to each; a cable's ports have its name."""
     names = ["-".join(map(str, switch)) for switch in network.switches]
     ports: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
-    interfaces = [[Interface(name=_HOST_PORT_NAME, qos=_make_profile(_Marking((0,), (0,)), priorities))] for _ in names]
+    interfaces = [
+        [Interface(name=_HOST_PORT_NAME, qos=_make_profile(_PacketStateMap((0,), (0,)), priorities))] for _ in names
+    ]
     links = []
     for place, (a, b) in enumerate(network.cables):
         cable = f"cable{place}"
@@ -271,7 +277,7 @@ def _make_fabric(
     return Fabric(name="", mode="pfc-only", devices=tuple(devices), links=tuple(links)), ports
 
 
-def _make_profile(marking: _Marking, priorities: int) -> QosProfile:
+def _make_profile(marking: _PacketStateMap, priorities: int) -> QosProfile:
     """Return the maps of a port that marks packets: queue and DSCP behind it by the state in which packets leave."""
     every = tuple(range(priorities))
     return QosProfile(

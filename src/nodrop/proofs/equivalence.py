@@ -12,10 +12,10 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from typing import NamedTuple
 
 from nodrop.model.fabric import End
-from nodrop.proofs.dependencies import Traffic
+from nodrop.proofs.dependencies import TrafficAtRouters
 from nodrop.proofs.forwarding import Forwarding, ForwardingRow, unite_bits
 
-MOST_ROUNDS = 20
+MAX_REFINEMENT_ROUNDS = 20
 """How often classes are split at most; where that is not enough, each router is a class."""
 
 
@@ -29,21 +29,21 @@ class _Cable(NamedTuple):
     back: int | None
 
 
-class _Places(NamedTuple):
+class _CablePositions(NamedTuple):
     """The places of a channel's cable among those of its two routers."""
 
     near: int
     far: int
 
 
-class EquivalentRouters:
+class EquivalentRouterClasses:
     """The classes of a fabric's routers: `kind_of` each router the number of its class, which has `members`.
 
     Ports for which `port_key` is different are not alike, nor are routers for which `router_key` is.
     """
 
     def __init__(
-        self, traffic: Traffic, port_key: Callable[[End], Hashable], router_key: Callable[[int], Hashable]
+        self, traffic: TrafficAtRouters, port_key: Callable[[End], Hashable], router_key: Callable[[int], Hashable]
     ) -> None:
         """Find the classes of the routers of some traffic."""
         self._traffic, self._forwarding = traffic, traffic.forwarding
@@ -51,20 +51,20 @@ class EquivalentRouters:
         for bits in self._forwarding.own:
             self._shared |= once & bits
             once |= bits
-        self._private = [tuple(_places_of(bits & ~self._shared)) for bits in self._forwarding.own]
+        self._private = [tuple(_positions_of_few_bits(bits & ~self._shared)) for bits in self._forwarding.own]
         self.parallel: dict[int, int] = {}
         """The place of each channel among those that join the same two routers."""
-        self._places: dict[int, _Places] = {}
-        self._cables = [self._cables_of(number, found) for number, found in enumerate(self._find_cables())]
-        alone = self._number_cables()
-        self.kind_of = _number_keys(
-            number if number in alone else (router_key(number), *self._first_key(number, port_key))
+        self._places: dict[int, _CablePositions] = {}
+        self._cables = [self._cables_of(number, found) for number, found in enumerate(self._pair_channels_by_cable())]
+        alone = self._number_cables_and_find_ambiguous()
+        self.kind_of = _equal_key_numbers(
+            number if number in alone else (router_key(number), *self._initial_class_key_parts(number, port_key))
             for number in range(len(self._cables))
         )
-        self._split_all()
-        self.members: Mapping[int, tuple[int, ...]] = _members_of(self.kind_of)
+        self._split_classes_until_stable()
+        self.members: Mapping[int, tuple[int, ...]] = _members_by_class(self.kind_of)
 
-    def exchanged(self, channel: int, router: int, other: int) -> int:
+    def exchanged_channel(self, channel: int, router: int, other: int) -> int:
         """Return the channel that is in the place of another one if two routers of a class are exchanged."""
         near, _, far, _ = self._forwarding.channels[channel]
         exchange = {router: other, other: router} if router != other else {}
@@ -77,7 +77,7 @@ class EquivalentRouters:
         assert found is not None, "routers of a class have the same channels"
         return found
 
-    def _find_cables(self) -> list[dict[tuple[str, int, str], list[int | None]]]:
+    def _pair_channels_by_cable(self) -> list[dict[tuple[str, int, str], list[int | None]]]:
         """Return for each router its cables, each by both ports and the neighbor, with its channels out and back."""
         found: list[dict[tuple[str, int, str], list[int | None]]] = [{} for _ in self._forwarding.rows]
         for channel, (near, port, far, far_port) in enumerate(self._forwarding.channels):
@@ -92,7 +92,7 @@ class EquivalentRouters:
         cables = [_Cable(far, port, far_port, *channels) for (port, far, far_port), channels in found.items()]
         return sorted(cables, key=lambda cable: (cable.far, order.get(cable.port, -1), cable.port, cable.far_port))
 
-    def _number_cables(self) -> set[int]:
+    def _number_cables_and_find_ambiguous(self) -> set[int]:
         """Count cables in order; return routers at a port with several cables, or with parallel ones in two orders."""
         alone: set[int] = set()
         near: dict[int, int] = {}
@@ -109,10 +109,10 @@ class EquivalentRouters:
                         if self.parallel.setdefault(channel, count[cable.far]) != count[cable.far]:
                             alone |= {number, cable.far}
                 count[cable.far] += 1
-        self._places = {channel: _Places(near[channel], far[channel]) for channel in near}
+        self._places = {channel: _CablePositions(near[channel], far[channel]) for channel in near}
         return alone
 
-    def _first_key(self, number: int, port_key: Callable[[End], Hashable]) -> Iterator[Hashable]:
+    def _initial_class_key_parts(self, number: int, port_key: Callable[[End], Hashable]) -> Iterator[Hashable]:
         """Yield all that routers of a class have in common but for their forwarding."""
         traffic, routers = self._traffic, self._forwarding.plane.routers
         entered = traffic.entries.get(number)
@@ -126,12 +126,12 @@ class EquivalentRouters:
             yield port_key(End(routers[number].device.name, cable.port))
             yield port_key(End(routers[cable.far].device.name, cable.far_port))
 
-    def _split_all(self) -> None:
+    def _split_classes_until_stable(self) -> None:
         """Split classes until no exchange within one changes the forwarding of any router."""
-        for _ in range(MOST_ROUNDS):
-            several = {kind: numbers for kind, numbers in _members_of(self.kind_of).items() if len(numbers) > 1}
-            keys = _Differences(self._forwarding, self.kind_of, several, self._private, self._places).keys
-            split = _number_keys(
+        for _ in range(MAX_REFINEMENT_ROUNDS):
+            several = {kind: numbers for kind, numbers in _members_by_class(self.kind_of).items() if len(numbers) > 1}
+            keys = _MemberDifferences(self._forwarding, self.kind_of, several, self._private, self._places).keys
+            split = _equal_key_numbers(
                 (kind, frozenset(keys[number].items()) if kind in several else None)
                 for number, kind in enumerate(self.kind_of)
             )
@@ -141,14 +141,14 @@ class EquivalentRouters:
         self.kind_of = list(range(len(self.kind_of)))
 
 
-class _Pattern(NamedTuple):
+class _RowPattern(NamedTuple):
     """What a row has of one router: slots in which it is not as the others, and the places of its cables."""
 
     slots: tuple[int, ...]
     cables: tuple[int, ...]
 
 
-class _Differences:
+class _MemberDifferences:
     """How routers treat single members of classes: `keys` are equal for those whose exchange changes no router.
 
     A slot is the first destination that ends at each member of a class, or the second of each, and so on. Of a row only
@@ -162,7 +162,7 @@ class _Differences:
         kind_of: Sequence[int],
         several: Mapping[int, Sequence[int]],
         private: Sequence[Sequence[int]],
-        places: Mapping[int, "_Places"],
+        places: Mapping[int, "_CablePositions"],
     ) -> None:
         """Compare the rows of all routers for the members of classes with `several`."""
         self._forwarding, self._kind_of, self._several, self._places = forwarding, kind_of, several, places
@@ -184,11 +184,11 @@ class _Differences:
         self.keys: defaultdict[int, Counter[Hashable]] = defaultdict(Counter)
         for number, rows in enumerate(forwarding.rows):
             if kind_of[number] in several:
-                self.keys[number][self._own_rows(number, rows)] += 1
+                self.keys[number][self._member_rows_key(number, rows)] += 1
             for place, row in enumerate(rows):
-                self._note(number, place, row)
+                self._note_exceptions_of_row(number, place, row)
 
-    def _own_rows(self, number: int, rows: Sequence[ForwardingRow]) -> Hashable:
+    def _member_rows_key(self, number: int, rows: Sequence[ForwardingRow]) -> Hashable:
         """Return the rows of a member as those of all others must be; its number where they differ between others."""
         own = self._forwarding.own[number]
         found: Counter[Hashable] = Counter()
@@ -215,7 +215,7 @@ class _Differences:
             self._known_partial[bits] = tuple(partial)
         return self._known_partial[bits]
 
-    def _note(self, number: int, place: int, row: ForwardingRow) -> None:
+    def _note_exceptions_of_row(self, number: int, place: int, row: ForwardingRow) -> None:
         """Note for whom a row of a router is an exception."""
         own, itself = self._forwarding.own[number], self._kind_of[number]
         bits = row.bits & ~own
@@ -226,11 +226,11 @@ class _Differences:
             if 2 * inside.bit_count() > self._slots[slot].bit_count():
                 inside ^= self._slots[slot]
                 mostly.add(slot)
-            for position in _places_of(inside):
+            for position in _positions_of_few_bits(inside):
                 router = self._router_at[position]
                 if self._kind_of[router] != itself:
                     slots[self._kind_of[router]][router].append(slot)
-        cables, usual = self._cables(row)
+        cables, usual = self._exceptions_and_usual_places(row)
         for kind in slots.keys() | cables.keys():
             exceptions = slots.get(kind, {}).keys() | cables.get(kind, {}).keys()
             rest: Hashable = place
@@ -243,13 +243,15 @@ class _Differences:
                 )
                 rest = (bits & ~self._inside[kind], status, others, usual.get(kind, ()))
             for router in exceptions:
-                pattern = _Pattern(
+                pattern = _RowPattern(
                     tuple(slots[kind][router]) if kind in slots else (),
                     cables.get(kind, {}).get(router, usual.get(kind, ())),
                 )
                 self.keys[router][number, rest, pattern] += 1
 
-    def _cables(self, row: ForwardingRow) -> tuple[dict[int, dict[int, tuple[int, ...]]], dict[int, tuple[int, ...]]]:
+    def _exceptions_and_usual_places(
+        self, row: ForwardingRow
+    ) -> tuple[dict[int, dict[int, tuple[int, ...]]], dict[int, tuple[int, ...]]]:
         """Return by class the exceptions among a row's channels, each with its own places, and the usual places."""
         found: dict[int, dict[int, list[int]]] = {}
         for channel in row.channels:
@@ -267,20 +269,20 @@ class _Differences:
         return exceptions, usual
 
 
-def _number_keys(keys: Iterable[Hashable]) -> list[int]:
+def _equal_key_numbers(keys: Iterable[Hashable]) -> list[int]:
     """Return the same number for equal keys, from 0 on."""
     numbers: dict[Hashable, int] = {}
     return [numbers.setdefault(key, len(numbers)) for key in keys]
 
 
-def _members_of(kind_of: Sequence[int]) -> dict[int, tuple[int, ...]]:
+def _members_by_class(kind_of: Sequence[int]) -> dict[int, tuple[int, ...]]:
     members: defaultdict[int, list[int]] = defaultdict(list)
     for number, kind in enumerate(kind_of):
         members[kind].append(number)
     return {kind: tuple(numbers) for kind, numbers in members.items()}
 
 
-def _places_of(bits: int) -> Iterator[int]:
+def _positions_of_few_bits(bits: int) -> Iterator[int]:
     """Yield the positions of the bits of a number with few, the lowest first."""
     while bits:
         low = bits & -bits

@@ -67,7 +67,7 @@ class PolicyUses:
                 for link in speaker.links:
                     for policy in (link.inbound, link.outbound):
                         self._uses[policy] += 1
-                        self._every[policy] = world.every, first
+                        self._every[policy] = world.all_class_bits, first
             first += world.destinations.count
         for policy in self._uses:
             self._take_lists(policy)
@@ -83,7 +83,7 @@ class PolicyUses:
             shapes.append((inverted, few.bit_count()))
             for position in bit_positions(few):
                 self._entries[first + position].append(_ListEntry(policy, place, inverted))
-        key = policy.outline, tuple(shapes)
+        key = policy.policy_without_prefixes, tuple(shapes)
         self._outline_of[policy] = self._outlines.setdefault(key, len(self._outlines))
 
     def outlines(self, policies: SessionPolicies) -> tuple[int, ...]:

@@ -13,8 +13,8 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from nodrop.model.fabric import End
-from nodrop.proofs.behaviors import Behaviors
-from nodrop.proofs.dependencies import Traffic
+from nodrop.proofs.behaviors import DistinctPortBehaviors
+from nodrop.proofs.dependencies import TrafficAtRouters
 from nodrop.proofs.exchange_policies import PolicyChange, PolicyUses, SessionPolicies
 from nodrop.proofs.forwarding import Forwarding, bit_positions
 from nodrop.routing.prefixes import AddressFamily
@@ -46,10 +46,10 @@ class AlikeCables:
     `cables` has only those with one session each, between switches with one router; `switches` has all routers.
     """
 
-    def __init__(self, traffic: Traffic, fixed: frozenset[int]) -> None:
+    def __init__(self, traffic: TrafficAtRouters, fixed: frozenset[int]) -> None:
         """Find the exchanges of a fabric's routers but the `fixed` ones."""
         self._traffic, self._forwarding = traffic, traffic.forwarding
-        self._behaviors = Behaviors()
+        self._behaviors = DistinctPortBehaviors()
         self._kinds: dict[Hashable, int] = {}
         self._fixed = set(fixed)
         self._numbers: dict[frozenset[End], int] = {}

@@ -10,20 +10,20 @@ from typing import NamedTuple
 from nodrop.model.fabric import End, Link
 from nodrop.model.index import Index
 from nodrop.proofs.alike_failures import AlikeFailures, is_order_free
-from nodrop.proofs.deadlock import DeadlockCheck, check_deadlock
-from nodrop.proofs.harmless import HarmlessFailures
-from nodrop.proofs.invariants import Invariants
+from nodrop.proofs.deadlock import DeadlockCheckResult, check_deadlock
+from nodrop.proofs.harmless import HarmlessFailureCheck
+from nodrop.proofs.invariants import DeadlockFreedomConditions
 from nodrop.routing import ControlPlane, compute_control_plane
 from nodrop.routing.failures import FailureAnalysis
 from nodrop.routing.prefixes import AddressFamily
 
-MOST_STATES = 1000
+MAX_CHECKED_FAILURE_STATES = 1000
 """Of how many states the graph of buffers is computed at most."""
 MOST_CHANNELS = 10_000_000
 """How many channels these states have together at most, but for the first state: an hour of a large fabric."""
 
 
-class Failure(NamedTuple):
+class FailureUnit(NamedTuple):
     """Something that fails as one: a switch, or all parallel cables between two switches."""
 
     name: str
@@ -33,7 +33,7 @@ class Failure(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FailureSearch:
+class FailureSearchResult:
     """The result of a search: the least failures with a circle, if any, and how much was checked."""
 
     most: int
@@ -46,8 +46,8 @@ class FailureSearch:
     """How many single cables, or sets of parallel ones, and switches can fail."""
     classes: int
     """In how many classes of the same effect but for names these are."""
-    failures: tuple[Failure, ...] = ()
-    check: DeadlockCheck | None = None
+    failures: tuple[FailureUnit, ...] = ()
+    check: DeadlockCheckResult | None = None
 
     @property
     def failed(self) -> frozenset[End]:
@@ -58,19 +58,19 @@ class FailureSearch:
 class _Search:
     """A search in progress."""
 
-    def __init__(self, plane: ControlPlane, check: DeadlockCheck, invariants: Invariants) -> None:
+    def __init__(self, plane: ControlPlane, check: DeadlockCheckResult, invariants: DeadlockFreedomConditions) -> None:
         self.plane, self._check = plane, check
-        self.every = _list_failures(plane)
-        self._harmless = HarmlessFailures(check.traffic.forwarding, invariants)
+        self.every = _possible_single_failures(plane)
+        self._harmless = HarmlessFailureCheck(check.traffic.forwarding, invariants)
         self._alike = AlikeFailures(check.traffic, invariants)
         self.classes = self._find_classes()
         self.seen: set[frozenset[str]] = set()
         self.harmless = 0
         self.channels = 0
 
-    def _find_classes(self) -> list[list[Failure]]:
+    def _find_classes(self) -> list[list[FailureUnit]]:
         """Return the classes of single failures; each begins with the one that stands for it."""
-        classes: dict[object, list[Failure]] = {}
+        classes: dict[object, list[FailureUnit]] = {}
         for failure in self.every:
             kind: object | None
             if not self._alike.has_classes:
@@ -83,7 +83,7 @@ class _Search:
         return list(classes.values())
 
     @cached_property
-    def kinds(self) -> Mapping[Failure, Failure]:
+    def kinds(self) -> Mapping[FailureUnit, FailureUnit]:
         """The first failure of each kind that exchanges of single routers find (routing/twins.py)."""
         return _representative_by_failure(self.plane, self._harmless.analyses, self.every)
 
@@ -92,18 +92,18 @@ class _Search:
         """Whether ports treat packets in several ways, which exchanges of single routers do not compare."""
         return len({*self._check.traffic.left, *self._check.traffic.entered}) > 1
 
-    def links_of(self, failure: Failure) -> set[Link]:
+    def links_of(self, failure: FailureUnit) -> set[Link]:
         """Return the cables that fail."""
         index = self.plane.index
         return {link for end in failure.ends if (link := index.link(*end)) is not None}
 
-    def representatives(self, failures: Sequence[Failure]) -> list[Failure]:
+    def representatives(self, failures: Sequence[FailureUnit]) -> list[FailureUnit]:
         """Return one of each kind of failures, as exchanges of single routers find them."""
         if self._has_several_behaviors:
             return list(failures)
         return list({self.kinds[failure]: failure for failure in reversed(failures)}.values())[::-1]
 
-    def check_single(self, failure: Failure) -> tuple[DeadlockCheck | None, bool]:
+    def check_single(self, failure: FailureUnit) -> tuple[DeadlockCheckResult | None, bool]:
         """Return the check with a circle, if one forms, and whether its class has the same result."""
         if failure.name in self.plane.index.devices:
             outcomes = self._harmless.outcomes_without_device(failure.name)
@@ -124,7 +124,7 @@ class _Search:
         """Whether no further state is computed."""
         return len(self.seen) >= most_states or self.channels > MOST_CHANNELS
 
-    def compute(self, failures: Sequence[Failure]) -> DeadlockCheck:
+    def compute(self, failures: Sequence[FailureUnit]) -> DeadlockCheckResult:
         """Return the check of a state."""
         self.seen.add(frozenset(failure.name for failure in failures))
         failed = frozenset(end for failure in failures for end in failure.ends)
@@ -133,10 +133,15 @@ class _Search:
         return found
 
     def result(
-        self, most: int, *, complete: bool, failures: tuple[Failure, ...] = (), check: DeadlockCheck | None = None
-    ) -> FailureSearch:
+        self,
+        most: int,
+        *,
+        complete: bool,
+        failures: tuple[FailureUnit, ...] = (),
+        check: DeadlockCheckResult | None = None,
+    ) -> FailureSearchResult:
         """Return the result."""
-        return FailureSearch(
+        return FailureSearchResult(
             most=most,
             states=self.harmless + len(self.seen),
             complete=complete,
@@ -147,9 +152,13 @@ class _Search:
         )
 
 
-def search_failures(
-    plane: ControlPlane, check: DeadlockCheck, invariants: Invariants, most: int, most_states: int = MOST_STATES
-) -> FailureSearch:
+def search_failures_with_circle(
+    plane: ControlPlane,
+    check: DeadlockCheckResult,
+    invariants: DeadlockFreedomConditions,
+    most: int,
+    most_states: int = MAX_CHECKED_FAILURE_STATES,
+) -> FailureSearchResult:
     """Return the first state with a circle, in the order of failed cables and switches, up to `most` of these.
 
     Of single failures one of each class is computed (proofs/alike_failures.py), and no graph for those after which
@@ -181,7 +190,7 @@ def search_failures(
     return search.result(most, complete=True)
 
 
-def _list_failures(plane: ControlPlane) -> tuple[Failure, ...]:
+def _possible_single_failures(plane: ControlPlane) -> tuple[FailureUnit, ...]:
     """Return what can fail, in order: cables, and then switches.
 
     Parallel cables fail together where each has a session: without some of them, routers have fewer next hops and no
@@ -197,7 +206,7 @@ def _list_failures(plane: ControlPlane) -> tuple[Failure, ...]:
             key: object = link if single else (link.a.node, link.b.node)
             cables.setdefault(key, []).append((link.a, link.b))
     found = [
-        Failure(
+        FailureUnit(
             f"{pairs[0][0]} to {pairs[0][1]}"
             if len(pairs) == 1
             else f"{len(pairs)} cables from {pairs[0][0].node} to {pairs[0][1].node}",
@@ -206,7 +215,7 @@ def _list_failures(plane: ControlPlane) -> tuple[Failure, ...]:
         )
         for pairs in cables.values()
     ]
-    switches = [Failure(device.name, 1, _ends_of_device(index, device.name)) for device in index.fabric.devices]
+    switches = [FailureUnit(device.name, 1, _ends_of_device(index, device.name)) for device in index.fabric.devices]
     return (*found, *switches)
 
 
@@ -224,8 +233,8 @@ def _has_unused_paths(plane: ControlPlane) -> bool:
 
 
 def _representative_by_failure(
-    plane: ControlPlane, analyses: Mapping[AddressFamily, FailureAnalysis], every: Sequence[Failure]
-) -> dict[Failure, Failure]:
+    plane: ControlPlane, analyses: Mapping[AddressFamily, FailureAnalysis], every: Sequence[FailureUnit]
+) -> dict[FailureUnit, FailureUnit]:
     """Return for each failure the first one with the same effect on routes but for names; itself in several families.
 
     `analyses` are those of the families, if they exist already.
@@ -235,12 +244,12 @@ def _representative_by_failure(
     (family,) = plane.families
     analysis = analyses.get(family) or FailureAnalysis(plane, plane.of(family))
     kind_of: dict[frozenset[End], object] = {}
-    for first, links in analysis.alike.items():
+    for first, links in analysis.equivalent_links.items():
         kind_of |= {frozenset((link.a, link.b)): first for link in links}
     far = {end: ends for ends in kind_of for end in ends}
     same: Mapping[str, str] = {name: first for first, names in analysis.equivalent_devices.items() for name in names}
-    firsts: dict[object, Failure] = {}
-    kinds: dict[Failure, Failure] = {}
+    firsts: dict[object, FailureUnit] = {}
+    kinds: dict[FailureUnit, FailureUnit] = {}
     for failure in every:
         kind: object = same.get(failure.name)
         if kind is None:
@@ -251,7 +260,9 @@ def _representative_by_failure(
     return kinds
 
 
-def _failure_sets(every: Sequence[Failure], first: Sequence[Failure], total: int) -> Iterator[tuple[Failure, ...]]:
+def _failure_sets(
+    every: Sequence[FailureUnit], first: Sequence[FailureUnit], total: int
+) -> Iterator[tuple[FailureUnit, ...]]:
     """Yield sets of several failures of `total` cables or switches, with one of the `first`, small sets first."""
     for size in range(1, total):
         for failure in first:

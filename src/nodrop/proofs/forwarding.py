@@ -5,19 +5,19 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from nodrop.analyses._targets import AnnouncedPrefixes, routed_targets_of
+from nodrop.analyses._targets import AnnouncedPrefixes, host_and_loopback_targets
 from nodrop.routing import ControlPlane
-from nodrop.routing.adverts import union_of_bits
+from nodrop.routing.adverts import destinations_of_parts
 from nodrop.routing.decision import LearnedTable, TableEntry
-from nodrop.routing.legs import CablingState, RoutedInterface
+from nodrop.routing.legs import RoutedInterface, WorkingPorts
 from nodrop.routing.prefixes import ADDRESS_BITS, ADDRESS_FAMILIES, AddressFamily, Prefix
-from nodrop.routing.routers import Router
+from nodrop.routing.routers import VrfRouter
 from nodrop.routing.routes import FamilyRoutes, NextHop
 from nodrop.routing.speakers import BgpSpeaker
-from nodrop.routing.static_routes import is_discard_route, usable_static_routes
+from nodrop.routing.static_routes import is_discard_route, readable_static_routes
 
 
-class Channel(NamedTuple):
+class CableDirection(NamedTuple):
     """One direction of a cable: from a router's port to the port of another, whose buffer takes the packets."""
 
     near: int
@@ -62,9 +62,9 @@ class Forwarding:
 
     def __init__(self, plane: ControlPlane) -> None:
         self.plane, self.index = plane, plane.index
-        self.channels: list[Channel] = []
-        self._numbers: dict[Channel, int] = {}
-        self._cabling = CablingState(plane.index)
+        self.channels: list[CableDirection] = []
+        self._numbers: dict[CableDirection, int] = {}
+        self._cabling = WorkingPorts(plane.index)
         self.rows: list[list[ForwardingRow]] = [[] for _ in plane.routers]
         self.own: list[int] = [0] * len(plane.routers)
         """The destinations that end at each router."""
@@ -76,10 +76,10 @@ class Forwarding:
         """Whether no port to hosts is known, so that every announced block counts as one of hosts."""
         self.entries: Mapping[int, tuple[str, ...]] = {}
         """The routers where packets of hosts enter, each with the ports where they do, as far as these are known."""
-        self._follow()
+        self._compute_forwarding()
 
-    def _follow(self) -> None:
-        hosts = [target for target in routed_targets_of(self.index) if target.kind == "hosts"]
+    def _compute_forwarding(self) -> None:
+        hosts = [target for target in host_and_loopback_targets(self.index) if target.kind == "hosts"]
         entries: defaultdict[int, dict[str, None]] = defaultdict(dict)
         for target in hosts:
             entries[target.router].update(dict.fromkeys(target.leg.ports))
@@ -95,8 +95,8 @@ class Forwarding:
         self.entries = {number: tuple(ports) for number, ports in sorted(entries.items())}
         first = 0
         for family in families:
-            family.follow(first)
-            first += family.count
+            family.add_rows_of_all_routers(first)
+            first += family.destination_class_count
 
     def hosts_by_family(self) -> dict[AddressFamily, int]:
         """Return the destinations of hosts of each family, as bits of its classes."""
@@ -104,13 +104,13 @@ class Forwarding:
         first = 0
         for family in ADDRESS_FAMILIES:
             world = self.plane.of(family).world
-            hosts[family] = self.every >> first & world.every
+            hosts[family] = self.every >> first & world.all_class_bits
             first += world.destinations.count
         return hosts
 
     def channel(self, near: int, near_port: str, far: int, far_port: str) -> int:
         """Return the number of a channel."""
-        channel = Channel(near, near_port, far, far_port)
+        channel = CableDirection(near, near_port, far, far_port)
         number = self._numbers.setdefault(channel, len(self.channels))
         if number == len(self.channels):
             self.channels.append(channel)
@@ -134,7 +134,7 @@ class Forwarding:
         return tuple(channels)
 
 
-class _ForwardingWay(NamedTuple):
+class _DestinationsSentAlike(NamedTuple):
     """Destinations that a router sends the same way: all of them, and those of hosts as bits of destinations."""
 
     bits: int
@@ -157,7 +157,7 @@ class _FamilyForwarding:
         self.origins: set[int] = set()
         self._covers: set[Prefix] = set()
         self._first = self._wanted = 0
-        self._ways_of: dict[tuple[int, int, int], tuple[_ForwardingWay, ...]] = {}
+        self._ways_of: dict[tuple[int, int, int], tuple[_DestinationsSentAlike, ...]] = {}
 
     def take(self, hosts: Iterable[tuple[Prefix, int, RoutedInterface, str]]) -> None:
         """Take the subnets of hosts as destinations, by the longest announced prefix that covers each."""
@@ -172,7 +172,7 @@ class _FamilyForwarding:
                 pairs[cover, router] = None
         for cover, router in pairs:
             self._homes[class_of[cover]][router] = None
-        self._finish({cover for cover, _ in pairs})
+        self._find_wider_prefixes({cover for cover, _ in pairs})
 
     def take_announced(self) -> None:
         """Take announced prefixes as destinations: of more than one address if there are any, else all."""
@@ -182,9 +182,9 @@ class _FamilyForwarding:
             for number, *_ in self._world.origins[prefix]:
                 self._homes[self._world.destinations.class_of[prefix]][number] = None
                 self.origins.add(number)
-        self._finish(set(blocks))
+        self._find_wider_prefixes(set(blocks))
 
-    def _finish(self, covers: set[Prefix]) -> None:
+    def _find_wider_prefixes(self, covers: set[Prefix]) -> None:
         """Find the wider announced prefixes, which routers use that lack the longest one."""
         class_of = self._world.destinations.class_of
         self.mask, self._covers = self._world.destinations.bits(covers), covers
@@ -201,11 +201,11 @@ class _FamilyForwarding:
                 self._wider[wider_class] = self._wider.get(wider_class, 0) | 1 << inner
 
     @property
-    def count(self) -> int:
+    def destination_class_count(self) -> int:
         """The classes of the family."""
         return self._world.destinations.count
 
-    def follow(self, first: int) -> None:
+    def add_rows_of_all_routers(self, first: int) -> None:
         """Add the rows of all routers; classes become destinations from number `first` on."""
         self._first = first
         self._wanted = self.mask
@@ -221,16 +221,16 @@ class _FamilyForwarding:
             return
         for router in whole.plane.routers:
             if router.number in self._world.speakers:
-                self._follow_bgp(router.number)
-            self._end_connected(router)
-            if any(not is_discard_route(route) for route, _ in usable_static_routes(router, self.family)):
+                self._add_bgp_rows(router.number)
+            self._end_connected_destinations(router)
+            if any(not is_discard_route(route) for route, _ in readable_static_routes(router, self.family)):
                 self._follow_static_routes(router.number)
 
-    def _follow_bgp(self, number: int) -> None:
+    def _add_bgp_rows(self, number: int) -> None:
         speaker, state, rows = self._world.speakers[number], self._state, self._whole.rows[number]
-        own = union_of_bits(state.local(number))
+        own = destinations_of_parts(state.local(number))
         if speaker.summaries:
-            own |= state.summed(number)
+            own |= state.originated_aggregate_bits(number)
         ways = self._ways(speaker, state.table(number))
         rows += [ForwardingRow(way.packed, self._channels_of_way(number, way)) for way in ways if way.packed]
         has = own
@@ -247,7 +247,7 @@ class _FamilyForwarding:
                     rows.append(ForwardingRow(missing << self._first, self._channels_of_way(number, over)))
         self._whole.own[number] |= (own & self.mask) << self._first
 
-    def _end_connected(self, router: Router) -> None:
+    def _end_connected_destinations(self, router: VrfRouter) -> None:
         """Let destinations end at a router that has all their prefixes on its working legs."""
         up = self._whole.plane.up[router.number]
         subnets = {subnet for leg in router.legs for subnet in leg.subnets if subnet in self._covers and up[leg.name]}
@@ -256,27 +256,27 @@ class _FamilyForwarding:
             if subnets.issuperset(self._whole.destinations[first + number].prefixes):
                 self._whole.own[router.number] |= 1 << number + first
 
-    def _ways(self, speaker: BgpSpeaker, table: LearnedTable) -> tuple["_ForwardingWay", ...]:
+    def _ways(self, speaker: BgpSpeaker, table: LearnedTable) -> tuple["_DestinationsSentAlike", ...]:
         """Return what a router sends the same way, by its table; routers with one table share the result."""
         key = (id(table), speaker.installs, speaker.installs_internal)
         if key not in self._ways_of:
             merged: dict[tuple[object, ...], tuple[int, TableEntry]] = {}
             for entry in table.entries:
-                if bits := entry.bits & speaker.installed(entry) & self._wanted:
+                if bits := entry.bits & speaker.installable_destinations(entry) & self._wanted:
                     place = (entry.hops, entry.vias)
                     merged[place] = merged.get(place, (0,))[0] | bits, entry
             self._ways_of[key] = tuple(itertools.starmap(self._way, merged.values()))
         return self._ways_of[key]
 
-    def _way(self, bits: int, entry: TableEntry) -> "_ForwardingWay":
+    def _way(self, bits: int, entry: TableEntry) -> "_DestinationsSentAlike":
         hosts = bits & self.mask if self._wider else bits
-        return _ForwardingWay(bits, hosts << self._first if self._first else hosts, entry)
+        return _DestinationsSentAlike(bits, hosts << self._first if self._first else hosts, entry)
 
-    def _channels_of_way(self, number: int, way: "_ForwardingWay") -> tuple[int, ...]:
+    def _channels_of_way(self, number: int, way: "_DestinationsSentAlike") -> tuple[int, ...]:
         whole, plane = self._whole, self._whole.plane
         channels: list[int] = []
         if way.entry.vias:
-            for hop in self._routes.hops_over(number, way.entry, None) or ():
+            for hop in self._routes.recursive_next_hops(number, way.entry, None) or ():
                 channels += self._channels_of(number, hop)
         else:
             links = self._world.speakers[number].links
@@ -296,7 +296,7 @@ class _FamilyForwarding:
 
     def _follow_static_routes(self, number: int) -> None:
         """Let static routes to other routers take the destinations that they are for, the longest prefix first."""
-        routes = self._routes.own(number).values()
+        routes = self._routes.non_bgp_routes(number).values()
         for route in sorted(routes, key=lambda route: (-route.prefix.length, route.prefix)):
             hops = [hop for hop in route.hops if hop.router is not None] if route.source == "static" else []
             channels = tuple(channel for hop in hops for channel in self._channels_of(number, hop))

@@ -10,26 +10,26 @@ from collections.abc import Iterable, Mapping
 
 from nodrop.model.fabric import Link
 from nodrop.proofs.forwarding import Forwarding
-from nodrop.proofs.invariants import Invariants
+from nodrop.proofs.invariants import DeadlockFreedomConditions
 from nodrop.routing.failures import FailureAnalysis, FailureOutcome
 from nodrop.routing.prefixes import AddressFamily
 from nodrop.routing.routes import FamilyRoutes
-from nodrop.routing.static_routes import is_discard_route, usable_static_routes
+from nodrop.routing.static_routes import is_discard_route, readable_static_routes
 from nodrop.routing.tiers import TierDirections, tier_of_device
 
 FailureOutcomes = Mapping[AddressFamily, FailureOutcome]
 
 
-class HarmlessFailures:
+class HarmlessFailureCheck:
     """Decides of single failures whether packets of hosts go up and then down after them."""
 
-    def __init__(self, forwarding: Forwarding, invariants: Invariants) -> None:
+    def __init__(self, forwarding: Forwarding, invariants: DeadlockFreedomConditions) -> None:
         plane = forwarding.plane
         self.analyses: dict[AddressFamily, FailureAnalysis] = {}
         """By family; none where a condition does not hold, and no failure is known to be harmless."""
         self._hosts = forwarding.hosts_by_family()
         if _forwards_between_tiers_alone(forwarding, invariants) and all(
-            _is_tiered(forwarding, plane.of(family), self._hosts[family]) for family in plane.families
+            _routes_go_up_then_down(forwarding, plane.of(family), self._hosts[family]) for family in plane.families
         ):
             self.analyses = {family: FailureAnalysis(plane, plane.of(family)) for family in plane.families}
 
@@ -52,7 +52,7 @@ class HarmlessFailures:
         )
 
 
-def _forwards_between_tiers_alone(forwarding: Forwarding, invariants: Invariants) -> bool:
+def _forwards_between_tiers_alone(forwarding: Forwarding, invariants: DeadlockFreedomConditions) -> bool:
     """Whether routers forward by BGP between tiers alone, and no prefix of hosts is inside another one."""
     plane = forwarding.plane
     if invariants.outer or any(obstacle.reason != "passes" for obstacle in invariants.obstacles):
@@ -61,20 +61,22 @@ def _forwards_between_tiers_alone(forwarding: Forwarding, invariants: Invariants
         if routes.state.unstable or any(speaker.summaries for speaker in routes.world.speakers.values()):
             return False
         for router in plane.routers:
-            if any(not is_discard_route(route) for route, _ in usable_static_routes(router, routes.family)):
+            if any(not is_discard_route(route) for route, _ in readable_static_routes(router, routes.family)):
                 return False
     return True
 
 
-def _is_tiered(forwarding: Forwarding, routes: FamilyRoutes, hosts: int) -> bool:
+def _routes_go_up_then_down(forwarding: Forwarding, routes: FamilyRoutes, hosts: int) -> bool:
     """Whether packets enter at the lowest tier, all sessions join two tiers, and no router sends up what came down."""
     world, tiers = routes.world, TierDirections(routes.world)
     table, local = routes.state.table, routes.state.local
     for number, speaker in world.speakers.items():
-        if len(tiers.up(number)) + len(tiers.down(number)) < len(speaker.links):
+        if len(tiers.uplink_positions(number)) + len(tiers.downlink_positions(number)) < len(speaker.links):
             return False
         if number in forwarding.entries and tier_of_device(speaker.router.device) != 0:
             return False
-    valleys = {number: bits for number in world.speakers if (bits := tiers.valley(number, table, local) & hosts)}
+    valleys = {
+        number: bits for number in world.speakers if (bits := tiers.valley_destinations(number, table, local) & hosts)
+    }
     over = tiers.trace_destinations(hosts, table, local) if valleys else {}
-    return not any(bits & tiers.into(number, over) for number, bits in valleys.items())
+    return not any(bits & tiers.destinations_from_above(number, over) for number, bits in valleys.items())

@@ -13,17 +13,17 @@ from typing import Literal, NamedTuple
 
 from nodrop.analyses._targets import AnnouncedPrefixes
 from nodrop.proofs.forwarding import Forwarding, bit_positions
-from nodrop.routing.adverts import union_of_bits
+from nodrop.routing.adverts import destinations_of_parts
 from nodrop.routing.prefixes import ADDRESS_FAMILIES
 from nodrop.routing.routes import FamilyRoutes
 from nodrop.routing.speakers import BgpSpeaker, SpeakerLink
-from nodrop.routing.static_routes import is_discard_route, usable_static_routes
+from nodrop.routing.static_routes import is_discard_route, readable_static_routes
 from nodrop.routing.tiers import tier_of_device
 
-StepReason = Literal["no-level", "level", "passes", "outer", "static", "inside", "default"]
+ObstacleReason = Literal["no-level", "level", "passes", "outer", "static", "inside", "default"]
 
 
-class SessionKind(NamedTuple):
+class SessionAnnouncementKind(NamedTuple):
     """The routes that one end of a session announces to the other, as far as policies decide it.
 
     `passes` are the destinations that pass the policies of both ends, -1 for all. `keeps_path` is whether AS paths
@@ -36,7 +36,7 @@ class SessionKind(NamedTuple):
     own_as: int
 
 
-class SessionWay(NamedTuple):
+class SessionDirection(NamedTuple):
     """One direction of a session: who announces, who listens, and the number of its kind."""
 
     announcer: int
@@ -47,19 +47,19 @@ class SessionWay(NamedTuple):
 class Obstacle(NamedTuple):
     """Why a condition does not hold: a router, a neighbor to which it announces, and one that it hears that from."""
 
-    reason: StepReason
+    reason: ObstacleReason
     router: int
     to: int | None = None
     heard_from: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Invariants:
+class DeadlockFreedomConditions:
     """The conditions of a fabric: levels by router, sessions, what ends where, and what is in the way of the proof."""
 
     levels: Mapping[int, int]
-    kinds: tuple[SessionKind, ...]
-    sessions: tuple[SessionWay, ...]
+    kinds: tuple[SessionAnnouncementKind, ...]
+    sessions: tuple[SessionDirection, ...]
     ends: Mapping[int, int]
     """The classes that each router originates, as bits."""
     outer: int
@@ -72,14 +72,14 @@ class Invariants:
         return not self.obstacles
 
 
-def check_invariants(forwarding: Forwarding) -> Invariants:
+def check_any_failure_conditions(forwarding: Forwarding) -> DeadlockFreedomConditions:
     """Return the conditions of a fabric, and which of them do not hold."""
     facts = _SessionFacts(forwarding)
-    by_role = _levels_by_role(forwarding, facts)
-    found = _check_levels(facts, by_role, forwarding) if by_role.keys() == facts.ends.keys() else None
+    by_role = _tier_levels_by_router(forwarding, facts)
+    found = _check_conditions_with_levels(facts, by_role, forwarding) if by_role.keys() == facts.ends.keys() else None
     if found is not None and found.hold:
         return found
-    other = _check_levels(facts, _levels_by_distance(forwarding, facts), forwarding)
+    other = _check_conditions_with_levels(facts, _levels_by_host_distance(forwarding, facts), forwarding)
     return other if found is None or other.hold else found
 
 
@@ -87,8 +87,8 @@ class _SessionFacts:
     """The sessions of a fabric in all families, with classes numbered as the destinations of the forwarding."""
 
     def __init__(self, forwarding: Forwarding) -> None:
-        self._numbers: dict[SessionKind, int] = {}
-        self.sessions: dict[SessionWay, None] = {}
+        self._numbers: dict[SessionAnnouncementKind, int] = {}
+        self.sessions: dict[SessionDirection, None] = {}
         self.ends: dict[int, int] = {}
         self.outer = 0
         self.other: list[Obstacle] = []
@@ -96,16 +96,16 @@ class _SessionFacts:
         first = 0
         for family in ADDRESS_FAMILIES:
             routes = forwarding.plane.of(family)
-            self._take(forwarding, routes, first)
+            self._add_family_sessions(forwarding, routes, first)
             first += routes.world.destinations.count
         self.kinds = tuple(self._numbers)
 
-    def _take(self, forwarding: Forwarding, routes: FamilyRoutes, first: int) -> None:
-        world, outer = routes.world, _outer_classes(forwarding, routes, first)
-        relevant = (forwarding.every >> first & world.every) | outer
+    def _add_family_sessions(self, forwarding: Forwarding, routes: FamilyRoutes, first: int) -> None:
+        world, outer = routes.world, _classes_around_host_prefixes(forwarding, routes, first)
+        relevant = (forwarding.every >> first & world.all_class_bits) | outer
         self.outer |= outer << first
         for number, speaker in world.speakers.items():
-            originated = union_of_bits(speaker.local)
+            originated = destinations_of_parts(speaker.local)
             for summary in speaker.summaries:
                 originated |= summary.own
             self.ends[number] = self.ends.get(number, 0) | originated << first
@@ -113,25 +113,25 @@ class _SessionFacts:
                 self.other.append(Obstacle("inside", number))
             for link in speaker.links:
                 kind = _session_kind_of_link(speaker, link, world.speakers[link.far], relevant, first)
-                way = SessionWay(number, link.far, self._numbers.setdefault(kind, len(self._numbers)))
+                way = SessionDirection(number, link.far, self._numbers.setdefault(kind, len(self._numbers)))
                 self.sessions[way] = None
                 if link.outbound.default is not None:
                     self.tells_default.add((number, link.far))
         for router in forwarding.plane.routers:
-            for route, _ in usable_static_routes(router, routes.family):
+            for route, _ in readable_static_routes(router, routes.family):
                 if is_discard_route(route):
                     continue
-                used = routes.own(router.number).values()
+                used = routes.non_bgp_routes(router.number).values()
                 if any(hop.router is not None for one in used if one.source == "static" for hop in one.hops):
                     self.other.append(Obstacle("static", router.number))
                 break
 
 
-def _outer_classes(forwarding: Forwarding, routes: FamilyRoutes, first: int) -> int:
+def _classes_around_host_prefixes(forwarding: Forwarding, routes: FamilyRoutes, first: int) -> int:
     """Return the classes of announced prefixes that have longer ones of hosts inside them."""
     announced, class_of = AnnouncedPrefixes(routes), routes.world.destinations.class_of
     outer = 0
-    for number in bit_positions(forwarding.every >> first & routes.world.every):
+    for number in bit_positions(forwarding.every >> first & routes.world.all_class_bits):
         for prefix in forwarding.destinations[first + number].prefixes:
             for wider in announced.find_covering_prefixes(prefix):
                 if wider != prefix:
@@ -141,22 +141,24 @@ def _outer_classes(forwarding: Forwarding, routes: FamilyRoutes, first: int) -> 
 
 def _session_kind_of_link(
     speaker: BgpSpeaker, link: SpeakerLink, far: BgpSpeaker, relevant: int, first: int
-) -> SessionKind:
+) -> SessionAnnouncementKind:
     """Return the kind of a session from a speaker to the far end of one of its links, for `relevant` destinations."""
     heard = far.links[link.far_position]
     reach = link.outbound.reach & heard.inbound.reach
     keeps = not link.outbound.rewrites_paths and heard.inbound.shown is None
-    return SessionKind(-1 if reach & relevant == relevant else (reach & relevant) << first, keeps, heard.repeats)
+    return SessionAnnouncementKind(
+        -1 if reach & relevant == relevant else (reach & relevant) << first, keeps, heard.repeats
+    )
 
 
-def _levels_by_role(forwarding: Forwarding, facts: _SessionFacts) -> Mapping[int, int]:
+def _tier_levels_by_router(forwarding: Forwarding, facts: _SessionFacts) -> Mapping[int, int]:
     """Return the tiers of routers whose roles have one."""
     routers = forwarding.plane.routers
     ranks = {number: tier_of_device(routers[number].device) for number in facts.ends}
     return {number: tier for number, tier in ranks.items() if tier is not None}
 
 
-def _levels_by_distance(forwarding: Forwarding, facts: _SessionFacts) -> Mapping[int, int]:
+def _levels_by_host_distance(forwarding: Forwarding, facts: _SessionFacts) -> Mapping[int, int]:
     """Return the distance of each router to the nearest one with hosts, in sessions."""
     after: dict[int, list[int]] = {}
     for session in facts.sessions:
@@ -172,14 +174,16 @@ def _levels_by_distance(forwarding: Forwarding, facts: _SessionFacts) -> Mapping
     return levels
 
 
-def _check_levels(facts: _SessionFacts, levels: Mapping[int, int], forwarding: Forwarding) -> Invariants:
+def _check_conditions_with_levels(
+    facts: _SessionFacts, levels: Mapping[int, int], forwarding: Forwarding
+) -> DeadlockFreedomConditions:
     once = twice = 0
     for bits in facts.ends.values():
         twice |= once & bits
         once |= bits
     obstacles = [*facts.other]
-    above: dict[int, list[SessionWay]] = {}
-    heard: dict[int, list[SessionWay]] = {}
+    above: dict[int, list[SessionDirection]] = {}
+    heard: dict[int, list[SessionDirection]] = {}
     for session in facts.sessions:
         low, high = levels.get(session.announcer), levels.get(session.listener)
         if low is None or high is None:
@@ -192,8 +196,8 @@ def _check_levels(facts: _SessionFacts, levels: Mapping[int, int], forwarding: F
             heard.setdefault(session.listener, []).append(session)
     for number, sessions in above.items():
         own = facts.ends.get(number, 0)
-        obstacles += _obstacles_of_router(forwarding, facts, (sessions, heard.get(number, [])), own & ~twice, own)
-    return Invariants(
+        obstacles += _upward_leak_obstacles(forwarding, facts, (sessions, heard.get(number, [])), own & ~twice, own)
+    return DeadlockFreedomConditions(
         levels=levels,
         kinds=facts.kinds,
         sessions=tuple(facts.sessions),
@@ -203,10 +207,10 @@ def _check_levels(facts: _SessionFacts, levels: Mapping[int, int], forwarding: F
     )
 
 
-def _obstacles_of_router(
+def _upward_leak_obstacles(
     forwarding: Forwarding,
     facts: _SessionFacts,
-    sessions: tuple[list[SessionWay], list[SessionWay]],
+    sessions: tuple[list[SessionDirection], list[SessionDirection]],
     alone: int,
     own: int,
 ) -> Iterator[Obstacle]:

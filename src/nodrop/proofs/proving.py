@@ -5,11 +5,11 @@ from typing import Literal
 
 from nodrop.analyses.buffer_cycles import deadlock_check_of
 from nodrop.model.index import Index
-from nodrop.proofs.behaviors import Behaviors
-from nodrop.proofs.changes import LeastChange, find_least_change
-from nodrop.proofs.deadlock import DeadlockCheck
-from nodrop.proofs.failures import MOST_STATES, FailureSearch, search_failures
-from nodrop.proofs.invariants import Invariants, check_invariants
+from nodrop.proofs.behaviors import DistinctPortBehaviors
+from nodrop.proofs.changes import LeastDeadlockRemedy, find_least_change
+from nodrop.proofs.deadlock import DeadlockCheckResult
+from nodrop.proofs.failures import MAX_CHECKED_FAILURE_STATES, FailureSearchResult, search_failures_with_circle
+from nodrop.proofs.invariants import DeadlockFreedomConditions, check_any_failure_conditions
 
 DeadlockVerdict = Literal["free", "unknown", "possible", "possible-after-failures"]
 
@@ -22,10 +22,10 @@ class DeadlockProof:
     asked for. `change` is the least change that takes a circle away, where there is one.
     """
 
-    check: DeadlockCheck
-    invariants: Invariants
-    search: FailureSearch | None = None
-    change: LeastChange | None = None
+    check: DeadlockCheckResult
+    invariants: DeadlockFreedomConditions
+    search: FailureSearchResult | None = None
+    change: LeastDeadlockRemedy | None = None
 
     @property
     def verdict(self) -> DeadlockVerdict:
@@ -37,22 +37,24 @@ class DeadlockProof:
         return "unknown" if self.check.missing else "free"
 
     @property
-    def decisive(self) -> DeadlockCheck:
+    def decisive(self) -> DeadlockCheckResult:
         """The check with a circle, if there is one, else that of the fabric as it is cabled."""
         return self.check if self.search is None or self.search.check is None else self.search.check
 
 
-def prove_deadlock(index: Index, most_failures: int = 0, *, most_states: int = MOST_STATES) -> DeadlockProof:
+def prove_deadlock(
+    index: Index, most_failures: int = 0, *, most_states: int = MAX_CHECKED_FAILURE_STATES
+) -> DeadlockProof:
     """Return the proof for a fabric; without conditions for all failures, up to some cables and switches fail.
 
     Graphs are computed of `most_states` at most.
     """
     check = deadlock_check_of(index)
     forwarding = check.traffic.forwarding
-    invariants = check_invariants(forwarding)
+    invariants = check_any_failure_conditions(forwarding)
     search = None
     if most_failures and check.is_free and not invariants.hold and _has_lossless_ports(index):
-        search = search_failures(forwarding.plane, check, invariants, most_failures, most_states)
+        search = search_failures_with_circle(forwarding.plane, check, invariants, most_failures, most_states)
     proof = DeadlockProof(check=check, invariants=invariants, search=search)
     if proof.verdict in ("free", "unknown"):
         return proof
@@ -62,6 +64,6 @@ def prove_deadlock(index: Index, most_failures: int = 0, *, most_states: int = M
 
 def _has_lossless_ports(index: Index) -> bool:
     """Whether any port may pause its sender, whatever routes lead over it."""
-    behaviors = Behaviors()
+    behaviors = DistinctPortBehaviors()
     numbers = {behaviors.number(port.qos) for device in index.fabric.devices for port in device.interfaces}
     return any(isinstance(number, str) or bool(behaviors.all[number].pauses) for number in numbers)

@@ -10,23 +10,23 @@ from collections.abc import Iterator
 from nodrop.model.fabric import Device
 from nodrop.model.nics import value_or_none
 from nodrop.model.states import known_rows, surely_off
-from nodrop.proofs.dependencies import MissingFact, Traffic
+from nodrop.proofs.dependencies import MissingFact, TrafficAtRouters
 
 
-def find_side_paths(traffic: Traffic) -> Iterator[MissingFact]:
+def unknown_side_path_facts(traffic: TrafficAtRouters) -> Iterator[MissingFact]:
     """Yield the unknown facts about lossless packets that follow no route; nothing in a fabric that pauses nobody."""
     if not any(behavior.pauses for behavior in traffic.behaviors.all):
         return
     fabric = traffic.forwarding.index.fabric
     for device in fabric.devices:
-        yield from _tunnel_facts(device)
-        yield from _flooding_facts(traffic, device)
+        yield from _unknown_tunnel_facts(device)
+        yield from _unknown_flooding_facts(traffic, device)
     for nic in fabric.nics:
         if value_or_none(nic, "loopback") and value_or_none(nic, "link_layer") != "infiniband":
             yield MissingFact((nic.host,), "which NICs pause while GPUs of one host use them to talk to each other")
 
 
-def _tunnel_facts(device: Device) -> Iterator[MissingFact]:
+def _unknown_tunnel_facts(device: Device) -> Iterator[MissingFact]:
     """Yield the tunnels through which a leaf sends up again what came down to it, for servers with a second leaf."""
     tunnels = [tunnel for tunnel in known_rows(device.tunnels) if tunnel.kind == "ip-in-ip"]
     for tunnel in tunnels:
@@ -36,7 +36,7 @@ def _tunnel_facts(device: Device) -> Iterator[MissingFact]:
         yield MissingFact((device.name,), "the tunnel to the second leaf of its servers")
 
 
-def _flooding_facts(traffic: Traffic, device: Device) -> Iterator[MissingFact]:
+def _unknown_flooding_facts(traffic: TrafficAtRouters, device: Device) -> Iterator[MissingFact]:
     """Yield the VLANs that flood packets over a port to another switch that pauses its sender."""
     index = traffic.forwarding.index
     channels = {channel.name: channel.members for channel in known_rows(device.port_channels)}

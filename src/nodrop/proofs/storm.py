@@ -15,14 +15,14 @@ from functools import partial
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
-from nodrop.analyses._targets import routed_targets_of
+from nodrop.analyses._targets import host_and_loopback_targets
 from nodrop.model.fabric import End
-from nodrop.proofs.deadlock import Names
-from nodrop.proofs.dependencies import Buffer, DependencyGraph, Traffic
-from nodrop.proofs.equivalence import EquivalentRouters
-from nodrop.proofs.storm_hosts import FillTime, HostCounts, HostKind
+from nodrop.proofs.deadlock import DependencyGraphNames
+from nodrop.proofs.dependencies import Buffer, DependencyGraph, TrafficAtRouters
+from nodrop.proofs.equivalence import EquivalentRouterClasses
+from nodrop.proofs.storm_hosts import FillTime, HostPortKind, StoppedHostCounter
 
-KEPT = 3
+SWITCHES_MODELED_PER_CLASS = 3
 """Of how many switches of a class the graph has the buffers: the one of the NIC, one before and one behind a third."""
 
 FindFillTime = Callable[[End, int], FillTime | None]
@@ -63,44 +63,44 @@ class Storm:
     """How many GPUs the hosts have."""
 
 
-def count_ports(stopped: Iterable[StoppedPort]) -> int:
+def count_stopped_ports(stopped: Iterable[StoppedPort]) -> int:
     """Return how many ports stopped ones stand for; a port with several groups counts once."""
     return sum({one.port: one.ports for one in stopped}.values())
 
 
-class _Times(NamedTuple):
+class _PauseArrivalTimes(NamedTuple):
     """After how many steps and microseconds a pause reaches something; infinite where that is not known."""
 
     least_us: float
     steps: int
     most_us: float
 
-    def after(self, fill: FillTime | None) -> "_Times":
+    def after(self, fill: FillTime | None) -> "_PauseArrivalTimes":
         """Return the times behind one more buffer."""
         if fill is None:
-            return _Times(_NEVER, self.steps + 1, _NEVER)
-        return _Times(self.least_us + fill.least_us, self.steps + 1, self.most_us + fill.most_us)
+            return _PauseArrivalTimes(_UNKNOWN_TIME_US, self.steps + 1, _UNKNOWN_TIME_US)
+        return _PauseArrivalTimes(self.least_us + fill.least_us, self.steps + 1, self.most_us + fill.most_us)
 
 
-_NEVER = float("inf")
-_AT_ONCE = _Times(0.0, 0, 0.0)
-_NIC_BUFFER = -1
+_UNKNOWN_TIME_US = float("inf")
+_IMMEDIATE_ARRIVAL = _PauseArrivalTimes(0.0, 0, 0.0)
+_PAUSING_NIC_NODE = -1
 """Stands for the NIC where a buffer waits for it."""
 
 
 class _ReachedBuffer(NamedTuple):
     """When a pause reaches a buffer, and the node of the buffer that it waits for."""
 
-    times: _Times
+    times: _PauseArrivalTimes
     over: int
 
 
-def _times_or_none(least_us: float, most_us: float) -> tuple[float | None, float | None]:
+def _stop_times_if_known(least_us: float, most_us: float) -> tuple[float | None, float | None]:
     """Return both times, or None for both where they are not known."""
-    return (None, None) if least_us == _NEVER else (least_us, most_us)
+    return (None, None) if least_us == _UNKNOWN_TIME_US else (least_us, most_us)
 
 
-class _HostWay(NamedTuple):
+class _HostPortFillWay(NamedTuple):
     """How a port to a host fills: the first of several ways is the least."""
 
     steps: int
@@ -110,34 +110,36 @@ class _HostWay(NamedTuple):
     over: int
 
 
-class StormModel:
+class PauseSpreadGraph:
     """The graph of a fabric against its direction, with the ports of hosts."""
 
     def __init__(
-        self, traffic: Traffic, fill: FindFillTime, port_key: Callable[[End], Hashable] = lambda end: None
+        self, traffic: TrafficAtRouters, fill: FindFillTime, port_key: Callable[[End], Hashable] = lambda end: None
     ) -> None:
         """Take the traffic of a fabric; ports with different keys, or times to fill, are never alike."""
-        self._traffic, self._fill, self._names = traffic, fill, Names(traffic)
+        self._traffic, self._fill, self._names = traffic, fill, DependencyGraphNames(traffic)
         self._groups = sorted({group for behavior in traffic.behaviors.all for group in behavior.pauses})
-        self._hosts: dict[int, dict[HostKind, dict[End, None]]] = {}
+        self._hosts: dict[int, dict[HostPortKind, dict[End, None]]] = {}
         """By router and kind, the ports to hosts."""
-        for target in routed_targets_of(traffic.forwarding.index):
+        for target in host_and_loopback_targets(traffic.forwarding.index):
             if target.kind == "hosts":
                 self._take_host_ports(target.router, target.leg.ports)
-        self._same = EquivalentRouters(
+        self._same = EquivalentRouterClasses(
             traffic,
             lambda end: (self._fills_of(end), port_key(end)),
             lambda number: frozenset((kind, len(ends)) for kind, ends in self._hosts.get(number, {}).items()),
         )
-        kept = frozenset(number for numbers in self._same.members.values() for number in numbers[:KEPT])
+        kept = frozenset(
+            number for numbers in self._same.members.values() for number in numbers[:SWITCHES_MODELED_PER_CLASS]
+        )
         self._graph = DependencyGraph(traffic, exact=True, routers=kept)
         self._before: defaultdict[int, list[int]] = defaultdict(list)
         for node, nodes in self._graph.after.items():
             for far in nodes:
                 self._before[far].append(node)
-        self._held = self._find_held_buffers()
+        self._held = self._buffers_with_packets_for_hosts()
         self._known_fills: dict[int, FillTime | None] = {}
-        self._host_counts = HostCounts(traffic.forwarding.index, self._hosts)
+        self._host_counts = StoppedHostCounter(traffic.forwarding.index, self._hosts)
 
     def _take_host_ports(self, router: int, ports: Iterable[str]) -> None:
         forwarding = self._traffic.forwarding
@@ -146,13 +148,13 @@ class StormModel:
             interface = forwarding.index.interface(*end)
             behavior = None if interface is None else self._traffic.behaviors.number(interface.qos)
             if isinstance(behavior, int):
-                kind = HostKind(behavior, self._fills_of(end))
+                kind = HostPortKind(behavior, self._fills_of(end))
                 self._hosts.setdefault(router, {}).setdefault(kind, {})[end] = None
 
     def _fills_of(self, end: End) -> tuple[FillTime | None, ...]:
         return tuple(self._fill(end, group) for group in self._groups)
 
-    def _find_held_buffers(self) -> Mapping[int, Sequence[tuple[int, int]]]:
+    def _buffers_with_packets_for_hosts(self) -> Mapping[int, Sequence[tuple[int, int]]]:
         """Return by router the nodes of the buffers whose packets end there, with the traffic class of these."""
         behaviors, own = self._traffic.behaviors.all, self._traffic.forwarding.own
         held: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
@@ -171,8 +173,8 @@ class StormModel:
             for behavior in dict.fromkeys(kind.behavior for kind in kinds):
                 queues = tuple(sorted(set(behaviors[behavior].stops.values())))
                 first = [node for node, tc in self._held.get(members[0], ()) if behaviors[behavior].queue[tc] in queues]
-                reached = self._spread(first)
-                hosts = self._stopped_host_kinds(members[0], behavior, queues, reached)
+                reached = self._spread_pause(first)
+                hosts = self._stopped_host_port_kinds(members[0], behavior, queues, reached)
                 for kind in kinds:
                     if kind.behavior == behavior:
                         yield from self._storms_of(members, kind, queues, reached, hosts)
@@ -180,17 +182,19 @@ class StormModel:
     def _storms_of(
         self,
         members: Sequence[int],
-        kind: HostKind,
+        kind: HostPortKind,
         queues: tuple[int, ...],
         reached: Mapping[int, _ReachedBuffer],
-        hosts: Mapping[tuple[int, HostKind], _HostWay],
+        hosts: Mapping[tuple[int, HostPortKind], _HostPortFillWay],
     ) -> Iterator[Storm]:
         """Yield the storms of the ports of a kind, once for those that stop as many hosts and GPUs."""
         reach: defaultdict[tuple[int, int], list[tuple[int, End]]] = defaultdict(list)
-        kinds: defaultdict[int, list[HostKind]] = defaultdict(list)
+        kinds: defaultdict[int, list[HostPortKind]] = defaultdict(list)
         for number, one in hosts:
             kinds[number].append(one)
-        counts = self._host_counts.count(members, kind, kinds, partial(self._stand_for, members[0]))
+        counts = self._host_counts.count_stopped_hosts(
+            members, kind, kinds, partial(self._routers_stopping_alike, members[0])
+        )
         for number, end, found in counts:
             reach[found].append((number, end))
         for (host_count, gpus), like in reach.items():
@@ -199,17 +203,17 @@ class StormModel:
                 port=port,
                 like=tuple(end for _, end in like),
                 queues=queues,
-                stopped=tuple(self._stopped_ports(members[0], shown, reached)),
-                host_ports=tuple(self._host_ports(members[0], shown, port, kind, hosts)),
+                stopped=tuple(self._stopped_switch_ports(members[0], shown, reached)),
+                host_ports=tuple(self._stopped_host_ports(members[0], shown, port, kind, hosts)),
                 hosts=host_count,
                 gpus=gpus,
             )
 
-    def _place(self, origin: int, router: int) -> int:
+    def _router_class_seen_from(self, origin: int, router: int) -> int:
         """Return the class of a router as seen from the one whose NIC pauses, which is alone in its class."""
         return -1 if router == origin else self._same.kind_of[router]
 
-    def _stand_for(self, origin: int, router: int) -> tuple[int, ...]:
+    def _routers_stopping_alike(self, origin: int, router: int) -> tuple[int, ...]:
         """Return the routers that stop as one does if the NIC at another pauses."""
         if router == origin:
             return (router,)
@@ -221,14 +225,16 @@ class StormModel:
             self._known_fills[node] = self._fill(self._names.port(buffer), buffer.group)
         return self._known_fills[node]
 
-    def _spread(self, first: Iterable[int]) -> Mapping[int, _ReachedBuffer]:
+    def _spread_pause(self, first: Iterable[int]) -> Mapping[int, _ReachedBuffer]:
         """Return the buffers that fill up, with the number of steps, the times, and the buffer that each waits for.
 
         A row of a router is followed once: what waits for its buffers waits for the one that stops first.
         """
-        begin = [(_AT_ONCE.after(self._fill_of(node)), node, _NIC_BUFFER) for node in dict.fromkeys(first)]
+        begin = [
+            (_IMMEDIATE_ARRIVAL.after(self._fill_of(node)), node, _PAUSING_NIC_NODE) for node in dict.fromkeys(first)
+        ]
         reached: dict[int, _ReachedBuffer] = {}
-        waiting = [entry for entry in begin if entry[0].least_us != _NEVER]
+        waiting = [entry for entry in begin if entry[0].least_us != _UNKNOWN_TIME_US]
         heapify(waiting)
         unknown, seen = len(waiting) < len(begin), set[int]()
         while waiting:
@@ -243,15 +249,15 @@ class StormModel:
                 elif before not in reached:
                     heappush(waiting, (times.after(fill), before, node))
         if unknown:
-            self._spread_without_times(begin, reached)
+            self._spread_pause_without_times(begin, reached)
         return reached
 
-    def _spread_without_times(
-        self, begin: Iterable[tuple[_Times, int, int]], reached: dict[int, _ReachedBuffer]
+    def _spread_pause_without_times(
+        self, begin: Iterable[tuple[_PauseArrivalTimes, int, int]], reached: dict[int, _ReachedBuffer]
     ) -> None:
         """Add the buffers whose times are not known, by steps: each waits for the first one that it can wait for."""
         waiting = [(found.times.steps, node, found.over) for node, found in reached.items()]
-        waiting += [(times.steps, node, over) for times, node, over in begin if times.least_us == _NEVER]
+        waiting += [(times.steps, node, over) for times, node, over in begin if times.least_us == _UNKNOWN_TIME_US]
         heapify(waiting)
         done, seen = set[int](), set[int]()
         while waiting:
@@ -259,7 +265,9 @@ class StormModel:
             if node in done:
                 continue
             done.add(node)
-            reached.setdefault(node, _ReachedBuffer(_Times(_NEVER, steps, _NEVER), over))
+            reached.setdefault(
+                node, _ReachedBuffer(_PauseArrivalTimes(_UNKNOWN_TIME_US, steps, _UNKNOWN_TIME_US), over)
+            )
             for before in self._waiting_for(node, seen):
                 if before not in reached:
                     heappush(waiting, (steps + 1, before, node))
@@ -274,34 +282,42 @@ class StormModel:
                         seen.add(hub)
                         yield from self._before.get(hub, ())
 
-    def _stopped_ports(self, origin: int, shown: int, reached: Mapping[int, _ReachedBuffer]) -> Iterator[StoppedPort]:
+    def _stopped_switch_ports(
+        self, origin: int, shown: int, reached: Mapping[int, _ReachedBuffer]
+    ) -> Iterator[StoppedPort]:
         """Yield one port of those that stop alike, with the number of these, as after the exchange of two routers."""
         ends: dict[tuple[int, int, int], End] = {}
         done = set[tuple[tuple[int, int, int], int]]()
         for node, found in reached.items():
             buffer = self._graph.buffer(node)
             channel = self._traffic.forwarding.channels[buffer.channel]
-            near, far = self._place(origin, channel.near), self._place(origin, channel.far)
+            near, far = (
+                self._router_class_seen_from(origin, channel.near),
+                self._router_class_seen_from(origin, channel.far),
+            )
             key = near, far, self._same.parallel[buffer.channel]
             if (key, buffer.group) not in done:
                 done.add((key, buffer.group))
                 yield StoppedPort(
-                    ends.setdefault(key, self._port_of(node, origin, shown)),
+                    ends.setdefault(key, self._exchanged_port_of_buffer(node, origin, shown)),
                     buffer.group,
-                    len(self._stand_for(origin, channel.near)) * len(self._stand_for(origin, channel.far)),
+                    len(self._routers_stopping_alike(origin, channel.near))
+                    * len(self._routers_stopping_alike(origin, channel.far)),
                     found.times.steps,
-                    *_times_or_none(found.times.least_us, found.times.most_us),
-                    None if found.over == _NIC_BUFFER else self._port_of(found.over, origin, shown),
+                    *_stop_times_if_known(found.times.least_us, found.times.most_us),
+                    None
+                    if found.over == _PAUSING_NIC_NODE
+                    else self._exchanged_port_of_buffer(found.over, origin, shown),
                 )
 
-    def _port_of(self, node: int, origin: int, shown: int) -> End:
+    def _exchanged_port_of_buffer(self, node: int, origin: int, shown: int) -> End:
         """Return the port of a buffer after the exchange of two routers."""
         buffer = self._graph.buffer(node)
-        return self._names.port(Buffer(self._same.exchanged(buffer.channel, origin, shown), buffer.group))
+        return self._names.port(Buffer(self._same.exchanged_channel(buffer.channel, origin, shown), buffer.group))
 
-    def _stopped_host_kinds(
+    def _stopped_host_port_kinds(
         self, origin: int, behavior: int, queues: tuple[int, ...], reached: Mapping[int, _ReachedBuffer]
-    ) -> Mapping[tuple[int, HostKind], _HostWay]:
+    ) -> Mapping[tuple[int, HostPortKind], _HostPortFillWay]:
         """Return how ports to hosts fill: at the same switch, and where they feed a stopped port.
 
         Of switches that stop alike there is one.
@@ -309,22 +325,22 @@ class StormModel:
         by_router: defaultdict[int, list[int]] = defaultdict(list)
         for node in reached:
             by_router[self._traffic.forwarding.channels[self._graph.buffer(node).channel].near].append(node)
-        routers: dict[int, int] = {self._place(origin, origin): origin}
+        routers: dict[int, int] = {self._router_class_seen_from(origin, origin): origin}
         for number in sorted(by_router):
-            routers.setdefault(self._place(origin, number), number)
-        found: dict[tuple[int, HostKind], _HostWay] = {}
+            routers.setdefault(self._router_class_seen_from(origin, number), number)
+        found: dict[tuple[int, HostPortKind], _HostPortFillWay] = {}
         for number in sorted(routers.values()):
             for kind in self._hosts.get(number, ()):
-                ways = list(self._host_ways(kind, by_router.get(number, ()), reached))
+                ways = list(self._host_ways_over_neighbors(kind, by_router.get(number, ()), reached))
                 if number == origin:
-                    ways += self._ways_at_origin(kind, behavior, queues)
+                    ways += self._host_ways_at_origin(kind, behavior, queues)
                 if ways:
                     found[number, kind] = min(ways)
         return found
 
-    def _host_ways(
-        self, kind: HostKind, nodes: Iterable[int], reached: Mapping[int, _ReachedBuffer]
-    ) -> Iterator[_HostWay]:
+    def _host_ways_over_neighbors(
+        self, kind: HostPortKind, nodes: Iterable[int], reached: Mapping[int, _ReachedBuffer]
+    ) -> Iterator[_HostPortFillWay]:
         """Yield how a port to a host fills over the buffers of its switch's neighbors that fill."""
         traffic, behaviors = self._traffic, self._traffic.behaviors
         for dscp in self._lossless_dscps(kind):
@@ -335,36 +351,42 @@ class StormModel:
                 if self._graph.buffer(node).group in awaited:
                     yield self._host_way(kind, group, reached[node].times, node)
 
-    def _ways_at_origin(self, kind: HostKind, behavior: int, queues: tuple[int, ...]) -> Iterator[_HostWay]:
+    def _host_ways_at_origin(
+        self, kind: HostPortKind, behavior: int, queues: tuple[int, ...]
+    ) -> Iterator[_HostPortFillWay]:
         """Yield how a port to a host fills at the switch whose NIC pauses."""
         behaviors = self._traffic.behaviors.all
         for dscp in self._lossless_dscps(kind):
             if behaviors[behavior].queue[behaviors[kind.behavior].tc[dscp]] in queues:
-                yield self._host_way(kind, behaviors[kind.behavior].group_of(dscp), _AT_ONCE, _NIC_BUFFER)
+                yield self._host_way(
+                    kind, behaviors[kind.behavior].group_of(dscp), _IMMEDIATE_ARRIVAL, _PAUSING_NIC_NODE
+                )
 
-    def _lossless_dscps(self, kind: HostKind) -> Iterator[int]:
+    def _lossless_dscps(self, kind: HostPortKind) -> Iterator[int]:
         behavior = self._traffic.behaviors.all[kind.behavior]
         return (dscp for dscp in self._traffic.kinds if behavior.is_lossless(dscp))
 
-    def _host_way(self, kind: HostKind, group: int, before: _Times, over: int) -> _HostWay:
+    def _host_way(self, kind: HostPortKind, group: int, before: _PauseArrivalTimes, over: int) -> _HostPortFillWay:
         times = before.after(kind.fills[self._groups.index(group)])
-        return _HostWay(times.steps, times.least_us, group, times.most_us, over)
+        return _HostPortFillWay(times.steps, times.least_us, group, times.most_us, over)
 
-    def _host_ports(
+    def _stopped_host_ports(
         self,
         origin: int,
         shown: int,
         port: End,
-        paused: HostKind,
-        hosts: Mapping[tuple[int, HostKind], _HostWay],
+        paused: HostPortKind,
+        hosts: Mapping[tuple[int, HostPortKind], _HostPortFillWay],
     ) -> Iterator[StoppedPort]:
         """Yield the ports to hosts that stop, as after the exchange of two routers; `port` is the one of the NIC."""
         exchange = {origin: shown, shown: origin}
         for (number, kind), way in hosts.items():
             ends = [end for end in self._hosts[exchange.get(number, number)][kind] if end != port]
             if ends:
-                count = len(ends) * len(self._stand_for(origin, number))
-                over = None if way.over == _NIC_BUFFER else self._port_of(way.over, origin, shown)
+                count = len(ends) * len(self._routers_stopping_alike(origin, number))
+                over = (
+                    None if way.over == _PAUSING_NIC_NODE else self._exchanged_port_of_buffer(way.over, origin, shown)
+                )
                 yield StoppedPort(
-                    ends[0], way.group, count, way.steps, *_times_or_none(way.least_us, way.most_us), over
+                    ends[0], way.group, count, way.steps, *_stop_times_if_known(way.least_us, way.most_us), over
                 )

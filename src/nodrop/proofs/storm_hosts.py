@@ -21,17 +21,17 @@ class FillTime(NamedTuple):
     most_us: float
 
 
-class HostKind(NamedTuple):
+class HostPortKind(NamedTuple):
     """Ports to hosts of one switch with the same behavior and times."""
 
     behavior: int
     fills: tuple[FillTime | None, ...]
 
 
-class HostCounts:
+class StoppedHostCounter:
     """Counts the hosts behind ports, each once, as bits of integers."""
 
-    def __init__(self, index: Index, hosts: Mapping[int, Mapping[HostKind, Iterable[End]]]) -> None:
+    def __init__(self, index: Index, hosts: Mapping[int, Mapping[HostPortKind, Iterable[End]]]) -> None:
         """Take the hosts behind the ports of each router and kind."""
         self._hosts = hosts
         numbers = {name: number for number, name in enumerate(index.hosts)}
@@ -44,9 +44,9 @@ class HostCounts:
             far = index.far_end(*end)
             if far is not None and far.node in numbers:
                 self._host_at[end] = numbers[far.node]
-        self._known: dict[tuple[int, HostKind], int] = {}
+        self._known: dict[tuple[int, HostPortKind], int] = {}
 
-    def _bits(self, routers: Iterable[int], kind: HostKind) -> int:
+    def _bits(self, routers: Iterable[int], kind: HostPortKind) -> int:
         bits = 0
         for router in routers:
             for end in self._hosts.get(router, {}).get(kind, ()):
@@ -54,11 +54,11 @@ class HostCounts:
                     bits |= 1 << self._host_at[end]
         return bits
 
-    def count(
+    def count_stopped_hosts(
         self,
         members: Sequence[int],
-        paused: HostKind,
-        stopped: Mapping[int, Sequence[HostKind]],
+        paused: HostPortKind,
+        stopped: Mapping[int, Sequence[HostPortKind]],
         stand_for: Callable[[int], tuple[int, ...]],
     ) -> Iterator[tuple[int, End, tuple[int, int]]]:
         """Yield each port of a kind at some routers, with its router, and how many hosts and GPUs its NIC stops.
@@ -74,7 +74,7 @@ class HostCounts:
                 elsewhere |= self._known[number, kind]
         beside = [kind for number in stopped if number in own and number != members[0] for kind in stopped[number]]
         each = [unite_bits(self._bits((number,), kind) for kind in beside) for number in members]
-        for number, others in zip(members, _unions_of_others(each), strict=True):
+        for number, others in zip(members, _bit_unions_without_each(each), strict=True):
             ends = [end for kind in stopped.get(members[0], ()) for end in self._hosts[number][kind]]
             times = Counter(self._host_at[end] for end in ends if end in self._host_at)
             far = elsewhere | others
@@ -88,7 +88,7 @@ class HostCounts:
                     yield number, end, (hosts, gpus)
 
 
-def _unions_of_others(each: Sequence[int]) -> list[int]:
+def _bit_unions_without_each(each: Sequence[int]) -> list[int]:
     """Return for each number the bits of all others."""
     before = list(accumulate(each, or_, initial=0))
     behind = list(accumulate(reversed(each), or_, initial=0))

@@ -11,9 +11,9 @@ their neighbors over others.
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 
-from nodrop.routing.adverts import AdvertPart, union_of_bits
+from nodrop.routing.adverts import AdvertPart, destinations_of_parts
 from nodrop.routing.decision import LearnedTable
-from nodrop.routing.speakers import FamilyWorld, SpeakerLink
+from nodrop.routing.speakers import FamilySpeakers, SpeakerLink
 
 _Rank = tuple[int, int]
 """The preference, from the best on, and the length of the path: 0 for destinations of the router itself."""
@@ -23,7 +23,7 @@ _OWN: _Rank = (-1 << 32, 0)
 class TieOrder:
     """The routers of a world that share AS numbers."""
 
-    def __init__(self, world: FamilyWorld) -> None:
+    def __init__(self, world: FamilySpeakers) -> None:
         self._world = world
         holders: defaultdict[int, list[int]] = defaultdict(list)
         for number, speaker in world.speakers.items():
@@ -67,7 +67,7 @@ class TieOrder:
         every: defaultdict[_Rank, int] = defaultdict(int)
         for number in members:
             ranks: defaultdict[_Rank, int] = defaultdict(int)
-            own = union_of_bits(local_parts_of(number)) & bits
+            own = destinations_of_parts(local_parts_of(number)) & bits
             ranks[_OWN] = own
             for entry in table_of(number).entries:
                 if inside := entry.bits & bits & ~own:
@@ -100,7 +100,7 @@ class TieOrder:
             if link.session not in dead and bits & ~offered:
                 back = self._world.speakers[link.far].links[link.far_position]
                 if passed := bits & ~offered & self._passed(back):
-                    offered |= passed & (table_of(link.far).bits | union_of_bits(local_parts_of(link.far)))
+                    offered |= passed & (table_of(link.far).bits | destinations_of_parts(local_parts_of(link.far)))
         return offered
 
     def _are_cut_off(
@@ -119,7 +119,7 @@ class TieOrder:
         waiting = {
             number: own
             for number in speakers
-            if number not in members and (own := union_of_bits(local_parts_of(number)) & every)
+            if number not in members and (own := destinations_of_parts(local_parts_of(number)) & every)
         }
         while waiting:
             now, waiting = waiting, {}

@@ -4,39 +4,46 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from nodrop.publish.compare import (
-    ComparedFiles,
+    BuildFolderDifference,
+    FileDigestsAndDifferences,
     FolderComparison,
-    TreeDrift,
     begin_comparison,
     compare_with_build,
     interrupted_build_hint,
 )
-from nodrop.publish.disk import DEFAULT_DISK, Disk
-from nodrop.publish.draft import Draft, Part, PublishedFiles, PutFiles, open_draft, require_relative
-from nodrop.publish.inplace import BuildFolder, Replacement, built_from, replace_files
-from nodrop.publish.names import IsCommandFile, match_file_names
+from nodrop.publish.disk import DEFAULT_DISK_WRITER, DiskWriter
+from nodrop.publish.draft import (
+    Draft,
+    DraftPart,
+    OutputTreeChanges,
+    PutFilesResult,
+    open_draft,
+    require_relative_input_names,
+)
+from nodrop.publish.inplace import BuildFolderWithInputs, Replacement, build_folder_of_file, replace_files
+from nodrop.publish.names import IsOutputNameOfCommand, file_name_matcher
 from nodrop.publish.tree import MANIFEST_FILE, content_digest, require_safe_paths
 
 __all__ = [
-    "DEFAULT_DISK",
+    "DEFAULT_DISK_WRITER",
     "MANIFEST_FILE",
-    "BuildFolder",
-    "ComparedFiles",
-    "Disk",
+    "BuildFolderDifference",
+    "BuildFolderWithInputs",
+    "DiskWriter",
     "Draft",
+    "DraftPart",
+    "FileDigestsAndDifferences",
     "FolderComparison",
-    "IsCommandFile",
-    "Part",
-    "PublishedFiles",
-    "PutFiles",
+    "IsOutputNameOfCommand",
+    "OutputTreeChanges",
+    "PutFilesResult",
     "Replacement",
-    "TreeDrift",
     "begin_comparison",
-    "built_from",
+    "build_folder_of_file",
     "compare_with_build",
     "content_digest",
+    "file_name_matcher",
     "interrupted_build_hint",
-    "match_file_names",
     "open_draft",
     "publish",
     "replace_files",
@@ -46,15 +53,15 @@ __all__ = [
 def publish(
     directory: Path,
     files: Mapping[str, bytes],
-    file_names: IsCommandFile,
+    file_names: IsOutputNameOfCommand,
     *,
     inputs: Mapping[str, str],
     display: str,
-    disk: Disk = DEFAULT_DISK,
+    disk: DiskWriter = DEFAULT_DISK_WRITER,
     overwrite_edited: bool = False,
     mark: str | None = None,
     private: bool = False,
-) -> PublishedFiles:
+) -> OutputTreeChanges:
     """Replace the content of `directory` with exactly these files and the manifest: a draft of one part.
 
     With a `mark`, replace only content that has a file of that name: files that another command wrote stay.
@@ -66,7 +73,7 @@ def publish(
     (unless `overwrite_edited`).
     """
     require_safe_paths(files)
-    require_relative(inputs)
+    require_relative_input_names(inputs)
     with open_draft(
         directory, file_names, display=display, disk=disk, overwrite_edited=overwrite_edited, mark=mark, private=private
     ) as draft:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from nodrop.publish.held import HeldFolder, NotPlain
-from nodrop.publish.refusal import errors_as_problems, make_refusal, require_folder
+from nodrop.publish.refusal import errors_as_problems, make_refusal, require_folder_or_absent
 from nodrop.publish.swap import open_place
 from nodrop.publish.tree import (
     MANIFEST_FILE,
@@ -19,12 +19,12 @@ from nodrop.publish.tree import (
     printable_path,
     read_manifest_bytes,
     require_safe_paths,
-    walk_folder,
+    walk_files_of_folder,
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TreeDrift:
+class BuildFolderDifference:
     """One difference between a folder and the result of a build."""
 
     path: str
@@ -34,7 +34,7 @@ class TreeDrift:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComparedFiles:
+class FileDigestsAndDifferences:
     """The digests of some files, and for those whose place holds something else the first line (from 1) to differ."""
 
     digests: Mapping[str, str]
@@ -48,7 +48,7 @@ class FolderComparison:
     directory: Path
     display: str
 
-    def put(self, files: Mapping[str, bytes]) -> ComparedFiles:
+    def put(self, files: Mapping[str, bytes]) -> FileDigestsAndDifferences:
         """Compare these files with what stands in their places."""
         require_safe_paths(files)
         digests = {path: content_digest(files[path]) for path in files}
@@ -59,9 +59,9 @@ class FolderComparison:
                 with suppress(FileNotFoundError, NotADirectoryError, NotPlain):
                     if folder is not None and (current_data := folder.read_file(path)[1]) != files[path]:
                         lines[path] = first_differing_line(current_data, files[path])
-        return ComparedFiles(digests=digests, lines=lines)
+        return FileDigestsAndDifferences(digests=digests, lines=lines)
 
-    def drifts(self, comparisons: Sequence[ComparedFiles]) -> tuple[TreeDrift, ...]:
+    def drifts(self, comparisons: Sequence[FileDigestsAndDifferences]) -> tuple[BuildFolderDifference, ...]:
         """Return how the folder differs from the result of a build of all the parts.
 
         The manifest's digests of the inputs are taken as they are: other inputs that give the same files are no drift.
@@ -72,29 +72,31 @@ class FolderComparison:
         with errors_as_problems(self.display):
             folder = self._open_output_folder()
             if folder is None:
-                return tuple(TreeDrift(path=path, kind="missing") for path in sorted([*digests, MANIFEST_FILE]))
+                return tuple(
+                    BuildFolderDifference(path=path, kind="missing") for path in sorted([*digests, MANIFEST_FILE])
+                )
             old_manifest = _manifest_or_empty(folder)
-            status = dict(walk_folder(folder, parent_folders_of([*digests, *old_manifest.files])))
+            status = dict(walk_files_of_folder(folder, parent_folders_of([*digests, *old_manifest.files])))
             if MANIFEST_FILE in status and is_plain_file(status[MANIFEST_FILE]):
                 manifest = Manifest(inputs=old_manifest.inputs, files=digests).to_bytes()
-                if (bytes_there := _read_manifest_bytes(folder)) != manifest:
+                if (bytes_there := _manifest_bytes_or_empty(folder)) != manifest:
                     lines[MANIFEST_FILE] = first_differing_line(bytes_there, manifest)
         drifts = []
         for path in sorted({*digests, *status, MANIFEST_FILE}):
             if path not in status:
-                drifts.append(TreeDrift(path=path, kind="missing"))
+                drifts.append(BuildFolderDifference(path=path, kind="missing"))
             elif path not in digests and path != MANIFEST_FILE:
-                drifts.append(TreeDrift(path=printable_path(path), kind="unexpected"))
+                drifts.append(BuildFolderDifference(path=printable_path(path), kind="unexpected"))
             elif not is_plain_file(status[path]):
-                drifts.append(TreeDrift(path=path, kind="differs"))
+                drifts.append(BuildFolderDifference(path=path, kind="differs"))
             elif path in lines:
-                drifts.append(TreeDrift(path=path, kind="differs", line=lines[path]))
+                drifts.append(BuildFolderDifference(path=path, kind="differs", line=lines[path]))
         return tuple(drifts)
 
     def _open_output_folder(self) -> HeldFolder | None:
         """Open the folder; None where there is none."""
         with suppress(FileNotFoundError), open_place(self.directory) as place:
-            require_folder(place, self.display)
+            require_folder_or_absent(place, self.display)
             return HeldFolder.of(place.tree)
         return None
 
@@ -109,7 +111,9 @@ def begin_comparison(directory: Path, *, display: str) -> FolderComparison:
     return FolderComparison(directory=directory, display=display)
 
 
-def compare_with_build(directory: Path, files: Mapping[str, bytes], *, display: str) -> tuple[TreeDrift, ...]:
+def compare_with_build(
+    directory: Path, files: Mapping[str, bytes], *, display: str
+) -> tuple[BuildFolderDifference, ...]:
     """Compare the folder, byte by byte, with the result of a build of these files."""
     require_safe_paths(files)
     compared = begin_comparison(directory, display=display)
@@ -128,7 +132,7 @@ def interrupted_build_hint(directory: Path) -> str | None:
     return None
 
 
-def _read_manifest_bytes(folder: HeldFolder) -> bytes:
+def _manifest_bytes_or_empty(folder: HeldFolder) -> bytes:
     """Return the text of a folder's manifest; nothing, where it is too large for one."""
     try:
         return read_manifest_bytes(MANIFEST_FILE, folder.handle)

@@ -15,8 +15,8 @@ from nodrop.publish.landing import OutputPlace
 UNSUPPORTED_OPERATION_ERRNOS = frozenset({errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
 """What is answered where the system, or one file system of it, does not have an operation."""
 
-MARKER_FILE = ".nodrop-draft"
-MARKER_FILE_CONTENT = b"Made by `nodrop build` on the way to a new tree, and removed by the next one.\n"
+DRAFT_MARKER_FILE = ".nodrop-draft"
+DRAFT_MARKER_FILE_CONTENT = b"Made by `nodrop build` on the way to a new tree, and removed by the next one.\n"
 """What stands first in a tree on its way in, and in one on its way out: nodrop made it and may remove it."""
 
 LOCK_FILE_CONTENT = b"Held by `nodrop build` while it runs, and removed by it.\n"
@@ -34,7 +34,7 @@ class ForeignEntry(Exception):
         self.name, self.owner = name, owner
 
 
-class Disk:
+class DiskWriter:
     """Every operation that changes the disk. Reading is none of them: a run that ends at a read has changed nothing.
 
     All are relative to open folders and follow no link, so nobody who swaps names meanwhile can redirect them.
@@ -52,7 +52,7 @@ class Disk:
                 file.flush()
                 os.fsync(file.fileno())
 
-    def mark(self, folder: HeldFolder, mode: int | None = None) -> None:
+    def mark_removable(self, folder: HeldFolder, mode: int | None = None) -> None:
         """Mark a folder as made by nodrop; its owner may then remove it; it may be marked already.
 
         With `mode`, it has that mode, regardless of the umask.
@@ -61,14 +61,14 @@ class Disk:
         wanted_mode = current_mode | 0o700 if mode is None else mode
         if wanted_mode != current_mode:
             os.fchmod(folder.handle, wanted_mode)
-        marker = folder.at(MARKER_FILE)
+        marker = folder.at(DRAFT_MARKER_FILE)
         if marker.status() is None:  # a full disk has no room for a second one, not even for a moment
             with suppress(FileExistsError):
-                os.close(marker.write_whole(MARKER_FILE_CONTENT))
+                os.close(marker.create_whole_file(DRAFT_MARKER_FILE_CONTENT))
 
-    def unmark(self, folder: HeldFolder) -> None:
+    def unmark_removable(self, folder: HeldFolder) -> None:
         """Take out of a folder that it may be removed."""
-        os.unlink(MARKER_FILE, dir_fd=folder.handle)
+        os.unlink(DRAFT_MARKER_FILE, dir_fd=folder.handle)
 
     def write_draft(self, file: BinaryIO, data: bytes) -> None:
         """Write a draft of a file, and return once it would outlive a power cut."""
@@ -76,7 +76,7 @@ class Disk:
         file.flush()
         os.fsync(file.fileno())
 
-    def take_after(self, draft: int, place: OutputPlace) -> None:
+    def copy_owner_and_mode(self, draft: int, place: OutputPlace) -> None:
         """Give an open file the owner, mode and attributes of another; PermissionError where only root could."""
         source = place.open(os.O_RDONLY | os.O_NONBLOCK)
         try:
@@ -84,15 +84,15 @@ class Disk:
             if (status.st_uid, status.st_gid) != (found_status.st_uid, found_status.st_gid):
                 os.fchown(draft, found_status.st_uid, found_status.st_gid)
             os.fchmod(draft, stat.S_IMODE(found_status.st_mode))
-            _copy_attributes(source, draft)
+            _copy_extended_attributes(source, draft)
         finally:
             os.close(source)
 
-    def put(self, draft: OutputPlace, place: OutputPlace) -> None:
+    def replace_file_with_draft(self, draft: OutputPlace, place: OutputPlace) -> None:
         """Let a draft take the place of a file in its folder, in one step."""
         os.replace(draft.name, place.name, src_dir_fd=draft.folder, dst_dir_fd=place.folder)
 
-    def link(self, source: OutputPlace, place: OutputPlace) -> None:
+    def add_hard_link(self, source: OutputPlace, place: OutputPlace) -> None:
         """Let a file have a second name."""
         os.link(source.name, place.name, src_dir_fd=source.folder, dst_dir_fd=place.folder, follow_symlinks=False)
 
@@ -134,14 +134,14 @@ class Disk:
             entries = [
                 (entry.name, entry.is_dir(follow_symlinks=False))
                 for entry in scandir_iterator
-                if entry.name != MARKER_FILE
+                if entry.name != DRAFT_MARKER_FILE
             ]
         for name, is_folder in entries:
             if is_folder:
                 shutil.rmtree(name, dir_fd=folder.handle)
             else:
                 os.unlink(name, dir_fd=folder.handle)
-        folder.at(MARKER_FILE).remove()
+        folder.at(DRAFT_MARKER_FILE).remove()
         if not folder.is_at(place):
             raise stale_handle_error()
         os.rmdir(place.name, dir_fd=place.folder)
@@ -150,7 +150,7 @@ class Disk:
         """Remove a folder that holds nothing; an OSError where it does."""
         os.rmdir(place.name, dir_fd=place.folder)
 
-    def lock(self, place: OutputPlace) -> int | None:
+    def try_lock(self, place: OutputPlace) -> int | None:
         """Take the lock of this name, and return the handle that `unlock` wants; None when another run holds it.
 
         The kernel lets go when a run dies, so a file left behind locks nobody out. NotOurs where the name is no file,
@@ -161,7 +161,7 @@ class Disk:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 # The last holder may have removed the file since it was opened; then the next run would lock another.
-                is_locked = _is_same_file(handle, place)
+                is_locked = _is_still_at_name(handle, place)
             except BlockingIOError:
                 return None
             finally:
@@ -170,20 +170,22 @@ class Disk:
             if is_locked:
                 return handle
 
-    def unlock(self, place: OutputPlace, handle: int) -> None:
+    def unlock_and_remove_lock(self, place: OutputPlace, handle: int) -> None:
         """Remove the lock's file, and only then let go: the next process that gets it sees that it is gone.
 
         A file without the content that nodrop writes into a lock belongs to another program, and stays.
         """
         try:
-            if os.pread(handle, len(LOCK_FILE_CONTENT) + 1, 0) == LOCK_FILE_CONTENT and _is_same_file(handle, place):
+            if os.pread(handle, len(LOCK_FILE_CONTENT) + 1, 0) == LOCK_FILE_CONTENT and _is_still_at_name(
+                handle, place
+            ):
                 place.remove()
         finally:
             fcntl.flock(handle, fcntl.LOCK_UN)  # closing is not enough while a forked child shares the handle
             os.close(handle)
 
 
-DEFAULT_DISK = Disk()
+DEFAULT_DISK_WRITER = DiskWriter()
 
 
 @contextmanager
@@ -200,7 +202,7 @@ def _open_lock_file(place: OutputPlace) -> int:
     """Open the file of a lock, and make it where there is none."""
     while True:
         with suppress(FileExistsError):
-            return place.write_whole(LOCK_FILE_CONTENT)
+            return place.create_whole_file(LOCK_FILE_CONTENT)
         status = place.status()
         if status is None:
             continue
@@ -212,7 +214,7 @@ def _open_lock_file(place: OutputPlace) -> int:
             return place.open(os.O_RDWR | os.O_NONBLOCK)
 
 
-def _copy_attributes(source: int, target: int) -> None:
+def _copy_extended_attributes(source: int, target: int) -> None:
     """Give an open file the extended attributes of another, as far as the system has and allows them."""
     try:
         for name in os.listxattr(source):
@@ -223,7 +225,7 @@ def _copy_attributes(source: int, target: int) -> None:
             raise
 
 
-def _is_same_file(handle: int, place: OutputPlace) -> bool:
+def _is_still_at_name(handle: int, place: OutputPlace) -> bool:
     """Whether the open file is still the one of this name."""
     status = place.status()
     return status is not None and os.path.samestat(os.fstat(handle), status)

@@ -7,21 +7,21 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from nodrop.errors import InputProblems
-from nodrop.publish.disk import DEFAULT_DISK, Disk, ForeignEntry
-from nodrop.publish.held import HeldFolder, name_path_in_errors
-from nodrop.publish.names import IsCommandFile
+from nodrop.publish.disk import DEFAULT_DISK_WRITER, DiskWriter, ForeignEntry
+from nodrop.publish.held import HeldFolder, put_path_into_os_errors
+from nodrop.publish.names import IsOutputNameOfCommand
 from nodrop.publish.refusal import (
-    describe_os_error,
+    describe_errno,
     errors_as_problems,
     make_foreign_file_refusal,
     make_refusal,
-    require_folder,
+    make_unsettled_build_refusal,
+    require_folder_or_absent,
     require_replaceable,
-    unsettled_build_problems,
 )
 from nodrop.publish.swap import (
-    MadeFolders,
-    Place,
+    CreatedParentFolders,
+    TreePlace,
     hold_lock,
     make_draft_folder,
     open_leftovers,
@@ -32,8 +32,8 @@ from nodrop.publish.swap import (
 )
 from nodrop.publish.tree import (
     MANIFEST_FILE,
+    ExistingOutputTree,
     Manifest,
-    StandingTree,
     content_digest,
     edited_file_problem,
     file_mode,
@@ -41,7 +41,7 @@ from nodrop.publish.tree import (
     is_unchanged_since,
     parent_folders_of,
     require_safe_paths,
-    survey_folder,
+    survey_replaceable_folder,
 )
 
 _MIN_FILES_FOR_SYNCFS = 64
@@ -49,7 +49,7 @@ _MIN_FILES_FOR_SYNCFS = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedFiles:
+class OutputTreeChanges:
     """The changes of a build to the output tree, by file."""
 
     written: tuple[str, ...]
@@ -58,7 +58,7 @@ class PublishedFiles:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PutFiles:
+class PutFilesResult:
     """What became of the files of a part: their digests, and which of them already stood in the old tree."""
 
     digests: Mapping[str, str]
@@ -70,19 +70,19 @@ class PutFiles:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class DraftPart:
     """Room for some files in the new tree. It is small, and can be sent to the process that makes the files."""
 
     new: HeldFolder
     old: HeldFolder | None
     display: str
-    standing: StandingTree
+    standing: ExistingOutputTree
     """Of the old tree, as far as this part goes."""
-    disk: Disk
+    disk: DiskWriter
     private: bool = False
     """Whether what is written may hold secrets, and is for its owner alone."""
 
-    def put(self, files: Mapping[str, bytes]) -> PutFiles:
+    def put(self, files: Mapping[str, bytes]) -> PutFilesResult:
         """Write the files that the old tree does not have just so; no other part has a file of the same name."""
         require_safe_paths(files)
         with errors_as_problems(self.display):
@@ -97,9 +97,9 @@ class Part:
             sync = len(new) + len(folders) <= _MIN_FILES_FOR_SYNCFS
             for path in new:
                 mode = file_mode(path, private=self.private)
-                with name_path_in_errors(path):
+                with put_path_into_os_errors(path):
                     self.disk.write_file(self.new.at(path), files[path], mode, sync=sync)
-        return PutFiles(digests=digests, same=same, edited=edited, folders=frozenset(folders))
+        return PutFilesResult(digests=digests, same=same, edited=edited, folders=frozenset(folders))
 
     def _old_file_matches(self, path: str, data: bytes) -> bool:
         """Whether the old tree has just this file."""
@@ -108,9 +108,9 @@ class Part:
         return old_data == data and has_mode(status, file_mode(path, private=self.private))
 
 
-def make_folder(new_files: HeldFolder, folder: str, disk: Disk, *, private: bool) -> None:
+def make_folder(new_files: HeldFolder, folder: str, disk: DiskWriter, *, private: bool) -> None:
     """Make a folder of the new tree."""
-    with name_path_in_errors(folder):
+    with put_path_into_os_errors(folder):
         disk.mkdir(new_files.at(folder), 0o700 if private else 0o777)
 
 
@@ -119,12 +119,12 @@ class Draft:
 
     def __init__(
         self,
-        place: Place,
+        place: TreePlace,
         display: str,
         new: HeldFolder,
         old: HeldFolder | None,
-        standing: StandingTree,
-        disk: Disk,
+        standing: ExistingOutputTree,
+        disk: DiskWriter,
         *,
         overwrite_edited: bool,
         private: bool,
@@ -135,9 +135,9 @@ class Draft:
         self.done = False
         """Whether the folder holds what was put; else there is nothing left of that."""
 
-    def part(self, prefix: str = "") -> Part:
+    def part(self, prefix: str = "") -> DraftPart:
         """Give room for files whose names begin so."""
-        return Part(
+        return DraftPart(
             new=self._new,
             old=self._old,
             display=self._display,
@@ -146,13 +146,13 @@ class Draft:
             private=self._private,
         )
 
-    def publish(self, puts: Sequence[PutFiles], inputs: Mapping[str, str]) -> PublishedFiles:
+    def publish(self, puts: Sequence[PutFilesResult], inputs: Mapping[str, str]) -> OutputTreeChanges:
         """Replace the folder's content with exactly the files that were put, and the manifest.
 
         This is one step, on the disk afterwards. `inputs` maps names that are the same on any machine (`paths.lasting`)
         to `digest`s. Edited files are refused.
         """
-        require_relative(inputs)
+        require_relative_input_names(inputs)
         old = self._standing
         digests = {path: data for put in puts for path, data in put.digests.items()}
         require_safe_paths(digests)
@@ -170,13 +170,13 @@ class Draft:
                 self.done = True
                 self._remove_replaced_tree()
         self.done = True
-        return PublishedFiles(
+        return OutputTreeChanges(
             written=tuple(sorted(digests.keys() - same)),
             unchanged=tuple(sorted(same)),
             removed=tuple(sorted(old.listed.keys() - digests.keys())),
         )
 
-    def _refuse_edited_files(self, puts: Iterable[PutFiles], digests: Mapping[str, str]) -> None:
+    def _refuse_edited_files(self, puts: Iterable[PutFilesResult], digests: Mapping[str, str]) -> None:
         if self._overwrite_edited:
             return
         edited = self._standing.edited(self._old, sorted(self._standing.listed.keys() - digests.keys()), {})
@@ -200,40 +200,40 @@ class Draft:
                 make_folder(new, folder, disk, private=self._private)
         for path in sorted(same):
             assert old is not None, "it has files"
-            with name_path_in_errors(path):
+            with put_path_into_os_errors(path):
                 try:
-                    disk.link(old.at(path), new.at(path))
+                    disk.add_hard_link(old.at(path), new.at(path))
                 except OSError:
                     disk.write_file(new.at(path), old.read_file(path)[1], mode(path), sync=not at_once)
         disk.write_file(new.at(MANIFEST_FILE), manifest, mode(MANIFEST_FILE), sync=not at_once)
-        disk.unmark(new)  # from now on its manifest says whose it is
+        disk.unmark_removable(new)  # from now on its manifest says whose it is
         if at_once:
             disk.sync_filesystem(new.handle)
         else:
             for folder in (*reversed(folders), ""):
-                disk.fsync_folder(new.folder(folder))
+                disk.fsync_folder(new.open_subfolder(folder))
 
     def _remove_replaced_tree(self) -> None:
         """Make the swap last, and remove the tree that it replaced."""
         try:
             self._disk.fsync_folder(self._place.tree.folder)
-            remove_leftovers(self._place, self._own_trees(), self._disk)
+            remove_leftovers(self._place, self._new_and_old_tree(), self._disk)
         except OSError as error:
             message = (
-                f"holds the new build, but the tree that it replaced could not be removed: {describe_os_error(error)}"
+                f"holds the new build, but the tree that it replaced could not be removed: {describe_errno(error)}"
             )
             hint = f"remove {self._place.new.name} beside it by hand"
             raise make_refusal(self._display, message, hint) from error
 
-    def end(self) -> None:
+    def leave_one_whole_tree(self) -> None:
         """Leave one whole tree, as far as the system allows; the old one stays next to anything others put there."""
-        tree, ours = self._place.tree, self._own_trees()
+        tree, ours = self._place.tree, self._new_and_old_tree()
         with suppress(OSError):
             if tree.status() is not None and not any(folder.is_at(tree) for folder in ours):
                 ours = [self._new]
             settle_interrupted_swap(self._place, ours, self._disk)
 
-    def _own_trees(self) -> list[HeldFolder]:
+    def _new_and_old_tree(self) -> list[HeldFolder]:
         """Return the trees that may be next to the folder."""
         return [self._new] if self._old is None else [self._new, self._old]
 
@@ -241,10 +241,10 @@ class Draft:
 @contextmanager
 def open_draft(
     directory: Path,
-    names: IsCommandFile,
+    names: IsOutputNameOfCommand,
     *,
     display: str,
-    disk: Disk = DEFAULT_DISK,
+    disk: DiskWriter = DEFAULT_DISK_WRITER,
     overwrite_edited: bool = False,
     mark: str | None = None,
     private: bool = False,
@@ -259,7 +259,7 @@ def open_draft(
     display = display.rstrip("/")
     with ExitStack() as stack:
         with errors_as_problems(display):
-            folders = stack.enter_context(MadeFolders(disk))
+            folders = stack.enter_context(CreatedParentFolders(disk))
             place = stack.enter_context(open_place(directory, folders.make))
             require_replaceable(place, display)
             try:
@@ -272,10 +272,10 @@ def open_draft(
             try:
                 settle_interrupted_swap(place, ours, disk)
             except OSError as error:
-                raise unsettled_build_problems(place, display, error) from error
-            require_folder(place, display)
+                raise make_unsettled_build_refusal(place, display, error) from error
+            require_folder_or_absent(place, display)
             old = HeldFolder.of(place.tree)
-            standing = survey_folder(old, names, display=display, mark=mark)
+            standing = survey_replaceable_folder(old, names, display=display, mark=mark)
             mode = None if standing.mode is None else standing.mode | 0o700
             new = make_draft_folder(place, owner, disk, 0o700 if private else mode)
         draft = Draft(place, display, new, old, standing, disk, overwrite_edited=overwrite_edited, private=private)
@@ -283,10 +283,10 @@ def open_draft(
             yield draft
         finally:
             folders.kept = draft.done
-            draft.end()
+            draft.leave_one_whole_tree()
 
 
-def require_relative(inputs: Mapping[str, str]) -> None:
+def require_relative_input_names(inputs: Mapping[str, str]) -> None:
     """Refuse, as a bug of the caller, names of inputs that would make builds differ between machines."""
     if absolute := sorted(name for name in inputs if PurePosixPath(name).is_absolute()):
         raise ValueError(f"an absolute path would make builds differ between machines: {absolute[0]!r}")

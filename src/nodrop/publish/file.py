@@ -7,7 +7,7 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from nodrop.publish.landing import OutputPlace, make_folder, open_landing
+from nodrop.publish.landing import OutputPlace, make_folder_above_output, open_folder_of_output
 
 _DESCRIPTOR_BY_PATH = {"/dev/stdout": 1, "/dev/stderr": 2}
 _DESCRIPTOR_PATH_PATTERN = re.compile(r"/(?:dev|proc/self)/fd/([0-9]{1,9})")
@@ -29,12 +29,12 @@ def replace_file(path: Path, data: bytes) -> None:
     in a folder that takes no new one is written to: there the old text may be lost if the writing fails. Open
     descriptors (/dev/stdout, /dev/fd/3) and character devices below /dev are written to as they are.
     """
-    stream = _open_named_stream(path)
+    stream = _open_descriptor_or_device(path)
     if stream is not None:
         with os.fdopen(stream, "wb") as file:
             file.write(data)
         return
-    with open_landing(path) as place:
+    with open_folder_of_output(path) as place:
         status = place.status()
         if status is not None and not stat.S_ISREG(status.st_mode):
             if stat.S_ISDIR(status.st_mode):
@@ -48,14 +48,14 @@ def write_new(path: Path, data: bytes, *, overwrite: bool = False) -> None:
 
     OSError where it cannot be, FileExistsError where a file is there, which stays as it is. No link is followed.
     """
-    with open_landing(path, make_folder) as place:
+    with open_folder_of_output(path, make_folder_above_output) as place:
         status = place.status()
         if overwrite and status is not None and stat.S_ISREG(status.st_mode):
             _replace_file(place, status, data)
             return
         if status is not None:
             raise FileExistsError
-        handle, draft = place.draft(0o666)
+        handle, draft = place.create_hidden_draft(0o666)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
@@ -68,7 +68,7 @@ def write_new(path: Path, data: bytes, *, overwrite: bool = False) -> None:
 
 def _replace_file(place: OutputPlace, there: os.stat_result | None, data: bytes) -> None:
     try:
-        handle, draft = place.draft(0o666)
+        handle, draft = place.create_hidden_draft(0o666)
     except PermissionError:
         if there is None:
             raise
@@ -96,7 +96,7 @@ def _overwrite_file(place: OutputPlace, data: bytes) -> None:
         file.write(data)
 
 
-def _open_named_stream(path: Path) -> int | None:
+def _open_descriptor_or_device(path: Path) -> int | None:
     """Return an open descriptor, or a character device of the system, that a path names by its own name; else None.
 
     A descriptor is the user's, and open already: it is no name that anybody else could put something under.
@@ -108,7 +108,7 @@ def _open_named_stream(path: Path) -> int | None:
         return os.dup(number)
     if not name.startswith("/dev/"):
         return None
-    with open_landing(path) as place:
+    with open_folder_of_output(path) as place:
         status = place.status()
         if status is None or not stat.S_ISCHR(status.st_mode):
             return None

@@ -94,7 +94,7 @@ class HeldFolder:
         status = place.status()
         return status is not None and file_identity(status) == self.identity
 
-    def folder(self, path: str) -> int:
+    def open_subfolder(self, path: str) -> int:
         """Return the descriptor of a folder below it, reached without links, until another one is asked for."""
         if not path:
             return self.handle
@@ -116,12 +116,12 @@ class HeldFolder:
     def at(self, path: str) -> OutputPlace:
         """Return where a file or folder below it is, until one in another folder is asked for."""
         above, _, name = path.rpartition("/")
-        return OutputPlace(self.folder(above), name)
+        return OutputPlace(self.open_subfolder(above), name)
 
     def read_file(self, path: str) -> tuple[os.stat_result, bytes]:
         """Return the status of a file below it, and its bytes; NotPlain if it is not plain. No pipe is waited for."""
         above, _, name = path.rpartition("/")
-        with name_path_in_errors(path), open_plain_file(name, self.folder(above)) as file:
+        with put_path_into_os_errors(path), open_plain_file(name, self.open_subfolder(above)) as file:
             return os.fstat(file.fileno()), file.read()
 
 
@@ -141,7 +141,7 @@ def open_plain_file(path: Path | str, folder: int | None = None) -> Iterator[Bin
 
 
 @contextmanager
-def name_path_in_errors(path: str) -> Iterator[None]:
+def put_path_into_os_errors(path: str) -> Iterator[None]:
     """Let an error name the file by its path from the folder that is held."""
     try:
         yield

@@ -6,9 +6,9 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from nodrop.errors import InputProblems, Problem, describe_failure
-from nodrop.publish.disk import DEFAULT_DISK, Disk
-from nodrop.publish.landing import OutputIsLink, OutputPlace, open_landing
+from nodrop.errors import InputProblems, Problem, describe_os_failure
+from nodrop.publish.disk import DEFAULT_DISK_WRITER, DiskWriter
+from nodrop.publish.landing import OutputIsLink, OutputPlace, open_folder_of_output
 from nodrop.publish.tree import MANIFEST_FILE, Manifest, read_manifest_bytes
 from nodrop.syntax.root import LeadsOut
 
@@ -23,7 +23,7 @@ class Replacement:
     new: bytes
 
 
-def replace_files(files: Sequence[Replacement], *, disk: Disk = DEFAULT_DISK) -> None:
+def replace_files(files: Sequence[Replacement], *, disk: DiskWriter = DEFAULT_DISK_WRITER) -> None:
     """Replace files, all or none of them unless the run is ended in the middle; each is replaced in one step.
 
     Mode, owner and attributes stay. InputProblems where a file is another than was read, is a link (`landing`) or may
@@ -33,31 +33,31 @@ def replace_files(files: Sequence[Replacement], *, disk: Disk = DEFAULT_DISK) ->
         drafts: list[tuple[OutputPlace, OutputPlace]] = []
         for file in files:
             try:
-                place = stack.enter_context(open_landing(file.path))
-                drafts.append((_write_draft(file, place, stack, disk), place))
+                place = stack.enter_context(open_folder_of_output(file.path))
+                drafts.append((_write_draft_beside(file, place, stack, disk), place))
             except OSError as error:
-                refusal = _format_refusal(error)
+                refusal = _describe_replace_failure(error)
                 raise InputProblems([Problem(path=file.display, found=refusal)]) from None
         for file, (_, place) in zip(files, drafts, strict=True):
             _require_unchanged(file, place)
         for draft, place in drafts:
-            disk.put(draft, place)
+            disk.replace_file_with_draft(draft, place)
             disk.fsync_folder(place.folder)
 
 
-def _format_refusal(error: OSError) -> str:
+def _describe_replace_failure(error: OSError) -> str:
     if isinstance(error, OutputIsLink | LeadsOut):
         return str(error.strerror)
-    return f"cannot be replaced: {describe_failure(error)}"
+    return f"cannot be replaced: {describe_os_failure(error)}"
 
 
-def _write_draft(file: Replacement, place: OutputPlace, stack: ExitStack, disk: Disk) -> OutputPlace:
+def _write_draft_beside(file: Replacement, place: OutputPlace, stack: ExitStack, disk: DiskWriter) -> OutputPlace:
     """Write the new text next to a file, until the end of the stack, and return its place."""
-    handle, draft = place.draft(0o600)
+    handle, draft = place.create_hidden_draft(0o600)
     stack.callback(_remove_draft, draft)
     with os.fdopen(handle, "wb") as out:
         disk.write_draft(out, file.new)
-        disk.take_after(handle, place)
+        disk.copy_owner_and_mode(handle, place)
     return draft
 
 
@@ -78,19 +78,19 @@ def _require_unchanged(file: Replacement, landing: OutputPlace) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BuildFolder:
+class BuildFolderWithInputs:
     """The folder of a build, and the names of the inputs that it was built from."""
 
     folder: Path
     inputs: tuple[str, ...]
 
 
-def built_from(path: Path) -> BuildFolder | None:
+def build_folder_of_file(path: Path) -> BuildFolderWithInputs | None:
     """Return the build that a file belongs to; None where it is of none."""
     real_path = Path(os.path.realpath(path))
     for folder in real_path.parents:
         with suppress(OSError, ValueError):
             manifest = Manifest.from_bytes(read_manifest_bytes(folder / MANIFEST_FILE))
             if real_path.relative_to(folder).as_posix() in manifest.files:
-                return BuildFolder(folder=folder, inputs=tuple(sorted(manifest.inputs)))
+                return BuildFolderWithInputs(folder=folder, inputs=tuple(sorted(manifest.inputs)))
     return None

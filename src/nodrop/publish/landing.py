@@ -15,10 +15,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from nodrop.syntax.root import FOLDER_OPEN_FLAGS, Root, repository_of
+from nodrop.syntax.root import FOLDER_OPEN_FLAGS, InputRoot, topmost_repository_of_path
 
 _FOLDER_OPEN_FLAGS = FOLDER_OPEN_FLAGS | os.O_NOFOLLOW
-_MAX_TRIES = 100
+_MAX_DRAFT_NAME_TRIES = 100
 _UNNAMED_FILE_FLAG = getattr(os, "O_TMPFILE", os.O_DIRECTORY)
 _NO_UNNAMED_FILE_ERRNOS = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT)
 """Errors of open(2) where a file system or kernel has no files without a name, and of link(2) without /proc."""
@@ -55,15 +55,15 @@ class OutputPlace:
         """Return another name in the same folder."""
         return OutputPlace(self.folder, name, self.above)
 
-    def draft(self, mode: int) -> tuple[int, "OutputPlace"]:
+    def create_hidden_draft(self, mode: int) -> tuple[int, "OutputPlace"]:
         """Make a new hidden file next to this one, and return it open; the umask takes from its mode."""
-        for _ in range(_MAX_TRIES):
+        for _ in range(_MAX_DRAFT_NAME_TRIES):
             new_landing = self.sibling(f".{self.name[:40]}.{secrets.token_hex(8)}")
             with suppress(FileExistsError):
                 return new_landing.open(os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), new_landing
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
 
-    def write_whole(self, data: bytes) -> int:
+    def create_whole_file(self, data: bytes) -> int:
         """Make a file that has its content from the first moment, and return it open; FileExistsError if there is one.
 
         It is a file without a name until it is whole; where the system has none (O_TMPFILE), it is written after it is
@@ -95,20 +95,20 @@ class OutputPlace:
             os.unlink(self.name, dir_fd=self.folder)
 
 
-def make_folder(landing: OutputPlace) -> None:
+def make_folder_above_output(landing: OutputPlace) -> None:
     """Make a folder above an output; another run may be making the same one."""
     with suppress(FileExistsError):
         os.mkdir(landing.name, dir_fd=landing.folder)
 
 
 @contextmanager
-def open_landing(path: Path, make: Callable[[OutputPlace], None] | None = None) -> Iterator[OutputPlace]:
+def open_folder_of_output(path: Path, make: Callable[[OutputPlace], None] | None = None) -> Iterator[OutputPlace]:
     """Open the folder that an output goes to; OSError if a link is in the way, ValueError if it can have no name.
 
     `make` makes each folder that is missing above it; without it that is a FileNotFoundError. An output without a
     folder above it, which only `/` is, is called `.`.
     """
-    with _walk_to_output(path) as (folder, names_below, above):
+    with _open_nearest_folder_of_output(path) as (folder, names_below, above):
         at = os.open(".", _FOLDER_OPEN_FLAGS, dir_fd=folder)
         try:
             for name in names_below[:-1]:
@@ -125,12 +125,12 @@ def open_landing(path: Path, make: Callable[[OutputPlace], None] | None = None) 
 
 def resolve_output(path: Path) -> str:
     """Return where an output really goes, without links; LeadsOut or IsLink where one is in the way below the root."""
-    with _walk_to_output(path) as (_, names_below, above):
+    with _open_nearest_folder_of_output(path) as (_, names_below, above):
         return os.path.join(above, *names_below)  # noqa: PTH118
 
 
 @contextmanager
-def _walk_to_output(path: Path) -> Iterator[tuple[int, list[str], str]]:
+def _open_nearest_folder_of_output(path: Path) -> Iterator[tuple[int, list[str], str]]:
     """Go to an output, and give the last folder above it that is there, open, the names below it, and its real path.
 
     The output is the last of the names.
@@ -138,7 +138,7 @@ def _walk_to_output(path: Path) -> Iterator[tuple[int, list[str], str]]:
     absolute = os.path.abspath(path)  # noqa: PTH100
     root = _find_output_root(absolute)
     if root is None:
-        with Root("/", "/").walked(absolute, missing=True) as (folders, names, missing_names):
+        with InputRoot("/", "/").walked(absolute, missing=True) as (folders, names, missing_names):
             if missing_names or not names:
                 yield folders[-1], missing_names or ["."], "/" + "/".join(names)
             else:
@@ -154,23 +154,23 @@ def _walk_to_output(path: Path) -> Iterator[tuple[int, list[str], str]]:
         yield folders[-1], [*missing_names, name], os.path.join(os.path.realpath(root.top), *names)  # noqa: PTH118
 
 
-def _find_output_root(absolute: str) -> Root | None:
+def _find_output_root(absolute: str) -> InputRoot | None:
     """Return what no link leads an output out of; None outside of a repository and of the working directory.
 
     The root itself is such an output.
     """
-    if (top := repository_of(absolute)) is not None:
-        return None if absolute == top else Root(top, "the repository", _open_repository_top(top))
+    if (top := topmost_repository_of_path(absolute)) is not None:
+        return None if absolute == top else InputRoot(top, "the repository", _open_repository_top(top))
     working_directory = os.getcwd()  # noqa: PTH109
     if working_directory in ("/", absolute) or not absolute.startswith(f"{working_directory}/"):
         return None
-    return Root(working_directory, "the working directory", os.open(".", _FOLDER_OPEN_FLAGS))
+    return InputRoot(working_directory, "the working directory", os.open(".", _FOLDER_OPEN_FLAGS))
 
 
 def _open_repository_top(top: str) -> int | None:
     """Open the top of a repository; None where one may not enter what lies above the working directory."""
     try:
-        with Root("/", "/").walked(top) as (folders, _, _):
+        with InputRoot("/", "/").walked(top) as (folders, _, _):
             return os.open(".", _FOLDER_OPEN_FLAGS, dir_fd=folders[-1])
     except PermissionError:
         return None

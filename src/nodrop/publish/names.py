@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 
-IsCommandFile = Callable[[str], bool]
+IsOutputNameOfCommand = Callable[[str], bool]
 """Whether a command can have written a file of this name."""
 
 
-def match_file_names(patterns: Iterable[str]) -> IsCommandFile:
+def file_name_matcher(patterns: Iterable[str]) -> IsOutputNameOfCommand:
     """Return which paths match one of the patterns, part by part: `*/apply/*.nv`; no part begins with a dot."""
     split = [pattern.split("/") for pattern in patterns]
 

@@ -11,7 +11,7 @@ from nodrop.errors import InputProblems, Problem
 from nodrop.publish.disk import ForeignEntry
 from nodrop.publish.held import HeldFolderError
 from nodrop.publish.landing import OutputIsLink
-from nodrop.publish.swap import Place
+from nodrop.publish.swap import TreePlace
 from nodrop.publish.tree import printable_path
 from nodrop.syntax.root import LeadsOut, user_name
 
@@ -30,7 +30,7 @@ def make_refusal(path: str, message: str, hint: str) -> InputProblems:
     return InputProblems([Problem(path=path, found=message, hint=hint)])
 
 
-def describe_os_error(error: OSError) -> str:
+def describe_errno(error: OSError) -> str:
     """Return the system's error, in words that help."""
     code = error.errno or errno.EIO
     return _REASON_BY_ERRNO.get(code) or os.strerror(code).lower()
@@ -45,11 +45,11 @@ def errors_as_problems(display: str) -> Iterator[None]:
         raise InputProblems([Problem(path=display, found=str(error.strerror))]) from None
     except (OSError, ValueError) as error:
         name = f"{display}/{printable_path(error.filename)}" if isinstance(error, HeldFolderError) else display
-        message = f"cannot be read or written: {describe_os_error(error) if isinstance(error, OSError) else error}"
+        message = f"cannot be read or written: {describe_errno(error) if isinstance(error, OSError) else error}"
         raise make_refusal(name, message, "nothing was touched; mend this or give another folder") from error
 
 
-def make_foreign_file_refusal(place: Place, display: str, error: ForeignEntry) -> InputProblems:
+def make_foreign_file_refusal(place: TreePlace, display: str, error: ForeignEntry) -> InputProblems:
     """Return the advice for a file in the way that nodrop did not make."""
     message = f"{error.name} beside it was not made by nodrop, and a build needs the name"
     if error.owner is not None:
@@ -61,25 +61,25 @@ def make_foreign_file_refusal(place: Place, display: str, error: ForeignEntry) -
     return make_refusal(display, message, f"move {error.name} away; nothing was touched")
 
 
-def unsettled_build_problems(place: Place, display: str, error: OSError) -> InputProblems:
+def make_unsettled_build_refusal(place: TreePlace, display: str, error: OSError) -> InputProblems:
     """Return the steps by hand after an earlier build was cut short that this run may not clear up."""
     if place.old.status() is not None and place.tree.status() is None:
         hint = f"the tree as it was is whole: rename {place.old.name} beside it to {place.tree.name}"
     else:
         hint = f"remove {place.new.name} beside it by hand"
     return make_refusal(
-        display, f"an earlier build was cut short, and clearing up after it fails: {describe_os_error(error)}", hint
+        display, f"an earlier build was cut short, and clearing up after it fails: {describe_errno(error)}", hint
     )
 
 
-def require_folder(place: Place, display: str) -> None:
+def require_folder_or_absent(place: TreePlace, display: str) -> None:
     """Refuse an existing entry that is not a folder."""
     status = place.tree.status()
     if status is not None and not stat.S_ISDIR(status.st_mode):
         raise make_refusal(display, "is not a folder", "give a new or an empty folder")
 
 
-def require_replaceable(place: Place, display: str) -> None:
+def require_replaceable(place: TreePlace, display: str) -> None:
     """Refuse what cannot be renamed, or not without pulling the floor from under the user's shell."""
     status, above = place.tree.status(), os.fstat(place.tree.folder)
     if status is None:

@@ -21,15 +21,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nodrop.errors import InputProblems
-from nodrop.publish.disk import MARKER_FILE, MARKER_FILE_CONTENT, UNSUPPORTED_OPERATION_ERRNOS, Disk, ForeignEntry
+from nodrop.publish.disk import (
+    DRAFT_MARKER_FILE,
+    DRAFT_MARKER_FILE_CONTENT,
+    UNSUPPORTED_OPERATION_ERRNOS,
+    DiskWriter,
+    ForeignEntry,
+)
 from nodrop.publish.held import HeldFolder, NotPlain, stale_handle_error
-from nodrop.publish.landing import OutputPlace, open_landing
-from nodrop.publish.names import IsCommandFile
-from nodrop.publish.tree import StandingTree, survey_folder
+from nodrop.publish.landing import OutputPlace, open_folder_of_output
+from nodrop.publish.names import IsOutputNameOfCommand
+from nodrop.publish.tree import ExistingOutputTree, survey_replaceable_folder
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TreePlace:
     """The place of a tree, in an open folder, and the names next to it that only nodrop uses."""
 
     tree: OutputPlace
@@ -54,24 +60,24 @@ class Place:
 
 
 @contextmanager
-def open_place(directory: Path, make: Callable[[OutputPlace], None] | None = None) -> Iterator[Place]:
+def open_place(directory: Path, make: Callable[[OutputPlace], None] | None = None) -> Iterator[TreePlace]:
     """Give the place of a folder, as an output has it (`landing`)."""
-    with open_landing(directory, make) as tree:
-        yield Place(tree)
+    with open_folder_of_output(directory, make) as tree:
+        yield TreePlace(tree)
 
 
 @contextmanager
-def hold_lock(place: Place, disk: Disk) -> Iterator[int | None]:
+def hold_lock(place: TreePlace, disk: DiskWriter) -> Iterator[int | None]:
     """Hold the place's lock, and give the owner that files made here have; None when another run holds it."""
-    handle = disk.lock(place.lock)
+    handle = disk.try_lock(place.lock)
     try:
         yield None if handle is None else os.fstat(handle).st_uid
     finally:
         if handle is not None:
-            disk.unlock(place.lock, handle)
+            disk.unlock_and_remove_lock(place.lock, handle)
 
 
-def open_leftovers(place: Place, file_names: IsCommandFile, owner: int) -> list[HeldFolder]:
+def open_leftovers(place: TreePlace, file_names: IsOutputNameOfCommand, owner: int) -> list[HeldFolder]:
     """Open the leftovers of an earlier run next to a tree.
 
     NotOurs if an entry there belongs to another user, or was made by no command that gives files these
@@ -95,7 +101,7 @@ def open_leftovers(place: Place, file_names: IsCommandFile, owner: int) -> list[
     return found_leftovers
 
 
-def settle_interrupted_swap(place: Place, ours: Sequence[HeldFolder], disk: Disk) -> None:
+def settle_interrupted_swap(place: TreePlace, ours: Sequence[HeldFolder], disk: DiskWriter) -> None:
     """Leave one whole tree and nothing next to it, after a swap that stopped at any point.
 
     The caller holds the lock, and `ours` is all that nodrop made. An OSError if anything else is next to it.
@@ -106,16 +112,16 @@ def settle_interrupted_swap(place: Place, ours: Sequence[HeldFolder], disk: Disk
     remove_leftovers(place, ours, disk)
 
 
-def remove_leftovers(place: Place, ours: Sequence[HeldFolder], disk: Disk) -> None:
+def remove_leftovers(place: TreePlace, ours: Sequence[HeldFolder], disk: DiskWriter) -> None:
     """Remove the entries that nodrop made next to the tree.
 
     A tree is removed under the name `.nodrop-new` only; one called `.nodrop-old` is therefore whole at any time.
     """
     if (new := _find_folder_at_name(ours, place.new)) is not None:
-        _remove_folder(new, place.new, disk)
+        _mark_and_remove_folder(new, place.new, disk)
     if (old := _find_folder_at_name(ours, place.old)) is not None:
         _rename_folder(old, place.old, place.new, disk)
-        _remove_folder(old, place.new, disk)
+        _mark_and_remove_folder(old, place.new, disk)
 
 
 def _find_folder_at_name(ours: Sequence[HeldFolder], name: OutputPlace) -> HeldFolder | None:
@@ -128,7 +134,7 @@ def _find_folder_at_name(ours: Sequence[HeldFolder], name: OutputPlace) -> HeldF
     raise stale_handle_error()
 
 
-def _rename_folder(folder: HeldFolder, name: OutputPlace, to: OutputPlace, disk: Disk) -> None:
+def _rename_folder(folder: HeldFolder, name: OutputPlace, to: OutputPlace, disk: DiskWriter) -> None:
     """Rename a folder; an OSError, and nothing is renamed, where the name was another's."""
     disk.rename(name, to)
     if not folder.is_at(to):
@@ -136,18 +142,18 @@ def _rename_folder(folder: HeldFolder, name: OutputPlace, to: OutputPlace, disk:
         raise stale_handle_error()
 
 
-def _remove_folder(folder: HeldFolder, name: OutputPlace, disk: Disk) -> None:
-    disk.mark(folder)
+def _mark_and_remove_folder(folder: HeldFolder, name: OutputPlace, disk: DiskWriter) -> None:
+    disk.mark_removable(folder)
     disk.remove_tree(name, folder)
 
 
-def _is_nodrop_leftover(folder: HeldFolder, names: IsCommandFile) -> bool:
+def _is_nodrop_leftover(folder: HeldFolder, names: IsOutputNameOfCommand) -> bool:
     """Whether nodrop made an entry next to a tree: it is marked, empty, or holds only what its manifest lists."""
     try:
         far_names = folder.names()
-        if MARKER_FILE in far_names:
-            return _has_draft_mark(folder, alone=far_names == [MARKER_FILE])
-        standing = survey_folder(folder, names, display=folder.path)
+        if DRAFT_MARKER_FILE in far_names:
+            return _has_draft_mark(folder, alone=far_names == [DRAFT_MARKER_FILE])
+        standing = survey_replaceable_folder(folder, names, display=folder.path)
         return not standing.edited(folder, standing.listed, {})
     except (OSError, InputProblems):
         return False
@@ -156,28 +162,28 @@ def _is_nodrop_leftover(folder: HeldFolder, names: IsCommandFile) -> bool:
 def _has_draft_mark(folder: HeldFolder, *, alone: bool) -> bool:
     """Whether a folder has the mark of a draft; where it is `alone`, its writing may have been cut short."""
     with suppress(NotPlain):
-        status = folder.at(MARKER_FILE).status()
-        if status is None or status.st_size > len(MARKER_FILE_CONTENT):
+        status = folder.at(DRAFT_MARKER_FILE).status()
+        if status is None or status.st_size > len(DRAFT_MARKER_FILE_CONTENT):
             return False
-        _, mark_bytes = folder.read_file(MARKER_FILE)
-        return mark_bytes == MARKER_FILE_CONTENT or (alone and MARKER_FILE_CONTENT.startswith(mark_bytes))
+        _, mark_bytes = folder.read_file(DRAFT_MARKER_FILE)
+        return mark_bytes == DRAFT_MARKER_FILE_CONTENT or (alone and DRAFT_MARKER_FILE_CONTENT.startswith(mark_bytes))
     return False
 
 
-def make_draft_folder(place: Place, owner: int, disk: Disk, mode: int | None) -> HeldFolder:
+def make_draft_folder(place: TreePlace, owner: int, disk: DiskWriter, mode: int | None) -> HeldFolder:
     """Make the folder of a new tree, marked as nodrop's before anything is in it; with `mode`, exactly of that."""
     disk.mkdir(place.new)
     draft = HeldFolder.of(place.new)
     if draft is None or draft.status().st_uid != owner or draft.names():
         raise stale_handle_error()
-    disk.mark(draft, mode)
+    disk.mark_removable(draft, mode)
     return draft
 
 
-class MadeFolders:
+class CreatedParentFolders:
     """The folders that are made above a tree, which go with the block unless they are `kept`."""
 
-    def __init__(self, disk: Disk) -> None:
+    def __init__(self, disk: DiskWriter) -> None:
         self._disk = disk
         self._made: list[OutputPlace] = []
         self.kept = False
@@ -189,7 +195,7 @@ class MadeFolders:
             self._made.append(OutputPlace(os.dup(place.folder), place.name))
         self._disk.fsync_folder(place.folder)
 
-    def __enter__(self) -> "MadeFolders":
+    def __enter__(self) -> "CreatedParentFolders":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -201,7 +207,11 @@ class MadeFolders:
 
 
 def swap_trees(
-    place: Place, new_files: HeldFolder, old_files: HeldFolder | None, standing: StandingTree, disk: Disk
+    place: TreePlace,
+    new_files: HeldFolder,
+    old_files: HeldFolder | None,
+    standing: ExistingOutputTree,
+    disk: DiskWriter,
 ) -> None:
     """Put the new tree in place. An absent or empty folder is renamed over, which fails if it was filled meanwhile.
 

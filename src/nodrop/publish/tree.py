@@ -13,7 +13,7 @@ from pathlib import Path
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.publish.held import NOT_PLAIN_FILE_REASON, HeldFolder, NotPlain, open_plain_file
-from nodrop.publish.names import IsCommandFile
+from nodrop.publish.names import IsOutputNameOfCommand
 
 MANIFEST_FILE = ".nodrop.json"
 _MANIFEST_VERSION = 1
@@ -21,7 +21,7 @@ _MAX_MANIFEST_BYTES = 64_000_000
 """Bytes of a manifest: of more than 300,000 files."""
 _PATH_SEGMENT_PATTERN = re.compile(r"[A-Za-z0-9._@+=-]+")
 
-FileSignature = tuple[int, int, int, int]
+FileStatSignature = tuple[int, int, int, int]
 
 
 def content_digest(data: bytes) -> str:
@@ -61,7 +61,7 @@ class Manifest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StandingTree:
+class ExistingOutputTree:
     """A folder that may be replaced, as it stands: nothing in it would be lost."""
 
     mode: int | None = None
@@ -70,13 +70,13 @@ class StandingTree:
     """None when the folder is absent or empty."""
     listed: Mapping[str, str]
     """The files that are there and that the manifest lists, with the digests that it gives."""
-    signatures: Mapping[str, FileSignature]
+    signatures: Mapping[str, FileStatSignature]
     folders: frozenset[str] = frozenset()
 
-    def only(self, prefix: str) -> "StandingTree":
+    def only(self, prefix: str) -> "ExistingOutputTree":
         """Return what part of a build has to know: the folder's mode, and the listed files whose names begin so."""
         listed = {path: file_digest for path, file_digest in self.listed.items() if path.startswith(prefix)}
-        return StandingTree(mode=self.mode, listed=listed, signatures={})
+        return ExistingOutputTree(mode=self.mode, listed=listed, signatures={})
 
     def edited(self, root: HeldFolder | None, paths: Iterable[str], new: Mapping[str, str]) -> frozenset[str]:
         """Those of the listed files `paths` that were changed since nodrop wrote them, and not into the `new` ones."""
@@ -86,9 +86,9 @@ class StandingTree:
         return frozenset(path for path, file_digest in pairs if file_digest not in (self.listed[path], new.get(path)))
 
 
-def survey_folder(
-    root: HeldFolder | None, file_names: IsCommandFile, *, display: str, mark: str | None = None
-) -> StandingTree:
+def survey_replaceable_folder(
+    root: HeldFolder | None, file_names: IsOutputNameOfCommand, *, display: str, mark: str | None = None
+) -> ExistingOutputTree:
     """Check the folder that the build replaces, and refuse if that would lose files that nodrop has not written.
 
     With a `mark`, a file of that name has to be listed, if any is. Files that the manifest lists under a name that the
@@ -98,11 +98,11 @@ def survey_folder(
     refused anyway, they are reported as well.
     """
     if root is None:
-        return StandingTree(listed={}, signatures={})
+        return ExistingOutputTree(listed={}, signatures={})
     mode = stat.S_IMODE(root.status().st_mode)
     entries = sorted(root.names())
     if not entries:
-        return StandingTree(mode=mode, listed={}, signatures={})
+        return ExistingOutputTree(mode=mode, listed={}, signatures={})
     if MANIFEST_FILE not in entries:
         raise InputProblems([_foreign_entries_problem(entries, display)])
     data, claimed = _read_manifest(root, display)
@@ -111,9 +111,9 @@ def survey_folder(
         hint = "give a new or an empty folder; nothing was touched"
         raise InputProblems([Problem(path=display, found=message, hint=hint)])
     listed = {path: file_digest for path, file_digest in claimed.items() if file_names(path)}
-    stats = dict(walk_folder(root, parent_folders_of(listed)))
+    stats = dict(walk_files_of_folder(root, parent_folders_of(listed)))
     ours = {path: listed[path] for path, status in stats.items() if path in listed and is_plain_file(status)}
-    standing = StandingTree(
+    standing = ExistingOutputTree(
         mode=mode,
         manifest=data,
         listed=ours,
@@ -130,19 +130,19 @@ def survey_folder(
     return standing
 
 
-def is_unchanged_since(root: HeldFolder, standing: StandingTree) -> bool:
-    """Whether the folder still is what `survey_folder` saw: the same entries, none of them written to."""
+def is_unchanged_since(root: HeldFolder, standing: ExistingOutputTree) -> bool:
+    """Whether the folder still is what `survey_replaceable_folder` saw: the same entries, none of them written to."""
     return {
-        path: _file_signature(status) for path, status in walk_folder(root, standing.folders)
+        path: _file_signature(status) for path, status in walk_files_of_folder(root, standing.folders)
     } == standing.signatures
 
 
-def walk_folder(root: HeldFolder, folders: frozenset[str]) -> Iterator[tuple[str, os.stat_result]]:
+def walk_files_of_folder(root: HeldFolder, folders: frozenset[str]) -> Iterator[tuple[str, os.stat_result]]:
     """Everything below `root` but the folders named, which are entered. Nothing else is, so a link leads nowhere."""
     pending = [""]
     while pending:
         prefix = pending.pop()
-        with os.scandir(root.folder(prefix.rstrip("/"))) as entries:
+        with os.scandir(root.open_subfolder(prefix.rstrip("/"))) as entries:
             statuses = [(prefix + entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
         for path, status in statuses:
             if path in folders and stat.S_ISDIR(status.st_mode):
@@ -254,7 +254,7 @@ def edited_file_problem(path: str, display: str) -> Problem:
     return Problem(path=f"{display}/{path}", found="was changed since nodrop wrote it", hint=hint)
 
 
-def _file_signature(status: os.stat_result) -> FileSignature:
+def _file_signature(status: os.stat_result) -> FileStatSignature:
     return (status.st_ino, status.st_size, status.st_mtime_ns, stat.S_IFMT(status.st_mode))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from nodrop.report.table import format_table, wrap_text
-from nodrop.results.agreement import Column, Validation
+from nodrop.results.agreement import FabricValidation, ValidatorCheckCounts
 
 CHECK_TITLES: dict[str, str] = {
     "configuration": "configuration taken",
@@ -18,12 +18,14 @@ CHECK_TITLES: dict[str, str] = {
 }
 
 
-def render_comparison(shown: Validation) -> Iterator[str]:
+def render_validator_comparison(shown: FabricValidation) -> Iterator[str]:
     """Yield the table, and below it what could not be seen, and why."""
     if not shown.rows:
         return
     names = [validator_column.validator for validator_column in shown.rows[0].columns]
-    rows = [(CHECK_TITLES[row.check], *map(_format_cell, row.columns), row.verdict) for row in shown.rows]
+    rows = [
+        (CHECK_TITLES[row.check], *map(_format_correct_of_observed, row.columns), row.verdict) for row in shown.rows
+    ]
     title = f"validation of {shown.name}" if shown.name else "validation"
     yield from format_table(title, ("check", *names, "verdict"), rows)
     for row in shown.rows:
@@ -35,7 +37,7 @@ def render_comparison(shown: Validation) -> Iterator[str]:
         yield from wrap_text(words, "  ", "    ")
 
 
-def _format_cell(column: Column) -> str:
+def _format_correct_of_observed(column: ValidatorCheckCounts) -> str:
     if not column.observed:
         return "-"
     return f"{column.correct}" if column.correct == column.observed else f"{column.correct} of {column.observed}"

@@ -18,8 +18,8 @@ from nodrop.model.subject import natural_sort_key
 from nodrop.model.values import replace_fields
 from nodrop.routing.tiers import tier_of_device
 
-Facts = dict[str, Any]
-_LEAST_LEVELS_OF_PODS = 3
+FactsByKey = dict[str, Any]
+_MIN_TIERS_FOR_PODS = 3
 
 
 class FabricBandwidth:
@@ -34,7 +34,7 @@ class FabricBandwidth:
         ends = (self.index.at(link.a), self.index.at(link.b))
         return min((end.speed_mbps for end in ends if end and isinstance(end.speed_mbps, int)), default=None)
 
-    def groups(self) -> list[Facts]:
+    def host_group_facts(self) -> list[FactsByKey]:
         """Return the hosts by group: their number, their ports, the rate that they can send, and that rate per GPU."""
         leaves = self._leaves_by_host()
         by_group: dict[str, list[Host]] = defaultdict(list)
@@ -45,7 +45,7 @@ class FabricBandwidth:
             for name, hosts in sorted(by_group.items(), key=lambda pair: natural_sort_key(pair[0]))
         ]
 
-    def tiers(self, group_of_switch: Mapping[str, str] | None = None) -> list[Facts]:
+    def tiers(self, group_of_switch: Mapping[str, str] | None = None) -> list[FactsByKey]:
         """Return the levels of switches from the hosts upwards: capacities up and down, and the worst ratio.
 
         The bisection of a level is half of its uplinks: what half of its switches can send up to the other half. The
@@ -71,9 +71,9 @@ class FabricBandwidth:
             )
         return found_tiers
 
-    def _sum_rates(self, names: list[str]) -> Facts:
+    def _sum_rates(self, names: list[str]) -> FactsByKey:
         """Return what switches send up and down in all, and the ratio of the one that has the worst."""
-        up, down = self._speed_sums
+        up, down = self._up_and_down_rates_by_switch
         return {
             "devices": len(names),
             "down_mbps": sum(down[name] for name in names),
@@ -81,13 +81,13 @@ class FabricBandwidth:
             "oversubscription": max((down[name] / up[name] for name in names if up[name]), default=None),
         }
 
-    def pods(self) -> list[Facts]:
+    def pods(self) -> list[FactsByKey]:
         """Return the parts that the top of three tiers or more joins, with what their hosts send and what leads up.
 
         Switches of a part are joined by cables below the top tier.
         """
         top = max(self.level.values(), default=0)
-        if top < _LEAST_LEVELS_OF_PODS:
+        if top < _MIN_TIERS_FOR_PODS:
             return []
         part_of = find_connected_components(
             (name for name, level in self.level.items() if level < top), self._fabric.links
@@ -105,12 +105,15 @@ class FabricBandwidth:
         for name in sorted(part_of, key=natural_sort_key):
             switches[part_of[name]].append(name)
         return [
-            {**_pod_facts(names, own, up[part]), "bisection_mbps": self._only(names, own).bisection_mbps()}
+            {
+                **_pod_facts(names, own, up[part]),
+                "bisection_mbps": self._bandwidth_of_subset(names, own).bisection_mbps(),
+            }
             for part, names in switches.items()
             for own in (list(hosts[part].values()),)
         ]
 
-    def _only(self, switches: Iterable[str], hosts: Iterable[Host]) -> "FabricBandwidth":
+    def _bandwidth_of_subset(self, switches: Iterable[str], hosts: Iterable[Host]) -> "FabricBandwidth":
         """Return the bandwidths of some switches and hosts without all others."""
         kept_hosts, names = tuple(hosts), set(switches)
         cabled = names | {host.name for host in kept_hosts}
@@ -207,7 +210,7 @@ class FabricBandwidth:
         return level
 
     @cached_property
-    def _speed_sums(self) -> tuple[Counter[str], Counter[str]]:
+    def _up_and_down_rates_by_switch(self) -> tuple[Counter[str], Counter[str]]:
         """What switches send upwards and downwards, by switch."""
         up, down = Counter[str](), Counter[str]()
         for link, near, far in self._links_from_both_ends():
@@ -233,7 +236,7 @@ def _host_mbps(host: Host) -> int:
     return sum(port.speed_mbps for port in host.ports if isinstance(port.speed_mbps, int))
 
 
-def _pod_facts(switches: list[str], hosts: list[Host], up_mbps: int) -> Facts:
+def _pod_facts(switches: list[str], hosts: list[Host], up_mbps: int) -> FactsByKey:
     injection = sum(map(_host_mbps, hosts))
     return {
         "switches": switches,
@@ -245,7 +248,7 @@ def _pod_facts(switches: list[str], hosts: list[Host], up_mbps: int) -> Facts:
     }
 
 
-def _group_facts(name: str, hosts: list[Host], leaves: Mapping[str, set[str]]) -> Facts:
+def _group_facts(name: str, hosts: list[Host], leaves: Mapping[str, set[str]]) -> FactsByKey:
     gpus, injection = sum(host.gpus for host in hosts), sum(map(_host_mbps, hosts))
     return {
         "group": name,

@@ -14,16 +14,16 @@ from nodrop.report.commands import introduce_commands
 from nodrop.report.escape import escape_terminal
 from nodrop.report.links import TerminalLinks, format_link
 from nodrop.report.names import (
-    finding_headline,
+    escape_or_quote_name,
+    finding_message_with_device,
     format_count,
     format_counts_by_kind,
-    format_name,
     format_name_list,
     subject_label,
 )
 from nodrop.report.paint import style_text
-from nodrop.report.quote import quote_source_line
-from nodrop.results.outcome import COMMANDED_DEVICES, ReadLine, fix_location, related_places
+from nodrop.report.quote import fit_quoted_line
+from nodrop.results.outcome import MAX_DEVICES_WITH_COMMANDS, ReadLine, fix_location, related_places
 from nodrop.syntax.places import Span
 
 _ANSI_STYLE_BY_NAME = {
@@ -35,7 +35,7 @@ _ANSI_STYLE_BY_NAME = {
     "strong": "1",
 }
 _MAX_RELATED_PLACES = 4
-_MAX_COMMAND_LINES = 16
+_MAX_COMMAND_LINES_PER_DEVICE = 16
 """How many lines of commands it shows for each."""
 _MARKED_WORD_PATTERN = re.compile(r"\"[^\"]*+\"|'[^']*+'|[^\s,\]}]+")
 """The text that is marked at the place of a problem."""
@@ -84,7 +84,7 @@ class ReportStyle:
             return []
         word = _MARKED_WORD_PATTERN.match(line, column - 1)
         end = word.end() if word else column
-        quoted = quote_source_line(line, Span(number, column, number, end + 1), room=self.width - len(str(number)) - 3)
+        quoted = fit_quoted_line(line, Span(number, column, number, end + 1), room=self.width - len(str(number)) - 3)
         bar, space = self.paint("frame", "|"), " " * len(str(number))
         return [
             f"{space} {bar}",
@@ -100,7 +100,7 @@ class ReportStyle:
         shown = format_link(address, self.paint("", place))
         return f"{self.paint('error', 'error')}: {shown}{self.paint('', str(problem).removeprefix(place))}"
 
-    def quotable(self, located: FileLocation | None) -> str | None:
+    def first_line_of_place(self, located: FileLocation | None) -> str | None:
         """Return the first line of a place, if it is available."""
         return self.line(located.file, located.span.line) if located and located.span else None
 
@@ -116,11 +116,11 @@ def format_finding_block(
     place, besides = fix_location(first_finding), related_places(first_finding)
     related = besides if report_style.verbose else besides[:_MAX_RELATED_PLACES]
     body = _BlockBody(
-        page=report_style, gutter=_gutter_width([place, *(mention.located for mention in related)], report_style)
+        page=report_style, gutter=_line_number_width([place, *(mention.located for mention in related)], report_style)
     )
     lines = [
         f"{report_style.rules(first_finding.severity, first_finding.severity, first_finding.rule)}: "
-        f"{report_style.paint('strong', finding_headline(first_finding))}"
+        f"{report_style.paint('strong', finding_message_with_device(first_finding))}"
     ]
     captions = [
         subject.subject_text(first_finding.subject),
@@ -128,22 +128,28 @@ def format_finding_block(
     ]
     if place is not first_finding.located:
         captions[:2] = [first_finding.related[0].message, f"{related[0].message}: {captions[0]}"]
-    lines += body.spot("-->", place, ("^", first_finding.severity), captions[0])
+    lines += body.format_quoted_place("-->", place, ("^", first_finding.severity), captions[0])
     for related_place, caption in zip(related, captions[1:], strict=True):
-        lines += body.spot(":::", related_place.located, ("-", "frame"), caption)
+        lines += body.format_quoted_place(":::", related_place.located, ("-", "frame"), caption)
     if remaining_number := len(besides) - len(related):
         lines.append(body.footer(f"{format_count(remaining_number, 'more related part')}; -v shows them"))
     if first_finding.left_out:
-        lines += body.wrapped(f"also: {', '.join(first_finding.left_out)}")
+        lines += body.wrap_footer(f"also: {', '.join(first_finding.left_out)}")
     if first_finding.confidence != "certain":
-        lines += body.wrapped(
+        lines += body.wrap_footer(
             f"{first_finding.confidence}, not certain: {first_finding.doubt or _UNCERTAIN_BY_RULE_REASON}"
         )
     lines += body.fix(_add_commands_of_others(first_finding.fix, other_findings)) if first_finding.fix else []
-    lines += body.each(other_findings) if report_style.verbose else body.summed_up(first_finding, other_findings)
+    lines += (
+        body.list_other_findings(other_findings)
+        if report_style.verbose
+        else body.summed_up(first_finding, other_findings)
+    )
     for other_group in explained:
         more = f" ({len(other_group) - 1} more of the same)" if len(other_group) > 1 else ""
-        lines += body.wrapped(f"also ends {other_group[0].rule}: {finding_headline(other_group[0])}{more}")
+        lines += body.wrap_footer(
+            f"also ends {other_group[0].rule}: {finding_message_with_device(other_group[0])}{more}"
+        )
     return lines
 
 
@@ -156,15 +162,19 @@ def _add_commands_of_others(fix: Fix, other_findings: Iterable[Finding]) -> Fix:
     for each in (*fix.commands, *others):
         alike.setdefault((each.condition, each.lines), []).append(each)
     merged = (
-        replace(first, device=format_name_list(format_name(each.device) for each in (first, *rest) if each.device))
+        replace(
+            first, device=format_name_list(escape_or_quote_name(each.device) for each in (first, *rest) if each.device)
+        )
         for first, *rest in alike.values()
     )
     return replace(fix, commands=tuple(merged))
 
 
-def _gutter_width(places: Iterable[FileLocation | None], page: ReportStyle) -> int:
+def _line_number_width(places: Iterable[FileLocation | None], page: ReportStyle) -> int:
     """How many columns the numbers of the quoted lines need."""
-    numbers = [place.span.line for place in places if place and place.span and page.quotable(place) is not None]
+    numbers = [
+        place.span.line for place in places if place and place.span and page.first_line_of_place(place) is not None
+    ]
     return len(str(max(numbers, default=1)))
 
 
@@ -175,14 +185,16 @@ class _BlockBody:
     page: ReportStyle
     gutter: int
 
-    def spot(self, arrow: str, located: FileLocation | None, mark: tuple[str, str], caption: str) -> list[str]:
+    def format_quoted_place(
+        self, arrow: str, located: FileLocation | None, mark: tuple[str, str], caption: str
+    ) -> list[str]:
         """Return a place and its line, with the span underlined and a caption; without a line, the caption alone."""
         page, gutter = self.page, self.gutter
         lines = [f"{'':{gutter}}{page.paint('frame', arrow)} {page.place(located)}"] if located else []
-        text = page.quotable(located)
+        text = page.first_line_of_place(located)
         if text is None or located is None or located.span is None:
             return [*lines, self.footer(caption)]
-        quoted = quote_source_line(text, located.span, room=page.width - gutter - 3)
+        quoted = fit_quoted_line(text, located.span, room=page.width - gutter - 3)
         bar, (character, style) = page.paint("frame", "|"), mark
         marks = page.paint(style, f"{character * quoted.length} {caption}")
         number = page.paint("frame", f"{located.span.line:>{gutter}}")
@@ -199,36 +211,38 @@ class _BlockBody:
 
     def footers(self, first_text: str, other_texts: Iterable[str]) -> list[str]:
         """Such a line, and others that belong to it."""
-        return [self.footer(first_text), *self.under(self.page.paint("", text) for text in other_texts)]
+        return [self.footer(first_text), *self.indent_under_footer(self.page.paint("", text) for text in other_texts)]
 
-    def under(self, texts: Iterable[str]) -> Iterable[str]:
+    def indent_under_footer(self, texts: Iterable[str]) -> Iterable[str]:
         """Lines that belong to a footer, already escaped."""
         return (f"{'':{self.gutter + 3}}{text}" for text in texts)
 
     def fix(self, fix: Fix) -> list[str]:
         """Return what to do, wrapped, and the commands for it, as they are typed: a long one is not broken."""
-        lines = self.wrapped(f"fix: {fix.text.strip()}")
-        shown = fix.commands if self.page.verbose else fix.commands[:COMMANDED_DEVICES]
+        lines = self.wrap_footer(f"fix: {fix.text.strip()}")
+        shown = fix.commands if self.page.verbose else fix.commands[:MAX_DEVICES_WITH_COMMANDS]
         for commands in shown:
-            lines += self.under(self.page.paint("", line) for line in introduce_commands(commands))
-            typed = commands.lines if self.page.verbose else commands.lines[:_MAX_COMMAND_LINES]
-            lines += self.under(f"  {self.page.paint('strong', line)}" for line in typed)
+            lines += self.indent_under_footer(self.page.paint("", line) for line in introduce_commands(commands))
+            typed = commands.lines if self.page.verbose else commands.lines[:_MAX_COMMAND_LINES_PER_DEVICE]
+            lines += self.indent_under_footer(f"  {self.page.paint('strong', line)}" for line in typed)
             if left := len(commands.lines) - len(typed):
-                lines += self.under([self.page.paint("", f"  {format_count(left, 'more line')}; -v shows them")])
+                lines += self.indent_under_footer(
+                    [self.page.paint("", f"  {format_count(left, 'more line')}; -v shows them")]
+                )
         if left := len(fix.commands) - len(shown):
-            lines += self.under(
+            lines += self.indent_under_footer(
                 [self.page.paint("", f"and on {format_count(left, 'more switch')}, needed with these; -v shows them")]
             )
         return lines
 
-    def wrapped(self, text: str) -> list[str]:
+    def wrap_footer(self, text: str) -> list[str]:
         """Return a footer in lines that fit; the line breaks of its author stay."""
         room = max(self.page.width - self.gutter - 3, 40)
         written = escape_terminal(text, lines=True).split("\n")
         first_row, *other_rows = (row for line in written for row in textwrap.wrap(line, room, break_long_words=False))
         return self.footers(first_row, other_rows)
 
-    def each(self, other_findings: Sequence[Finding]) -> list[str]:
+    def list_other_findings(self, other_findings: Sequence[Finding]) -> list[str]:
         """Return the others of a group, one by one."""
         page = self.page
 
@@ -239,8 +253,14 @@ class _BlockBody:
                 else page.paint("", subject.subject_text(finding.subject))
             )
 
-        rows = (f"{place(finding)}: {page.paint('', finding_headline(finding))}" for finding in other_findings)
-        return [self.footer(f"{len(other_findings)} more of the same:"), *self.under(rows)] if other_findings else []
+        rows = (
+            f"{place(finding)}: {page.paint('', finding_message_with_device(finding))}" for finding in other_findings
+        )
+        return (
+            [self.footer(f"{len(other_findings)} more of the same:"), *self.indent_under_footer(rows)]
+            if other_findings
+            else []
+        )
 
     def summed_up(self, first_finding: Finding, other_findings: Sequence[Finding]) -> list[str]:
         """Return the others of a group: by name on the device of the first, by number elsewhere, fabric by fabric."""
@@ -248,11 +268,11 @@ class _BlockBody:
         subjects = [finding.subject for finding in inside if finding.device == first_finding.device]
         away = [finding for finding in inside if finding.device != first_finding.device]
         outside = [finding for finding in other_findings if finding.within != first_finding.within]
-        lines = [_format_other_subjects(first_finding.device, subjects)] if subjects else []
+        lines = [_format_more_of_same_subjects(first_finding.device, subjects)] if subjects else []
         if outside:
             lines.append(_format_other_fabrics(away, outside))
         elif away:
-            lines.append(_format_other_devices(away))
+            lines.append(_format_same_on_devices(away))
         return [self.footer(line) for line in lines]
 
 
@@ -265,14 +285,14 @@ def _format_caption(related: RelatedPart, finding: Finding) -> str:
     )
 
 
-def _format_other_subjects(device: str | None, subjects: Sequence[Subject]) -> str:
-    where = "" if device is None else f" on {format_name(device)}"
+def _format_more_of_same_subjects(device: str | None, subjects: Sequence[Subject]) -> str:
+    where = "" if device is None else f" on {escape_or_quote_name(device)}"
     labels = [subject_label(other_subject, device) for other_subject in subjects if other_subject != (device,)]
     return f"{len(subjects)} more of the same{where}" + (f": {format_name_list(labels)}" if labels else "")
 
 
-def _format_other_devices(other_findings: Sequence[Finding]) -> str:
-    devices = {format_name(finding.device) if finding.device else "the fabric" for finding in other_findings}
+def _format_same_on_devices(other_findings: Sequence[Finding]) -> str:
+    devices = {escape_or_quote_name(finding.device) if finding.device else "the fabric" for finding in other_findings}
     if len(devices) == len(other_findings) == 1:
         label = subject_label(other_findings[0].subject, other_findings[0].device)
         part = f": {label}" if other_findings[0].subject[1:] else ""
@@ -287,8 +307,8 @@ def _format_other_devices(other_findings: Sequence[Finding]) -> str:
 def _format_other_fabrics(away: Sequence[Finding], outside: Sequence[Finding]) -> str:
     """Of findings on other devices, those of the first one's fabric by name, and those of other fabrics by folder."""
     other_findings = (*away, *outside)
-    near = {format_name(finding.device) for finding in away if finding.device}
-    fabrics = {format_name(finding.within) for finding in outside}
+    near = {escape_or_quote_name(finding.device) for finding in away if finding.device}
+    fabrics = {escape_or_quote_name(finding.within) for finding in outside}
     devices = {(finding.within, finding.device) for finding in other_findings if finding.device}
     numbers = [format_count(len(fabrics), "other fabric"), *([format_count(len(devices), "device")] if devices else [])]
     totals = format_counts_by_kind(

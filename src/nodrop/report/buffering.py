@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, TypedDict, TypeVar
 
-from nodrop.engine.vocabulary.admission import pause_threshold_bytes
+from nodrop.engine.vocabulary.admission import queue_bytes_when_senders_pause
 from nodrop.hardware.bounds import XoffBounds, find_xoff_bounds
 from nodrop.hardware.dynamic import compute_headroom_budget
 from nodrop.model import effects
@@ -14,7 +14,7 @@ from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile, Queue
 from nodrop.model.states import Unknown, UnknownFact, known_rows
 
-Facts = dict[str, Any]
+FactsByKey = dict[str, Any]
 T = TypeVar("T")
 
 
@@ -63,7 +63,7 @@ def known_or_none(value: T | Unknown) -> T | None:
     return None if isinstance(value, Unknown) else value
 
 
-def distinct_profiles(fabric: Fabric) -> Iterator[tuple[Device, Interface, QosProfile]]:
+def representative_port_per_profile(fabric: Fabric) -> Iterator[tuple[Device, Interface, QosProfile]]:
     """Yield one port for every distinct role, platform, model and profile."""
     seen: set[tuple[object, ...]] = set()
     for device in fabric.devices:
@@ -75,7 +75,7 @@ def distinct_profiles(fabric: Fabric) -> Iterator[tuple[Device, Interface, QosPr
                 yield device, interface, interface.qos
 
 
-def ecn_facts(queue: Queue | None) -> Facts | None:
+def ecn_facts(queue: Queue | None) -> FactsByKey | None:
     """Return when a queue marks; None where it does not, or that is not known."""
     wred = queue.wred if queue else None
     if wred is None or isinstance(wred, Unknown):
@@ -100,7 +100,7 @@ def headroom_facts(fabric: Fabric) -> list[HeadroomRow]:
                 continue
             key = (
                 str(device.role),
-                _describe_peer(index, far.node),
+                _far_role_or_group(index, far.node),
                 device.platform,
                 device.version,
                 device.model,
@@ -119,7 +119,7 @@ def headroom_facts(fabric: Fabric) -> list[HeadroomRow]:
     return list(rows.values())
 
 
-def _describe_peer(index: Index, node: str) -> str:
+def _far_role_or_group(index: Index, node: str) -> str:
     """Return the far end of a port's cable: a role of switches, or a group of hosts."""
     if node in index.devices:
         return str(index.devices[node].role)
@@ -187,19 +187,21 @@ def xoff_parts(device: Device, interface: Interface) -> XoffParts | None:
     }
 
 
-def marking_facts(fabric: Fabric) -> Iterator[Facts]:
+def marking_and_pause_facts(fabric: Fabric) -> Iterator[FactsByKey]:
     """Yield where queues of RDMA and of other lossless classes mark, and where their senders are paused.
 
     `pause_threshold` is None where senders are never paused, "unknown" where that is not known.
     """
     seen: set[tuple[Any, ...]] = set()
-    for device, _, qos in distinct_profiles(fabric):
+    for device, _, qos in representative_port_per_profile(fabric):
         lossless = (tc for tc in effects.used_tcs(qos) if effects.is_lossless(qos, tc))
         for index in sorted({*effects.rdma_queues(fabric, qos), *(effects.queue_of_tc(qos, tc) for tc in lossless)}):
             marks = ecn_facts(effects.find_queue(qos, index))
             paused: float | str | None
             try:
-                paused = pause_threshold_bytes(device.model, device.buffer_model, device.buffer_pools, qos, index)
+                paused = queue_bytes_when_senders_pause(
+                    device.model, device.buffer_model, device.buffer_pools, qos, index
+                )
             except UnknownFact:
                 paused = "unknown"
             key = (device.role, device.platform, device.model, index, str(marks), paused)
@@ -215,7 +217,7 @@ def marking_facts(fabric: Fabric) -> Iterator[Facts]:
                 }
 
 
-def pool_facts(fabric: Fabric) -> Iterator[Facts]:
+def pool_facts(fabric: Fabric) -> Iterator[FactsByKey]:
     """Yield the buffer pools of every kind of switch."""
     seen: set[tuple[Any, ...]] = set()
     for device in fabric.devices:

@@ -8,7 +8,7 @@ from nodrop.plan.model import worst_risk
 from nodrop.report.claims import describe_claim_changes
 from nodrop.report.document import Document, FindingList, Node, Paragraph, Section, Verdict, list_lines
 from nodrop.report.finding_items import describe_finding
-from nodrop.report.names import format_count, format_name, format_name_list
+from nodrop.report.names import escape_or_quote_name, format_count, format_name_list
 from nodrop.report.plan_document import RISK_LABELS, build_plan_document, summarize_plan
 from nodrop.results.checked import ChangedFabric, ChangeReach, Checked, OutdatedBuild, RoutingChanges, RoutingDifference
 from nodrop.results.rulings import DEVICE_NOT_CHECKED, POLICY_CHANGED, RISK_OF_CHANGE
@@ -142,7 +142,7 @@ def _format_findings_by_rule(findings: Iterable[Finding]) -> Iterator[str]:
         rules.setdefault((SEVERITIES.index(finding.severity), finding.rule), []).append(finding)
     for (rank, rule), own_findings in sorted(rules.items(), key=lambda item: item[0]):
         devices = format_name_list(
-            format_name(device) for device in dict.fromkeys(hit.device for hit in own_findings if hit.device)
+            escape_or_quote_name(device) for device in dict.fromkeys(hit.device for hit in own_findings if hit.device)
         )
         where = f" on {devices}" if devices else ""
         yield f"{SEVERITIES[rank]}[{rule}]: {format_count(len(own_findings), 'finding')}{where}"
@@ -172,7 +172,7 @@ def _format_similar_changes(changes: Sequence[RoutingDifference]) -> Iterator[st
     for (check, description), alike in together.items():
         if check in ("routes", "reach"):
             devices = format_name_list(
-                format_name(device) for device in dict.fromkeys(change.item[0] for change in alike)
+                escape_or_quote_name(device) for device in dict.fromkeys(change.item[0] for change in alike)
             )
             prefixes = list(dict.fromkeys(change.item[-1] for change in alike))
             to = prefixes[0] if len(prefixes) == 1 else format_count(len(prefixes), "prefix")
@@ -257,7 +257,7 @@ def _select_check_findings(checked: Checked, *, notes: bool = False) -> list[Fin
 def format_outdated_build(build: OutdatedBuild) -> str:
     """Return that files are not as the intent has them, and on which switches."""
     reasons = [
-        f"{format_name_list(map(format_name, devices))} {words}"
+        f"{format_name_list(map(escape_or_quote_name, devices))} {words}"
         for devices, words in ((build.missing, "missing"), (build.extra, "too much"), (build.differing, "different"))
         if devices
     ]

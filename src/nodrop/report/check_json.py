@@ -51,7 +51,7 @@ def _fabric_document(fabric_change: ChangedFabric) -> dict[str, object]:
         "suppressed": [finding_record(finding) for finding in fabric_change.findings.suppressed],
         "unchanged": fabric_change.findings.unchanged,
         "routing": {
-            "changes": [_rerouted_document(change) for change in fabric_change.routing.changes],
+            "changes": [_routing_change_document(change) for change in fabric_change.routing.changes],
             "not_computed": fabric_change.routing.not_computed or None,
             "flows": [_flow_document(flow) for flow in fabric_change.routing.flows],
             "notes": list(fabric_change.routing.notes),
@@ -82,7 +82,7 @@ def _difference_document(difference: ModelDifference) -> dict[str, object]:
     }
 
 
-def _rerouted_document(delta: RoutingDifference) -> dict[str, object]:
+def _routing_change_document(delta: RoutingDifference) -> dict[str, object]:
     return {
         "check": delta.check,
         "item": subject.subject_text(delta.item),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from nodrop.proofs.claims import Claims
+from nodrop.proofs.claims import DeadlockAndPauseClaims
 from nodrop.report.names import format_count
 
 _TEXT_BY_DEADLOCK_VERDICT = {
@@ -13,12 +13,12 @@ _TEXT_BY_DEADLOCK_VERDICT = {
 }
 
 
-def describe_deadlock(claims: Claims) -> str:
+def describe_deadlock(claims: DeadlockAndPauseClaims) -> str:
     """Return whether a deadlock can form, in words."""
     return "not possible, whatever fails" if claims.any_failures else _TEXT_BY_DEADLOCK_VERDICT[claims.deadlock]
 
 
-def describe_reach(claims: Claims) -> str:
+def describe_pause_reach(claims: DeadlockAndPauseClaims) -> str:
     """Return how far the pause of one NIC spreads, in words."""
     if not claims.frozen_host_ports:
         return "one NIC freezes no other host port"
@@ -26,7 +26,7 @@ def describe_reach(claims: Claims) -> str:
     return f"one NIC freezes at most {format_count(claims.frozen_host_ports, 'other host port')}{gpus}"
 
 
-def describe_claim_changes(old: Claims, new: Claims) -> Iterator[str]:
+def describe_claim_changes(old: DeadlockAndPauseClaims, new: DeadlockAndPauseClaims) -> Iterator[str]:
     """Yield the effect of a change on each claim that it changes."""
     was, now = describe_deadlock(old), describe_deadlock(new)
     if was != now:

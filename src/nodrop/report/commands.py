@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from nodrop import platforms
 from nodrop.engine.finding import Fix, FixCommands
-from nodrop.report.names import format_count, format_name, format_name_list
+from nodrop.report.names import escape_or_quote_name, format_count, format_name_list
 
 
-def format_command_target(commands: FixCommands) -> str:
+def format_device_and_shell(commands: FixCommands) -> str:
     """Return the device of commands and what takes them: `leaf1 (NVUE)`."""
     title = platforms.command_lines(commands.language).LANGUAGE_TITLE
     return f"{commands.device} ({title})" if commands.device else f"the {title}"
@@ -19,12 +19,13 @@ def introduce_commands(commands: FixCommands) -> Iterator[str]:
         yield f"impact: {commands.impact}"
     if commands.ports:
         yield (
-            f"changes {format_count(len(commands.ports), 'port')}: {format_name_list(map(format_name, commands.ports))}"
+            f"changes {format_count(len(commands.ports), 'port')}: "
+            f"{format_name_list(map(escape_or_quote_name, commands.ports))}"
         )
     yield (
-        f"{commands.condition}, on {format_command_target(commands)}:"
+        f"{commands.condition}, on {format_device_and_shell(commands)}:"
         if commands.condition
-        else f"on {format_command_target(commands)}:"
+        else f"on {format_device_and_shell(commands)}:"
     )
 
 

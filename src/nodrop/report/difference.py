@@ -107,22 +107,22 @@ def _split_around_hidden_lines(
 
 def _hunk_lines(group: Sequence[_DiffOpcode], before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
     (_, a, _, c, _), (_, _, b, _, d) = group[0], group[-1]
-    yield f"@@ -{_format_line_range(a, b)} +{_format_line_range(c, d)} @@\n"
+    yield f"@@ -{_format_hunk_range(a, b)} +{_format_hunk_range(c, d)} @@\n"
     for tag, old_start, last, new_start, end in group:
         if tag == "equal":
-            yield from _prefix_lines(" ", before[old_start:last])
+            yield from _diff_lines_with_sign(" ", before[old_start:last])
             continue
-        yield from _prefix_lines("-", before[old_start:last])
-        yield from _prefix_lines("+", after[new_start:end])
+        yield from _diff_lines_with_sign("-", before[old_start:last])
+        yield from _diff_lines_with_sign("+", after[new_start:end])
 
 
-def _format_line_range(start: int, stop: int) -> str:
+def _format_hunk_range(start: int, stop: int) -> str:
     """Return lines as the head of a hunk counts them."""
     length = stop - start
     return str(start + 1) if length == 1 else f"{start if length == 0 else start + 1},{length}"
 
 
-def _prefix_lines(mark: str, lines: Sequence[str]) -> Iterator[str]:
+def _diff_lines_with_sign(mark: str, lines: Sequence[str]) -> Iterator[str]:
     for line in lines:
         yield f"{mark}{line}"
         if not line.endswith("\n"):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from nodrop.results.outcome import Outcome
+    from nodrop.results.outcome import FabricOutcome
 
 Tone = Literal["added", "removed", "replaced", "changed", "harmless", "error", "warning", "note"]
 """What a line is about, which formats show as a color or a mark."""
@@ -113,7 +113,7 @@ class ChangeTable:
 class FindingList:
     """The problems and findings of an outcome: with quoted lines where there is room, else a line for each cause."""
 
-    outcome: "Outcome"
+    outcome: "FabricOutcome"
     which: str = ""
     """What findings they are, such as `new `."""
 

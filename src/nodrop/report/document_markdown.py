@@ -20,7 +20,7 @@ from nodrop.report.document import (
 )
 from nodrop.report.escape import escape_html, escape_markdown
 from nodrop.report.finding_items import list_finding_causes, list_problems
-from nodrop.report.links import RulePages
+from nodrop.report.links import RulePageUrls
 from nodrop.report.names import format_count
 
 COMMENT_LIMIT_BYTES = 60_000
@@ -44,12 +44,12 @@ _MARK_BY_TONE: dict[Tone, str] = {
 }
 
 
-def render(document: Document, pages: RulePages | None = None, *, limit_bytes: float = COMMENT_LIMIT_BYTES) -> str:
+def render(document: Document, pages: RulePageUrls | None = None, *, limit_bytes: float = COMMENT_LIMIT_BYTES) -> str:
     """Write a document as GitHub's and GitLab's Markdown; no text in it is markup or HTML.
 
     Beyond the limit whole parts are left out, the last first, and the text states that.
     """
-    every = _Comment(pages or RulePages()).parts(document, "### nodrop: ")
+    every = _Comment(pages or RulePageUrls()).parts(document, "### nodrop: ")
     parts = list(_drop_excess_parts([part for part in every if part], limit_bytes))
     verdict = document.verdict
     if verdict and verdict.base:
@@ -79,7 +79,7 @@ def format_markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -
 class _Comment:
     """Writes nodes as parts of a comment, with an empty line between two."""
 
-    def __init__(self, pages: RulePages) -> None:
+    def __init__(self, pages: RulePageUrls) -> None:
         self._pages = pages
 
     def parts(self, document: Document, title: str = "") -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from nodrop.engine.finding import SEVERITIES
 from nodrop.plan.model import DeviceChangeKind
 from nodrop.report.document import Document, FindingList, Verdict, list_lines
-from nodrop.report.names import format_count, format_name, format_name_list
+from nodrop.report.names import escape_or_quote_name, format_count, format_name_list
 from nodrop.report.plan_document import (
     list_changes,
     list_device_changes,
@@ -16,7 +16,7 @@ from nodrop.report.plan_document import (
     summarize_plan_impact,
 )
 from nodrop.report.plan_words import DRIFT_WORDING, format_fact_lines
-from nodrop.results.drifted import Drifted
+from nodrop.results.drifted import DriftResult
 
 _DEVICE_VERBS: Mapping[DeviceChangeKind, str] = {
     "added": "not collected",
@@ -29,7 +29,7 @@ KEY_VERBS: Mapping[str, str] = {"removed": "not wanted", "changed": "not as want
 _MISSING_SIDE_TEXTS = ("absent from the running configuration", "absent from the intended configuration")
 
 
-def build_document(drifted: Drifted, *, verbose: bool = False, quiet: bool = False) -> Document:
+def build_document(drifted: DriftResult, *, verbose: bool = False, quiet: bool = False) -> Document:
     """Return drift as a document; `verbose` folds nothing, `quiet` leaves the differences, findings and problems."""
     plan = drifted.drift.plan
     changes = list_changes(plan, "what differs", DRIFT_WORDING, KEY_VERBS, verbose=verbose)
@@ -49,16 +49,16 @@ def build_document(drifted: Drifted, *, verbose: bool = False, quiet: bool = Fal
     )
 
 
-def _format_unmatched_switches(drifted: Drifted) -> Iterator[str]:
+def _format_unmatched_switches(drifted: DriftResult) -> Iterator[str]:
     """Yield which switches are on one side alone."""
     drift = drifted.drift
     if drift.uncollected:
-        yield f"no running configuration for: {format_name_list(map(format_name, drift.uncollected))}"
+        yield f"no running configuration for: {format_name_list(map(escape_or_quote_name, drift.uncollected))}"
     if drift.foreign:
-        yield f"not in {drifted.intended}: {format_name_list(map(format_name, drift.foreign))}"
+        yield f"not in {drifted.intended}: {format_name_list(map(escape_or_quote_name, drift.foreign))}"
 
 
-def _format_switch_written_settings(drifted: Drifted) -> Iterator[str]:
+def _format_switch_written_settings(drifted: DriftResult) -> Iterator[str]:
     """Yield what switches wrote by themselves, each once, with where; tables that are no facts, all of a switch's."""
     where: dict[str, set[str]] = {}
     for block in drifted.drift.automatic:
@@ -67,7 +67,7 @@ def _format_switch_written_settings(drifted: Drifted) -> Iterator[str]:
                 label = line.rpartition(": ")[0]
                 where.setdefault(label, set()).update(block.devices)
     for label, devices in sorted(where.items()):
-        yield f"{label}: {format_name_list(map(format_name, sorted(devices)))}"
+        yield f"{label}: {format_name_list(map(escape_or_quote_name, sorted(devices)))}"
     devices_by_table: dict[str, set[str]] = {}
     for outside_table in drifted.drift.automatic_outside_model:
         devices_by_table.setdefault(" ".join(outside_table.at[1:]), set()).update(outside_table.devices)
@@ -75,10 +75,10 @@ def _format_switch_written_settings(drifted: Drifted) -> Iterator[str]:
     for label, devices in sorted(devices_by_table.items()):
         alike.setdefault(tuple(sorted(devices)), []).append(label)
     for names, labels in alike.items():
-        yield f"{', '.join(labels)}: {format_name_list(map(format_name, names))}"
+        yield f"{', '.join(labels)}: {format_name_list(map(escape_or_quote_name, names))}"
 
 
-def _summarize_drift(drifted: Drifted) -> str:
+def _summarize_drift(drifted: DriftResult) -> str:
     """Return in one line how many switches differ or are on one side alone, the effect of going back, and findings."""
     drift = drifted.drift
     differing = len(drift.plan.devices)

@@ -2,12 +2,12 @@
 
 from nodrop.plan.model import OutsideChange
 from nodrop.report.json import encode_json_document, finding_record, note_record, problem_record
-from nodrop.report.plan_json import FORMAT_VERSION, plan_record, render_fact_group
+from nodrop.report.plan_json import FORMAT_VERSION, fact_group_document, plan_record
 from nodrop.report.plan_words import DRIFT_WORDING
-from nodrop.results.drifted import Drifted
+from nodrop.results.drifted import DriftResult
 
 
-def render(drifted: Drifted) -> bytes:
+def render(drifted: DriftResult) -> bytes:
     """Write drift as JSON in UTF-8; nothing is folded. In its plan, `old` is the running state, `new` the intended."""
     drift, outcome = drifted.drift, drifted.outcome
     return encode_json_document(
@@ -18,7 +18,7 @@ def render(drifted: Drifted) -> bytes:
             "plans": [plan_record(drift.plan, DRIFT_WORDING)],
             "uncollected": list(drift.uncollected),
             "foreign": list(drift.foreign),
-            "automatic": [render_fact_group(fact_block, DRIFT_WORDING) for fact_block in drift.automatic],
+            "automatic": [fact_group_document(fact_block, DRIFT_WORDING) for fact_block in drift.automatic],
             "automatic_outside_model": [
                 _outside_table_document(outside_table) for outside_table in drift.automatic_outside_model
             ],

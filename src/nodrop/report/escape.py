@@ -12,7 +12,7 @@ _CI_COMMAND_PATTERN = re.compile(
 `##vso[…` or `##[…`, wherever it is (actions/runner, src/Runner.Common/ActionCommand.cs).
 """
 _INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-_JOINER_CHARACTERS = "\u200c\u200d"
+_ZERO_WIDTH_JOINERS = "\u200c\u200d"
 _FORMULA_PREFIXES = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 """With what a spreadsheet begins a formula; some take the wide forms too."""
 
@@ -28,7 +28,7 @@ def escape_terminal(raw_text: str, *, lines: bool = False) -> str:
     if not raw_text.isprintable():
         allowed_chars = "\n" if lines else ""
         raw_text = "".join(
-            char if char in allowed_chars or _is_visible(char) else _escape_char(char) for char in raw_text
+            char if char in allowed_chars or _is_visible(char) else _python_escape_of_char(char) for char in raw_text
         )
     if "::" in raw_text or "##" in raw_text:
         raw_text = _CI_COMMAND_PATTERN.sub(lambda match: f"{match[1] or ''}\\x{ord(match[0][-1]):x}", raw_text)
@@ -39,7 +39,9 @@ def escape_json_text(raw_text: str) -> str:
     r"""Return JSON with unseen characters (see `escape_terminal`) written as `\u202e`, which means the same."""
     if raw_text.isascii() and "\x7f" not in raw_text:
         return raw_text
-    lines = (line if line.isprintable() else "".join(map(_escape_for_json, line)) for line in raw_text.split("\n"))
+    lines = (
+        line if line.isprintable() else "".join(map(_json_escape_if_invisible, line)) for line in raw_text.split("\n")
+    )
     return "\n".join(lines)
 
 
@@ -64,7 +66,7 @@ _MARKDOWN_WORD_PATTERN = re.compile(r"(?:(?<!`)`[^`]+`(?!`)|\S)+")
 _CODE_SPAN_PATTERN = re.compile(r"(?<!`)`[^`]+`(?!`)")
 _BEFORE, _AFTER = "('\"", ".,;:!?)'\""
 """What stands around a word, which is no part of it."""
-_FORGE_MARKUP_PATTERN = re.compile(
+_CODE_HOST_MARKUP_PATTERN = re.compile(
     r"""
     [@＠\#^$~`\\]                      # mentions, numbers, labels, snippets, math, alerts
     |\[(\[|[\^+-]|\w+[:\]])            # [[page]], [^1], [+ added +], [issue:1], [TOC]
@@ -98,10 +100,12 @@ def escape_markdown(raw_text: str, *, cell: bool = False) -> str:
     return _escape_opening(new_line)
 
 
-def format_trusted_markdown(raw_text: str, *, cell: bool = False) -> str:
+def format_nodrop_text_as_markdown(raw_text: str, *, cell: bool = False) -> str:
     """Text that is nodrop's own as one line of Markdown, as it was written; addresses in it are links."""
     pieces = _CODE_OR_ADDRESS_PATTERN.split(escape_terminal(" ".join(raw_text.split())))
-    return _escape_opening("".join(_escape_piece(piece, at % 3, cell=cell) for at, piece in enumerate(pieces) if piece))
+    return _escape_opening(
+        "".join(_escape_text_code_or_address(piece, at % 3, cell=cell) for at, piece in enumerate(pieces) if piece)
+    )
 
 
 def _escape_opening(line: str) -> str:
@@ -116,14 +120,14 @@ def _escape_opening(line: str) -> str:
 def _escape_word(word: str, *, cell: bool) -> str:
     """Return a word, or the space between two, with nothing live in it."""
     pieces = re.split(rf"({_CODE_SPAN_PATTERN.pattern})", word)
-    if not _FORGE_MARKUP_PATTERN.search(" ".join(pieces[::2])):
-        return "".join(_escape_piece(piece, at % 2, cell=cell) for at, piece in enumerate(pieces))
+    if not _CODE_HOST_MARKUP_PATTERN.search(" ".join(pieces[::2])):
+        return "".join(_escape_text_code_or_address(piece, at % 2, cell=cell) for at, piece in enumerate(pieces))
     inside = word.lstrip(_BEFORE)
     body = inside.rstrip(_AFTER)
     before, after = word[: len(word) - len(inside)], inside[len(body) :]
     if not body:
         before, body, after = "", word, ""
-    return f"{before}{_escape_piece(_format_code_span(body), 1, cell=cell)}{after}"
+    return f"{before}{_escape_text_code_or_address(_format_code_span(body), 1, cell=cell)}{after}"
 
 
 def _format_code_span(text: str) -> str:
@@ -134,14 +138,14 @@ def _format_code_span(text: str) -> str:
     return f"{fence}{room}{text}{room}{fence}"
 
 
-def _escape_piece(text: str, kind: int, *, cell: bool) -> str:
+def _escape_text_code_or_address(text: str, kind: int, *, cell: bool) -> str:
     """Plain text (0), code (1) or an address (2): in a row of a table a bar parts columns also within code."""
     if kind == 0:
         return _MARKDOWN_MARKS_PATTERN.sub(lambda match: f"\\{match[0]}", text)
     if kind == 1:
         return text.replace("|", "\\|") if cell else text
     address = text.rstrip(".,;:!?')\"")
-    return f"<{address}>{_escape_piece(text[len(address) :], 0, cell=cell)}"
+    return f"<{address}>{_escape_text_code_or_address(text[len(address) :], 0, cell=cell)}"
 
 
 def escape_html(raw_text: str) -> str:
@@ -158,15 +162,15 @@ def fence_code_block(lines: Iterable[str], language: str = "") -> list[str]:
     return [f"{fence}{language}", *shown, fence]
 
 
-def escape_command_message(raw_text: str) -> str:
+def escape_github_command_message(raw_text: str) -> str:
     """Text as the message of a workflow command of GitHub, which a line feed would end and begin another one."""
     safe_text = escape_terminal(raw_text, lines=True)
     return safe_text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def escape_command_property(raw_text: str) -> str:
+def escape_github_command_property(raw_text: str) -> str:
     """Text as the value of a property of a workflow command, which a colon or a comma would end."""
-    return escape_command_message(raw_text).replace(":", "%3A").replace(",", "%2C")
+    return escape_github_command_message(raw_text).replace(":", "%3A").replace(",", "%2C")
 
 
 def escape_lone_surrogates(raw_text: str) -> str:
@@ -175,7 +179,7 @@ def escape_lone_surrogates(raw_text: str) -> str:
 
 
 def _is_visible(char: str) -> bool:
-    return char in _JOINER_CHARACTERS or not (category(char) in _INVISIBLE_CATEGORIES or _is_noncharacter(ord(char)))
+    return char in _ZERO_WIDTH_JOINERS or not (category(char) in _INVISIBLE_CATEGORIES or _is_noncharacter(ord(char)))
 
 
 def _is_noncharacter(point: int) -> bool:
@@ -183,9 +187,9 @@ def _is_noncharacter(point: int) -> bool:
     return point & 0xFFFE == 0xFFFE or 0xFDD0 <= point <= 0xFDEF
 
 
-def _escape_for_json(char: str) -> str:
+def _json_escape_if_invisible(char: str) -> str:
     return char if _is_visible(char) else json.dumps(char)[1:-1].replace("\x7f", r"\u007f")
 
 
-def _escape_char(char: str) -> str:
+def _python_escape_of_char(char: str) -> str:
     return char.encode("unicode_escape").decode("ascii")

@@ -20,21 +20,21 @@ from nodrop.model.types import key_of
 from nodrop.report.buffering import reference_xoffs, xoff_parts
 from nodrop.report.document_text import render_lines
 from nodrop.report.names import format_count, subject_kind
-from nodrop.report.table import TABLE_COLUMNS, wrap_text
-from nodrop.results.outcome import Outcome, fix_location, fold_groups, group_findings
+from nodrop.report.table import TABLE_WIDTH_CHARACTERS, wrap_text
+from nodrop.results.outcome import FabricOutcome, fix_location, fold_groups, group_findings
 from nodrop.units import show_speed
 
 _MAX_INLINE_CHARACTERS = 68
 _SUMMARY_INDENT = 7
-_SUMMARY_LINES = 3
+_MAX_SUMMARY_ENTRY_LINES = 3
 """How many lines of the summary each of its entries takes at most."""
-_CAPITAL = re.compile(r"(?<=[a-z])([A-Z])")
-_KEYS_BY_ASSUMED_FACT = {"mode": ("mode",), "RDMA": ("classes",)}
+_CAMEL_CASE_BOUNDARY = re.compile(r"(?<=[a-z])([A-Z])")
+_KEY_PATH_BY_ASSUMED_FACT = {"mode": ("mode",), "RDMA": ("classes",)}
 """The part of the fabric that an assumption is about."""
 
 
 def render_explanation(
-    reading: Reading, at: Subject, stands: LocatedPart | None, outcome: Outcome | None = None
+    reading: Reading, at: Subject, stands: LocatedPart | None, outcome: FabricOutcome | None = None
 ) -> str:
     """Return the values and findings at a subject, as lines; ValueError if the fabric has no such part.
 
@@ -52,14 +52,14 @@ def render_explanation(
 
 def _summary(at: Subject, value: object, origin: Iterable[str], stands: LocatedPart | None) -> Iterator[str]:
     """Yield the kind of a part, and the text that states it."""
-    yield _cut_line(f"{subject.subject_text(at)}: {_describe_part(at, value)}")
+    yield _cut_line(f"{subject.subject_text(at)}: {_describe_kind_and_main_facts(at, value)}")
     origins = list(origin)
     if stands is not None and stands.line is not None and origins:
         origins[-1] += f": {stands.line.strip()}"
     yield from _summary_entry("from", origins)
 
 
-def _summarize_findings(at: Subject, reading: Reading, outcome: Outcome) -> Iterator[str]:
+def _summarize_findings(at: Subject, reading: Reading, outcome: FabricOutcome) -> Iterator[str]:
     """Yield the worst finding at a part or below, and what to do about it."""
     findings = [finding for finding in outcome.findings if finding.concerns(at, shortest=len(at))]
     groups, under = fold_groups(group_findings(findings))
@@ -74,10 +74,10 @@ def _summarize_findings(at: Subject, reading: Reading, outcome: Outcome) -> Iter
         typed = next((commands.lines for commands in first.fix.commands), ())
         place = fix_location(first) if reading.decided is not None else None
         where = f" ({place.describe(column=False)})" if place is not None and place.span is not None else ""
-        yield from _summary_entry("to do", [first.fix.text + where], commands=typed[: _SUMMARY_LINES - 1])
+        yield from _summary_entry("to do", [first.fix.text + where], commands=typed[: _MAX_SUMMARY_ENTRY_LINES - 1])
 
 
-def _describe_part(at: Subject, value: object) -> str:
+def _describe_kind_and_main_facts(at: Subject, value: object) -> str:
     """Return the kind of a part, with its few main facts; of a field, its label and value."""
     facts: tuple[object, ...] = ()
     match value:
@@ -92,14 +92,14 @@ def _describe_part(at: Subject, value: object) -> str:
             unit = unit_of(at[-1]) if isinstance(value, int) else ""
             return f"{label_of(at[-1].removeprefix('@'))}: {format_model_value(value)} {unit}".rstrip()
     kind = label_of(at[-1][1:]) if at[-1].startswith("@") else subject_kind(at)
-    words = _CAPITAL.sub(r" \1", type(value).__name__).lower().strip() if kind == "part" else kind
+    words = _CAMEL_CASE_BOUNDARY.sub(r" \1", type(value).__name__).lower().strip() if kind == "part" else kind
     known = (str(fact) for fact in facts if fact and not isinstance(fact, Unknown))
     return ", ".join(("switch" if kind == "device" else words, *known))
 
 
 def _summary_entry(head: str, sentences: Iterable[str], commands: Sequence[str] = ()) -> Iterator[str]:
     """Yield sentences behind their head, and commands below, in three lines at most."""
-    indent, most = " " * _SUMMARY_INDENT, _SUMMARY_LINES - len(commands)
+    indent, most = " " * _SUMMARY_INDENT, _MAX_SUMMARY_ENTRY_LINES - len(commands)
     lines = [line for sentence in sentences for line in wrap_text(sentence, indent, f"{indent}  ")]
     if len(lines) > most:
         lines[most - 1 :] = [_cut_line(f"{lines[most - 1]} ...")]
@@ -110,7 +110,7 @@ def _summary_entry(head: str, sentences: Iterable[str], commands: Sequence[str] 
 
 def _cut_line(line: str) -> str:
     """Return a line that is no longer than a page is wide, with dots where its end is missing."""
-    return line if len(line) <= TABLE_COLUMNS else f"{line[: TABLE_COLUMNS - 4]} ..."
+    return line if len(line) <= TABLE_WIDTH_CHARACTERS else f"{line[: TABLE_WIDTH_CHARACTERS - 4]} ..."
 
 
 def _explanation_lines(
@@ -121,7 +121,7 @@ def _explanation_lines(
     for sentence in origin:
         yield from wrap_text(sentence, "  ", "    ")
     if stands is not None and stands.line is not None:
-        yield f"    {stands.line.strip()[: TABLE_COLUMNS - 4]}"
+        yield f"    {stands.line.strip()[: TABLE_WIDTH_CHARACTERS - 4]}"
     yield ""
     yield "Value"
     for line in _field_lines(value):
@@ -189,7 +189,9 @@ def _describe_origin(reading: Reading, at: Subject, value: object, stands: Locat
             yield f"derived: {reason}"
             break
     if at[0] == FABRIC_HEAD:
-        assumed = [candidate for candidate in reading.assumed if _KEYS_BY_ASSUMED_FACT.get(candidate.fact) == at[1:2]]
+        assumed = [
+            candidate for candidate in reading.assumed if _KEY_PATH_BY_ASSUMED_FACT.get(candidate.fact) == at[1:2]
+        ]
         for assumption in assumed:
             yield f"assumed: {assumption.fact} is {assumption.value}, because: {assumption.reason}"
         if not assumed and at[1:2] == ("links",):

@@ -17,19 +17,19 @@ from nodrop.platforms.kit.artifact import FirstApplyDisruption
 from nodrop.proofs.claims import prove_claims
 from nodrop.report.bandwidth import FabricBandwidth
 from nodrop.report.buffering import (
-    distinct_profiles,
     ecn_facts,
     headroom_facts,
     known_or_none,
-    marking_facts,
+    marking_and_pause_facts,
     pool_facts,
+    representative_port_per_profile,
 )
-from nodrop.report.lossless_memory import lossless_memory_costs
+from nodrop.report.lossless_memory import memory_of_further_lossless_classes
 from nodrop.report.streams import stream_facts
 from nodrop.units import show_speed
 
-Facts = dict[str, Any]
-_MOST_PROVED = 500
+FactsByKey = dict[str, Any]
+_MAX_DEVICES_FOR_PROOF = 500
 """Up to how many switches claims are proved for a page; `nodrop prove` has no limit."""
 
 
@@ -39,7 +39,7 @@ def fabric_facts(
     adapted: Iterable[tuple[str, str, str, str]] = (),
     alone: Fabric | None = None,
     groups: Mapping[str, str] | None = None,
-) -> Facts:
+) -> FactsByKey:
     """Return the facts to show of a fabric, as plain data; rates in Mb/s, sizes in bytes, times in ms.
 
     `defaults` are (key, value, source), `adapted` (path, the intended value, the platform's value instead, the reason).
@@ -52,25 +52,25 @@ def fabric_facts(
         "fabric": fabric.name,
         "mode": fabric.mode,
         "devices": [_device_facts(device) for device in fabric.devices],
-        "endpoints": capacity.groups(),
+        "endpoints": capacity.host_group_facts(),
         "bandwidth": _bandwidth_facts(fabric, capacity, groups or {}),
         "pods": _pod_facts(fabric, capacity),
-        "claims": asdict(prove_claims(Index(fabric))) if len(fabric.devices) <= _MOST_PROVED else None,
+        "claims": asdict(prove_claims(Index(fabric))) if len(fabric.devices) <= _MAX_DEVICES_FOR_PROOF else None,
         "links": _link_facts(fabric, capacity, groups or {}),
         "classes": _class_facts(fabric),
         "watchdogs": list(_distinct_watchdogs(fabric)),
         "headroom": headroom_facts(fabric),
-        "marking": list(marking_facts(fabric)),
+        "marking": list(marking_and_pause_facts(fabric)),
         "pools": list(pool_facts(fabric)),
-        "further_lossless": list(lossless_memory_costs(fabric, alone)) if alone else [],
+        "further_lossless": list(memory_of_further_lossless_classes(fabric, alone)) if alone else [],
         "streams": list(stream_facts(fabric)),
-        "first_apply": list(_first_apply_effects(fabric)),
+        "first_apply": list(_disruptive_first_apply_effects(fabric)),
         "deviations": [dict(zip(("path", "intended", "actual", "reason"), row, strict=True)) for row in adapted],
         "defaults": [{"key": key, "value": value, "source": source} for key, value, source in defaults],
     }
 
 
-def _device_facts(device: Device) -> Facts:
+def _device_facts(device: Device) -> FactsByKey:
     model = device.model if isinstance(device.model, str) else None
     up = [interface for interface in device.interfaces if interface.enabled is True]
     panels = {interface.port.panel if isinstance(interface.port, Port) else interface.name for interface in up}
@@ -93,7 +93,7 @@ def _device_facts(device: Device) -> Facts:
     }
 
 
-def _first_apply_effects(fabric: Fabric) -> Iterator[Facts]:
+def _disruptive_first_apply_effects(fabric: Fabric) -> Iterator[FactsByKey]:
     """Yield what restarts services or brings all ports down at the first apply, with its switches by release."""
     names_of: dict[tuple[str, str, FirstApplyDisruption], list[str]] = {}
     for device in fabric.devices:
@@ -103,7 +103,7 @@ def _first_apply_effects(fabric: Fabric) -> Iterator[Facts]:
         yield {"devices": names, "platform": platform, "version": version, **effect._asdict()}
 
 
-def _bandwidth_facts(fabric: Fabric, capacity: FabricBandwidth, switch_groups: Mapping[str, str]) -> Facts:
+def _bandwidth_facts(fabric: Fabric, capacity: FabricBandwidth, switch_groups: Mapping[str, str]) -> FactsByKey:
     return {
         "hosts": len(fabric.hosts),
         "gpus": sum(host.gpus for host in fabric.hosts),
@@ -113,7 +113,7 @@ def _bandwidth_facts(fabric: Fabric, capacity: FabricBandwidth, switch_groups: M
     }
 
 
-def _pod_facts(fabric: Fabric, capacity: FabricBandwidth) -> list[Facts]:
+def _pod_facts(fabric: Fabric, capacity: FabricBandwidth) -> list[FactsByKey]:
     """Return the pods, each with the panel ports in use of its fullest switch."""
     devices = {device.name: device for device in fabric.devices}
     rows = []
@@ -124,7 +124,7 @@ def _pod_facts(fabric: Fabric, capacity: FabricBandwidth) -> list[Facts]:
     return rows
 
 
-def _link_facts(fabric: Fabric, capacity: FabricBandwidth, switch_groups: Mapping[str, str]) -> list[Facts]:
+def _link_facts(fabric: Fabric, capacity: FabricBandwidth, switch_groups: Mapping[str, str]) -> list[FactsByKey]:
     roles: dict[str, str] = {device.name: str(device.role) for device in fabric.devices} | dict(switch_groups)
     roles |= {host.name: host.group for host in fabric.hosts}
     groups: Counter[tuple[Any, ...]] = Counter()
@@ -141,8 +141,8 @@ def _link_facts(fabric: Fabric, capacity: FabricBandwidth, switch_groups: Mappin
     ]
 
 
-def _class_facts(fabric: Fabric) -> list[Facts]:
-    _, interface, qos = next(distinct_profiles(fabric), (None, None, None))
+def _class_facts(fabric: Fabric) -> list[FactsByKey]:
+    _, interface, qos = next(representative_port_per_profile(fabric), (None, None, None))
     result = []
     for traffic_class in sorted(
         fabric.classes, key=lambda row: (not isinstance(row.tc, int), row.tc if isinstance(row.tc, int) else 0)
@@ -175,10 +175,10 @@ def _format_scheduling(queue: Queue | None, interface: Interface | None) -> str:
     return f"strict, at most {show_speed(peak_mbps)} of {show_speed(interface.speed_mbps)}"
 
 
-def _distinct_watchdogs(fabric: Fabric) -> Iterator[Facts]:
+def _distinct_watchdogs(fabric: Fabric) -> Iterator[FactsByKey]:
     """Yield each distinct watchdog of ports with PFC, by role, platform and side; None where nothing watches."""
     seen: set[tuple[Any, ...]] = set()
-    yielded: list[Facts] = []
+    yielded: list[FactsByKey] = []
     for device in fabric.devices:
         for port in device.interfaces:
             qos = port.qos
@@ -200,7 +200,7 @@ def _distinct_watchdogs(fabric: Fabric) -> Iterator[Facts]:
                 yield row
 
 
-def _watchdog_timer_facts(watchdog: PfcWatchdog | None | Unknown) -> Facts | None:
+def _watchdog_timer_facts(watchdog: PfcWatchdog | None | Unknown) -> FactsByKey | None:
     if watchdog is None or isinstance(watchdog, Unknown):
         return None
     return {

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from nodrop.proofs.claims import Claims
-from nodrop.report.claims import describe_deadlock, describe_reach
+from nodrop.proofs.claims import DeadlockAndPauseClaims
+from nodrop.report.claims import describe_deadlock, describe_pause_reach
 from nodrop.report.document import Document, FactList, Item, Section, Table, list_lines
-from nodrop.report.fabric import Facts
+from nodrop.report.fabric import FactsByKey
 from nodrop.report.headroom_document import format_cable_length, tabulate_headroom
 from nodrop.report.lossless_memory import tabulate_memory
 from nodrop.report.names import format_count, format_name_list
@@ -31,7 +31,7 @@ _MARKING_HEADS = ("at", "model", "queue", "marks from", "all from", "senders pau
 _STREAM_HEADS = ("at", "model", "objects", "interval", "counters", "bandwidth", "management port")
 
 
-def build_fabric_document(facts: Facts) -> Document:
+def build_fabric_document(facts: FactsByKey) -> Document:
     """Return the facts as a document."""
     size = f"{format_count(len(facts['devices']), 'switch')} and {format_count(facts['bandwidth']['hosts'], 'host')}"
     head = [f"{facts['fabric']}: {facts['mode']} fabric of {size}"]
@@ -71,12 +71,12 @@ def build_fabric_document(facts: Facts) -> Document:
     )
 
 
-def _format_deviation(row: Facts) -> Item:
+def _format_deviation(row: FactsByKey) -> Item:
     """Return the deviation of a platform from the wanted value, with its reason below: too much for columns."""
     return Item((f"{row['path']}: {row['actual']} instead of {row['intended']}",), details=(Item((row["reason"],)),))
 
 
-def _format_first_apply(row: Facts) -> Item:
+def _format_first_apply(row: FactsByKey) -> Item:
     """Return what restarts services or brings all ports down at the first apply, with its source below it."""
     where = f"{format_name_list(row['devices'])} ({row['platform']} {row['version']})"
     return Item((f"{where}: {row['setting']}: {row['reason']}",), details=(Item((row["source"],)),))
@@ -86,7 +86,7 @@ def _format_rate(mbps: int) -> str:
     return f"{show_speed(mbps)}b/s"
 
 
-def _bandwidth_lines(facts: Facts) -> Iterator[tuple[str, str]]:
+def _bandwidth_lines(facts: FactsByKey) -> Iterator[tuple[str, str]]:
     wide = facts["bandwidth"]
     yield "injection", f"{_format_rate(wide['injection_mbps'])}, the sum of {_format_host_ports(facts)}"
     for row in facts["endpoints"]:
@@ -101,9 +101,9 @@ def _bandwidth_lines(facts: Facts) -> Iterator[tuple[str, str]]:
     yield "bisection", f"{_format_rate(wide['bisection_mbps'])} one way, from one half of the fabric to the other"
 
 
-def _oversubscription_lines(tier: Facts) -> Iterator[tuple[str, str]]:
+def _oversubscription_lines(tier: FactsByKey) -> Iterator[tuple[str, str]]:
     """Yield the oversubscription of a tier, or that of its groups where it differs."""
-    groups_by_ratio: dict[float, list[Facts]] = {}
+    groups_by_ratio: dict[float, list[FactsByKey]] = {}
     for group in tier["groups"]:
         if group["oversubscription"] is not None:
             groups_by_ratio.setdefault(group["oversubscription"], []).append(group)
@@ -115,19 +115,19 @@ def _oversubscription_lines(tier: Facts) -> Iterator[tuple[str, str]]:
         yield "oversubscription", f"{ratio:g}:1 at {', '.join(names)} ({down} down, {up} up; at the worst switch)"
 
 
-def _claim_lines(facts: Facts) -> Iterator[tuple[str, str]]:
+def _claim_lines(facts: FactsByKey) -> Iterator[tuple[str, str]]:
     if facts["claims"] is not None:
-        claims = Claims(**facts["claims"])
+        claims = DeadlockAndPauseClaims(**facts["claims"])
         yield "deadlock", describe_deadlock(claims)
-        yield "pause", describe_reach(claims)
+        yield "pause", describe_pause_reach(claims)
 
 
-def _format_host_ports(facts: Facts) -> str:
+def _format_host_ports(facts: FactsByKey) -> str:
     ports = sum(row["hosts"] * row["ports_per_host"] for row in facts["endpoints"])
     return f"{ports} host ports"
 
 
-def _device_rows(facts: Facts) -> TableRows:
+def _device_rows(facts: FactsByKey) -> TableRows:
     for row in facts["devices"]:
         split = f" as {row['interfaces_used']}" if row["interfaces_used"] != row["ports_used"] else ""
         yield (
@@ -142,7 +142,7 @@ def _device_rows(facts: Facts) -> TableRows:
         )
 
 
-def _pod_rows(facts: Facts) -> TableRows:
+def _pod_rows(facts: FactsByKey) -> TableRows:
     for number, row in enumerate(facts["pods"], start=1):
         ratio = "" if row["oversubscription"] is None else f"{row['oversubscription']:g}:1"
         fullest = row["fullest"]
@@ -159,7 +159,7 @@ def _pod_rows(facts: Facts) -> TableRows:
         )
 
 
-def _endpoint_rows(facts: Facts) -> TableRows:
+def _endpoint_rows(facts: FactsByKey) -> TableRows:
     for row in facts["endpoints"]:
         speeds = ", ".join(map(show_speed, row["port_mbps"]))
         per_gpu = "" if row["per_gpu_mbps"] is None else _format_rate(row["per_gpu_mbps"])
@@ -175,7 +175,7 @@ def _endpoint_rows(facts: Facts) -> TableRows:
         )
 
 
-def _link_rows(facts: Facts) -> TableRows:
+def _link_rows(facts: FactsByKey) -> TableRows:
     for row in facts["links"]:
         speed = show_speed(row["speed_mbps"]) if row["speed_mbps"] else "unknown"
         yield (
@@ -188,7 +188,7 @@ def _link_rows(facts: Facts) -> TableRows:
         )
 
 
-def _class_rows(facts: Facts) -> TableRows:
+def _class_rows(facts: FactsByKey) -> TableRows:
     for row in facts["classes"]:
         ecn = row["ecn"]
         marks = f"{show_bytes(ecn['min'])}, {show_bytes(ecn['max'])}, {ecn['probability_percent']}%" if ecn else ""
@@ -200,7 +200,7 @@ def _format_ms(time: int | None) -> str:
     return "" if time is None else f"{time} ms"
 
 
-def _watchdog_rows(facts: Facts) -> TableRows:
+def _watchdog_rows(facts: FactsByKey) -> TableRows:
     for row in facts["watchdogs"]:
         side = {"host": "hosts", "fabric": "switches"}.get(row["side"], "unknown")
         where = (str(row["role"]), side, row["platform"])
@@ -213,7 +213,7 @@ def _watchdog_rows(facts: Facts) -> TableRows:
         yield (*where, priorities, *times, watchdog["action"] or "none", _format_ms(row["polling_ms"]))
 
 
-def _marking_rows(facts: Facts) -> TableRows:
+def _marking_rows(facts: FactsByKey) -> TableRows:
     for row in facts["marking"]:
         ecn = row["ecn"] or {"min": None, "max": None}
         cells = [show_bytes(value) if value is not None else "never" for value in (ecn["min"], ecn["max"])]
@@ -222,7 +222,7 @@ def _marking_rows(facts: Facts) -> TableRows:
         yield (f"{row['role']} ({row['platform']})", str(row["model"]), str(row["queue"]), *cells, pause_text)
 
 
-def _stream_rows(facts: Facts) -> TableRows:
+def _stream_rows(facts: FactsByKey) -> TableRows:
     for row in facts["streams"]:
         size = "" if row["counter_bytes"] is None else f" of {show_bytes(row['counter_bytes'])}"
         yield (
@@ -236,7 +236,7 @@ def _stream_rows(facts: Facts) -> TableRows:
         )
 
 
-def _pool_rows(facts: Facts) -> TableRows:
+def _pool_rows(facts: FactsByKey) -> TableRows:
     for row in facts["pools"]:
         size = (
             "unknown" if row["size"] is None else f"{show_bytes(row['size'])}{', computed' if row['computed'] else ''}"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from nodrop.engine.finding import Finding
 from nodrop.report.document import FindingList, Item, RuleName
-from nodrop.report.names import finding_headline, format_count, format_name, format_name_list
+from nodrop.report.names import escape_or_quote_name, finding_message_with_device, format_count, format_name_list
 from nodrop.results.outcome import fix_location, fold_groups, group_findings, select_shown_groups
 
 
@@ -32,7 +32,10 @@ def list_finding_causes(findings: FindingList) -> Iterator[Item]:
             )
             details.append(Item(tuple(spans)))
         yield describe_finding(
-            first_finding, f"{finding_headline(first_finding)}{_format_places(group)}", findings.which, tuple(details)
+            first_finding,
+            f"{finding_message_with_device(first_finding)}{_format_places(group)}",
+            findings.which,
+            tuple(details),
         )
     if len(shown) < len(every):
         more = format_count(len(every) - len(shown), f"more {findings.which}finding")
@@ -42,7 +45,7 @@ def list_finding_causes(findings: FindingList) -> Iterator[Item]:
 def describe_finding(finding: Finding, text: str = "", which: str = "", details: tuple[Item, ...] = ()) -> Item:
     """Return a finding as a line: its rule and its message."""
     rule = RuleName(finding.rule, f"{which}{finding.severity}")
-    return Item((rule, ": ", text or finding_headline(finding)), tone=finding.severity, details=details)
+    return Item((rule, ": ", text or finding_message_with_device(finding)), tone=finding.severity, details=details)
 
 
 def _format_places(group: tuple[Finding, ...] | list[Finding]) -> str:
@@ -51,5 +54,5 @@ def _format_places(group: tuple[Finding, ...] | list[Finding]) -> str:
     if len(group) == 1:
         return where
     devices = list(dict.fromkeys(finding.device for finding in group[1:] if finding.device))
-    on = f" on {format_name_list(map(format_name, devices))}" if devices else ""
+    on = f" on {format_name_list(map(escape_or_quote_name, devices))}" if devices else ""
     return f"{where}; {format_count(len(group) - 1, 'more place')}{on}"

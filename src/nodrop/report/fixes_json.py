@@ -4,7 +4,7 @@ from collections import Counter
 
 from nodrop.report.difference import format_diff
 from nodrop.report.json import change_record, encode_json_document, finding_record, problem_record
-from nodrop.results.fixed import UNFIXED_REASONS, FixRunResult, Patch, RemainingFinding, RewrittenFile
+from nodrop.results.fixed import UNFIXED_REASONS, FixRunResult, RemainingFinding, RewrittenFile, SwitchPatch
 
 FORMAT_VERSION = 2
 
@@ -38,7 +38,7 @@ def _file_document(file: RewrittenFile) -> dict[str, object]:
     return {"file": file.display, "device": file.device or None, "diff": format_diff(file)}
 
 
-def _patch_record(patch: Patch) -> dict[str, object]:
+def _patch_record(patch: SwitchPatch) -> dict[str, object]:
     steps = [
         {**step.operation, "disruption": step.disruption, "reason": step.reason, "affected": list(step.affected)}
         | ({"command": step.command} if step.command else {})

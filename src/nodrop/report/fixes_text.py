@@ -5,11 +5,25 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from nodrop.engine.finding import SEVERITIES, Finding
 from nodrop.model import subject
-from nodrop.model.change import DISRUPTIONS, Step
+from nodrop.model.change import DISRUPTIONS, PatchStep
 from nodrop.report.block import ReportStyle
 from nodrop.report.links import TerminalLinks
-from nodrop.report.names import finding_headline, format_count, format_name, format_name_list, subject_label
-from nodrop.results.fixed import UNFIXED_REASONS, Fixed, FixOutput, FixRunResult, Patch, RemainingFinding, UnfixedReason
+from nodrop.report.names import (
+    escape_or_quote_name,
+    finding_message_with_device,
+    format_count,
+    format_name_list,
+    subject_label,
+)
+from nodrop.results.fixed import (
+    UNFIXED_REASONS,
+    Fixed,
+    FixOutput,
+    FixRunResult,
+    RemainingFinding,
+    SwitchPatch,
+    UnfixedReason,
+)
 
 _STATUS_TEXT_BY_REASON: dict[UnfixedReason, str] = {
     "unsafe": "can be fixed with --unsafe",
@@ -100,22 +114,22 @@ def _format_fixed_fabric(fabric: Fixed, page: ReportStyle, output: FixOutput) ->
         yield page.format_line(
             "strong",
             _VERBS_BY_OUTPUT[output][0],
-            f"{', '.join(files)}: {_count_findings_by_rule(findings) or 'with others'}",
+            f"{', '.join(files)}: {_format_finding_counts_by_rule(findings) or 'with others'}",
         )
         if device in patches and (output == "patches" or patches[device].disruption != "none"):
             yield from (f"  = {page.paint('', line)}" for line in _describe_patch_effects(patches[device]))
     elsewhere = [finding for finding in fabric.made if devices.keys().isdisjoint({"", finding.device or ""})]
     if elsewhere and devices:
-        yield page.format_line("strong", "gone with that", _count_findings_by_rule(elsewhere))
+        yield page.format_line("strong", "gone with that", _format_finding_counts_by_rule(elsewhere))
 
 
-def _count_findings_by_rule(findings: Iterable[Finding]) -> str:
+def _format_finding_counts_by_rule(findings: Iterable[Finding]) -> str:
     """Rules, and how many findings of each."""
     rules = Counter(finding.rule for finding in findings)
     return ", ".join(rule if number == 1 else f"{rule} ({number})" for rule, number in sorted(rules.items()))
 
 
-def _describe_patch_effects(patch: Patch) -> Iterator[str]:
+def _describe_patch_effects(patch: SwitchPatch) -> Iterator[str]:
     """Render the effects of a patch on a running switch, the worst first."""
     if patch.complete_files:
         yield f"{format_name_list(patch.complete_files)}: whole, to be loaded by what reads it"
@@ -125,7 +139,7 @@ def _describe_patch_effects(patch: Patch) -> Iterator[str]:
     if patch.disruption == "none":
         yield from ([f"{format_count(len(patch.steps), 'step')}, no traffic impact"] if patch.steps else [])
         return
-    alike: dict[tuple[int, str], list[Step]] = {}
+    alike: dict[tuple[int, str], list[PatchStep]] = {}
     for step in patch.steps:
         if step.disruption != "none":
             alike.setdefault((-DISRUPTIONS.index(step.disruption), step.reason), []).append(step)
@@ -158,7 +172,7 @@ def _format_remaining_group(group: Sequence[RemainingFinding], report_style: Rep
     first_finding = group[0].finding
     lines = [
         f"{report_style.rules(first_finding.severity, first_finding.severity, first_finding.rule)}: "
-        f"{report_style.paint('strong', finding_headline(first_finding))}"
+        f"{report_style.paint('strong', finding_message_with_device(first_finding))}"
     ]
     where = (
         report_style.place(first_finding.located)
@@ -174,18 +188,20 @@ def _format_remaining_group(group: Sequence[RemainingFinding], report_style: Rep
             f"  = {report_style.paint('', _format_other_findings([leftover.finding for leftover in group[1:]]))}"
         )
     elif report_style.verbose:
-        lines += [f"  = {report_style.paint('', _format_finding(leftover.finding))}" for leftover in group[1:]]
+        lines += [
+            f"  = {report_style.paint('', _format_finding_with_place(leftover.finding))}" for leftover in group[1:]
+        ]
     return lines
 
 
 def _format_other_findings(findings: Sequence[Finding]) -> str:
-    devices = {format_name(finding.device) for finding in findings if finding.device}
+    devices = {escape_or_quote_name(finding.device) for finding in findings if finding.device}
     if len(devices) == 1:
         labels = format_name_list(subject_label(finding.subject) for finding in findings)
         return f"{len(findings)} more on {format_name_list(devices)}: {labels}"
     return f"{len(findings)} more on {format_name_list(devices)}" if devices else f"{len(findings)} more"
 
 
-def _format_finding(finding: Finding) -> str:
+def _format_finding_with_place(finding: Finding) -> str:
     place = finding.located.describe() if finding.located else subject.subject_text(finding.subject)
-    return f"{place}: {finding_headline(finding)}"
+    return f"{place}: {finding_message_with_device(finding)}"

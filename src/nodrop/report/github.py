@@ -9,19 +9,25 @@ from collections.abc import Mapping
 from nodrop.engine.finding import FileLocation, Finding
 from nodrop.errors import Problem
 from nodrop.model import subject
-from nodrop.model.reading import NOT_COMPUTED_NOTE_KIND
+from nodrop.model.reading import ROUTES_NOT_COMPUTED_NOTE_KIND
 from nodrop.model.subject import Subject
 from nodrop.report.commands import command_lines
-from nodrop.report.escape import escape_command_message, escape_command_property, escape_lone_surrogates
-from nodrop.report.names import finding_headline, format_name_list
-from nodrop.results.outcome import Outcome, fix_location, fold_groups, format_problem, group_findings
+from nodrop.report.escape import escape_github_command_message, escape_github_command_property, escape_lone_surrogates
+from nodrop.report.names import finding_message_with_device, format_name_list
+from nodrop.results.outcome import (
+    FabricOutcome,
+    fix_location,
+    fold_groups,
+    format_problem_without_place,
+    group_findings,
+)
 
 _COMMAND_BY_SEVERITY = {"error": "error", "warning": "warning", "note": "notice"}
-MAX_ANNOTATION_PLACES = 3
+MAX_LISTED_OTHER_SUBJECTS = 3
 """How many other places of a cause, and of what is related to its first, an annotation names."""
 
 
-def render(outcome: Outcome) -> bytes:
+def render(outcome: FabricOutcome) -> bytes:
     """Write an outcome as commands in UTF-8, the worst first, each on its own line; without what another ends."""
     lines = [_format_problem(problem) for problem in outcome.problems]
     groups, _ = fold_groups(group_findings(outcome.findings))
@@ -41,8 +47,8 @@ def render(outcome: Outcome) -> bytes:
     lines += (
         _format_command(
             "warning",
-            {"title": unknown_verdict.rule} | _location_properties(unknown_verdict.places[0]),
-            unknown_verdict.of_lines,
+            {"title": unknown_verdict.rule} | _file_and_line_properties(unknown_verdict.places[0]),
+            unknown_verdict.text_about_unknown_line,
         )
         for unknown_verdict in outcome.unknown
         if unknown_verdict.places
@@ -51,37 +57,37 @@ def render(outcome: Outcome) -> bytes:
     for note in outcome.uncomputed_notes:
         uncomputed.setdefault(note.message, []).append(note.device or "")
     lines.extend(
-        _format_command("notice", {"title": NOT_COMPUTED_NOTE_KIND}, f"{message}: {format_name_list(devices)}")
+        _format_command("notice", {"title": ROUTES_NOT_COMPUTED_NOTE_KIND}, f"{message}: {format_name_list(devices)}")
         for message, devices in uncomputed.items()
     )
     return escape_lone_surrogates("".join(f"{line}\n" for line in lines)).encode()
 
 
 def _format_finding(command: str, finding: Finding, other_subjects: list[Subject]) -> str:
-    subject_list = ", ".join(map(subject.subject_text, other_subjects[:MAX_ANNOTATION_PLACES])) + (
-        f" and {len(other_subjects) - MAX_ANNOTATION_PLACES} more"
-        if len(other_subjects) > MAX_ANNOTATION_PLACES
+    subject_list = ", ".join(map(subject.subject_text, other_subjects[:MAX_LISTED_OTHER_SUBJECTS])) + (
+        f" and {len(other_subjects) - MAX_LISTED_OTHER_SUBJECTS} more"
+        if len(other_subjects) > MAX_LISTED_OTHER_SUBJECTS
         else ""
     )
-    lines = [finding_headline(finding), *([f"The same on {subject_list}."] if other_subjects else [])]
+    lines = [finding_message_with_device(finding), *([f"The same on {subject_list}."] if other_subjects else [])]
     place = fix_location(finding)
     lines += [
         f"{ref.located.describe(column=False)}: {ref.message}"
-        for ref in finding.related[:MAX_ANNOTATION_PLACES]
+        for ref in finding.related[:MAX_LISTED_OTHER_SUBJECTS]
         if ref.located and ref.located != place
     ]
     lines += [f"Fix: {finding.fix.text}", *command_lines(finding.fix)] if finding.fix else []
-    return _format_command(command, {"title": finding.rule} | _place_properties(place), "\n".join(lines))
+    return _format_command(command, {"title": finding.rule} | _span_properties(place), "\n".join(lines))
 
 
 def _format_problem(problem: Problem) -> str:
     place = {"file": problem.path, "line": problem.line, "col": problem.column}
     return _format_command(
-        "error", {"title": "nodrop cannot read this"} | _text_properties(place), format_problem(problem)
+        "error", {"title": "nodrop cannot read this"} | _text_properties(place), format_problem_without_place(problem)
     )
 
 
-def _place_properties(located: FileLocation | None) -> dict[str, str]:
+def _span_properties(located: FileLocation | None) -> dict[str, str]:
     if located is None:
         return {}
     span = located.span
@@ -92,7 +98,7 @@ def _place_properties(located: FileLocation | None) -> dict[str, str]:
     return _text_properties(place | same_line)
 
 
-def _location_properties(located: FileLocation) -> dict[str, str]:
+def _file_and_line_properties(located: FileLocation) -> dict[str, str]:
     return _text_properties({"file": located.file, "line": located.span.line if located.span else None})
 
 
@@ -101,5 +107,5 @@ def _text_properties(place_properties: Mapping[str, object]) -> dict[str, str]:
 
 
 def _format_command(name: str, properties: Mapping[str, str], text: str) -> str:
-    property_text = ",".join(f"{key}={escape_command_property(value)}" for key, value in properties.items())
-    return f"::{name} {property_text}::{escape_command_message(text)}"
+    property_text = ",".join(f"{key}={escape_github_command_property(value)}" for key, value in properties.items())
+    return f"::{name} {property_text}::{escape_github_command_message(text)}"

@@ -13,21 +13,21 @@ from nodrop.model import subject
 from nodrop.model.reading import Note
 from nodrop.report.escape import escape_lone_surrogates, escape_terminal
 from nodrop.report.json import encode_json_document
-from nodrop.results.outcome import Outcome, fix_location, format_problem
+from nodrop.results.outcome import FabricOutcome, fix_location, format_problem_without_place
 
 _GITLAB_SEVERITY_BY_SEVERITY = {"error": "critical", "warning": "major", "note": "info"}
 _NO_FILE_PATH = "."
 """GitLab wants a path of every entry; what stands in no file is about the whole."""
 
 
-def render(outcome: Outcome) -> bytes:
+def render(outcome: FabricOutcome) -> bytes:
     """Write an outcome as JSON in UTF-8, problems first; fingerprints stay when lines move, and no two are equal."""
     seen: dict[str, int] = {}
     rows = [
         *map(_problem_row, outcome.problems),
         *map(_finding_row, outcome.findings),
         *map(_unread_note_row, outcome.unread),
-        *map(_uncomputed_note, outcome.uncomputed_notes),
+        *map(_uncomputed_note_row, outcome.uncomputed_notes),
     ]
     for row in rows:
         count = seen[row["fingerprint"]] = seen.get(row["fingerprint"], 0) + 1
@@ -50,7 +50,9 @@ def _finding_row(finding: Finding) -> dict[str, Any]:
 
 def _problem_row(problem: Problem) -> dict[str, Any]:
     fingerprint = _hash_texts("problem", problem.path, problem.where, problem.found)
-    return _issue_record(format_problem(problem), "unreadable", fingerprint, "blocker", problem.path, problem.line)
+    return _issue_record(
+        format_problem_without_place(problem), "unreadable", fingerprint, "blocker", problem.path, problem.line
+    )
 
 
 def _unread_note_row(note: Note) -> dict[str, Any]:
@@ -58,7 +60,7 @@ def _unread_note_row(note: Note) -> dict[str, Any]:
     return _issue_record(f"not read: {note.message}", note.kind, fingerprint, "info", note.file, None)
 
 
-def _uncomputed_note(note: Note) -> dict[str, Any]:
+def _uncomputed_note_row(note: Note) -> dict[str, Any]:
     fingerprint = _hash_texts(note.kind, note.device or "", note.message)
     return _issue_record(f"{note.message} ({note.device})", note.kind, fingerprint, "info", None, None)
 

@@ -6,23 +6,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from nodrop.hardware import asic, find_design_obstacle, media, nic, nics, switch, switches
-from nodrop.hardware.ports import PortGroup, SourcedFacts, Split, format_breakouts
+from nodrop.hardware.ports import PortGroup, PortSplit, SourcedFacts, format_breakouts
 from nodrop.hardware.schema import Asic, HeadroomTable, Medium, Nic, SonicSku, Switch
 from nodrop.platforms import platforms_default_first
 from nodrop.platforms.kit.traits import traits_of_platform
 from nodrop.report.hardware_uses import (
+    can_write_for_release,
     fabric_sizes_by_speed,
-    has_release,
     has_speed,
     nic_link_options,
-    platforms_of_fabrics,
+    platforms_fabrics_are_written_for,
 )
 from nodrop.units import show_bytes, show_ids, show_speed
 
-_PORT_PURPOSE_TEXT = {False: "", True: ", for service", "extra": ", extra, not for the fabric"}
+_TEXT_BY_SERVICE_PORT_KIND = {False: "", True: ", for service", "extra": ", extra, not for the fabric"}
 """What a kind of ports is for, in the line about it."""
 
-PAGE_COLUMNS = 110
+PAGE_WIDTH_CHARACTERS = 110
 
 
 def names_with_pages() -> tuple[str, ...]:
@@ -30,7 +30,7 @@ def names_with_pages() -> tuple[str, ...]:
     return (*switches(), *nics(), *media())
 
 
-class Filters(NamedTuple):
+class SwitchListFilters(NamedTuple):
     """What switches of a list have; None is any."""
 
     asic: str | None = None
@@ -44,15 +44,17 @@ class Filters(NamedTuple):
         return (
             self.asic in (None, box.asic)
             and (self.speed_mbps is None or has_speed(box, self.speed_mbps))
-            and (self.platform is None or self.platform in platforms_of_fabrics(box))
-            and (self.platform is None or self.release is None or has_release(box, self.platform, self.release))
+            and (self.platform is None or self.platform in platforms_fabrics_are_written_for(box))
+            and (
+                self.platform is None or self.release is None or can_write_for_release(box, self.platform, self.release)
+            )
         )
 
 
-_NO_FILTERS = Filters()
+_NO_FILTERS = SwitchListFilters()
 
 
-def render_catalogue_list(output_format: str, filters: Filters = _NO_FILTERS) -> str:
+def render_catalogue_list(output_format: str, filters: SwitchListFilters = _NO_FILTERS) -> str:
     """Return a line for each switch, as text or JSON, and without filters for each NIC and medium."""
     boxes = [box for box in map(switch, switches()) if filters.match(box)]
     if filters != _NO_FILTERS:
@@ -86,10 +88,10 @@ def _switch_table(boxes: Iterable[Switch]) -> Iterator[str]:
         (
             box.name,
             box.vendor,
-            _format_ports(box),
+            _format_port_counts(box),
             box.asic,
-            ", ".join(platforms_of_fabrics(box)) or "-",
-            ", ".join(unstated_facts(box)) or "-",
+            ", ".join(platforms_fabrics_are_written_for(box)) or "-",
+            ", ".join(facts_without_source(box)) or "-",
         )
         for box in boxes
     ]
@@ -116,17 +118,17 @@ def render_model_page(name: str, output_format: str) -> str:
     if output_format == "json":
         return json.dumps(_facts_document(facts), indent=2)
     about = _nic_properties(facts) if isinstance(facts, Nic) else _medium_properties(facts)
-    return "\n".join((facts.name, *_wrap_pairs(about), *_source_lines(facts.sources)))
+    return "\n".join((facts.name, *_wrap_labelled_texts(about), *_source_lines(facts.sources)))
 
 
-def unstated_facts(switch_model: Switch) -> tuple[str, ...]:
+def facts_without_source(switch_model: Switch) -> tuple[str, ...]:
     """Return the facts of a model that no source states."""
     chip = asic(switch_model.asic)
     lacks = {
         "port map": not switch_model.sonic_ports,
         "memory": switch_model.buffer_bytes is None,
         "cell": chip.cell_bytes is None,
-        "headroom": not switch_model.sonic.headroom and not chip.computes,
+        "headroom": not switch_model.sonic.headroom and not chip.has_headroom_terms,
         "watchdog": chip.watchdog_actions is None,
     }
     return tuple(word for word, lacking in lacks.items() if lacking)
@@ -138,8 +140,8 @@ def _switch_summary(box: Switch) -> dict[str, object]:
         "vendor": box.vendor,
         "asic": box.asic,
         "panels": {show_speed(speed): count for count, speed in _port_counts_by_speed(box)},
-        "written_for": platforms_of_fabrics(box),
-        "unknown": unstated_facts(box),
+        "written_for": platforms_fabrics_are_written_for(box),
+        "unknown": facts_without_source(box),
     }
 
 
@@ -155,7 +157,7 @@ def _port_counts_by_speed(switch_model: Switch) -> list[tuple[int, int]]:
     return [(count, speed) for speed, count in counts.items()]
 
 
-def _format_ports(switch_model: Switch) -> str:
+def _format_port_counts(switch_model: Switch) -> str:
     return " + ".join(f"{count} x {show_speed(speed)}" for count, speed in _port_counts_by_speed(switch_model))
 
 
@@ -175,10 +177,10 @@ def _table_lines(column_heads: Sequence[str], table_rows: Iterable[Sequence[str]
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-def _wrap_pairs(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
+def _wrap_labelled_texts(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
     """Yield `  word  text`, the text wrapped in a column next to the word."""
     for word, text in pairs:
-        lines = textwrap.wrap(text, PAGE_COLUMNS - 18, break_long_words=False, break_on_hyphens=False) or [""]
+        lines = textwrap.wrap(text, PAGE_WIDTH_CHARACTERS - 18, break_long_words=False, break_on_hyphens=False) or [""]
         for number, line in enumerate(lines):
             yield f"  {word if not number else '':14}  {line}".rstrip()
 
@@ -188,46 +190,46 @@ def _source_lines(sources: Iterable[str]) -> Iterator[str]:
     yield "sources"
     for source in dict.fromkeys(sources):
         yield from textwrap.wrap(
-            source, PAGE_COLUMNS, initial_indent="  ", subsequent_indent="    ", break_long_words=False
+            source, PAGE_WIDTH_CHARACTERS, initial_indent="  ", subsequent_indent="    ", break_long_words=False
         )
 
 
 def _page_lines(box: Switch) -> Iterator[str]:
     chip = asic(box.asic)
-    yield f"{box.name}: {_format_ports(box)} ({box.vendor}, {box.asic})"
+    yield f"{box.name}: {_format_port_counts(box)} ({box.vendor}, {box.asic})"
     if box.also:
-        yield from _wrap_pairs([("also", ", ".join(box.also))])
+        yield from _wrap_labelled_texts([("also", ", ".join(box.also))])
     for platform in platforms_default_first():
         reason, since = find_design_obstacle(box, platform), box.since.get(platform)
         support = "fabrics are designed and written" + (f", from {since} on" if since else "")
-        yield from _wrap_pairs([(platform, support if reason is None else f"no: {reason}")])
+        yield from _wrap_labelled_texts([(platform, support if reason is None else f"no: {reason}")])
     if any(traits_of_platform(platform).counts_ports for platform in box.platforms):
-        yield from _wrap_pairs([("ports", f"{box.most_ports} at most, those for service among them")])
-    yield from _wrap_pairs(("known trouble", trouble) for trouble in box.troubles)
-    yield from _wrap_pairs([("paths", _describe_balancing(chip))])
+        yield from _wrap_labelled_texts([("ports", f"{box.most_ports} at most, those for service among them")])
+    yield from _wrap_labelled_texts(("known trouble", trouble) for trouble in box.troubles)
+    yield from _wrap_labelled_texts([("paths", _describe_balancing(chip))])
     for group in box.ports:
         yield ""
-        yield f"ports {show_ids(group.panels)}" + _PORT_PURPOSE_TEXT[group.service]
-        yield from _wrap_pairs(_port_group_rows(group))
-    yield from _use_lines(box)
+        yield f"ports {show_ids(group.panels)}" + _TEXT_BY_SERVICE_PORT_KIND[group.service]
+        yield from _wrap_labelled_texts(_port_group_rows(group))
+    yield from _fabric_use_lines(box)
     sku = box.sonic
     if sku.hwsku is not None:
-        yield from ("", "SONiC", *_wrap_pairs(_sku_name_rows(sku, sku.hwsku)))
+        yield from ("", "SONiC", *_wrap_labelled_texts(_sonic_sku_rows(sku, sku.hwsku)))
     yield ""
     yield "buffers"
-    yield from _wrap_pairs(
+    yield from _wrap_labelled_texts(
         [
             ("memory", "not known" if box.buffer_bytes is None else f"{show_bytes(box.buffer_bytes)}"),
             ("cell", "not known" if chip.cell_bytes is None else f"{chip.cell_bytes} B"),
             *([("gearbox", f"{box.gearbox_delay_ns} ns")] if box.gearbox_delay_ns else []),
             ("models", ", ".join(chip.buffer_models)),
-            ("headroom", "by formula" if chip.computes else "the table" if sku.headroom else "not known"),
+            ("headroom", "by formula" if chip.has_headroom_terms else "the table" if sku.headroom else "not known"),
             ("trimming", "yes" if chip.trimming else "no source says so"),
             ("watchdog", _format_watchdog_actions(chip.watchdog_actions)),
         ]
     )
     for shipped in sku.pools:
-        yield from _wrap_pairs([(f"pools {', '.join(shipped.templates)}", ", ".join(shipped.sources))])
+        yield from _wrap_labelled_texts([(f"pools {', '.join(shipped.templates)}", ", ".join(shipped.sources))])
         yield from (
             f"    {pool.name:18}{pool.direction:8}{pool.mode:8}{pool.size_bytes:>12} B"
             + (f", shared headroom {pool.shared_headroom_bytes} B" if pool.shared_headroom_bytes else "")
@@ -240,11 +242,11 @@ def _page_lines(box: Switch) -> Iterator[str]:
     if others:
         yield ""
         text = f"headroom of {', '.join(others)}: see `nodrop hardware {box.name} --format json`"
-        yield from textwrap.wrap(text, PAGE_COLUMNS, subsequent_indent="  ", break_on_hyphens=False)
+        yield from textwrap.wrap(text, PAGE_WIDTH_CHARACTERS, subsequent_indent="  ", break_on_hyphens=False)
     yield from _source_lines((*box.sources, *chip.sources))
 
 
-def _use_lines(box: Switch) -> Iterator[str]:
+def _fabric_use_lines(box: Switch) -> Iterator[str]:
     """Yield what a model can be in a fabric: a leaf or a spine by the speed of its links, and media to NICs."""
     if not (uses := fabric_sizes_by_speed(box)):
         return
@@ -266,10 +268,12 @@ def _use_lines(box: Switch) -> Iterator[str]:
     for link in nic_link_options(box):
         reaches = ", ".join(f"{medium['name']} {medium['reach_m']}m" for medium in link["media"])
         split = f", split {link['split']}" if link["split"] > 1 else ""
-        yield from _wrap_pairs([(link["nic"], f"{show_speed(link['speed_mbps'])}{split}: {reaches or 'no medium'}")])
+        yield from _wrap_labelled_texts(
+            [(link["nic"], f"{show_speed(link['speed_mbps'])}{split}: {reaches or 'no medium'}")]
+        )
 
 
-def _sku_name_rows(sku: SonicSku, hwsku: str) -> Iterator[tuple[str, str]]:
+def _sonic_sku_rows(sku: SonicSku, hwsku: str) -> Iterator[tuple[str, str]]:
     yield "platforms", ", ".join(filter(None, (sku.platform, *sku.platforms))) or "not known"
     other_hwskus = [name for name in sku.hwskus if name != hwsku]
     yield "HWSKU", hwsku + (f" is written; also {', '.join(other_hwskus)}" if other_hwskus else " is written")
@@ -295,7 +299,7 @@ def _format_watchdog_actions(actions: tuple[str, ...] | None) -> str:
     return f"yes: {', '.join(actions)}" if actions else "none"
 
 
-def _format_port_split(split: Split) -> str:
+def _format_port_split(split: PortSplit) -> str:
     speeds = " ".join(map(show_speed, split.speeds))
     conditions = [f"on {', '.join(split.platforms)}"] if split.platforms else []
     conditions += ["odd ports, blocks the next one"] if split.blocks_next else []
@@ -341,7 +345,7 @@ def _headroom_table_lines(headroom_table: HeadroomTable) -> Iterator[str]:
     yield ""
     yield "headroom of " + textwrap.fill(
         ", ".join(headroom_table.hwskus) or "the other HWSKUs",
-        PAGE_COLUMNS,
+        PAGE_WIDTH_CHARACTERS,
         subsequent_indent="  ",
         break_on_hyphens=False,
     )

@@ -9,7 +9,7 @@ from nodrop.hardware.schema import Switch
 from nodrop.intent.topology import GroupUplinks
 from nodrop.platforms import platforms_default_first
 from nodrop.platforms.kit.traits import traits_of_platform
-from nodrop.sizing.counting import PortUse, port_use
+from nodrop.sizing.counting import PanelPortsForSpeed, best_port_use_of_speed
 
 
 class SpeedUse(TypedDict):
@@ -39,7 +39,7 @@ class NicLink(TypedDict):
     media: list[MediumReach]
 
 
-def platforms_of_fabrics(model: Switch) -> tuple[str, ...]:
+def platforms_fabrics_are_written_for(model: Switch) -> tuple[str, ...]:
     """Return the network OSes for which fabrics of a model can be designed and written."""
     return tuple(platform for platform in platforms_default_first() if find_design_obstacle(model, platform) is None)
 
@@ -50,7 +50,7 @@ def has_speed(model: Switch, speed_mbps: int) -> bool:
     return any(speed_mbps in way.speeds for group in groups for way in (*group.ways, *group.narrow))
 
 
-def has_release(model: Switch, platform: str, release: str) -> bool:
+def can_write_for_release(model: Switch, platform: str, release: str) -> bool:
     """Return whether fabrics of a model can be written for a release of a network OS, which has this release."""
     releases, since = traits_of_platform(platform).releases, model.since.get(platform)
     supported = find_design_obstacle(model, platform) is None
@@ -64,7 +64,7 @@ def fabric_sizes_by_speed(model: Switch) -> list[SpeedUse]:
     no fabric can be designed.
     """
     uses: dict[int, dict[tuple[int, int], list[str]]] = {}
-    for platform in platforms_of_fabrics(model):
+    for platform in platforms_fabrics_are_written_for(model):
         for use in _port_uses(model, platform):
             uses.setdefault(use.speed_mbps, {}).setdefault((use.split, use.radix), []).append(platform)
     return [
@@ -81,18 +81,22 @@ def fabric_sizes_by_speed(model: Switch) -> list[SpeedUse]:
     ]
 
 
-def _port_uses(model: Switch, platform: str) -> Iterator[PortUse]:
+def _port_uses(model: Switch, platform: str) -> Iterator[PanelPortsForSpeed]:
     speeds = {speed for group in model.ports for way in group.ways for speed in way.speeds}
-    known = speeds if asic(model.asic).computes else speeds & model.sonic.headroom_speeds_mbps
+    known = speeds if asic(model.asic).has_headroom_terms else speeds & model.sonic.headroom_speeds_mbps
     for speed in known:
-        if use := port_use(model, platform, speed):
+        if use := best_port_use_of_speed(model, platform, speed):
             yield use
 
 
 def nic_link_options(model: Switch) -> list[NicLink]:
     """Return, for each NIC at its fastest speed that a model has, the split and the media with their reach."""
     rows: list[NicLink] = []
-    uses = {use.speed_mbps: use for platform in platforms_of_fabrics(model) for use in _port_uses(model, platform)}
+    uses = {
+        use.speed_mbps: use
+        for platform in platforms_fabrics_are_written_for(model)
+        for use in _port_uses(model, platform)
+    }
     for name in nics():
         common = sorted(uses.keys() & nic(name).lanes.keys())
         if common:

@@ -20,16 +20,16 @@ from nodrop.model.states import Unknown, UnknownFact, require_fact
 from nodrop.report.document_text import render_lines
 from nodrop.report.names import format_name_list
 from nodrop.routing import ControlPlane
-from nodrop.routing.filtering import Packets
-from nodrop.routing.hop_filters import FilterResult, filter_results
+from nodrop.routing.filtering import PacketSet
+from nodrop.routing.hop_filters import FilterResult, access_list_results_at_router
 from nodrop.routing.legs import RoutedInterface
-from nodrop.routing.paths import PathWalk, Stage
+from nodrop.routing.paths import PathWalk, RouterOnPath
 from nodrop.routing.prefixes import Address
 from nodrop.routing.roce_opcodes import format_opcodes
-from nodrop.routing.roce_packets import roce_packet
+from nodrop.routing.roce_packets import roce_packets_of_dscp
 from nodrop.units import show_bytes, show_speed
 
-Facts = dict[str, Any]
+FactsByKey = dict[str, Any]
 UNKNOWN_TEXT = "unknown"
 _MAX_LISTED_PAIRS = 20
 """How many pairs of ports that do not reach each other are listed."""
@@ -44,14 +44,14 @@ def _read_fact(read: Callable[[], _T]) -> _T | str:
         return UNKNOWN_TEXT
 
 
-def path_facts(plane: ControlPlane, walk: PathWalk, dscp: int, source: Address | None = None) -> Facts:
+def path_facts(plane: ControlPlane, walk: PathWalk, dscp: int, source: Address | None = None) -> FactsByKey:
     """Return the ways, and every switch on them, in values for JSON; access lists see a RoCE packet of the source."""
     name = [router.name for router in plane.routers]
     carried = {walk.stages[0].router: dscp} if walk.stages else {}
     stages = []
     for stage in walk.stages:
         own_dscp = carried.get(stage.router, dscp)
-        packet = roce_packet(plane.index.fabric, source, walk.to, own_dscp)
+        packet = roce_packets_of_dscp(plane.index.fabric, source, walk.to, own_dscp)
         stage_facts = _stage_facts(plane, stage, own_dscp, packet)
         stages.append(stage_facts)
         for hop in stage.route.hops if stage.route is not None else ():
@@ -60,7 +60,7 @@ def path_facts(plane: ControlPlane, walk: PathWalk, dscp: int, source: Address |
     refused = any(acl["action"] == "deny" for stage in stages for acl in stage["filters"])
     return {
         "paths": walk.paths,
-        "delivered": walk.delivered and not refused,
+        "delivered": walk.arrives_on_every_path and not refused,
         "traces": [
             {"switches": [name[router] for router in path.routers], "paths": path.paths, "outcome": path.outcome}
             for path in walk.ways
@@ -69,7 +69,7 @@ def path_facts(plane: ControlPlane, walk: PathWalk, dscp: int, source: Address |
     }
 
 
-def _stage_facts(plane: ControlPlane, stage: Stage, dscp: int, packet: Packets) -> Facts:
+def _stage_facts(plane: ControlPlane, stage: RouterOnPath, dscp: int, packet: PacketSet) -> FactsByKey:
     router = plane.routers[stage.router]
     ports = _Ports(plane, router.device.name)
     arriving = [interface for leg in stage.arrive for interface in ports.of(router.by_name.get(leg), leg)]
@@ -91,14 +91,14 @@ def _stage_facts(plane: ControlPlane, stage: Stage, dscp: int, packet: Packets) 
         "ingress": ingress,
         "egress": egress,
         "filters": [
-            _filter_facts(acl, packet)
-            for acl in filter_results(plane, stage, packet)
+            _acl_decision_facts(acl, packet)
+            for acl in access_list_results_at_router(plane, stage, packet)
             if acl.entry or acl.action != "permit"
         ],
     }
 
 
-def _filter_facts(acl: FilterResult, packet: Packets) -> Facts:
+def _acl_decision_facts(acl: FilterResult, packet: PacketSet) -> FactsByKey:
     """Return the decision of an access list, and the entry that decides; `unknown` if it may do either.
 
     The `opcodes` are those of RoCE that it is about, None where it is about all of the packets.
@@ -128,9 +128,9 @@ class _Ports:
                 yield interface
 
 
-def _group_ports_by_facts(ports: Sequence[Interface], read: Callable[[Interface], Facts]) -> list[Facts]:
+def _group_ports_by_facts(ports: Sequence[Interface], read: Callable[[Interface], FactsByKey]) -> list[FactsByKey]:
     """Return what ports do, once for those that do the same."""
-    rows: dict[str, tuple[list[str], Facts]] = {}
+    rows: dict[str, tuple[list[str], FactsByKey]] = {}
     for port in ports:
         port_facts = read(port)
         rows.setdefault(repr(port_facts), ([], port_facts))[0].append(port.name)
@@ -141,9 +141,9 @@ def _require_qos(port: Interface) -> QosProfile | None:
     return require_fact(port.qos, "interface.qos")
 
 
-def _ingress_facts(port: Interface, dscp: int) -> Facts:
+def _ingress_facts(port: Interface, dscp: int) -> FactsByKey:
     """Return the effect of a port on a packet that comes in: its class and group, and what keeps it from being lost."""
-    tc = _read_fact(lambda: tc_of_dscp(_require_qos(port), dscp) if _trusts_dscp(port) else UNKNOWN_TEXT)
+    tc = _read_fact(lambda: tc_of_dscp(_require_qos(port), dscp) if _classifies_by_dscp(port) else UNKNOWN_TEXT)
     if not isinstance(tc, int):
         return {
             "tc": UNKNOWN_TEXT,
@@ -162,7 +162,7 @@ def _ingress_facts(port: Interface, dscp: int) -> Facts:
     }
 
 
-def _trusts_dscp(port: Interface) -> bool:
+def _classifies_by_dscp(port: Interface) -> bool:
     """Whether a port uses the DSCP of a packet."""
     qos = _require_qos(port)
     return qos is None or require_fact(qos.trust, "interface.qos.trust") in ("dscp", "both", None)
@@ -178,7 +178,7 @@ def _xoff_bytes_of_group(qos: QosProfile | None, group: int | str) -> int | None
     return None if headroom is None else require_fact(headroom.xoff_bytes, "priority_group.buffer.headroom.xoff_bytes")
 
 
-def _egress_facts(port: Interface, tc: int | str) -> Facts:
+def _egress_facts(port: Interface, tc: int | str) -> FactsByKey:
     """Return the effect of a port on a packet that goes out: queue, share, marks, and how a stuck queue is freed."""
     number = tc if isinstance(tc, str) else _read_fact(lambda: queue_of_tc(_require_qos(port), tc))
     wire = {"speed_mbps": _value_or_unknown(port.speed_mbps), "mtu_bytes": _value_or_unknown(port.mtu_bytes)}
@@ -208,7 +208,7 @@ def _format_scheduler(qos: QosProfile | None, number: int) -> str | None:
     return scheduler.type if scheduler.weight is None else f"{scheduler.type} {scheduler.weight}"
 
 
-def _ecn_facts(qos: QosProfile | None, number: int) -> Facts | None:
+def _ecn_facts(qos: QosProfile | None, number: int) -> FactsByKey | None:
     found_queue = None if qos is None else find_queue(qos, number)
     wred = None if found_queue is None else require_fact(found_queue.wred, "queue.wred")
     if wred is None or "green" not in wred.ecn_colors:
@@ -243,7 +243,7 @@ def _dscp_after_rewrite(qos: QosProfile | None, tc: int | str) -> int | None:
     return None if table is None or isinstance(tc, str) else map_entry(table, tc)
 
 
-def format_path_page(shown: Facts) -> str:
+def format_path_page(shown: FactsByKey) -> str:
     """Return the page of `nodrop path`, every line ended."""
     lines = [shown["title"], ""]
     for path in shown["traces"]:
@@ -251,12 +251,12 @@ def format_path_page(shown: Facts) -> str:
         count = f"{path['paths']} path{'s' if path['paths'] != 1 else ''}"
         lines.append(f"  {' > '.join(path['switches'])}  ({count}){end}")
     lines += _format_port_pairs(shown["pairs"])
-    for depth, alike in _group_stages(shown["hops"]):
+    for depth, alike in _group_equal_stages(shown["hops"]):
         lines += ["", f"{depth + 1}  {format_name_list([stage['device'] for stage in alike])}", *_stage_lines(alike[0])]
     return render_lines(lines)
 
 
-def _format_port_pairs(pairs: Sequence[Facts]) -> Iterator[str]:
+def _format_port_pairs(pairs: Sequence[FactsByKey]) -> Iterator[str]:
     """Yield over how many paths pairs of ports reach each other, and each that does not."""
     if not pairs:
         return
@@ -271,16 +271,16 @@ def _format_port_pairs(pairs: Sequence[Facts]) -> Iterator[str]:
         yield f"  and {len(lost) - _MAX_LISTED_PAIRS} more"
 
 
-def _group_stages(stages: Sequence[Facts]) -> Iterator[tuple[int, list[Facts]]]:
+def _group_equal_stages(stages: Sequence[FactsByKey]) -> Iterator[tuple[int, list[FactsByKey]]]:
     """Yield switches at one place of the way that do the same."""
-    rows: dict[str, list[Facts]] = {}
+    rows: dict[str, list[FactsByKey]] = {}
     for stage in stages:
         words = repr((stage["depth"], _stage_lines(stage)))
         rows.setdefault(words, []).append(stage)
     yield from ((alike[0]["depth"], alike) for alike in rows.values())
 
 
-def _stage_lines(stage: Facts) -> list[str]:
+def _stage_lines(stage: FactsByKey) -> list[str]:
     lines = []
     for row in stage["ingress"]:
         lossless = {True: "lossless", False: "lossy"}.get(row["lossless"], "lossless or not is unknown")
@@ -292,7 +292,7 @@ def _stage_lines(stage: Facts) -> list[str]:
             f"   in   {format_name_list(row['ports'])}: DSCP {stage['dscp_in']}, traffic class {row['tc']}, "
             f"priority group {row['priority_group']}, {lossless}{pauses}{xoff}"
         )
-    lines += [f"   acl  {_format_filter_decision(acl)}" for acl in stage["filters"] if acl["stage"] == "ingress"]
+    lines += [f"   acl  {_format_acl_decision(acl)}" for acl in stage["filters"] if acl["stage"] == "ingress"]
     route = stage["route"]
     if route is None:
         lines.append("   no route")
@@ -301,13 +301,13 @@ def _stage_lines(stage: Facts) -> list[str]:
         hops = f", {count} next hop{'s' if count != 1 else ''}" if route["source"] == "bgp" else ""
         lines.append(f"   by   {route['prefix']}, {route['source']}{hops}")
     lines += [f"   out  {format_name_list(row['ports'])}: {_format_egress(row)}" for row in stage["egress"]]
-    lines += [f"   acl  {_format_filter_decision(acl)}" for acl in stage["filters"] if acl["stage"] == "egress"]
+    lines += [f"   acl  {_format_acl_decision(acl)}" for acl in stage["filters"] if acl["stage"] == "egress"]
     if stage["outcome"] not in (None, "delivered"):
         lines.append(f"   {stage['outcome']}")
     return lines
 
 
-def _format_filter_decision(acl: Facts) -> str:
+def _format_acl_decision(acl: FactsByKey) -> str:
     """Return the entry of an access list that decides, and its action."""
     entry = "no entry matches" if acl["entry"] is None else f"entry {acl['entry']}"
     does = {"permit": "permits", "deny": "drops", UNKNOWN_TEXT: "may drop"}[acl["action"]]
@@ -315,7 +315,7 @@ def _format_filter_decision(acl: Facts) -> str:
     return f"{acl['interface']}, {acl['stage']}: {acl['list']}, {entry}, {does}{part}"
 
 
-def _format_egress(row: Facts) -> str:
+def _format_egress(row: FactsByKey) -> str:
     words = [f"queue {row['queue']}"]
     if row["scheduler"] not in (None, UNKNOWN_TEXT):
         words.append(str(row["scheduler"]))

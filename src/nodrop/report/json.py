@@ -21,22 +21,22 @@ from nodrop.model.change import Change
 from nodrop.model.reading import Assumption, Note
 from nodrop.model.states import Unknown
 from nodrop.report.escape import escape_json_text, escape_lone_surrogates
-from nodrop.results.outcome import Outcome, count_outcome, rule_statistics
+from nodrop.results.outcome import FabricOutcome, count_outcome, rule_statistics
 
 FORMAT_VERSION = 2
 _ORJSON_OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
 _MAX_JSON_INTEGER = 2**63 - 1
 
 
-def render(outcome: Outcome) -> bytes:
+def render(outcome: FabricOutcome) -> bytes:
     """Write an outcome as JSON in UTF-8, every finding on its own, two columns a level, with a line feed at the end."""
     document = {
         "version": FORMAT_VERSION,
-        "findings": [finding_record(finding) for finding in outcome.every],
+        "findings": [finding_record(finding) for finding in outcome.findings_with_hidden],
         "unknown": [_unknown_verdict_document(verdict) for verdict in outcome.unknown],
         "notes": [note_record(note) for note in outcome.notes],
         "problems": [problem_record(problem) for problem in outcome.problems],
-        "files": _file_records(outcome),
+        "files": _read_and_unread_files(outcome),
         "assumed": [_assumption_document(assumption) for assumption in outcome.assumed],
         "statistics": None
         if outcome.work is None
@@ -48,7 +48,7 @@ def render(outcome: Outcome) -> bytes:
     return encode_json_document(document)
 
 
-def _file_records(outcome: Outcome) -> dict[str, Any] | None:
+def _read_and_unread_files(outcome: FabricOutcome) -> dict[str, Any] | None:
     """Return which files were read, ignored and not read, the latter two with the reason; None where none are listed.
 
     A file with a problem was not read.
@@ -166,15 +166,15 @@ def change_record(change: Change) -> dict[str, object]:
 
 def _unknown_verdict_document(verdict: UnknownVerdict) -> dict[str, object]:
     """Return a verdict; each unknown line has its place in a note."""
-    return _record_fields(verdict, without=("places",))
+    return _fields_without(verdict, without=("places",))
 
 
 def note_record(note: Note) -> dict[str, object]:
     """Return a note."""
-    return _record_fields(note, without=("about", "text"))
+    return _fields_without(note, without=("about", "text"))
 
 
-def _record_fields(record: UnknownVerdict | Note, *, without: Sequence[str]) -> dict[str, object]:
+def _fields_without(record: UnknownVerdict | Note, *, without: Sequence[str]) -> dict[str, object]:
     return {name: value for name, value in dataclasses.asdict(record).items() if name not in without}
 
 

@@ -14,15 +14,15 @@ from nodrop.errors import Problem
 from nodrop.model import subject
 from nodrop.model.subject import natural_sort_key
 from nodrop.report.escape import escape_lone_surrogates, escape_terminal
-from nodrop.results.outcome import Outcome, fix_location, format_problem
+from nodrop.results.outcome import FabricOutcome, fix_location, format_problem_without_place
 
 _FABRIC_SUITE_NAME = "the fabric"
 
 
-def render(outcome: Outcome) -> bytes:
+def render(outcome: FabricOutcome) -> bytes:
     """Write an outcome as XML in UTF-8."""
     suites: defaultdict[tuple[str, str], list[Finding]] = defaultdict(list)
-    for finding in outcome.every:
+    for finding in outcome.findings_with_hidden:
         suites[finding.within, finding.device or _FABRIC_SUITE_NAME].append(finding)
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']
     new_suites = [
@@ -30,7 +30,7 @@ def render(outcome: Outcome) -> bytes:
         for key in sorted(suites, key=lambda key: tuple(map(natural_sort_key, key)))
     ]
     new_suites += [_problems_suite(outcome.problems)] if outcome.problems else []
-    new_suites += [] if new_suites else [_clean_suite(outcome)]
+    new_suites += [] if new_suites else [_suite_without_findings(outcome)]
     lines += [
         f"<testsuites {format_xml_attributes(name='nodrop', **_sum_counts(new_suites))}>",
         *(line for suite in new_suites for line in suite[1]),
@@ -60,7 +60,7 @@ def _findings_suite(name: str, findings: list[Finding]) -> _CountsAndLines:
         cases += _hidden_findings_case(name, f"{rule} (suppressed)" if rule in by_rule else rule, found_findings)
     failed = sum(any(hit.severity != "note" for hit in hits) for hits in by_rule.values())
     counts = {"tests": len(by_rule) + len(hidden), "failures": failed, "errors": 0, "skipped": len(hidden)}
-    return _build_suite(name, counts, cases)
+    return _counts_and_suite_lines(name, counts, cases)
 
 
 def _hidden_findings_case(suite: str, name: str, findings: list[Finding]) -> list[str]:
@@ -102,21 +102,21 @@ def _problems_suite(problems: Iterable[Problem]) -> _CountsAndLines:
         for problem in problems
         for line in (
             f"    <testcase {format_xml_attributes(classname='input', name=problem.path, file=problem.path)}>",
-            f"      <error {format_xml_attributes(type='problem', message=format_problem(problem))}/>",
+            f"      <error {format_xml_attributes(type='problem', message=format_problem_without_place(problem))}/>",
             "    </testcase>",
         )
     ]
     count = len(rows) // 3
-    return _build_suite("input", {"tests": count, "failures": 0, "errors": count, "skipped": 0}, rows)
+    return _counts_and_suite_lines("input", {"tests": count, "failures": 0, "errors": count, "skipped": 0}, rows)
 
 
-def _clean_suite(outcome: Outcome) -> _CountsAndLines:
+def _suite_without_findings(outcome: FabricOutcome) -> _CountsAndLines:
     name = f"{outcome.devices} devices, {outcome.interfaces} interfaces, {outcome.rules} rules"
     case = f"    <testcase {format_xml_attributes(classname='nodrop', name=name)}/>"
-    return _build_suite("nodrop", {"tests": 1, "failures": 0, "errors": 0, "skipped": 0}, [case])
+    return _counts_and_suite_lines("nodrop", {"tests": 1, "failures": 0, "errors": 0, "skipped": 0}, [case])
 
 
-def _build_suite(name: str, counts: dict[str, int], cases: list[str]) -> _CountsAndLines:
+def _counts_and_suite_lines(name: str, counts: dict[str, int], cases: list[str]) -> _CountsAndLines:
     return counts, [f"  <testsuite {format_xml_attributes(name=name, **counts)}>", *cases, "  </testsuite>"]
 
 

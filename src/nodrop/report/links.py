@@ -6,14 +6,14 @@ from socket import gethostname
 from urllib.parse import quote
 
 from nodrop.engine.rule import Rule
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 from nodrop.resources import resource_folder
 
-_MAX_ADDRESS_CHARACTERS = 2000
+_MAX_LINK_URL_CHARACTERS = 2000
 """Terminals cut links short, from 2083 bytes on (VTE, iTerm2); what is longer is not linked."""
 
 
-class RulePages:
+class RulePageUrls:
     """The pages of the shipped rules, where the site's nodrop.yaml states their address; a site's own rules have none.
 
     `address` has `{rule}` where the name of the rule goes.
@@ -21,7 +21,7 @@ class RulePages:
 
     def __init__(self, address: str | None = None) -> None:
         self._address = address
-        self._names = frozenset(rule.name for rule in shipped()) if address is not None else frozenset()
+        self._names = frozenset(rule.name for rule in shipped_rules()) if address is not None else frozenset()
 
     def find_address(self, name: str) -> str | None:
         """Return the address of a rule's page; None without one."""
@@ -31,9 +31,9 @@ class RulePages:
 class TerminalLinks:
     """Link targets for the names of rules and places: published pages, else files of this machine, where they exist."""
 
-    def __init__(self, rules: Iterable[Rule], pages: RulePages | None = None) -> None:
+    def __init__(self, rules: Iterable[Rule], pages: RulePageUrls | None = None) -> None:
         self._paths = {rule.name: rule.path for rule in rules}
-        self._pages = pages or RulePages()
+        self._pages = pages or RulePageUrls()
         self._files: dict[str, bool] = {}
 
     def rule(self, name: str) -> str | None:
@@ -71,4 +71,4 @@ def _file_uri(file: str) -> str | None:
     """Return a file as an address: all but letters, digits and `/._-~` percent-encoded, so it can end no sequence."""
     path = quote(str(Path(file).absolute()).encode("utf-8", "surrogateescape"), safe="/")
     address = f"file://{quote(gethostname(), safe='')}{path}"
-    return address if len(address) <= _MAX_ADDRESS_CHARACTERS else None
+    return address if len(address) <= _MAX_LINK_URL_CHARACTERS else None

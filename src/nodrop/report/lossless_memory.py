@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence, Set
 from typing import Any, NamedTuple
 
-from nodrop.engine.vocabulary.admission import pause_threshold_bytes, shared_bytes
+from nodrop.engine.vocabulary.admission import most_shareable_bytes, queue_bytes_when_senders_pause
 from nodrop.model import effects
 from nodrop.model.buffers import BufferProfile, Headroom
 from nodrop.model.fabric import Device, Fabric
@@ -13,10 +13,10 @@ from nodrop.model.states import UnknownFact, known_rows
 from nodrop.report.document import Table
 from nodrop.units import show_bytes
 
-Facts = dict[str, Any]
+FactsByKey = dict[str, Any]
 
 
-class _Group(NamedTuple):
+class _LosslessPriorityGroup(NamedTuple):
     """A lossless priority group of a port."""
 
     port: str
@@ -25,7 +25,7 @@ class _Group(NamedTuple):
     headroom: Headroom
 
 
-def lossless_memory_costs(fabric: Fabric, alone: Fabric) -> Iterator[Facts]:
+def memory_of_further_lossless_classes(fabric: Fabric, alone: Fabric) -> Iterator[FactsByKey]:
     """Yield, per kind of switch, the memory that all lossless classes but the first take; its worst switch counts.
 
     `alone` is the same fabric with the first lossless class only. Sizes are in bytes. The shared rest and the depth of
@@ -45,7 +45,7 @@ def lossless_memory_costs(fabric: Fabric, alone: Fabric) -> Iterator[Facts]:
     )
     further = sorted(lossless.keys() - {first_tc})
     before = {device.name: device for device in alone.devices}
-    kinds: dict[tuple[object, ...], dict[str, list[_Group]]] = defaultdict(dict)
+    kinds: dict[tuple[object, ...], dict[str, list[_LosslessPriorityGroup]]] = defaultdict(dict)
     devices = {device.name: device for device in fabric.devices}
     for device in fabric.devices:
         kinds[device.role, device.platform, device.model][device.name] = list(_lossless_groups(device, set(further)))
@@ -59,7 +59,7 @@ def lossless_memory_costs(fabric: Fabric, alone: Fabric) -> Iterator[Facts]:
         if not ports:
             continue
 
-        def both(size: Callable[[Device, int], int | None], device: Device = device) -> Facts:
+        def both(size: Callable[[Device, int], int | None], device: Device = device) -> FactsByKey:
             return {"all_classes": size(device, first_tc), "first_class": size(before[device.name], first_tc)}
 
         yield {
@@ -74,7 +74,7 @@ def lossless_memory_costs(fabric: Fabric, alone: Fabric) -> Iterator[Facts]:
             "xoff": _sum_known_sizes(group.headroom.xoff_bytes for group in _lossless_groups(device, lossless.keys())),
             "headroom_pool": both(_headroom_pool_bytes),
             "shareable": both(_shareable_pool_bytes),
-            "pause_threshold": both(_first_pause_depth_bytes),
+            "pause_threshold": both(_least_pause_depth_bytes),
         }
 
 
@@ -82,7 +82,7 @@ def _sum_known_sizes(sizes: Any) -> int:
     return sum(size for size in sizes if isinstance(size, int))
 
 
-def _lossless_groups(device: Device, indexes: Set[int]) -> Iterator[_Group]:
+def _lossless_groups(device: Device, indexes: Set[int]) -> Iterator[_LosslessPriorityGroup]:
     """Yield the lossless priority groups of some numbers, of ports that are up."""
     for port in device.interfaces:
         if port.enabled is not True or not isinstance(port.qos, QosProfile):
@@ -90,7 +90,7 @@ def _lossless_groups(device: Device, indexes: Set[int]) -> Iterator[_Group]:
         for group in known_rows(port.qos.priority_groups):
             buffer = group.buffer
             if group.index in indexes and isinstance(buffer, BufferProfile) and isinstance(buffer.headroom, Headroom):
-                yield _Group(port.name, port.qos, buffer, buffer.headroom)
+                yield _LosslessPriorityGroup(port.name, port.qos, buffer, buffer.headroom)
 
 
 def _headroom_pool_bytes(device: Device, _: int) -> int:
@@ -102,19 +102,21 @@ def _shareable_pool_bytes(device: Device, tc: int) -> int | None:
     """Return the shared bytes of a class's pool, without headroom; None where they are not known."""
     group = next(_lossless_groups(device, {tc}), None)
     try:
-        return group and shared_bytes(device.model, device.buffer_model, device.buffer_pools, group.buffer.pool)
+        return group and most_shareable_bytes(device.model, device.buffer_model, device.buffer_pools, group.buffer.pool)
     except UnknownFact:
         return None
 
 
-def _first_pause_depth_bytes(device: Device, tc: int) -> int | None:
+def _least_pause_depth_bytes(device: Device, tc: int) -> int | None:
     """Return the queue depth at which the senders of a class are paused, at the port that pauses first."""
     profiles = dict.fromkeys(group.qos for group in _lossless_groups(device, {tc}))
     depths = []
     try:
         for qos in profiles:
             queue = effects.queue_of_tc(qos, tc)
-            depths.append(pause_threshold_bytes(device.model, device.buffer_model, device.buffer_pools, qos, queue))
+            depths.append(
+                queue_bytes_when_senders_pause(device.model, device.buffer_model, device.buffer_pools, qos, queue)
+            )
     except UnknownFact:
         return None
     return min((round(depth) for depth in depths if depth is not None), default=None)
@@ -123,7 +125,7 @@ def _first_pause_depth_bytes(device: Device, tc: int) -> int | None:
 _TABLE_HEADS = ("at", "model", "of a port", "of a switch", "pool for headroom", "left to share")
 
 
-def tabulate_memory(fact_rows: Sequence[Facts]) -> Iterator[Table]:
+def tabulate_memory(fact_rows: Sequence[FactsByKey]) -> Iterator[Table]:
     """Yield the memory that further lossless classes take as a table; nothing where there are none."""
     if not fact_rows:
         return
@@ -135,8 +137,8 @@ def tabulate_memory(fact_rows: Sequence[Facts]) -> Iterator[Table]:
             _format_size_range(row["port"]),
             f"{show_bytes(row['switch'])} for {row['ports']} ports",
             _format_headroom_pool(row),
-            _format_change(row["shareable"]),
-            _format_change(row["pause_threshold"]),
+            _format_all_and_first_class(row["shareable"]),
+            _format_all_and_first_class(row["pause_threshold"]),
         )
         for row in fact_rows
     )
@@ -153,18 +155,18 @@ def tabulate_memory(fact_rows: Sequence[Facts]) -> Iterator[Table]:
     )
 
 
-def _format_size_range(sizes: Facts) -> str:
+def _format_size_range(sizes: FactsByKey) -> str:
     low, high = show_bytes(sizes["low"]), show_bytes(sizes["high"])
     return low if low == high else f"{low} to {high}"
 
 
-def _format_headroom_pool(fact_row: Facts) -> str:
+def _format_headroom_pool(fact_row: FactsByKey) -> str:
     if not fact_row["headroom_pool"]["all_classes"]:
         return "none"
-    return f"{_format_change(fact_row['headroom_pool'])}, demand {show_bytes(fact_row['xoff'])}"
+    return f"{_format_all_and_first_class(fact_row['headroom_pool'])}, demand {show_bytes(fact_row['xoff'])}"
 
 
-def _format_change(sizes: Facts) -> str:
+def _format_all_and_first_class(sizes: FactsByKey) -> str:
     size, alone = (
         None if count is None else show_bytes(count) for count in (sizes["all_classes"], sizes["first_class"])
     )

@@ -19,23 +19,23 @@ from itertools import repeat
 from typing import NamedTuple
 
 from nodrop.engine.finding import Finding
-from nodrop.model.subject import FABRIC_HEAD, Subject, cable_ends, natural_sort_key
+from nodrop.model.subject import FABRIC_HEAD, Subject, ends_of_cable_key, natural_sort_key
 from nodrop.report.escape import escape_terminal
 
 _UNQUOTED_NAME_PATTERN = re.compile(r"[\w./@%+~:-]+")
 _NAME_IN_TEXT_PATTERN = re.compile(r"[\w-]+(?:\.[\w-]+)*")
 _NUMBER_PATTERN = re.compile(r"([0-9]{1,9})")
 _SINGULAR_BY_QUEUE_FIELD = {"queues": "queue", "priority_groups": "priority group"}
-_LABEL_BY_FABRIC_FIELD = {"links": "link", "classes": "class"}
+_SINGULAR_BY_FABRIC_FIELD = {"links": "link", "classes": "class"}
 _MAX_LISTED_NAMES = 8
 
 
-def format_name(text: str) -> str:
+def escape_or_quote_name(text: str) -> str:
     """One part of a subject as a list may hold it."""
     return text if _UNQUOTED_NAME_PATTERN.fullmatch(text) else '"' + escape_terminal(text).replace('"', '\\"') + '"'
 
 
-def finding_headline(finding: Finding) -> str:
+def finding_message_with_device(finding: Finding) -> str:
     """Return the message of a finding, after its device (`leaf1: …`) unless the message names that.
 
     For reports that show a message without its subject.
@@ -43,7 +43,7 @@ def finding_headline(finding: Finding) -> str:
     device = finding.device
     if not device or device in _NAME_IN_TEXT_PATTERN.findall(finding.message):
         return finding.message
-    return f"{format_name(device)}: {finding.message}"
+    return f"{escape_or_quote_name(device)}: {finding.message}"
 
 
 def subject_label(subject: Subject, device_name: str | None = None) -> str:
@@ -55,20 +55,20 @@ def subject_label(subject: Subject, device_name: str | None = None) -> str:
         case (root, "links", ends) if (
             root == FABRIC_HEAD and device_name and (port := _link_port_on_device(ends, device_name))
         ):
-            return format_name(port)
+            return escape_or_quote_name(port)
         case (only,):
-            return "the fabric" if only == FABRIC_HEAD else format_name(only)
+            return "the fabric" if only == FABRIC_HEAD else escape_or_quote_name(only)
         case (_, port, "qos", ("queues" | "priority_groups") as queues, index):
-            return f"{format_name(port)} {_SINGULAR_BY_QUEUE_FIELD[queues]} {format_name(index)}"
+            return f"{escape_or_quote_name(port)} {_SINGULAR_BY_QUEUE_FIELD[queues]} {escape_or_quote_name(index)}"
         case (_, area, _, *_) if area.startswith("@") or subject[0] == FABRIC_HEAD:
-            return "/".join(map(format_name, subject[2:]))
+            return "/".join(map(escape_or_quote_name, subject[2:]))
         case _:
-            return "/".join(map(format_name, subject[1:]))
+            return "/".join(map(escape_or_quote_name, subject[1:]))
 
 
 def _link_port_on_device(ends: str, device: str) -> str:
     """Return the port of a link on a device; empty where it has none there, or both ends."""
-    ports = [end.port for end in cable_ends(ends) if end.node == device]
+    ports = [end.port for end in ends_of_cable_key(ends) if end.node == device]
     return ports[0] if len(ports) == 1 else ""
 
 
@@ -78,7 +78,7 @@ def subject_kind(subject: Subject) -> str:
         case (only,):
             return "fabric" if only == FABRIC_HEAD else "device"
         case (root, area, *_) if root == FABRIC_HEAD:
-            return _LABEL_BY_FABRIC_FIELD.get(area, "part")
+            return _SINGULAR_BY_FABRIC_FIELD.get(area, "part")
         case (_, area, *_) if area.startswith("@"):
             return area[1:].replace("_", " ").removesuffix("s") or "part"
         case (_, _):
@@ -121,22 +121,22 @@ class NameRun(NamedTuple):
 
 def collapse_names(part_names: Iterable[str]) -> list[NameRun]:
     """Collapse names into entries by the rules at the top of this module; each name counts once."""
-    shapes: dict[tuple[str, ...], list[tuple[_Run, ...]]] = {}
+    shapes: dict[tuple[str, ...], list[tuple[_NumberRun, ...]]] = {}
     for each in dict.fromkeys(part_names):
         pieces = _NUMBER_PATTERN.split(each) if ":" not in each and not each.startswith('"') else [each]
-        numbers = tuple(_Run(text, text, 1) for text in pieces[1::2])
+        numbers = tuple(_NumberRun(text, text, 1) for text in pieces[1::2])
         shapes.setdefault(tuple(pieces[::2]), []).append(numbers)
-    entries = [_build_entry(shape, row) for shape, rows in shapes.items() for row in _merge_rows_into_runs(rows)]
+    entries = [_name_run_of_row(shape, row) for shape, rows in shapes.items() for row in _merge_rows_into_runs(rows)]
     return sorted(entries, key=lambda entry: (natural_sort_key(entry.first), entry.text))
 
 
-class _Run(NamedTuple):
+class _NumberRun(NamedTuple):
     text: str
     first: str
     numbers: int
 
 
-def _build_entry(shape: tuple[str, ...], row: tuple[_Run, ...]) -> NameRun:
+def _name_run_of_row(shape: tuple[str, ...], row: tuple[_NumberRun, ...]) -> NameRun:
     names = 1
     for run in row:
         names *= run.numbers
@@ -151,29 +151,35 @@ def _interleave_numbers(shape: tuple[str, ...], numbers: Sequence[str]) -> str:
     return "".join(word + number for word, number in zip(shape, [*numbers, ""], strict=True))
 
 
-def _merge_rows_into_runs(rows: list[tuple[_Run, ...]]) -> list[tuple[_Run, ...]]:
+def _merge_rows_into_runs(rows: list[tuple[_NumberRun, ...]]) -> list[tuple[_NumberRun, ...]]:
     """Rows of equal length, with runs made in the last column first; rows that differ elsewhere are never joined."""
     for column in reversed(range(len(rows[0]))):
-        alike: dict[tuple[tuple[_Run, ...], tuple[_Run, ...]], list[str]] = {}
+        alike: dict[tuple[tuple[_NumberRun, ...], tuple[_NumberRun, ...]], list[str]] = {}
         for row in rows:
             alike.setdefault((row[:column], row[column + 1 :]), []).append(row[column].text)
-        rows = [(*before, run, *after) for (before, after), texts in alike.items() for run in _find_runs(texts)]
+        rows = [
+            (*before, run, *after)
+            for (before, after), texts in alike.items()
+            for run in _split_numbers_into_runs(texts)
+        ]
     return rows
 
 
-def _find_runs(texts: list[str]) -> list[_Run]:
+def _split_numbers_into_runs(texts: list[str]) -> list[_NumberRun]:
     texts = sorted(texts, key=lambda text: (int(text), text))
     runs, start = [], 0
     while start < len(texts):
-        end, step = _measure_run(texts, start)
+        end, step = _end_and_step_of_run(texts, start)
         first_text, last = texts[start], texts[end - 1]
         stride = "" if step == 1 else f" by {step}"
-        runs.append(_Run(first_text if end == start + 1 else f"[{first_text}-{last}{stride}]", first_text, end - start))
+        runs.append(
+            _NumberRun(first_text if end == start + 1 else f"[{first_text}-{last}{stride}]", first_text, end - start)
+        )
         start = end
     return runs
 
 
-def _measure_run(texts: list[str], start: int) -> tuple[int, int]:
+def _end_and_step_of_run(texts: list[str], start: int) -> tuple[int, int]:
     """Where the run that begins at `start` ends, exclusive, and its step; a number alone where there is no run."""
     if start + 1 == len(texts):
         return start + 1, 1

@@ -8,20 +8,20 @@ from nodrop.errors import InputProblems
 from nodrop.locate import LocatedPart, place_of
 from nodrop.model import subject
 from nodrop.model.edit import get_value
-from nodrop.model.reading import Decision, Reading
+from nodrop.model.reading import IntentDecision, Reading
 from nodrop.model.states import Unknown
 from nodrop.model.subject import FABRIC_HEAD, Subject
 from nodrop.report.explained import is_computed_by_switch
 
-_FIELD_BY_OWNER_KEY = {"cables": "links"}
+_FIELD_BY_FABRIC_YAML_KEY = {"cables": "links"}
 """What a key that an owner states is called in the fabric."""
 
 DescribeKeySource = Callable[[str], str]
 """Says who stated a key of the fabric (`mode`, `classes`, …) and where; nothing where nobody did."""
 
-_KEY_BY_ASSUMED_FACT = {"mode": "mode", "RDMA": "classes"}
+_FABRIC_YAML_KEY_BY_ASSUMED_FACT = {"mode": "mode", "RDMA": "classes"}
 """The key under which one would state what was assumed."""
-_OWNER_KEY_BY_FIELD = {"links": "cables", "devices": "roles"}
+_FABRIC_YAML_KEY_BY_FIELD = {"links": "cables", "devices": "roles"}
 
 
 def explain_value_origins(
@@ -39,22 +39,22 @@ def explain_value_origins(
         if reason := reading.derived.get(subject_path[:length]):
             yield f"derived: {reason}"
             break
-    if is_computed_by_switch(reading, subject_path, _find_value(reading, subject_path)):
+    if is_computed_by_switch(reading, subject_path, _value_or_none(reading, subject_path)):
         yield "derived: computed by the switch and by nodrop; no file states it"
     if reading.decided is not None:
         yield "a default of the design: no key of the intent states it"
     elif subject_path[0] == FABRIC_HEAD:
         key = subject_path[1] if len(subject_path) > 1 else ""
-        yield from explain_fabric_key_origins(reading, _OWNER_KEY_BY_FIELD.get(key, key), stated_by)
+        yield from explain_fabric_key_origins(reading, _FABRIC_YAML_KEY_BY_FIELD.get(key, key), stated_by)
     else:
         yield from _describe_file_origin(reading, subject_path, value)
 
 
-def _format_decision(decision: Decision) -> str:
+def _format_decision(decision: IntentDecision) -> str:
     return f"{decision.message} ({decision.file}:{decision.span.line}:{decision.span.column})"
 
 
-def _find_value(reading: Reading, subject_path: Subject) -> object:
+def _value_or_none(reading: Reading, subject_path: Subject) -> object:
     try:
         return get_value(reading.fabric, subject_path)
     except ValueError:
@@ -63,14 +63,16 @@ def _find_value(reading: Reading, subject_path: Subject) -> object:
 
 def explain_fabric_key_origins(reading: Reading, key: str, stated_by: DescribeKeySource) -> Iterator[str]:
     """Yield the origin of a key of the fabric (`mode`, `classes`, …): the assumption, who stated it, or nobody."""
-    assumed = [candidate for candidate in reading.assumed if _KEY_BY_ASSUMED_FACT.get(candidate.fact) == key]
+    assumed = [
+        candidate for candidate in reading.assumed if _FABRIC_YAML_KEY_BY_ASSUMED_FACT.get(candidate.fact) == key
+    ]
     for assumption in assumed:
         yield f"assumed: {assumption.fact} is {assumption.value}, because: {assumption.reason}"
     if assumed:
         return
     if reading.decided is not None:
         decision = (
-            reading.decided((FABRIC_HEAD, _FIELD_BY_OWNER_KEY.get(key, key)))
+            reading.decided((FABRIC_HEAD, _FIELD_BY_FABRIC_YAML_KEY.get(key, key)))
             if key not in ("roles", "models")
             else None
         )

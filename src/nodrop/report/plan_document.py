@@ -8,18 +8,18 @@ from nodrop.plan.fact_groups import fact_shape_key
 from nodrop.plan.model import (
     CHANGE_RISKS,
     DEVICE_CHANGE_KINDS,
+    ChangedFactGroup,
     ChangeRisk,
     DeviceChangeKind,
     Effect,
-    FactGroup,
     OutsideChange,
     Plan,
     worst_risk,
 )
-from nodrop.plan.order import group_stages
+from nodrop.plan.order import group_consecutive_stages
 from nodrop.report.document import ChangeRow, ChangeTable, Document, Item, Node, Section, Tone, Verdict, list_lines
-from nodrop.report.names import format_count, format_name, format_name_list
-from nodrop.report.plan_words import PLAN_WORDING, Wording, format_fact_lines, format_path
+from nodrop.report.names import escape_or_quote_name, format_count, format_name_list
+from nodrop.report.plan_words import PLAN_WORDING, Wording, format_fact_lines, format_part_path
 from nodrop.report.rollout_page import explain_unusual_order, format_rollout_hazards
 from nodrop.results.rulings import ROLLOUT_HAZARD
 
@@ -124,16 +124,16 @@ def list_rollout_hazards(plan: Plan, title: str, remedy: str = "") -> Section:
     return Section(title=title, items=tuple(items))
 
 
-def _list_rows(fact_groups: Iterable[FactGroup], wording: Wording, *, folded: bool) -> Iterator[ChangeRow]:
+def _list_rows(fact_groups: Iterable[ChangedFactGroup], wording: Wording, *, folded: bool) -> Iterator[ChangeRow]:
     """Yield facts by place; `folded`, of those that differ only in names and addresses the first is shown."""
-    alike: dict[object, list[FactGroup]] = {}
+    alike: dict[object, list[ChangedFactGroup]] = {}
     for number, fact_group in enumerate(fact_groups):
         key: object = (bool(fact_group.ports), tuple((fact_shape_key(fact), fact.effect) for fact in fact_group.facts))
         alike.setdefault(key if folded and fact_group.devices else number, []).append(fact_group)
     return (_build_row(places, wording) for places in alike.values())
 
 
-def _build_row(places: Sequence[FactGroup], wording: Wording) -> ChangeRow:
+def _build_row(places: Sequence[ChangedFactGroup], wording: Wording) -> ChangeRow:
     """Return the facts of the first place, and the other places, where the same facts may change to other values."""
     facts = places[0].facts
     where = [_format_place(group) for group in places if group.facts == facts]
@@ -159,24 +159,26 @@ def _build_row(places: Sequence[FactGroup], wording: Wording) -> ChangeRow:
     )
 
 
-def _format_other_places(alike: Sequence[FactGroup]) -> str:
+def _format_other_places(alike: Sequence[ChangedFactGroup]) -> str:
     """Return where else the same facts change, each to different values; nothing if there is no such place."""
     if not alike:
         return ""
-    devices = format_name_list(format_name(device) for fact_group in alike for device in fact_group.devices)
+    devices = format_name_list(escape_or_quote_name(device) for fact_group in alike for device in fact_group.devices)
     ports = sum(len(fact_group.ports) * len(fact_group.devices) for fact_group in alike)
     counted = f"{format_count(ports, 'port')} of " if ports else ""
     return f"likewise, with other values: {counted}{devices}"
 
 
-def format_fact_place(fact_group: FactGroup) -> str:
+def format_fact_place(fact_group: ChangedFactGroup) -> str:
     """Return where facts are: `leaf[1-4]: Ethernet[0-24 by 8]`, or the fabric."""
     return _format_place(fact_group)[0]
 
 
-def _format_place(fact_group: FactGroup) -> tuple[str, str]:
+def _format_place(fact_group: ChangedFactGroup) -> tuple[str, str]:
     """Return where facts are, in full, and with the number of ports where their names are long."""
-    devices, ports = (format_name_list(map(format_name, names)) for names in (fact_group.devices, fact_group.ports))
+    devices, ports = (
+        format_name_list(map(escape_or_quote_name, names)) for names in (fact_group.devices, fact_group.ports)
+    )
     place = f"{devices}: {ports}" if ports else devices or "the fabric"
     if len(ports) <= _MAX_PORTS_CHARACTERS:
         return place, place
@@ -209,8 +211,8 @@ def format_other_file_changes(plan: Plan, verbs: Mapping[str, str] = _KEY_CHANGE
         key_text = "; ".join(_format_outside_keys(table, verbs))
         names_by_change.setdefault((table.devices, kind, key_text, table.effect), []).extend(tail)
     for (devices, kind, key_text, effect), names in names_by_change.items():
-        where = " ".join((*kind, format_name_list(map(format_name, names)))).strip()
-        yield f"{format_name_list(map(format_name, devices))}: {where}: {key_text}", effect
+        where = " ".join((*kind, format_name_list(map(escape_or_quote_name, names)))).strip()
+        yield f"{format_name_list(map(escape_or_quote_name, devices))}: {where}: {key_text}", effect
 
 
 def _format_outside_keys(outside_table: OutsideChange, verbs: Mapping[str, str]) -> Iterator[str]:
@@ -225,7 +227,10 @@ def _format_outside_keys(outside_table: OutsideChange, verbs: Mapping[str, str])
 def combined_effects(plan: Plan) -> Iterator[tuple[str, Effect]]:
     """Yield the switches where all changes together have a worse effect than each alone, and that effect."""
     for joint_change in plan.combined_impact:
-        yield f"{format_name_list(map(format_name, joint_change.devices))}: all changes together", joint_change.effect
+        yield (
+            f"{format_name_list(map(escape_or_quote_name, joint_change.devices))}: all changes together",
+            joint_change.effect,
+        )
 
 
 def device_change_lines(
@@ -244,7 +249,7 @@ def device_change_lines(
             was = f"{device_change.old.platform} before, " if kind == "replaced" and device_change.old else ""
             by_make.setdefault(f"({model}{was}{release_text})", []).append(device_change.name)
         for make, names in by_make.items():
-            yield kind, f"{format_name_list(map(format_name, names))} {verbs[kind]} {make}"
+            yield kind, f"{format_name_list(map(escape_or_quote_name, names))} {verbs[kind]} {make}"
 
 
 def format_not_compared(plan: Plan, missing_side_texts: tuple[str, str] = _MISSING_SIDE_TEXTS) -> Iterator[str]:
@@ -254,9 +259,9 @@ def format_not_compared(plan: Plan, missing_side_texts: tuple[str, str] = _MISSI
         for fact in fact_group.facts:
             entry = fact.entries[0]
             side = missing_side_texts[not isinstance(entry.old, Unknown)]
-            silent.setdefault((side, format_path(entry.path)), set()).update(fact_group.devices)
+            silent.setdefault((side, format_part_path(entry.path)), set()).update(fact_group.devices)
     for (side, path_text), names in sorted(silent.items()):
-        where = f" of {format_name_list(map(format_name, names))}" if names else ""
+        where = f" of {format_name_list(map(escape_or_quote_name, names))}" if names else ""
         yield f"{path_text}{where}: {side}"
 
 
@@ -281,7 +286,9 @@ def summarize_plan(plan: Plan) -> str:
 def summarize_plan_impact(plan: Plan) -> str:
     """Return the worst effect, the switches that it hits, and those that leave something to a person."""
     hit = [device for device, risk in plan.effects.items() if risk == plan.risk]
-    return f"{RISK_LABELS[plan.risk]} ({format_name_list(map(format_name, hit))}){_format_manual_devices(plan)}"
+    return (
+        f"{RISK_LABELS[plan.risk]} ({format_name_list(map(escape_or_quote_name, hit))}){_format_manual_devices(plan)}"
+    )
 
 
 def _format_manual_devices(plan: Plan) -> str:
@@ -292,13 +299,16 @@ def _format_manual_devices(plan: Plan) -> str:
         if fact.effect.method == "by hand"
         for device in one.devices
     }
-    return f"; by hand, in part: {format_name_list(map(format_name, sorted(hands)))}" if hands else ""
+    return f"; by hand, in part: {format_name_list(map(escape_or_quote_name, sorted(hands)))}" if hands else ""
 
 
 def rollout_order_rows(plan: Plan) -> list[tuple[int, str, str]]:
     """Return the order of the rollout: a number, switches, and why; runs of single switches as one row."""
     rows: list[tuple[int, str, str]] = []
-    for number, stages in enumerate(group_stages(plan.order), 1):
-        names, why = format_name_list(format_name(device) for stage in stages for device in stage.own), stages[0].why
+    for number, stages in enumerate(group_consecutive_stages(plan.order), 1):
+        names, why = (
+            format_name_list(escape_or_quote_name(device) for stage in stages for device in stage.main_switches),
+            stages[0].why,
+        )
         rows.append((number, names, f"one at a time; {why}" if len(stages) > 1 else why))
     return rows

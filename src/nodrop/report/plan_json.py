@@ -7,16 +7,16 @@ from typing import Any
 from nodrop.model import subject
 from nodrop.plan.model import (
     DEVICE_CHANGE_KINDS,
+    ChangedFact,
+    ChangedFactGroup,
     CombinedImpact,
     DeviceChange,
     DifferingEntry,
-    Fact,
-    FactGroup,
-    Hazard,
     OutsideChange,
     Plan,
     Rollout,
-    Stage,
+    RolloutHazard,
+    RolloutStage,
 )
 from nodrop.plan.order import number_stages
 from nodrop.report.json import encode_json_document, json_value, problem_record
@@ -39,10 +39,10 @@ def plan_record(plan: Plan, wording: Wording = PLAN_WORDING) -> dict[str, Any]:
         "old": plan.old,
         "new": plan.new,
         "devices": [_device_record(device, plan) for device in plan.devices],
-        "changes": [render_fact_group(fact_group, wording) for fact_group in plan.changes],
-        "combined_impact": [_joint_change_document(joint_change) for joint_change in plan.combined_impact],
+        "changes": [fact_group_document(fact_group, wording) for fact_group in plan.changes],
+        "combined_impact": [_combined_impact_document(joint_change) for joint_change in plan.combined_impact],
         "outside_model": [_outside_table_document(outside_table) for outside_table in plan.outside_model],
-        "not_compared": [render_fact_group(fact_group, wording) for fact_group in plan.not_compared],
+        "not_compared": [fact_group_document(fact_group, wording) for fact_group in plan.not_compared],
         "order": [_stage_document(number, stage) for number, stage in number_stages(plan.order)],
         "rollout": None if plan.rollout is None else _rollout_document(plan.rollout, number_stages(plan.order)),
         "problems": [problem_record(problem) for problem in plan.problems],
@@ -60,13 +60,13 @@ def _device_record(device_change: DeviceChange, plan: Plan) -> dict[str, object]
     }
 
 
-def render_fact_group(fact_group: FactGroup, wording: Wording) -> dict[str, object]:
+def fact_group_document(fact_group: ChangedFactGroup, wording: Wording) -> dict[str, object]:
     """Return facts of one place."""
     facts = [_fact_document(fact, wording) for fact in fact_group.facts]
     return {"devices": list(fact_group.devices), "ports": list(fact_group.ports), "facts": facts}
 
 
-def _fact_document(fact: Fact, wording: Wording) -> dict[str, object]:
+def _fact_document(fact: ChangedFact, wording: Wording) -> dict[str, object]:
     return {
         "what": fact_name(fact),
         "lines": list(format_fact_lines(fact, wording)),
@@ -79,7 +79,7 @@ def _fact_document(fact: Fact, wording: Wording) -> dict[str, object]:
     }
 
 
-def _joint_change_document(batch: CombinedImpact) -> dict[str, object]:
+def _combined_impact_document(batch: CombinedImpact) -> dict[str, object]:
     return {"devices": list(batch.devices), "risk": batch.effect.risk, "reasons": list(batch.effect.reasons)}
 
 
@@ -99,12 +99,12 @@ def _entry_document(entry: DifferingEntry) -> dict[str, object]:
     return {"path": subject.subject_text(entry.path), "old": json_value(entry.old), "new": json_value(entry.new)}
 
 
-def _stage_document(number: str, stage: Stage) -> dict[str, object]:
+def _stage_document(number: str, stage: RolloutStage) -> dict[str, object]:
     scopes = [str(scope) for scope in stage.scopes] or None
     return {"number": number, "devices": list(stage.devices), "why": stage.why, "scopes": scopes}
 
 
-def _rollout_document(rollout: Rollout, order: Sequence[tuple[str, Stage]]) -> dict[str, object]:
+def _rollout_document(rollout: Rollout, order: Sequence[tuple[str, RolloutStage]]) -> dict[str, object]:
     return {
         "why": rollout.why or None,
         "avoided": None if rollout.avoided is None else _hazard_document(rollout.avoided, None),
@@ -114,7 +114,7 @@ def _rollout_document(rollout: Rollout, order: Sequence[tuple[str, Stage]]) -> d
     }
 
 
-def _hazard_document(hazard: Hazard, number: str | None) -> dict[str, object]:
+def _hazard_document(hazard: RolloutHazard, number: str | None) -> dict[str, object]:
     return {
         "when": hazard.when,
         "stage": number,

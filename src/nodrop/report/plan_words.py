@@ -5,16 +5,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from nodrop.limits import MAX_POWER
+from nodrop.limits import MAX_POWER_OF_TWO_EXPONENT
 from nodrop.model.fabric import End
-from nodrop.model.fields import entry_label, field_names, label_of, number_words_by_field, unit_of
+from nodrop.model.fields import entry_label, field_names, label_of, number_map_words_by_field, unit_of
 from nodrop.model.qos import COLORS, QosProfile
 from nodrop.model.states import Unknown
-from nodrop.model.subject import Subject, cable_ends
+from nodrop.model.subject import Subject, ends_of_cable_key
 from nodrop.model.types import ROW_KEY_ATTRIBUTES
 from nodrop.plan.fact_groups import ANY_KEY, entry_kind, is_row_change, path_template, row_attributes
-from nodrop.plan.model import DifferingEntry, Fact
-from nodrop.report.names import format_name, format_name_list
+from nodrop.plan.model import ChangedFact, DifferingEntry
+from nodrop.report.names import escape_or_quote_name, format_name_list
 from nodrop.units import show_ids, show_speed
 
 
@@ -36,19 +36,21 @@ DRIFT_WORDING = Wording(
     change="{}, wanted {}", added="missing", removed="not wanted", without="not wanted {}", having="lacks {}"
 )
 """Of what runs otherwise than is wanted."""
-_TEXT_OF_NONE = {"advertised_speeds_mbps": "all", "hwsku": "the base one of the model"}
+_NONE_TEXT_BY_FIELD = {"advertised_speeds_mbps": "all", "hwsku": "the base one of the model"}
 """What None means for a field, if it is not none."""
 _MAX_VALUE_CHARACTERS = 160
 _MAX_SHOWN_VALUES = 8
 
 
-def format_fact_lines(fact: Fact, wording: Wording = PLAN_WORDING) -> Iterator[str]:
+def format_fact_lines(fact: ChangedFact, wording: Wording = PLAN_WORDING) -> Iterator[str]:
     """Yield a fact as lines, nearly always one: its name, its old value, and its new value."""
     entry = fact.entries[0]
     called = fact_name(fact)
     if is_row_change(entry):
-        yield f"{called}: {_format_row_change(fact, wording)}"
-    elif entry.path[-1] in number_words_by_field() and isinstance(entry.old, tuple) and isinstance(entry.new, tuple):
+        yield f"{called}: {_format_row_added_or_removed(fact, wording)}"
+    elif (
+        entry.path[-1] in number_map_words_by_field() and isinstance(entry.old, tuple) and isinstance(entry.new, tuple)
+    ):
         yield from _format_map_changes(called, entry, wording)
     elif _is_unordered_list(entry):
         yield f"{called}: {_format_list_change(entry.old, entry.new, wording)}"
@@ -67,7 +69,7 @@ def _is_unordered_list(entry: DifferingEntry) -> bool:
     return not any(isinstance(value, tuple) for side in sides for value in side)
 
 
-def fact_name(fact: Fact) -> str:
+def fact_name(fact: ChangedFact) -> str:
     """Return the name of a fact: `queue 3: ECN minimum`."""
     paths = [entry.path for entry in fact.entries]
     shape = path_template(paths[0])
@@ -78,14 +80,14 @@ def fact_name(fact: Fact) -> str:
         before = shape[at - 1] if at else ""
         if field == ANY_KEY and before in row_attributes():
             noun = entry_label(before)
-            which = _format_cables(keys) if before == "links" else format_name_list(map(format_name, keys))
+            which = _format_cables(keys) if before == "links" else format_name_list(map(escape_or_quote_name, keys))
             labels.append(f"{noun if len(keys) == 1 else _pluralize_noun(noun)} {which}")
         elif field == ANY_KEY:
             colors = keys
         elif at + 1 < len(shape) and (field in row_attributes() or field in field_names(heading=True)):
             continue
         else:
-            labels.append(_format_color_flag(field) if colors else label_of(field))
+            labels.append(_format_wred_color_field(field) if colors else label_of(field))
     text = ": ".join(_join_buffer_parts(labels))
     return text if not colors or set(colors) == set(COLORS) else f"{text} ({', '.join(colors)})"
 
@@ -101,15 +103,15 @@ def _join_buffer_parts(labels: Sequence[str]) -> Iterator[str]:
 def _format_cables(keys: Sequence[str]) -> str:
     """Return cables by their end nodes: `leaf3 -- spine1 (2)`; a single one with its ports."""
     if len(keys) == 1:
-        return format_name(" -- ".join(map(str, cable_ends(keys[0]))) or keys[0])
-    nodes = Counter(tuple(end.node for end in cable_ends(key)) for key in keys)
-    shown = [f"{' -- '.join(map(format_name, pair))} ({number})" for pair, number in nodes.items()]
+        return escape_or_quote_name(" -- ".join(map(str, ends_of_cable_key(keys[0]))) or keys[0])
+    nodes = Counter(tuple(end.node for end in ends_of_cable_key(key)) for key in keys)
+    shown = [f"{' -- '.join(map(escape_or_quote_name, pair))} ({number})" for pair, number in nodes.items()]
     return ", ".join(shown[:_MAX_SHOWN_VALUES]) + (
         f" and {sum(list(nodes.values())[_MAX_SHOWN_VALUES:])} more" if len(shown) > _MAX_SHOWN_VALUES else ""
     )
 
 
-def _format_color_flag(field: str) -> str:
+def _format_wred_color_field(field: str) -> str:
     return "WRED drops" if field == "enabled" else label_of(field)
 
 
@@ -119,7 +121,7 @@ def format_value(field: str, count: object) -> str:
         case Unknown():
             return "unknown"
         case None:
-            return _TEXT_OF_NONE.get(field, "none")
+            return _NONE_TEXT_BY_FIELD.get(field, "none")
         case bool():
             return "on" if count else "off"
         case int() | float() if field.endswith("_mbps"):
@@ -131,12 +133,12 @@ def format_value(field: str, count: object) -> str:
         case int() if field.endswith("_bytes"):
             return format_exact_bytes(count)
         case int() if field == "dynamic_th":
-            return str(2**count) if 0 <= count <= MAX_POWER else f"2^{count}"
+            return str(2**count) if 0 <= count <= MAX_POWER_OF_TWO_EXPONENT else f"2^{count}"
         case int() | float() if unit_of(field):
             return f"{count}%" if unit_of(field) == "percent" else f"{count} {unit_of(field)}"
         case End():
             return str(count)
-        case tuple() if field in number_words_by_field():
+        case tuple() if field in number_map_words_by_field():
             return "a map"
         case QosProfile():
             return "set"
@@ -161,11 +163,11 @@ def format_exact_bytes(count: int) -> str:
         if count and count % 2**power == 0 and count % 10**3:
             return f"{count >> power} {unit}"
     if count >= 10**6:
-        return f"{_format_decimal(count, 6)} MB"
-    return f"{_format_decimal(count, 3)} kB" if count >= 10**3 else f"{count} B"
+        return f"{_format_scaled_integer(count, 6)} MB"
+    return f"{_format_scaled_integer(count, 3)} kB" if count >= 10**3 else f"{count} B"
 
 
-def _format_decimal(count: int, digits: int) -> str:
+def _format_scaled_integer(count: int, digits: int) -> str:
     integer, fraction = divmod(count, 10**digits)
     return f"{integer}.{fraction:0{digits}d}".rstrip("0").rstrip(".")
 
@@ -193,7 +195,7 @@ def _format_record(row: Any) -> str:
     return ", ".join(shown) or "there"
 
 
-def _format_row_change(fact: Fact, wording: Wording) -> str:
+def _format_row_added_or_removed(fact: ChangedFact, wording: Wording) -> str:
     """Return that rows are added or removed, with the values of a single one."""
     entry = fact.entries[0]
     verb = wording.added if entry_kind(entry) == "added" else wording.removed
@@ -206,7 +208,7 @@ def _format_row_change(fact: Fact, wording: Wording) -> str:
 
 def _format_map_changes(called: str, entry: DifferingEntry, wording: Wording) -> Iterator[str]:
     """Yield what becomes of the entries of a map, those that go the same way together."""
-    words = number_words_by_field()[entry.path[-1]]
+    words = number_map_words_by_field()[entry.path[-1]]
     prefix = called.removesuffix(label_of(entry.path[-1]))
     alike: dict[tuple[Any, Any], list[int]] = {}
     for at, (old, new) in enumerate(zip(entry.old, entry.new, strict=False)):
@@ -234,6 +236,6 @@ def _pluralize_noun(noun: str) -> str:
     return noun if noun.endswith("s") and not noun.endswith("ss") else noun + ("es" if noun.endswith("s") else "s")
 
 
-def format_path(path: Subject) -> str:
+def format_part_path(path: Subject) -> str:
     """Return the name of a part that one side does not state."""
-    return fact_name(Fact(entries=(DifferingEntry(path, None, None),)))
+    return fact_name(ChangedFact(entries=(DifferingEntry(path, None, None),)))

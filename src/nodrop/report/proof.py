@@ -5,28 +5,28 @@ from typing import Any
 
 from nodrop.analyses.buffer_cycles import describe_packets
 from nodrop.model.subject import subject_text as subject_text
-from nodrop.proofs.certificate import ASSUMED_HOSTS_TEXT, PROOF_ASSUMPTIONS
-from nodrop.proofs.changes import LeastChange
-from nodrop.proofs.deadlock import BufferTurn, Names
-from nodrop.proofs.failures import FailureSearch
+from nodrop.proofs.certificate import PROOF_ASSUMPTIONS, UNKNOWN_HOSTS_ASSUMPTION
+from nodrop.proofs.changes import LeastDeadlockRemedy
+from nodrop.proofs.deadlock import BufferInCircle, DependencyGraphNames
+from nodrop.proofs.failures import FailureSearchResult
 from nodrop.proofs.invariants import Obstacle
 from nodrop.proofs.proving import DeadlockProof
 from nodrop.report.document_text import render_lines
 from nodrop.report.names import format_count, format_name_list
 from nodrop.routing import ControlPlane
 
-Facts = dict[str, Any]
+FactsByKey = dict[str, Any]
 FORMAT_VERSION = 1
 _SHOWN_OBSTACLES = 5
 _SHOWN_MISSING = 5
 _SHOWN_TURNS = 8
 
 
-def proof_facts(proof: DeadlockProof) -> Facts:
+def proof_facts(proof: DeadlockProof) -> FactsByKey:
     """Return what `nodrop prove` prints as JSON (schemas/proof.schema.json)."""
     check, decisive = proof.check, proof.decisive
     forwarding = check.traffic.forwarding
-    plane, names = forwarding.plane, Names(decisive.traffic)
+    plane, names = forwarding.plane, DependencyGraphNames(decisive.traffic)
     positions = check.positions or {}
     return {
         "version": FORMAT_VERSION,
@@ -35,22 +35,22 @@ def proof_facts(proof: DeadlockProof) -> Facts:
         "verdict": proof.verdict,
         "any_failures": proof.verdict in ("free", "unknown") and proof.invariants.hold,
         "missing": [{"part": subject_text(fact.subject), "fact": fact.what} for fact in check.missing],
-        "assumptions": [*PROOF_ASSUMPTIONS, *((ASSUMED_HOSTS_TEXT,) if forwarding.assumes_hosts else ())],
+        "assumptions": [*PROOF_ASSUMPTIONS, *((UNKNOWN_HOSTS_ASSUMPTION,) if forwarding.assumes_hosts else ())],
         "switches": len(plane.index.fabric.devices),
         "dscps": list(check.traffic.kinds),
         "buffers": len(positions) or check.buffers_on_circles,
         "steps": max(positions.values()) + 1 if positions else 0,
         "session_kinds": len(proof.invariants.kinds),
         "obstacles": [_describe_obstacle(plane, obstacle) for obstacle in proof.invariants.obstacles],
-        "search": None if proof.search is None else _search_facts(proof.search),
+        "search": None if proof.search is None else _failure_search_facts(proof.search),
         "circles": len(decisive.circles),
         "buffers_on_circles": decisive.buffers_on_circles,
         "circle": [_turn_facts(names, turn) for turn in decisive.circles[0]] if decisive.circles else [],
-        "change": None if proof.change is None else _change_facts(proof.change),
+        "change": None if proof.change is None else _least_change_facts(proof.change),
     }
 
 
-def _search_facts(search: FailureSearch) -> Facts:
+def _failure_search_facts(search: FailureSearchResult) -> FactsByKey:
     return {
         "most": search.most,
         "states": search.states,
@@ -61,9 +61,9 @@ def _search_facts(search: FailureSearch) -> Facts:
     }
 
 
-def _turn_facts(names: Names, turn: BufferTurn) -> Facts:
+def _turn_facts(names: DependencyGraphNames, turn: BufferInCircle) -> FactsByKey:
     port = names.port(turn.buffer)
-    source, receiver = names.hosts(turn)
+    source, receiver = names.sender_and_receiver(turn)
     return {
         "switch": port.node,
         "port": port.port,
@@ -76,7 +76,7 @@ def _turn_facts(names: Names, turn: BufferTurn) -> Facts:
     }
 
 
-def _change_facts(change: LeastChange) -> Facts:
+def _least_change_facts(change: LeastDeadlockRemedy) -> FactsByKey:
     return {
         "shared_asn": list(change.shared_asn),
         "turns": [{"switch": turn.device, "from": turn.before, "to": turn.after} for turn in change.turns],
@@ -106,12 +106,12 @@ def _describe_obstacle(plane: ControlPlane, obstacle: Obstacle) -> str:
     }[obstacle.reason]
 
 
-def render_proof(facts: Facts) -> str:
+def render_proof(facts: FactsByKey) -> str:
     """Return the page of `nodrop prove`, every line ended."""
     return render_lines(_proof_lines(facts))
 
 
-def _proof_lines(facts: Facts) -> Iterator[str]:
+def _proof_lines(facts: FactsByKey) -> Iterator[str]:
     yield f"{_verdict_text(facts)}: {facts['fabric']}"
     basis = list(_basis_lines(facts))
     if basis or facts["circle"]:
@@ -120,7 +120,7 @@ def _proof_lines(facts: Facts) -> Iterator[str]:
     if facts["circle"]:
         yield from _circle_lines(facts)
     if facts["change"] is not None:
-        yield from _change_lines(facts["change"])
+        yield from _least_change_lines(facts["change"])
     if facts["missing"]:
         yield ""
         yield "Unknown facts that decide it:"
@@ -133,7 +133,7 @@ def _proof_lines(facts: Facts) -> Iterator[str]:
     yield from (f"  {text}" for text in facts["assumptions"])
 
 
-def _verdict_text(facts: Facts) -> str:
+def _verdict_text(facts: FactsByKey) -> str:
     if facts["verdict"] == "possible":
         return "Deadlock possible"
     if facts["verdict"] == "possible-after-failures":
@@ -154,7 +154,7 @@ def _verdict_text(facts: Facts) -> str:
     return "No deadlock possible as cabled"
 
 
-def _basis_lines(facts: Facts) -> Iterator[str]:
+def _basis_lines(facts: FactsByKey) -> Iterator[str]:
     """Yield the facts of the verdict."""
     if facts["verdict"] != "possible" and facts["buffers"]:
         buffers, steps = format_count(facts["buffers"], "lossless buffer"), format_count(facts["steps"], "step")
@@ -183,7 +183,7 @@ def _basis_lines(facts: Facts) -> Iterator[str]:
         yield "  The search ended at its limit; more failures were not checked."
 
 
-def _circle_lines(facts: Facts) -> Iterator[str]:
+def _circle_lines(facts: FactsByKey) -> Iterator[str]:
     circle = facts["circle"]
     yield (
         f"  {format_count(facts['buffers_on_circles'], 'buffer')} on circles, in "
@@ -197,7 +197,7 @@ def _circle_lines(facts: Facts) -> Iterator[str]:
         yield f"    {hop['switch']}:{hop['port']}, priority group {hop['group']}: {hop['packets']}"
 
 
-def _change_lines(change: Facts) -> Iterator[str]:
+def _least_change_lines(change: FactsByKey) -> Iterator[str]:
     yield ""
     yield "Least change that breaks it:"
     if change["shared_asn"]:

@@ -71,9 +71,9 @@ def proof_schema() -> JsonSchema:
     }
 
 
-def storm_schema() -> JsonSchema:
+def pause_storm_schema() -> JsonSchema:
     """Return a new copy of the schema of the reach of pauses."""
-    port = _row_schema(TEXT_SCHEMA, TEXT_SCHEMA)
+    port = _fixed_columns_schema(TEXT_SCHEMA, TEXT_SCHEMA)
     time: JsonSchema = {"type": ["number", "null"], "minimum": 0}
     step = object_schema(
         step=COUNT_SCHEMA,
@@ -121,7 +121,7 @@ def certificate_schema() -> JsonSchema:
             version={"const": certificate.FORMAT_VERSION},
             claim={"enum": ["deadlock-free", "deadlock-possible"]},
             failures={"enum": ["none", "any", "listed"]},
-            failed=list_schema(_row_schema(TEXT_SCHEMA, TEXT_SCHEMA)),
+            failed=list_schema(_fixed_columns_schema(TEXT_SCHEMA, TEXT_SCHEMA)),
             fabric=TEXT_SCHEMA,
             files=list_schema(object_schema(path=TEXT_SCHEMA, blake2b=_hex_schema(32))),
             rests_on=list_schema(object_schema(part=TEXT_SCHEMA, missing=TEXT_SCHEMA)),
@@ -142,7 +142,7 @@ def _premises_schema() -> JsonSchema:
         pauses=_number_keyed_schema(list_schema(_number_schema(7))),
         stops=_number_keyed_schema(COUNT_SCHEMA),
     )
-    channel = _row_schema(TEXT_SCHEMA, TEXT_SCHEMA, TEXT_SCHEMA, TEXT_SCHEMA, COUNT_SCHEMA, COUNT_SCHEMA)
+    channel = _fixed_columns_schema(TEXT_SCHEMA, TEXT_SCHEMA, TEXT_SCHEMA, TEXT_SCHEMA, COUNT_SCHEMA, COUNT_SCHEMA)
     kind = object_schema(passes=nullable_schema(COUNT_SCHEMA), keeps_path=FLAG_SCHEMA, own_as=COUNT_SCHEMA)
     return object_schema(
         maps=list_schema(one_map),
@@ -153,9 +153,9 @@ def _premises_schema() -> JsonSchema:
         next_hops=_mapping_schema(list_schema(object_schema(to=COUNT_SCHEMA, over=_COUNT_LIST_SCHEMA))),
         outer=COUNT_SCHEMA,
         as_numbers=_mapping_schema(COUNT_SCHEMA),
-        sessions=list_schema(_row_schema(TEXT_SCHEMA, TEXT_SCHEMA, COUNT_SCHEMA)),
+        sessions=list_schema(_fixed_columns_schema(TEXT_SCHEMA, TEXT_SCHEMA, COUNT_SCHEMA)),
         session_kinds=list_schema(kind),
-        sets=list_schema(list_schema(_row_schema(COUNT_SCHEMA, COUNT_SCHEMA))),
+        sets=list_schema(list_schema(_fixed_columns_schema(COUNT_SCHEMA, COUNT_SCHEMA))),
     )
 
 
@@ -169,7 +169,7 @@ def _witness_schema() -> JsonSchema:
         source_dscp=_number_schema(63),
     )
     return object_schema(
-        positions=list_schema(_row_schema(COUNT_SCHEMA, _number_schema(7), COUNT_SCHEMA)),
+        positions=list_schema(_fixed_columns_schema(COUNT_SCHEMA, _number_schema(7), COUNT_SCHEMA)),
         cycle=list_schema(entry),
         levels=_mapping_schema(COUNT_SCHEMA),
     )
@@ -183,7 +183,7 @@ def _number_list_schema(length: int, most: int) -> JsonSchema:
     return {"type": "array", "minItems": length, "maxItems": length, "items": _number_schema(most)}
 
 
-def _row_schema(*columns: JsonSchema) -> JsonSchema:
+def _fixed_columns_schema(*columns: JsonSchema) -> JsonSchema:
     return {"type": "array", "prefixItems": list(columns), "items": False, "minItems": len(columns)}
 
 

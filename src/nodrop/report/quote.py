@@ -20,7 +20,7 @@ class QuotedLine(NamedTuple):
     length: int
 
 
-def quote_source_line(line: str, span: Span, *, room: int) -> QuotedLine:
+def fit_quoted_line(line: str, span: Span, *, room: int) -> QuotedLine:
     """Show the section of `line` that fits into `room` columns around the beginning of `span`.
 
     Tabs are four columns, wide characters two, combining ones none. If a span has several lines, the first line counts.
@@ -32,7 +32,7 @@ def quote_source_line(line: str, span: Span, *, room: int) -> QuotedLine:
     before, after = _ELLIPSIS if left else "", _ELLIPSIS if right < len(line) else ""
     length = count_terminal_columns(line[start : min(stop, right)])
     return QuotedLine(
-        before + _render_text(line[left:right]) + after,
+        before + _expand_tabs_and_escape(line[left:right]) + after,
         len(before) + count_terminal_columns(line[left:start]),
         max(1, length),
     )
@@ -67,14 +67,14 @@ def _count_fitting_chars(chars: Iterable[str], room: int) -> int:
     return number
 
 
-def _render_text(shown_text: str) -> str:
+def _expand_tabs_and_escape(shown_text: str) -> str:
     return escape_terminal(shown_text.replace("\t", _TAB_SPACES))
 
 
 def _char_columns(char: str) -> int:
     if " " <= char <= "~":
         return 1
-    return sum(_display_width(shown) for shown in _render_text(char))
+    return sum(_display_width(shown) for shown in _expand_tabs_and_escape(char))
 
 
 def _display_width(char: str) -> int:

@@ -50,9 +50,9 @@ _HOST_COLUMNS = (
 _Row = Sequence[Hashable]
 
 
-def rack_files(fabric: Fabric) -> Iterator[Artifact]:
+def cabling_address_host_csvs(fabric: Fabric) -> Iterator[Artifact]:
     """Yield cabling.csv, addresses.csv and hosts.csv of a fabric; they are of no device."""
-    rack = _Rack(fabric)
+    rack = _RackLists(fabric)
     tables = {
         "cabling": (_CABLING_COLUMNS, rack.cabling()),
         "addresses": (_ADDRESS_COLUMNS, rack.addresses()),
@@ -62,7 +62,7 @@ def rack_files(fabric: Fabric) -> Iterator[Artifact]:
         yield Artifact(device="", path=f"{RACK_FOLDER}/{name}.csv", text=_render_csv(head, rows))
 
 
-class _Rack:
+class _RackLists:
     def __init__(self, fabric: Fabric) -> None:
         self._fabric, self._capacity = fabric, FabricBandwidth(fabric)
         self._index = self._capacity.index
@@ -134,12 +134,12 @@ class _Rack:
                     channel.name,
                     address,
                     *bond,
-                    _far_address(self._index.at(far), address) if far else "",
+                    _far_address_of_same_family(self._index.at(far), address) if far else "",
                 )
         for port in device.interfaces:
             far = self._index.far_end(device.name, port.name)
-            for address in _known_addresses(port):
-                peer = _far_address(self._index.at(far), address) if far else ""
+            for address in _addresses_or_empty(port):
+                peer = _far_address_of_same_family(self._index.at(far), address) if far else ""
                 yield (device.name, port.name, address, *(far or ("", "")), peer)
 
     def _far_end_and_bond(self, device: Device, channel: PortChannel) -> tuple[End | None, tuple[str, str]]:
@@ -159,19 +159,21 @@ class _Rack:
         inside = End(far.node, channel.name) if far and channel else far
         holders = (switch, channel, self._vlan_of.get(inside) if inside else None)
         for address in port.addresses or ("",):
-            facing = next((far_address for holder in holders if (far_address := _far_address(holder, address))), "")
+            facing = next(
+                (far_address for holder in holders if (far_address := _far_address_of_same_family(holder, address))), ""
+            )
             gateway = facing.partition("/")[0]
             at = (host.name, host.group, host.nic, port.name, port.bond, speed, address, gateway, mtu)
             yield (*at, *(far or ("", "")), *roce)
 
 
-def _known_addresses(port: Interface | HostPort | PortChannel | Vlan | None) -> tuple[str, ...]:
+def _addresses_or_empty(port: Interface | HostPort | PortChannel | Vlan | None) -> tuple[str, ...]:
     return port.addresses if port is not None and isinstance(port.addresses, tuple) else ()
 
 
-def _far_address(far: Interface | HostPort | PortChannel | Vlan | None, address: str) -> str:
+def _far_address_of_same_family(far: Interface | HostPort | PortChannel | Vlan | None, address: str) -> str:
     """Return the far end's first address of the same family."""
-    return next((candidate for candidate in _known_addresses(far) if (":" in candidate) == (":" in address)), "")
+    return next((candidate for candidate in _addresses_or_empty(far) if (":" in candidate) == (":" in address)), "")
 
 
 def _make_column_sort_key(*columns: int) -> Any:

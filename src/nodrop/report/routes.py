@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from nodrop.analyses import _plane
 from nodrop.model.index import Index
-from nodrop.model.routing import FAMILY_NAMES
+from nodrop.model.routing import TITLE_BY_ADDRESS_FAMILY
 from nodrop.report.names import format_count
 from nodrop.routing import ControlPlane
 from nodrop.routing.prefixes import AddressFamily
@@ -33,4 +33,4 @@ def _summarize_family(plane: ControlPlane, family: AddressFamily) -> str:
     tables = map(routes.state.table, routes.world.speakers)
     hops = [len(entry.hops) for table in tables for entry in table.entries]
     most = f", reached over up to {format_count(max(hops), 'next hop')}" if hops else ""
-    return f"{FAMILY_NAMES[family]}: {format_count(prefixes, 'prefix')} announced{most}"
+    return f"{TITLE_BY_ADDRESS_FAMILY[family]}: {format_count(prefixes, 'prefix')} announced{most}"

@@ -10,14 +10,14 @@ from nodrop.engine.rule import STRICTNESSES, Rule
 from nodrop.model.fabric import MODES
 from nodrop.report import rules as words
 from nodrop.report.document_markdown import format_markdown_table
-from nodrop.report.escape import fence_code_block, format_trusted_markdown
+from nodrop.report.escape import fence_code_block, format_nodrop_text_as_markdown
 from nodrop.report.rules import (
     UNCHANGED_EXAMPLE_TEXT,
     ShownExample,
     build_rule_page,
+    format_first_reason_sentence,
     format_rule_modes,
-    format_rule_reason,
-    rule_platforms,
+    platforms_with_fault,
 )
 
 INDEX_FILE = "README.md"
@@ -58,7 +58,7 @@ def _catalogued_fault_lines(rule: Rule, catalogue: Iterable[KnownProblem], known
             other_links = [_format_rule_link(name) for name in row.rules if name != rule.name and name in known_names]
             with_them = f" (with {', '.join(other_links)})" if other_links else ""
             place = f"[{row.id}]({INDEX_FILE}#by-known-problems)"
-            lines.append(f"* {place}: {format_trusted_markdown(row.says)}{with_them}")
+            lines.append(f"* {place}: {format_nodrop_text_as_markdown(row.says)}{with_them}")
     return lines
 
 
@@ -68,16 +68,16 @@ def _format_rule_link(name: str) -> str:
 
 def _render_rule_page(rule: Rule, configurations: Sequence[str], rows: Sequence[str]) -> str:
     rule_sheet = build_rule_page(rule)
-    facts = [(name, format_trusted_markdown(text, cell=True)) for name, text in rule_sheet.facts]
+    facts = [(name, format_nodrop_text_as_markdown(text, cell=True)) for name, text in rule_sheet.facts]
     facts.append(("file", f"[{rule.area}/{rule.name}.yaml](../../rules/{rule.area}/{rule.name}.yaml)"))
-    lines = [f"# {rule_sheet.name}", "", format_trusted_markdown(rule_sheet.finds), ""]
+    lines = [f"# {rule_sheet.name}", "", format_nodrop_text_as_markdown(rule_sheet.finds), ""]
     lines += format_markdown_table(("", ""), facts)
     for number, section in enumerate(rule_sheet.parts):
         if isinstance(section.blocks[0], ShownExample) and not isinstance(
             rule_sheet.parts[number - 1].blocks[0], ShownExample
         ):
             lines += configurations
-        lines += ["", f"## {format_trusted_markdown(section.title)}"]
+        lines += ["", f"## {format_nodrop_text_as_markdown(section.title)}"]
         if any(
             isinstance(block, ShownExample) and set(block.values) - {UNCHANGED_EXAMPLE_TEXT} for block in section.blocks
         ):
@@ -99,7 +99,7 @@ def _block_lines(block: str | ShownExample, *, prose: bool) -> Iterator[str]:
         case ShownExample():
             yield from _example_lines(block)
         case _:
-            yield format_trusted_markdown(block) if prose else f"* {format_trusted_markdown(block)}"
+            yield format_nodrop_text_as_markdown(block) if prose else f"* {format_nodrop_text_as_markdown(block)}"
 
 
 def _example_lines(example: ShownExample) -> Iterator[str]:
@@ -114,7 +114,7 @@ def _example_lines(example: ShownExample) -> Iterator[str]:
 
 def _format_code_span(text: str) -> str:
     """Text as a span of code; what holds a backtick as it stands."""
-    return format_trusted_markdown(f"`{text}`") if "`" not in text else format_trusted_markdown(text)
+    return format_nodrop_text_as_markdown(f"`{text}`") if "`" not in text else format_nodrop_text_as_markdown(text)
 
 
 def _render_index(rules: Sequence[Rule], catalogue: Sequence[KnownProblem]) -> str:
@@ -139,13 +139,15 @@ def _render_index(rules: Sequence[Rule], catalogue: Sequence[KnownProblem]) -> s
     for area in rule_area_names():
         if of_area := [rule for rule in rules if rule.area == area]:
             lines += ["", f"### {area}", "", *format_markdown_table(_RULE_HEADS, map(_list_rule_cells, of_area))]
-    lines += ["", "## By severity", *_list_rules(SEVERITIES, rules, lambda rule: (rule.severity,))]
+    lines += ["", "## By severity", *_rules_listed_by_key(SEVERITIES, rules, lambda rule: (rule.severity,))]
     lines += ["", "## By strictness", "", "`nodrop lint --strictness` selects one; each includes those before it."]
-    lines += _list_rules(STRICTNESSES, rules, lambda rule: (_lowest_strictness(rule),), words.TEXT_BY_STRICTNESS)
+    lines += _rules_listed_by_key(
+        STRICTNESSES, rules, lambda rule: (_lowest_strictness(rule),), words.TEXT_BY_STRICTNESS
+    )
     lines += ["", "## By fabric mode", "", "Rules that apply in every mode are in no list here."]
     some_modes = [rule for rule in rules if format_rule_modes(rule) != "all"]
-    lines += _list_rules(MODES, some_modes, lambda rule: rule.modes)
-    on = sorted({platform for rule in rules for platform in rule_platforms(rule)})
+    lines += _rules_listed_by_key(MODES, some_modes, lambda rule: rule.modes)
+    on = sorted({platform for rule in rules for platform in platforms_with_fault(rule)})
     lines += [
         "",
         "## By platform",
@@ -153,7 +155,7 @@ def _render_index(rules: Sequence[Rule], catalogue: Sequence[KnownProblem]) -> s
         "For platforms that nodrop writes, every rule is listed unless the fault is impossible there. For platforms "
         "that it only reads, and for files of servers, rules with an example are listed; all other rules are checked "
         "too, as far as a file states what they need.",
-        *_list_rules(on, rules, rule_platforms),
+        *_rules_listed_by_key(on, rules, platforms_with_fault),
     ]
     if catalogue:
         rows = [_list_requirement_cells(row, {rule.name for rule in rules}) for row in catalogue]
@@ -166,7 +168,7 @@ def _lowest_strictness(rule: Rule) -> str:
     return "pedantic" if (rule.strictness, rule.confidence) == ("regular", "possible") else rule.strictness
 
 
-def _list_rules(
+def _rules_listed_by_key(
     keys: Iterable[str],
     rules: Iterable[Rule],
     keys_of: Callable[[Rule], Iterable[str]],
@@ -188,11 +190,17 @@ _RULE_HEADS = ("rule", "severity", "modes", "tested on", "why")
 
 
 def _list_rule_cells(rule: Rule) -> Sequence[str]:
-    platforms = ", ".join(rule_platforms(rule))
-    return _format_rule_link(rule.name), rule.severity, format_rule_modes(rule), platforms, format_rule_reason(rule)
+    platforms = ", ".join(platforms_with_fault(rule))
+    return (
+        _format_rule_link(rule.name),
+        rule.severity,
+        format_rule_modes(rule),
+        platforms,
+        format_first_reason_sentence(rule),
+    )
 
 
 def _list_requirement_cells(row: KnownProblem, known_names: set[str]) -> Sequence[str]:
     links = ", ".join(_format_rule_link(name) for name in row.rules if name in known_names)
-    links = links or format_trusted_markdown(row.undecided or "none", cell=True)
-    return row.id, format_trusted_markdown(row.says, cell=True), links
+    links = links or format_nodrop_text_as_markdown(row.undecided or "none", cell=True)
+    return row.id, format_nodrop_text_as_markdown(row.says, cell=True), links

@@ -15,16 +15,16 @@ from nodrop.report.document import Document, Table
 from nodrop.report.document_text import render_lines
 from nodrop.report.json import encode_json_document
 from nodrop.report.names import format_count
-from nodrop.report.rules import advice_of_rule, first_sentence, format_rule_modes, message_of_rule, rule_platforms
+from nodrop.report.rules import advice_of_rule, first_sentence, format_rule_modes, message_of_rule, platforms_with_fault
 from nodrop.report.table import wrap_text
 
 FORMAT_VERSION = 2
-LIST_COLUMNS = 110
+RULE_LIST_WIDTH_CHARACTERS = 110
 """Columns of the text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
+class ListedRule:
     """A rule with its severity and options here."""
 
     rule: Rule
@@ -36,7 +36,7 @@ class Listed:
     """Those with another value than the default."""
 
 
-def render(rules: Sequence[Listed], form: str) -> str:
+def render(rules: Sequence[ListedRule], form: str) -> str:
     """Return the rules as text, JSON or Markdown; only JSON has those that were not selected."""
     if form == "json":
         document = {"version": FORMAT_VERSION, "rules": [_rule_record(rule) for rule in rules]}
@@ -47,7 +47,7 @@ def render(rules: Sequence[Listed], form: str) -> str:
     return render_lines(_rule_list_lines(rules))
 
 
-def _rule_list_lines(rules: Sequence[Listed]) -> Iterator[str]:
+def _rule_list_lines(rules: Sequence[ListedRule]) -> Iterator[str]:
     """Yield a summary, and each area with a line for each rule."""
     yield from _summary_lines(rules)
     width = max((len(row.rule.name) for row in rules), default=0)
@@ -56,10 +56,14 @@ def _rule_list_lines(rules: Sequence[Listed]) -> Iterator[str]:
         for row in sorted((row for row in rules if row.rule.area == area), key=lambda row: row.rule.name):
             text = f"({row.off}) {message_of_rule(row.rule)}" if row.off else message_of_rule(row.rule)
             line = f"  {row.rule.name:{width}}  {'off' if row.off else row.severity:7}  {text}"
-            yield line if len(line) <= LIST_COLUMNS else f"{line[: LIST_COLUMNS - 1].rstrip()}…"
+            yield (
+                line
+                if len(line) <= RULE_LIST_WIDTH_CHARACTERS
+                else f"{line[: RULE_LIST_WIDTH_CHARACTERS - 1].rstrip()}…"
+            )
 
 
-def _summary_lines(rules: Sequence[Listed]) -> Iterator[str]:
+def _summary_lines(rules: Sequence[ListedRule]) -> Iterator[str]:
     """Yield how many rules there are and are on, and why the others are off, the most frequent reason first."""
     areas = {row.rule.area for row in rules}
     on = Counter(row.severity for row in rules if not row.off)
@@ -71,11 +75,11 @@ def _summary_lines(rules: Sequence[Listed]) -> Iterator[str]:
     )
     if off:
         reasons = "; ".join(f"{number} {reason}" for reason, number in off.most_common())
-        yield from wrap_text(f"{off.total()} off: {reasons}", width=LIST_COLUMNS)
+        yield from wrap_text(f"{off.total()} off: {reasons}", width=RULE_LIST_WIDTH_CHARACTERS)
     yield "`nodrop rules AREA` lists one area; `nodrop explain RULE` explains a rule."
 
 
-def _tabulate_rules(rules: Sequence[Listed]) -> Table:
+def _tabulate_rules(rules: Sequence[ListedRule]) -> Table:
     rows = (
         (
             f"`{row.rule.name}`",
@@ -94,7 +98,7 @@ def fix_safety_of_rule(rule: Rule) -> str:
     return ("safe" if rule.fix_safe else "unsafe") if rule.has_known_changes else "no"
 
 
-def _rule_record(listed: Listed) -> dict[str, object]:
+def _rule_record(listed: ListedRule) -> dict[str, object]:
     rule = listed.rule
     return {
         "name": rule.name,
@@ -108,7 +112,7 @@ def _rule_record(listed: Listed) -> dict[str, object]:
         "run_by": "validate" if rule.failures or rule.observed else "lint",
         "modes": [mode for mode in MODES if mode in rule.modes],
         "scope": rule.scope.name,
-        "platforms": list(rule_platforms(rule)),
+        "platforms": list(platforms_with_fault(rule)),
         "fixable": fix_safety_of_rule(rule),
         "summary": message_of_rule(rule),
         "why": rule.why,

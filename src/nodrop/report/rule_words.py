@@ -7,9 +7,9 @@ from nodrop.engine.areas import rule_area_names
 from nodrop.engine.scopes import SCOPES
 from nodrop.engine.vocabulary import Word, vocabulary
 from nodrop.model.fabric import Fabric
-from nodrop.model.types import AttributeOwner, Record, Type, attributes_of, is_property, owner_label
+from nodrop.model.types import AttributeOwner, RecordType, ValueType, attributes_of, is_property, owner_label
 from nodrop.report.document_markdown import format_markdown_table
-from nodrop.report.escape import format_trusted_markdown
+from nodrop.report.escape import format_nodrop_text_as_markdown
 
 _HEADING_BY_WORD_KIND = {
     "filter": "Filters: `value | filter`",
@@ -55,7 +55,7 @@ def _document_lines() -> Iterator[str]:
     yield "## The model"
     yield ""
     yield "What each part of a fabric has. Fields with a `*` are computed from other fields."
-    for owner in _reachable_classes():
+    for owner in _classes_reachable_by_rules():
         yield ""
         yield f"### {owner_label(owner)}"
         yield ""
@@ -93,10 +93,10 @@ def _list_word_cells(word: Word) -> tuple[str, str, str]:
     text = " ".join(word.doc.split()).partition(". ")[0].rstrip(".").removeprefix("Return ")
     text = text[:1].upper() + text[1:]
     result = _escape_cell(word.result.describe())
-    return f"`{_escape_cell(written)}`", result, format_trusted_markdown(text, cell=True)
+    return f"`{_escape_cell(written)}`", result, format_nodrop_text_as_markdown(text, cell=True)
 
 
-def _describe_type(kind: Type) -> str:
+def _describe_type(kind: ValueType) -> str:
     if kind.anything:
         return "anything"
     return f"{kind.describe()}, or unknown" if kind.unknown else kind.describe()
@@ -106,19 +106,19 @@ def _escape_cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def _reachable_classes() -> list[AttributeOwner]:
+def _classes_reachable_by_rules() -> list[AttributeOwner]:
     """Return the classes of the model that an expression can reach, from the fabric and the scopes down."""
     owners: dict[AttributeOwner, None] = {}
     waiting: list[AttributeOwner] = [Fabric, *(kind for scope in SCOPES.values() for kind in scope.parts.values())]
     while waiting:
         owner = waiting.pop(0)
-        if owner not in owners and not isinstance(owner, Record):
+        if owner not in owners and not isinstance(owner, RecordType):
             owners[owner] = None
             waiting += _classes_inside(attributes_of(owner).values())
     return sorted(owners, key=owner_label)
 
 
-def _classes_inside(kinds: Iterable[Type]) -> Iterator[AttributeOwner]:
+def _classes_inside(kinds: Iterable[ValueType]) -> Iterator[AttributeOwner]:
     for kind in kinds:
         yield from kind.owners
         if kind.element is not None:

@@ -10,14 +10,14 @@ from typing import Any
 from nodrop import platforms
 from nodrop.engine.evidence import TOPIC_LABELS
 from nodrop.engine.nodes import Attribute, Call, Constant, Name, Node, facts_used_by
-from nodrop.engine.rule import Example, Rule
+from nodrop.engine.rule import Rule, RuleExample
 from nodrop.model.fabric import MODES
 from nodrop.platforms.kit.command_lines import PORT, PORTS
 from nodrop.report.document_text import render_lines
-from nodrop.report.escape import format_trusted_markdown
+from nodrop.report.escape import format_nodrop_text_as_markdown
 from nodrop.report.table import wrap_text
 
-RULE_PAGE_COLUMNS = 96
+RULE_PAGE_WIDTH_CHARACTERS = 96
 """Columns of a page."""
 
 TEXT_BY_STRICTNESS: Mapping[str, str] = {
@@ -45,7 +45,7 @@ UNCHANGED_EXAMPLE_TEXT = "no change: the example itself"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChangedFile:
+class ExampleFileText:
     """A file of an example: given whole, or as lines that go (`-`) and come (`+`)."""
 
     name: str
@@ -58,12 +58,12 @@ class ShownExample:
     """An example: values that are set in the fabric, files, and the subjects at which the fault is found."""
 
     values: tuple[str, ...]
-    files: tuple[ChangedFile, ...]
+    files: tuple[ExampleFileText, ...]
     at: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class RulePagePart:
     """A part of a page: its title, and its texts or examples."""
 
     title: str
@@ -79,28 +79,28 @@ class RulePage:
     name: str
     finds: str
     facts: tuple[tuple[str, str], ...]
-    parts: tuple[Part, ...]
+    parts: tuple[RulePagePart, ...]
 
 
 def build_rule_page(rule: Rule) -> RulePage:
     """Return all facts about a rule."""
     sections = [
-        Part(title="Why", blocks=(rule.why,), prose=True),
-        Part(title="What to do", blocks=(advice_of_rule(rule), *_describe_automatic_fix(rule)), prose=True),
+        RulePagePart(title="Why", blocks=(rule.why,), prose=True),
+        RulePagePart(title="What to do", blocks=(advice_of_rule(rule), *_describe_automatic_fix(rule)), prose=True),
     ]
     if rule.commands or rule.check_first or rule.no_commands:
         typed = (*_describe_commands(rule), *_describe_missing_commands(rule))
-        sections.append(Part(title="What to type", blocks=typed))
+        sections.append(RulePagePart(title="What to type", blocks=typed))
     if rule.options:
         option_lines = (
             f"{option.name} = {format_yaml_value(option.default)}: {option.description}" for option in rule.options
         )
-        sections.append(Part(title="Options", blocks=tuple(option_lines)))
+        sections.append(RulePagePart(title="Options", blocks=tuple(option_lines)))
     for kind, verdict in (("bad", "Reported"), ("good", "Not reported")):
         examples = tuple(_build_shown_example(example) for example in rule.examples if example.kind == kind)
         title = f"{verdict} after these changes to the fabric of intents/two-by-two.yaml"
-        sections.append(Part(title=title, blocks=examples))
-    sections.append(Part(title="References", blocks=rule.references))
+        sections.append(RulePagePart(title=title, blocks=examples))
+    sections.append(RulePagePart(title="References", blocks=rule.references))
     return RulePage(name=rule.name, finds=message_of_rule(rule), facts=tuple(_fact_rows(rule)), parts=tuple(sections))
 
 
@@ -139,17 +139,17 @@ def _describe_automatic_fix(rule: Rule) -> Iterator[str]:
         yield f"`nodrop fix{flag}` {_describe_changes(rule)}{why}."
         if flag and rule.fix_safe:
             yield "Without --unsafe: only where policy, other ports or a cable known to reach a host give the value."
-        if rule.changes_files:
+        if rule.changes_switch_configurations:
             yield "`nodrop lint` prints the commands for the switch, where it knows the value."
 
 
 def _describe_changes(rule: Rule) -> str:
     """Return what an automatic fix changes: the values that it sets, or where it takes them from."""
-    if not rule.changes_files:
+    if not rule.changes_switch_configurations:
         return "changes this in an intent"
     constants = [(path, node) for path, node in rule.changes if isinstance(node, Constant)]
     if constants and len(constants) == len(rule.changes) and not rule.as_siblings:
-        values = (f"`{_format_path(path)}` to {_format_constant(node)}" for path, node in constants)
+        values = (f"`{_format_attribute_node(path)}` to {_format_constant(node)}" for path, node in constants)
         return f"sets {' and '.join(values)}"
     source = " to the value that most similar ports or switches have" if rule.as_siblings and not rule.changes else ""
     return f"changes this{source}"
@@ -159,9 +159,11 @@ def _format_constant(node: Constant) -> str:
     return "none" if node.value is None else format_yaml_value(node.value)
 
 
-def _format_path(node: Node) -> str:
+def _format_attribute_node(node: Node) -> str:
     """Return an attribute as a rule has it."""
-    return f"{_format_path(node.of)}.{node.name}" if isinstance(node, Attribute) else getattr(node, "name", "")
+    return (
+        f"{_format_attribute_node(node.of)}.{node.name}" if isinstance(node, Attribute) else getattr(node, "name", "")
+    )
 
 
 def message_of_rule(rule: Rule) -> str:
@@ -182,18 +184,18 @@ def _describe_message_slot(node: Node) -> str:
     """Return a few words for the value that a message shows here: the function, or the field."""
     match node:
         case Call() if node.word.kind == "function":
-            return _humanize_name(node.word.name)
+            return _spell_attribute_name(node.word.name)
         case Call():
             shown = _describe_message_slot(node.arguments[0])
-            return f"{_humanize_name(node.word.name)} {shown}" if node.word.name.endswith("_of") else shown
+            return f"{_spell_attribute_name(node.word.name)} {shown}" if node.word.name.endswith("_of") else shown
         case Attribute(name="name" | "index", of=Name() as owner) if owner.name != "facts":
-            return _humanize_name(owner.name)
+            return _spell_attribute_name(owner.name)
         case Attribute() | Name():
-            return _humanize_name(node.name)
+            return _spell_attribute_name(node.name)
     return " ".join(dict.fromkeys(_describe_message_slot(leaf) for leaf in facts_used_by(node)))
 
 
-def _humanize_name(name: str) -> str:
+def _spell_attribute_name(name: str) -> str:
     return "port" if name == "interface" else name.replace("_", " ")
 
 
@@ -210,7 +212,7 @@ def _fact_rows(rule: Rule) -> Iterator[tuple[str, str]]:
     yield "fabric modes", format_rule_modes(rule)
     yield "checks", _TEXT_BY_SCOPE[rule.scope.name]
     yield "checked by", rule_check_command(rule)
-    yield "tested on", ", ".join(rule_platforms(rule))
+    yield "tested on", ", ".join(platforms_with_fault(rule))
     yield from ((f"not on {platform}", reason) for platform, reason in sorted(rule.unseen.items()))
     yield "area", rule.area
     yield "since", rule.since
@@ -229,7 +231,7 @@ def rule_check_command(rule: Rule) -> str:
     return "nodrop validate" if rule.failures else "nodrop lint"
 
 
-def rule_platforms(rule: Rule) -> tuple[str, ...]:
+def platforms_with_fault(rule: Rule) -> tuple[str, ...]:
     """Return the platforms whose configurations can have the fault; `hosts` are files of servers.
 
     Of the platforms that are written these are all that the rule does not leave out, of others those with an example
@@ -243,7 +245,7 @@ def rule_platforms(rule: Rule) -> tuple[str, ...]:
     read = {
         platform
         for platform in platforms.platform_names()
-        if rule.name in platforms.applicable_rules(platform)
+        if rule.name in platforms.rules_for_read_only_platform(platform)
         and platforms.writable_platform_for(platform) not in rule.unseen
     }
     return tuple(sorted(written.union(read, *named_artifacts) - set(rule.unseen)))
@@ -254,7 +256,7 @@ def format_rule_modes(rule: Rule) -> str:
     return "all" if len(rule.modes) == len(MODES) else ", ".join(mode for mode in MODES if mode in rule.modes)
 
 
-def _build_shown_example(example: Example) -> ShownExample:
+def _build_shown_example(example: RuleExample) -> ShownExample:
     values: list[str] = []
     for changes, verb in ((example.model, "set"), (example.intent, "in the intent, set")):
         if changes is not None and not changes and not example.intent and example.beside is None and not example.seen:
@@ -262,7 +264,11 @@ def _build_shown_example(example: Example) -> ShownExample:
         values += [f"{verb} {path} to {format_yaml_value(value)}" for path, value in (changes or {}).items()]
     values += _format_second_fabric(example.beside)
     values += _format_observations(example.seen or {})
-    files = (_diff_file(path, edits) for files in (example.artifact or {}).values() for path, edits in files.items())
+    files = (
+        _changed_file_of_edits(path, edits)
+        for files in (example.artifact or {}).values()
+        for path, edits in files.items()
+    )
     return ShownExample(values=tuple(values), files=tuple(files), at=example.at)
 
 
@@ -295,14 +301,14 @@ def _format_observations(observed_differences: Mapping[str, Any]) -> Iterator[st
         yield from (f"Batfish returns {format_yaml_value(value)} for {item} ({check})" for item, value in rows.items())
 
 
-def _diff_file(path: str, edits: str | Sequence[Mapping[str, str]]) -> ChangedFile:
+def _changed_file_of_edits(path: str, edits: str | Sequence[Mapping[str, str]]) -> ExampleFileText:
     if isinstance(edits, str):
-        return ChangedFile(name=path, whole=True, lines=tuple(edits.splitlines()))
+        return ExampleFileText(name=path, whole=True, lines=tuple(edits.splitlines()))
     lines = []
     for edit in edits:
         before, after = edit["replace"].splitlines(), edit["with"].splitlines()
         lines += [line.rstrip() for line in ndiff(before, after) if not line.startswith("?")]
-    return ChangedFile(name=path, whole=False, lines=tuple(lines))
+    return ExampleFileText(name=path, whole=False, lines=tuple(lines))
 
 
 def format_yaml_value(value: object) -> str:
@@ -364,12 +370,12 @@ def _format_example(example: ShownExample) -> Iterator[str]:
 
 
 def _wrap_text(text: str, indent: str = "", later_indent: str | None = None) -> list[str]:
-    return wrap_text(" ".join(text.split()), indent, later_indent, width=RULE_PAGE_COLUMNS)
+    return wrap_text(" ".join(text.split()), indent, later_indent, width=RULE_PAGE_WIDTH_CHARACTERS)
 
 
-def format_rule_reason(rule: Rule) -> str:
+def format_first_reason_sentence(rule: Rule) -> str:
     """Return the first sentence of why, as a cell of a table in Markdown."""
-    return format_trusted_markdown(first_sentence(rule.why), cell=True)
+    return format_nodrop_text_as_markdown(first_sentence(rule.why), cell=True)
 
 
 def first_sentence(text: str) -> str:

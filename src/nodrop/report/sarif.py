@@ -13,35 +13,41 @@ from urllib.parse import quote
 
 from nodrop.engine.finding import FileLocation, Finding, RelatedPart, UnknownVerdict
 from nodrop.engine.rule import Rule
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 from nodrop.errors import Problem
 from nodrop.model import subject
 from nodrop.model.reading import Note
 from nodrop.report.escape import escape_lone_surrogates, escape_terminal
 from nodrop.report.json import encode_json_document
-from nodrop.report.links import RulePages
-from nodrop.report.names import finding_headline
+from nodrop.report.links import RulePageUrls
+from nodrop.report.names import finding_message_with_device
 from nodrop.report.rules import advice_of_rule
-from nodrop.results.outcome import Outcome, find_causes, fix_location, format_problem, related_places
-from nodrop.results.rulings import BUILTIN_VERDICTS, Ruling
+from nodrop.results.outcome import (
+    FabricOutcome,
+    cause_by_finding_id,
+    fix_location,
+    format_problem_without_place,
+    related_places,
+)
+from nodrop.results.rulings import BUILTIN_VERDICTS, BuiltinVerdict
 
 SARIF_SCHEMA_URL = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _FINGERPRINT_KEY = "nodrop/v1"
-_MAX_PLACES = 20
+_MAX_UNKNOWN_LINE_PLACES = 20
 """How many unknown lines of a kind have their place in the report."""
 
 
-def render(outcome: Outcome, pages: RulePages | None = None) -> bytes:
+def render(outcome: FabricOutcome, pages: RulePageUrls | None = None) -> bytes:
     """Write an outcome as SARIF in UTF-8, with the rules that have findings or miss a fact, and their pages."""
-    named_rules = {finding.rule for finding in outcome.every} | {
+    named_rules = {finding.rule for finding in outcome.findings_with_hidden} | {
         unknown_verdict.rule for unknown_verdict in outcome.unknown
     }
-    known_rulings: tuple[Rule | Ruling, ...] = (*shipped(), *outcome.own, *BUILTIN_VERDICTS.values())
+    known_rulings: tuple[Rule | BuiltinVerdict, ...] = (*shipped_rules(), *outcome.own, *BUILTIN_VERDICTS.values())
     rules = sorted((rule for rule in known_rulings if rule.name in named_rules), key=lambda rule: rule.name)
     at = {rule.name: index for index, rule in enumerate(rules)}
-    causes = find_causes(outcome.findings)
+    causes = cause_by_finding_id(outcome.findings)
     run = {
-        "tool": {"driver": _driver_document(rules, pages or RulePages())},
+        "tool": {"driver": _driver_document(rules, pages or RulePageUrls())},
         "columnKind": "unicodeCodePoints",
         "invocations": [
             {
@@ -50,27 +56,27 @@ def render(outcome: Outcome, pages: RulePages | None = None) -> bytes:
                     *map(_problem_notification, outcome.problems),
                     *(_unknown_notification(unknown_verdict, at) for unknown_verdict in outcome.unknown),
                     *map(_unread_notification, outcome.unread),
-                    *map(_uncomputed_note, outcome.uncomputed_notes),
+                    *map(_uncomputed_notification, outcome.uncomputed_notes),
                 ],
             }
         ],
         "results": [
             _result_document(finding, at, causes.get(id(finding)), compared=outcome.baseline > 0)
-            for finding in outcome.every
+            for finding in outcome.findings_with_hidden
         ],
     }
     document = {"$schema": SARIF_SCHEMA_URL, "version": "2.1.0", "runs": [run]}
     return encode_json_document(document)
 
 
-def _driver_document(rules: Iterable[Rule | Ruling], pages: RulePages) -> dict[str, object]:
+def _driver_document(rules: Iterable[Rule | BuiltinVerdict], pages: RulePageUrls) -> dict[str, object]:
     driver: dict[str, object] = {"name": "nodrop", "rules": [_rule_document(rule, pages) for rule in rules]}
     with suppress(PackageNotFoundError):  # run from its sources, without being installed
         driver["version"] = version("nodrop")
     return driver
 
 
-def _rule_document(rule: Rule | Ruling, pages: RulePages) -> dict[str, object]:
+def _rule_document(rule: Rule | BuiltinVerdict, pages: RulePageUrls) -> dict[str, object]:
     text = f"{rule.why.strip()}\n\nWhat to do: {advice_of_rule(rule) if isinstance(rule, Rule) else rule.fix}"
     address = pages.find_address(rule.name)
     return {
@@ -95,14 +101,14 @@ def _result_document(
         result["ruleIndex"] = at[finding.rule]
     result |= {
         "level": finding.severity,
-        "message": {"text": _escape_text(finding_headline(finding))},
-        "locations": [_location_document(place, finding.subject)],
-        "partialFingerprints": {_FINGERPRINT_KEY: _scope_fingerprint(finding.fingerprint, finding.within)},
+        "message": {"text": _escape_text(finding_message_with_device(finding))},
+        "locations": [_physical_and_logical_location(place, finding.subject)],
+        "partialFingerprints": {_FINGERPRINT_KEY: _fingerprint_within_folder(finding.fingerprint, finding.within)},
         "properties": {"confidence": finding.confidence, "group": finding.group},
     }
     if cause is not None:
         result["properties"]["explainedBy"] = cause.group
-        text = f"ends with the correction of {cause.rule}: {finding_headline(cause)}"
+        text = f"ends with the correction of {cause.rule}: {finding_message_with_device(cause)}"
         related = (*related, RelatedPart(subject=cause.subject, message=text, located=fix_location(cause)))
     if finding.fix is not None and finding.fix.commands:
         result["properties"]["fix"] = _escape_text(finding.fix.text)
@@ -133,17 +139,19 @@ def _suppression_document(finding: Finding) -> dict[str, object]:
     }
 
 
-def _scope_fingerprint(fingerprint: str, folder: str) -> str:
+def _fingerprint_within_folder(fingerprint: str, folder: str) -> str:
     return f"{fingerprint} {_escape_text(folder)}" if folder else fingerprint
 
 
-def _location_document(located: FileLocation | None, about: subject.Subject) -> dict[str, object]:
+def _physical_and_logical_location(located: FileLocation | None, about: subject.Subject) -> dict[str, object]:
     logical = {"logicalLocations": [{"fullyQualifiedName": _escape_text(subject.subject_text(about))}]}
     return _physical_location(located) | logical
 
 
 def _related_location(related: RelatedPart) -> dict[str, object]:
-    return _location_document(related.located, related.subject) | {"message": {"text": _escape_text(related.message)}}
+    return _physical_and_logical_location(related.located, related.subject) | {
+        "message": {"text": _escape_text(related.message)}
+    }
 
 
 def _physical_location(located: FileLocation | None) -> dict[str, object]:
@@ -169,7 +177,7 @@ def _problem_notification(problem: Problem) -> dict[str, object]:
     physical |= {"region": region} if problem.line else {}
     return {
         "level": "error",
-        "message": {"text": _escape_text(format_problem(problem))},
+        "message": {"text": _escape_text(format_problem_without_place(problem))},
         "locations": [{"physicalLocation": physical}],
         "descriptor": {"id": "unreadable"},
     }
@@ -177,10 +185,10 @@ def _problem_notification(problem: Problem) -> dict[str, object]:
 
 def _unknown_notification(unknown: UnknownVerdict, at: Mapping[str, int]) -> dict[str, object]:
     text = f"{unknown.rule} is unknown: {unknown.reason}"
-    text = unknown.of_lines if unknown.places else text
+    text = unknown.text_about_unknown_line if unknown.places else text
     notification: dict[str, object] = {"level": "note", "message": {"text": _escape_text(text)}}
     if unknown.places:
-        notification["locations"] = [_physical_location(place) for place in unknown.places[:_MAX_PLACES]]
+        notification["locations"] = [_physical_location(place) for place in unknown.places[:_MAX_UNKNOWN_LINE_PLACES]]
     if unknown.rule in at:
         notification["associatedRule"] = {"id": unknown.rule, "index": at[unknown.rule]}
     return notification
@@ -196,7 +204,7 @@ def _unread_notification(note: Note) -> dict[str, object]:
     }
 
 
-def _uncomputed_note(note: Note) -> dict[str, object]:
+def _uncomputed_notification(note: Note) -> dict[str, object]:
     text = _escape_text(f"{note.message} ({note.device})")
     return {"level": "note", "message": {"text": text}, "descriptor": {"id": note.kind}}
 

@@ -6,14 +6,14 @@ from typing import get_args
 
 from nodrop.plan.model import CHANGE_RISKS, DEVICE_CHANGE_KINDS, ChangeMethod, DeviceChangeKind, HazardTime
 from nodrop.report import check_json, json, plan_json
-from nodrop.report.proof_schema import certificate_schema, proof_schema, storm_schema
+from nodrop.report.proof_schema import certificate_schema, pause_storm_schema, proof_schema
 from nodrop.report.schema_parts import (
     COUNT_SCHEMA,
     FLAG_SCHEMA,
+    MODEL_VALUE_SCHEMA,
     NULLABLE_TEXT_SCHEMA,
     TEXT_LIST_SCHEMA,
     TEXT_SCHEMA,
-    VALUE_SCHEMA,
     JsonSchema,
     described_text_schema,
     finding_schema,
@@ -24,10 +24,10 @@ from nodrop.report.schema_parts import (
     problem_schema,
     report_schema,
 )
-from nodrop.results.outcome import Summary
+from nodrop.results.outcome import OutcomeTotals
 from nodrop.routing.observation import OBSERVATION_CHECKS
 
-_SUMMARY_FIELDS = tuple(field.name for field in dataclasses.fields(Summary))
+_SUMMARY_FIELDS = tuple(field.name for field in dataclasses.fields(OutcomeTotals))
 _RISK_SCHEMA: JsonSchema = {
     "enum": list(CHANGE_RISKS),
     "description": "Effect on a running switch, from none to the worst.",
@@ -52,21 +52,21 @@ def findings_schema() -> JsonSchema:
         unknown=list_schema(_unknown_schema()),
         notes=list_schema(note_schema()),
         problems=list_schema(problem_schema()),
-        files=nullable_schema(_files_schema()),
+        files=nullable_schema(_read_and_unread_files_schema()),
         assumed=list_schema(object_schema(fact=TEXT_SCHEMA, value=TEXT_SCHEMA, reason=TEXT_SCHEMA)),
-        validations=nullable_schema(list_schema(_validation_schema())),
+        validations=nullable_schema(list_schema(_validator_comparison_schema())),
         statistics=nullable_schema(list_schema(_statistic_schema())),
         skipped=list_schema(object_schema(reason=TEXT_SCHEMA, rules=TEXT_LIST_SCHEMA)),
         summary=object_schema(**dict.fromkeys(_SUMMARY_FIELDS, COUNT_SCHEMA)),
     )
 
 
-def _files_schema() -> JsonSchema:
+def _read_and_unread_files_schema() -> JsonSchema:
     row = object_schema(file=TEXT_SCHEMA, reason=TEXT_SCHEMA)
     return object_schema(read=TEXT_LIST_SCHEMA, ignored=list_schema(row), unread=list_schema(row))
 
 
-def _validation_schema() -> JsonSchema:
+def _validator_comparison_schema() -> JsonSchema:
     seen = dict.fromkeys(("correct", "observed", "not_observable", "different"), COUNT_SCHEMA)
     column = object_schema(validator=TEXT_SCHEMA, **seen, reasons=TEXT_LIST_SCHEMA)
     row = object_schema(check={"enum": list(OBSERVATION_CHECKS)}, items=COUNT_SCHEMA, columns=list_schema(column))
@@ -197,7 +197,10 @@ def _fact_schema() -> JsonSchema:
         reasons=TEXT_LIST_SCHEMA,
         method={"enum": list(get_args(ChangeMethod))},
         by_hand=TEXT_LIST_SCHEMA,
-        entries={**list_schema(object_schema(path=path, old=VALUE_SCHEMA, new=VALUE_SCHEMA)), "minItems": 1},
+        entries={
+            **list_schema(object_schema(path=path, old=MODEL_VALUE_SCHEMA, new=MODEL_VALUE_SCHEMA)),
+            "minItems": 1,
+        },
     )
 
 
@@ -261,7 +264,7 @@ def _fabric_schema() -> JsonSchema:
         lost=FLAG_SCHEMA,
     )
     rerouted = object_schema(
-        check={"enum": list(OBSERVATION_CHECKS)}, item=TEXT_SCHEMA, old=VALUE_SCHEMA, new=VALUE_SCHEMA
+        check={"enum": list(OBSERVATION_CHECKS)}, item=TEXT_SCHEMA, old=MODEL_VALUE_SCHEMA, new=MODEL_VALUE_SCHEMA
     )
     return object_schema(
         name=TEXT_SCHEMA,
@@ -278,11 +281,13 @@ def _fabric_schema() -> JsonSchema:
             flows=list_schema(flow),
             notes=TEXT_LIST_SCHEMA,
         ),
-        claims=nullable_schema(object_schema(old=_claims_schema(), new=_claims_schema())),
+        claims=nullable_schema(
+            object_schema(old=_deadlock_and_pause_claims_schema(), new=_deadlock_and_pause_claims_schema())
+        ),
     )
 
 
-def _claims_schema() -> JsonSchema:
+def _deadlock_and_pause_claims_schema() -> JsonSchema:
     return object_schema(
         deadlock={"enum": ["free", "unknown", "possible", "possible-after-failures"]},
         any_failures=FLAG_SCHEMA,
@@ -292,7 +297,7 @@ def _claims_schema() -> JsonSchema:
 
 
 def _outdated_build_schema() -> JsonSchema:
-    differences = list_schema(object_schema(subject=TEXT_SCHEMA, intent=VALUE_SCHEMA, build=VALUE_SCHEMA))
+    differences = list_schema(object_schema(subject=TEXT_SCHEMA, intent=MODEL_VALUE_SCHEMA, build=MODEL_VALUE_SCHEMA))
     return object_schema(
         intent=TEXT_SCHEMA,
         build=TEXT_SCHEMA,
@@ -303,13 +308,13 @@ def _outdated_build_schema() -> JsonSchema:
     )
 
 
-REPORT_SCHEMAS: Mapping[str, Callable[[], JsonSchema]] = {
+SCHEMA_MAKER_BY_REPORT_KIND: Mapping[str, Callable[[], JsonSchema]] = {
     "findings": findings_schema,
     "plan": plan_schema,
     "check": check_schema,
     "drift": drift_schema,
     "proof": proof_schema,
-    "storm": storm_schema,
+    "storm": pause_storm_schema,
     "certificate": certificate_schema,
 }
 """What makes the schema of each kind of report."""

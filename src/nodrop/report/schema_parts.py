@@ -9,10 +9,10 @@ TEXT_LIST_SCHEMA: JsonSchema = {"type": "array", "items": TEXT_SCHEMA}
 NULLABLE_TEXT_SCHEMA: JsonSchema = {"type": ["string", "null"]}
 FLAG_SCHEMA: JsonSchema = {"type": "boolean"}
 COUNT_SCHEMA: JsonSchema = {"type": "integer", "minimum": 0}
-VALUE_SCHEMA: JsonSchema = {
+MODEL_VALUE_SCHEMA: JsonSchema = {
     "description": 'A value of the model; null: known to be absent; {"unknown": true}: not known.'
 }
-POSITION_SCHEMA: JsonSchema = {"type": ["integer", "null"], "minimum": 1}
+LINE_OR_COLUMN_SCHEMA: JsonSchema = {"type": ["integer", "null"], "minimum": 1}
 
 
 def finding_schema() -> JsonSchema:
@@ -26,18 +26,18 @@ def finding_schema() -> JsonSchema:
         at=described_text_schema("The part at the place, or the nearest part around it that has a place."),
         device=NULLABLE_TEXT_SCHEMA,
         file=NULLABLE_TEXT_SCHEMA,
-        line=POSITION_SCHEMA,
-        column=POSITION_SCHEMA,
-        end_line=POSITION_SCHEMA,
-        end_column=POSITION_SCHEMA,
+        line=LINE_OR_COLUMN_SCHEMA,
+        column=LINE_OR_COLUMN_SCHEMA,
+        end_line=LINE_OR_COLUMN_SCHEMA,
+        end_column=LINE_OR_COLUMN_SCHEMA,
         facts={"type": "object", "additionalProperties": {"type": ["string", "number", "boolean", "null"]}},
         related=list_schema(
             object_schema(
                 subject=TEXT_SCHEMA,
                 message=TEXT_SCHEMA,
                 file=NULLABLE_TEXT_SCHEMA,
-                line=POSITION_SCHEMA,
-                column=POSITION_SCHEMA,
+                line=LINE_OR_COLUMN_SCHEMA,
+                column=LINE_OR_COLUMN_SCHEMA,
             )
         ),
         fix=nullable_schema(
@@ -68,7 +68,7 @@ def finding_schema() -> JsonSchema:
 
 
 def _change_schema() -> JsonSchema:
-    return object_schema(subject=TEXT_SCHEMA, old=VALUE_SCHEMA, new=VALUE_SCHEMA)
+    return object_schema(subject=TEXT_SCHEMA, old=MODEL_VALUE_SCHEMA, new=MODEL_VALUE_SCHEMA)
 
 
 def _commands_schema() -> JsonSchema:
@@ -91,7 +91,7 @@ def note_schema() -> JsonSchema:
         message=TEXT_SCHEMA,
         device=NULLABLE_TEXT_SCHEMA,
         file=NULLABLE_TEXT_SCHEMA,
-        line=POSITION_SCHEMA,
+        line=LINE_OR_COLUMN_SCHEMA,
     )
 
 
@@ -99,8 +99,8 @@ def problem_schema() -> JsonSchema:
     """Return the schema of a problem with the input."""
     return object_schema(
         file=TEXT_SCHEMA,
-        line=POSITION_SCHEMA,
-        column=POSITION_SCHEMA,
+        line=LINE_OR_COLUMN_SCHEMA,
+        column=LINE_OR_COLUMN_SCHEMA,
         path=NULLABLE_TEXT_SCHEMA,
         message=TEXT_SCHEMA,
         hint=NULLABLE_TEXT_SCHEMA,

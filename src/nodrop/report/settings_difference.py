@@ -25,7 +25,7 @@ def diff_settings(before: Mapping[str, str], after: Mapping[str, str], platform:
     for name in sorted(before.keys() | after.keys()):
         if name not in before or name not in after:
             lines += [f"@@ {name}", "+ the whole file" if name in after else "- the whole file"]
-        elif changed := [*_file_lines(name, before[name], after[name], platform)]:
+        elif changed := [*_changed_lines_of_file(name, before[name], after[name], platform)]:
             lines += [
                 f"@@ {name}",
                 *(f"{line[:_MAX_LINE_CHARACTERS]} …" if len(line) > _MAX_LINE_CHARACTERS else line for line in changed),
@@ -33,33 +33,33 @@ def diff_settings(before: Mapping[str, str], after: Mapping[str, str], platform:
     return lines
 
 
-def _file_lines(name: str, old: str, new: str, platform: str) -> Iterator[str]:
+def _changed_lines_of_file(name: str, old: str, new: str, platform: str) -> Iterator[str]:
     try:
         old_tree, new_tree = _read_tree(name, old, platform), _read_tree(name, new, platform)
     except (ValueError, InputProblems):  # as the fault may be
         changed_lines = unified_diff(old.splitlines(), new.splitlines(), n=0, lineterm="")
         yield from _fold_similar_changes(
-            (line[0] + " " + line[1:].strip(),) for line in changed_lines if _is_change(line)
+            (line[0] + " " + line[1:].strip(),) for line in changed_lines if _is_nonblank_diff_change(line)
         )
         return
-    renamed = dict(_renamed_keys(old_tree, new_tree))
+    renamed = dict(_renamed_and_referenced_keys(old_tree, new_tree))
     yield from (f"  ({old_name} has the name {new_name})" for old_name, new_name in renamed.items())
     old_settings, new_settings = (
         dict(_flatten_settings(_rename_keys_and_values(old_tree, renamed))),
         dict(_flatten_settings(new_tree)),
     )
     yield from _fold_similar_changes(
-        _changed_lines(path, old_settings, new_settings)
+        _minus_and_plus_line(path, old_settings, new_settings)
         for path in dict.fromkeys((*old_settings, *new_settings))
         if old_settings.get(path) != new_settings.get(path)
     )
 
 
-def _is_change(line: str) -> bool:
+def _is_nonblank_diff_change(line: str) -> bool:
     return line.startswith(("-", "+")) and not line.startswith(("---", "+++")) and bool(line[1:].strip())
 
 
-def _changed_lines(path: str, old: _ValueTextByPath, new: _ValueTextByPath) -> tuple[str, ...]:
+def _minus_and_plus_line(path: str, old: _ValueTextByPath, new: _ValueTextByPath) -> tuple[str, ...]:
     return tuple(
         f"{sign} {path}: {settings[path]}".rstrip(": ")
         for sign, settings in (("-", old), ("+", new))
@@ -98,18 +98,18 @@ def _flatten_settings(node: object, path: str = "") -> Iterator[tuple[str, str]]
         yield path, "" if node == {} else str(node)
 
 
-def _renamed_keys(old: object, new: object) -> Iterator[tuple[str, str]]:
+def _renamed_and_referenced_keys(old: object, new: object) -> Iterator[tuple[str, str]]:
     """Yield names that one mapping lost and another gained with the same settings, and that settings refer to."""
     referred = {value for _, value in _flatten_settings(old)}
-    yield from ((was, now) for was, now in _moved_keys(old, new) if was in referred)
+    yield from ((was, now) for was, now in _keys_with_same_settings(old, new) if was in referred)
 
 
-def _moved_keys(old: object, new: object) -> Iterator[tuple[str, str]]:
+def _keys_with_same_settings(old: object, new: object) -> Iterator[tuple[str, str]]:
     if not isinstance(old, dict) or not isinstance(new, dict):
         return
     for key, value in old.items():
         if key in new:
-            yield from _moved_keys(value, new[key])
+            yield from _keys_with_same_settings(value, new[key])
         elif isinstance(value, dict) and value:
             yield from ((key, other) for other, there in new.items() if other not in old and there == value)
 

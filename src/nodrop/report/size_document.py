@@ -175,7 +175,7 @@ def _module_facts(fabric: SizedFabric) -> Iterator[ModuleFacts]:
 
 def _ports_on_leaf(sized: SizedHosts) -> tuple[int, int]:
     """Return how many ports of a host are on a leaf, and on how many leaves it has ports."""
-    return sized.hosts.ports_on_leaf, sized.hosts.leaves_of_set
+    return sized.hosts.ports_on_leaf, sized.hosts.leaves_per_host
 
 
 def _max_peer_switches(fabric: SizedFabric, links: SizedLinks, name: str) -> int:

@@ -1,13 +1,13 @@
 """Findings and cost of each rule, as a table for a person."""
 
 from nodrop.report.names import format_count
-from nodrop.results.outcome import Outcome, Statistic, rule_statistics
+from nodrop.results.outcome import FabricOutcome, Statistic, rule_statistics
 
-SHOWN_RULES = 10
+MAX_SHOWN_SLOWEST_RULES = 10
 """How many of the slowest rules stand in the table, beside those that found something."""
 
 
-def format_statistics_table(outcome: Outcome, *, verbose: bool) -> list[str]:
+def format_statistics_table(outcome: FabricOutcome, *, verbose: bool) -> list[str]:
     """Return the lines of a table, the slowest rule first, then a row for those that it leaves out, and one for all.
 
     Rules without findings that are not among the slowest are left out, unless `verbose`. No lines where nobody asked.
@@ -15,7 +15,7 @@ def format_statistics_table(outcome: Outcome, *, verbose: bool) -> list[str]:
     every = rule_statistics(outcome)
     if not every:
         return []
-    shown = [row for place, row in enumerate(every) if verbose or place < SHOWN_RULES or row.findings]
+    shown = [row for place, row in enumerate(every) if verbose or place < MAX_SHOWN_SLOWEST_RULES or row.findings]
     remaining_statistics = [row for row in every if row not in shown]
     rows = [("rule", "findings", "evaluations", "seconds"), *(_statistics_row(row.rule, [row]) for row in shown)]
     rows += (

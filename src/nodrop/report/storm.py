@@ -5,19 +5,19 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from nodrop.analyses.buffer_cycles import deadlock_check_of
-from nodrop.engine.vocabulary.admission import group_pause_bytes, lossless_sharers
+from nodrop.engine.vocabulary.admission import group_pause_bytes, lossless_ports_per_memory_part
 from nodrop.model import effects
 from nodrop.model.fabric import End, Interface
 from nodrop.model.index import Index
 from nodrop.model.qos import PfcWatchdog, QosProfile
 from nodrop.model.states import Unknown, UnknownFact
 from nodrop.model.subject import subject_text as subject_text
-from nodrop.proofs.storm import StoppedPort, Storm, StormModel, count_ports
+from nodrop.proofs.storm import PauseSpreadGraph, StoppedPort, Storm, count_stopped_ports
 from nodrop.proofs.storm_hosts import FillTime
 from nodrop.report.document_text import render_lines
 from nodrop.report.names import format_count
 
-Facts = dict[str, Any]
+FactsByKey = dict[str, Any]
 FORMAT_VERSION = 1
 WATCHDOG_BOUND_SENTENCE = "A watchdog bounds the length of a freeze, not its reach."
 _SHOWN_STORMS = 10
@@ -25,20 +25,22 @@ _FREEZE_ENDING_ACTIONS = ("drop", "forward")
 """The actions of a watchdog that free what waits for the port."""
 
 
-def storm_facts(index: Index) -> Facts:
+def pause_storm_facts(index: Index) -> FactsByKey:
     """Return what `nodrop prove --claim storm` prints as JSON (schemas/storm.schema.json), the farthest reach first."""
     check = deadlock_check_of(index)
-    timer = _FillTimer(index)
-    merged: dict[str, Facts] = {}
-    model = StormModel(check.traffic, timer.fill_time, lambda end: _detection_of_sender(index, end))
+    timer = _FillTimeCalculator(index)
+    merged: dict[str, FactsByKey] = {}
+    model = PauseSpreadGraph(check.traffic, timer.fill_time, lambda end: _far_watchdog_detection_ms(index, end))
     for storm in model.storms():
-        freezes: dict[str, tuple[Facts, list[End]]] = {}
+        freezes: dict[str, tuple[FactsByKey, list[End]]] = {}
         for port in storm.like:
-            freeze = _freeze_facts(index, port)
+            freeze = _watchdog_action_facts(index, port)
             freezes.setdefault(repr(freeze), (freeze, []))[1].append(port)
         for freeze, ports in freezes.values():
-            facts = _storm_facts_of_watchdog(index, storm, freeze)
-            merged.setdefault(_alike_port_key(facts), {"ports": [], **facts})["ports"] += [list(port) for port in ports]
+            facts = _facts_of_storm(index, storm, freeze)
+            merged.setdefault(_equal_storm_key(facts), {"ports": [], **facts})["ports"] += [
+                list(port) for port in ports
+            ]
     rows = sorted(merged.values(), key=lambda row: (-row["gpus"], -row["hosts"], -row["host_ports"], row["ports"]))
     return {
         "version": FORMAT_VERSION,
@@ -49,19 +51,19 @@ def storm_facts(index: Index) -> Facts:
     }
 
 
-def _alike_port_key(facts: Facts) -> str:
+def _equal_storm_key(facts: FactsByKey) -> str:
     """Return what two ports have in common whose NICs stop as much: all but the ports that are named."""
     steps = [{**step, "example": None, "over": step["over"] is not None} for step in facts["steps"]]
     following = facts["next_watchdog"]
     return repr({**facts, "steps": steps, "next_watchdog": None if following is None else following["least_ms"]})
 
 
-class _FillTimer:
+class _FillTimeCalculator:
     """Computes how long buffers take to fill, once for ports that are alike."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
-        self._sharers = {device.name: lossless_sharers(device) for device in index.fabric.devices}
+        self._sharers = {device.name: lossless_ports_per_memory_part(device) for device in index.fabric.devices}
         self._known: dict[tuple[object, ...], FillTime | None] = {}
 
     def fill_time(self, end: End, group: int) -> FillTime | None:
@@ -95,19 +97,19 @@ def _watchdog_of(index: Index, port: End) -> PfcWatchdog | None | Unknown:
     return qos.pfc_watchdog if isinstance(qos, QosProfile) else None
 
 
-def _storm_facts_of_watchdog(index: Index, storm: Storm, freeze: Facts) -> Facts:
+def _facts_of_storm(index: Index, storm: Storm, freeze: FactsByKey) -> FactsByKey:
     return {
-        "host_ports": count_ports(storm.host_ports),
+        "host_ports": count_stopped_ports(storm.host_ports),
         "hosts": storm.hosts,
         "gpus": storm.gpus,
-        "fabric_ports": count_ports(storm.stopped),
-        "steps": list(_step_facts(storm)),
+        "fabric_ports": count_stopped_ports(storm.stopped),
+        "steps": list(_spread_step_facts(storm)),
         "freeze": freeze,
-        "next_watchdog": _next_watchdog(index, storm.stopped),
+        "next_watchdog": _first_fabric_watchdog_to_act(index, storm.stopped),
     }
 
 
-def _step_facts(storm: Storm) -> Iterator[Facts]:
+def _spread_step_facts(storm: Storm) -> Iterator[FactsByKey]:
     """Yield the steps of the pause: how many ports it reaches, one of them with the port behind it, and when."""
     by_step: defaultdict[tuple[int, bool], list[StoppedPort]] = defaultdict(list)
     for stopped in storm.stopped:
@@ -119,7 +121,7 @@ def _step_facts(storm: Storm) -> Iterator[Facts]:
         yield {
             "step": step,
             "to_hosts": to_hosts,
-            "ports": count_ports(ports),
+            "ports": count_stopped_ports(ports),
             "example": list(ports[0].port),
             "over": None if ports[0].over is None else list(ports[0].over),
             "least_us": None if None in least else round(min(time for time in least if time is not None), 1),
@@ -127,7 +129,7 @@ def _step_facts(storm: Storm) -> Iterator[Facts]:
         }
 
 
-def _freeze_facts(index: Index, port: End) -> Facts:
+def _watchdog_action_facts(index: Index, port: End) -> FactsByKey:
     """Return when the watchdog of a port acts, in milliseconds; `ends` is false if it frees nothing."""
     watchdog, polling = _watchdog_of(index, port), index.devices[port.node].watchdog_polling_ms
     if watchdog is None:
@@ -146,11 +148,11 @@ def _freeze_facts(index: Index, port: End) -> Facts:
     }
 
 
-def _next_watchdog(index: Index, stopped: Sequence[StoppedPort]) -> Facts | None:
+def _first_fabric_watchdog_to_act(index: Index, stopped: Sequence[StoppedPort]) -> FactsByKey | None:
     """Return the first watchdog between switches that would act: where its port is stopped, plus its detection time."""
     found: list[tuple[float, End]] = []
     for one in stopped:
-        sender, detection_ms = index.far_end(*one.port), _detection_of_sender(index, one.port)
+        sender, detection_ms = index.far_end(*one.port), _far_watchdog_detection_ms(index, one.port)
         if sender is not None and detection_ms is not None:
             found.append(((one.least_us or 0.0) / 1000 + detection_ms, sender))
     if not found:
@@ -159,7 +161,7 @@ def _next_watchdog(index: Index, stopped: Sequence[StoppedPort]) -> Facts | None
     return {"port": list(port), "least_ms": round(time, 1)}
 
 
-def _detection_of_sender(index: Index, port: End) -> int | None:
+def _far_watchdog_detection_ms(index: Index, port: End) -> int | None:
     """Return the detection time of the watchdog at the far end of a port, in milliseconds; None without a known one."""
     sender = index.far_end(*port)
     watchdog = None if sender is None else _watchdog_of(index, sender)
@@ -167,17 +169,17 @@ def _detection_of_sender(index: Index, port: End) -> int | None:
     return detection_ms if isinstance(detection_ms, int) else None
 
 
-def freezes_for_ever(facts: Facts) -> bool:
+def has_endless_freeze_beyond_host(facts: FactsByKey) -> bool:
     """Whether a freeze of more than the port's own host has no watchdog that ends it."""
     return any(row["freeze"]["ends"] is False and row["host_ports"] for row in facts["storms"])
 
 
-def render_storms(facts: Facts) -> str:
+def render_storms(facts: FactsByKey) -> str:
     """Return the page of `nodrop prove --claim storm`, every line ended."""
     return render_lines(_storm_lines(facts))
 
 
-def _storm_lines(facts: Facts) -> Iterator[str]:
+def _storm_lines(facts: FactsByKey) -> Iterator[str]:
     storms = facts["storms"]
     reaching = [row for row in storms if row["host_ports"]]
     if not reaching:
@@ -189,7 +191,7 @@ def _storm_lines(facts: Facts) -> Iterator[str]:
         yield ""
         like = f" and {format_count(len(row['ports']) - 1, 'port')} like it" if len(row["ports"]) > 1 else ""
         yield f"  {':'.join(row['ports'][0])}{like}: stops {_format_reach(row)}"
-        yield from (f"    {line}" for line in _row_lines(row))
+        yield from (f"    {line}" for line in _storm_step_lines(row))
     if len(reaching) > _SHOWN_STORMS:
         yield ""
         yield f"  and {len(reaching) - _SHOWN_STORMS} kinds of ports with less reach"
@@ -200,13 +202,13 @@ def _storm_lines(facts: Facts) -> Iterator[str]:
     yield "Times: from all lossless ports of a switch filling up, to one sender at line rate filling each buffer."
 
 
-def _format_reach(row: Facts) -> str:
+def _format_reach(row: FactsByKey) -> str:
     hosts = f" of {format_count(row['hosts'], 'host')}" if row["hosts"] else ""
     gpus = f" with {format_count(row['gpus'], 'GPU')}" if row["gpus"] else ""
     return f"{format_count(row['host_ports'], 'other host port')}{hosts}{gpus}"
 
 
-def _row_lines(row: Facts) -> Iterator[str]:
+def _storm_step_lines(row: FactsByKey) -> Iterator[str]:
     for step in row["steps"]:
         where = "to hosts" if step["to_hosts"] else "between switches"
         over = "" if step["over"] is None else f", waits for {':'.join(step['over'])}"
@@ -227,7 +229,7 @@ def _row_lines(row: Facts) -> Iterator[str]:
         yield f"next watchdog: {port}, not before {least} ms"
 
 
-def _format_time_span(step: Facts) -> str:
+def _format_time_span(step: FactsByKey) -> str:
     if step["least_us"] is None or step["most_us"] is None:
         return "an unknown time"
     return f"{step['least_us']:g} to {step['most_us']:g} µs"

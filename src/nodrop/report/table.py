@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from nodrop.report.escape import escape_terminal
 
-TABLE_COLUMNS = 100
+TABLE_WIDTH_CHARACTERS = 100
 _MIN_COLUMN_CHARACTERS = 12
 _COLUMN_GAP = "  "
 
 
 def wrap_text(
-    shown_text: str, indent: str = "", later_indent: str | None = None, *, width: int = TABLE_COLUMNS
+    shown_text: str, indent: str = "", later_indent: str | None = None, *, width: int = TABLE_WIDTH_CHARACTERS
 ) -> list[str]:
     """Return a text in lines, escaped, the later ones behind `later_indent`, or `indent` too; no word is broken."""
     return textwrap.wrap(
@@ -51,7 +51,7 @@ def _column_widths(table: Sequence[Sequence[str]]) -> list[int]:
         max([_MIN_COLUMN_CHARACTERS, *(len(word) for cell in column for word in cell.split())])
         for column in zip(*table, strict=True)
     ]
-    excess = sum(widths) + len(_COLUMN_GAP) * len(widths) - TABLE_COLUMNS
+    excess = sum(widths) + len(_COLUMN_GAP) * len(widths) - TABLE_WIDTH_CHARACTERS
     while excess > 0:
         spare = [
             (width - lowest, width, place) for place, (width, lowest) in enumerate(zip(widths, least, strict=True))

@@ -10,40 +10,42 @@ from nodrop.engine.unknowns import format_owner_statement
 from nodrop.inputs.contents import UNREAD_NOTE_KINDS
 from nodrop.model.modes import UNDECIDED_MODE
 from nodrop.model.reading import (
-    DECLARED_LINE_NOTE_KIND,
-    NOT_COMPUTED_NOTE_KIND,
+    DECLARED_HARMLESS_LINE_NOTE_KIND,
+    ROUTES_NOT_COMPUTED_NOTE_KIND,
     UNKNOWN_LINE_NOTE_KIND,
     Assumption,
     Note,
 )
-from nodrop.report.agreement import render_comparison as text_of
+from nodrop.report.agreement import render_validator_comparison as text_of
 from nodrop.report.block import ReportStyle, format_finding_block
 from nodrop.report.hidden import format_hidden_findings
 from nodrop.report.links import TerminalLinks
-from nodrop.report.names import format_count, format_name, format_name_list
+from nodrop.report.names import escape_or_quote_name, format_count, format_name_list
 from nodrop.report.statistics import format_statistics_table
-from nodrop.report.unread import ignored_file_lines, list_unread_files, summarize_left_out
+from nodrop.report.unread import ignored_file_lines_by_reason, summarize_left_out, unread_file_lines_by_reason
 from nodrop.results.outcome import (
-    SHOWN_GROUPS,
+    MAX_SHOWN_FINDING_GROUPS,
+    FabricOutcome,
     FindingGroups,
-    Outcome,
     count_outcome,
     fold_groups,
     group_findings,
     select_shown_groups,
 )
 
-_NOTES_OF_A_KIND = 5
-_NAMED_FACTS = 3
+_MAX_SHOWN_NOTES_PER_KIND = 5
+_MAX_NAMED_MISSING_FACTS = 3
 _STATING_FILE_TEXT_START = "a file that states "
 """Missing facts that a short report names."""
 _EXPLAIN_HINT = "`nodrop explain RULE --at ID PATH` shows the values behind a finding; ID follows ^^^ or the first =."
-_TOTALS_NOTE_KINDS = frozenset({UNKNOWN_LINE_NOTE_KIND, DECLARED_LINE_NOTE_KIND, NOT_COMPUTED_NOTE_KIND})
+_TOTALS_NOTE_KINDS = frozenset(
+    {UNKNOWN_LINE_NOTE_KIND, DECLARED_HARMLESS_LINE_NOTE_KIND, ROUTES_NOT_COMPUTED_NOTE_KIND}
+)
 """Kinds of notes that the totals count, and that are listed only where the report is verbose."""
 
 
 def render(
-    outcome: Outcome,
+    outcome: FabricOutcome,
     *,
     color: bool = False,
     verbose: bool = False,
@@ -75,11 +77,11 @@ def render(
         if note.kind not in UNREAD_NOTE_KINDS and (verbose or note.kind not in _TOTALS_NOTE_KINDS)
     ]
     besides = [
-        _unknown_lines(outcome.unknown, page),
+        _undecided_lines(outcome.unknown, page),
         [page.format_line("note", "note", text) for text in _note_lines(other_notes, page)],
     ]
-    unread = list_unread_files(outcome.unread, page)
-    besides.append(ignored_file_lines(outcome, page) if verbose else [])
+    unread = unread_file_lines_by_reason(outcome.unread, page)
+    besides.append(ignored_file_lines_by_reason(outcome, page) if verbose else [])
     besides.append(format_hidden_findings(outcome.hidden, page) if verbose else [])
     seen = [[*text_of(validation)] for validation in outcome.validations]
     cost = [page.paint("", line) for line in format_statistics_table(outcome, verbose=verbose)]
@@ -106,7 +108,7 @@ def render(
     return text + "\n" if text else ""
 
 
-def format_outcome_totals(outcome: Outcome) -> str:
+def format_outcome_totals(outcome: FabricOutcome) -> str:
     """Return the last line: the checked parts, the findings, and the parts that these leave out."""
     total = count_outcome(outcome)
     looked_at = [
@@ -165,7 +167,7 @@ def _format_counts_by_rule(every: FindingGroups, page: ReportStyle) -> list[str]
         rule = (SEVERITIES.index(group[0].severity), group[0].rule)
         of_rule.setdefault(rule, []).extend(group)
         numbers[rule] += 1
-    lines = [f"{SHOWN_GROUPS} of {len(every)} different findings are shown; -v lists all. By rule:"]
+    lines = [f"{MAX_SHOWN_FINDING_GROUPS} of {len(every)} different findings are shown; -v lists all. By rule:"]
     for rule, findings in sorted(of_rule.items(), key=lambda item: (item[0][0], -len(item[1]), item[0][1])):
         devices = len({(finding.within, finding.device) for finding in findings if finding.device is not None})
         where = f" on {format_count(devices, 'device')}" if devices else ""
@@ -175,30 +177,30 @@ def _format_counts_by_rule(every: FindingGroups, page: ReportStyle) -> list[str]
     return lines
 
 
-def _unknown_lines(verdicts: Sequence[UnknownVerdict], page: ReportStyle) -> list[str]:
+def _undecided_lines(verdicts: Sequence[UnknownVerdict], page: ReportStyle) -> list[str]:
     """Return what could not be decided: a line for each thing that the owner can state, and one for all other facts.
 
     Where all is shown, every rule and missing fact is.
     """
     if page.verbose:
-        return [_format_unknown_verdicts(alike, page) for alike in _group_verdicts_by_cause(verdicts)]
+        return [_format_unknown_verdicts(alike, page) for alike in _group_verdicts_by_missing_fact(verdicts)]
     by_supply: dict[str, list[UnknownVerdict]] = {}
     lines = []
     for verdict in verdicts:
         if verdict.places:
-            lines.append(_format_unknown_lines(verdict, page))
+            lines.append(_format_unknown_config_lines(verdict, page))
             continue
         statement = format_owner_statement(verdict)
         by_supply.setdefault(statement[0] if statement else "", []).append(verdict)
-    return [*(_format_supply(alike, page) for alike in by_supply.values()), *lines]
+    return [*(_format_needed_statement(alike, page) for alike in by_supply.values()), *lines]
 
 
-def _format_supply(verdicts: Sequence[UnknownVerdict], page: ReportStyle) -> str:
+def _format_needed_statement(verdicts: Sequence[UnknownVerdict], page: ReportStyle) -> str:
     """Return one line for verdicts that lack the same thing, with the line of fabric.yaml that states it."""
     if len(verdicts) == 1 and not format_owner_statement(verdicts[0]):
         return _format_unknown_verdicts(verdicts, page)
     rules = list(dict.fromkeys(verdict.rule for verdict in verdicts))
-    devices = dict.fromkeys(format_name(device) for verdict in verdicts for device in verdict.devices)
+    devices = dict.fromkeys(escape_or_quote_name(device) for verdict in verdicts for device in verdict.devices)
     where = f" on {format_name_list(devices)}" if devices else ""
     statement = format_owner_statement(verdicts[0])
     if statement is None:
@@ -216,22 +218,24 @@ def _format_missing_facts(verdicts: Sequence[UnknownVerdict], devices_count: int
     """Return the facts that verdicts lack, the first few; each with its devices where some of all have it."""
     lacking: dict[str, dict[str, None]] = {}
     for verdict in verdicts:
-        lacking.setdefault(_file_fact(verdict), {}).update(dict.fromkeys(map(format_name, verdict.devices)))
+        lacking.setdefault(_fact_for_file_to_state(verdict), {}).update(
+            dict.fromkeys(map(escape_or_quote_name, verdict.devices))
+        )
     shown = [
         f"{fact} ({format_name_list(devices)})" if 0 < len(devices) < devices_count else fact
-        for fact, devices in list(lacking.items())[:_NAMED_FACTS]
+        for fact, devices in list(lacking.items())[:_MAX_NAMED_MISSING_FACTS]
     ]
     left = len(lacking) - len(shown)
     return ", ".join(shown) + (f" and {left} more" if left > 0 else "")
 
 
-def _file_fact(verdict: UnknownVerdict) -> str:
+def _fact_for_file_to_state(verdict: UnknownVerdict) -> str:
     """Return the fact that a file has to state."""
     _, stated, fact = verdict.resolved_by.partition(_STATING_FILE_TEXT_START)
     return fact if stated else describe_fact(verdict.missing)
 
 
-def _group_verdicts_by_cause(verdicts: Sequence[UnknownVerdict]) -> Iterable[list[UnknownVerdict]]:
+def _group_verdicts_by_missing_fact(verdicts: Sequence[UnknownVerdict]) -> Iterable[list[UnknownVerdict]]:
     """Rules that could not be decided for the same want, together."""
     causes: dict[tuple[str, int, tuple[str, ...], str], list[UnknownVerdict]] = {}
     for verdict in verdicts:
@@ -244,23 +248,22 @@ def _group_verdicts_by_cause(verdicts: Sequence[UnknownVerdict]) -> Iterable[lis
 def _format_unknown_verdicts(alike: Sequence[UnknownVerdict], page: ReportStyle) -> str:
     verdict = alike[0]
     if verdict.places:
-        return _format_unknown_lines(verdict, page)
+        return _format_unknown_config_lines(verdict, page)
     subjects = format_count(verdict.subjects_count, "subject")
-    devices = (
-        f" on {format_count(len(verdict.devices), 'device')} ({format_name_list(map(format_name, verdict.devices))})"
-    )
+    names = format_name_list(map(escape_or_quote_name, verdict.devices))
+    devices = f" on {format_count(len(verdict.devices), 'device')} ({names})"
     text = f"{subjects}{devices if verdict.devices else ''}: {verdict.reason}"
     head = page.rules("unknown", "unknown", *(unknown_verdict.rule for unknown_verdict in alike))
     return f"{head}: {page.paint('', text)}"
 
 
-def _format_unknown_lines(verdict: UnknownVerdict, page: ReportStyle) -> str:
+def _format_unknown_config_lines(verdict: UnknownVerdict, page: ReportStyle) -> str:
     """Return one line for all lines of a kind: the place of the first, and how many there are."""
     place = verdict.places[0].describe(column=False)
     lines = len(verdict.places)
-    extent = f" ({lines} lines on {format_name_list(map(format_name, verdict.devices))})" if lines > 1 else ""
+    extent = f" ({lines} lines on {format_name_list(map(escape_or_quote_name, verdict.devices))})" if lines > 1 else ""
     head = page.rules("unknown", "unknown", verdict.rule)
-    return f"{head}: {page.paint('', f'{place}: {verdict.of_lines}{extent}')}"
+    return f"{head}: {page.paint('', f'{place}: {verdict.text_about_unknown_line}{extent}')}"
 
 
 def _note_lines(notes: Sequence[Note], page: ReportStyle) -> list[str]:
@@ -272,7 +275,7 @@ def _note_lines(notes: Sequence[Note], page: ReportStyle) -> list[str]:
         alike: dict[str, list[Note]] = {}
         for note in of_kind:
             alike.setdefault(note.message, []).append(note)
-        shown = list(alike.values())[:_NOTES_OF_A_KIND]
+        shown = list(alike.values())[:_MAX_SHOWN_NOTES_PER_KIND]
         excess = len(alike) - len(shown)
         lines += [_format_notes(same) for same in shown] + (
             [f"{excess} more about {kind}; -v lists them"] if excess else []
@@ -284,7 +287,7 @@ def _format_notes(same: Sequence[Note]) -> str:
     first_note = same[0]
     if len(same) > 1:
         devices = {note.device for note in same if note.device is not None}
-        where = f" on {format_name_list(map(format_name, devices))}" if devices else ""
+        where = f" on {format_name_list(map(escape_or_quote_name, devices))}" if devices else ""
         return f"{first_note.message} ({len(same)} times{where})"
     file = first_note.file if first_note.line is None else f"{first_note.file}:{first_note.line}"
     place = file if first_note.file else first_note.device

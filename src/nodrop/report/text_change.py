@@ -20,7 +20,7 @@ DiffLine = tuple[bool, str]
 """A line, and whether it is a file's own, which is not wrapped."""
 
 
-def format_fix_changes(finding: Finding, reading: Reading) -> Iterator[DiffLine]:
+def fix_diff_and_manual_steps(finding: Finding, reading: Reading) -> Iterator[DiffLine]:
     """Yield what ends a finding: a diff of each file that can be changed, and the rest in words."""
     if finding.fix is None:
         return
@@ -53,7 +53,7 @@ def _describe_file_edits(device: str, wanted_changes: list[Change], reading: Rea
         return
     for source in sources:
         if source.name in edit.files:
-            lines = _diff_lines(device, source, bundle[source.name], edit.files[source.name], reading)
+            lines = _diff_without_secrets(device, source, bundle[source.name], edit.files[source.name], reading)
             yield from ((True, line) for line in lines)
     yield from ((False, f"by hand: {line}") for line in dict.fromkeys(hand_edit.line for hand_edit in edit.by_hand))
     for follow in edit.follows:
@@ -70,7 +70,7 @@ def diff_file_texts(display: str, old_content: bytes, new_content: bytes) -> Ite
     return unified_diff(before, after, display, display, n=_DIFF_CONTEXT_LINES, lineterm="")
 
 
-def _diff_lines(device: str, source: Source, old: bytes, new: bytes, reading: Reading) -> Iterator[str]:
+def _diff_without_secrets(device: str, source: Source, old: bytes, new: bytes, reading: Reading) -> Iterator[str]:
     """Yield a diff that quotes no line with a secret."""
     before = old.decode(errors="replace").splitlines()
     secret = {before[line - 1] for name, file, line in reading.secret_lines if (name, file) == (device, source.name)}

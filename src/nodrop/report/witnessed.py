@@ -20,7 +20,13 @@ from nodrop.engine.nodes import (
 from nodrop.engine.rule import OptionArgument, Rule
 from nodrop.engine.scopes import ScopeItem, UnknownItems
 from nodrop.engine.unknowns import advise_on_missing_fact
-from nodrop.engine.witness import AbsentValue, Step, Witness, describe_absent_subject, items_at_subject
+from nodrop.engine.witness import (
+    AbsentValue,
+    EvaluatedExpression,
+    RuleAtItem,
+    describe_absent_subject,
+    items_at_subject,
+)
 from nodrop.model.fabric import MODES
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
@@ -30,9 +36,9 @@ from nodrop.report.document_text import render_lines
 from nodrop.report.explained import format_model_value
 from nodrop.report.origins import DescribeKeySource, explain_fabric_key_origins, explain_value_origins
 from nodrop.report.rules import message_of_rule
-from nodrop.report.table import TABLE_COLUMNS, wrap_text
-from nodrop.report.text_change import format_fix_changes
-from nodrop.results.outcome import Outcome
+from nodrop.report.table import TABLE_WIDTH_CHARACTERS, wrap_text
+from nodrop.report.text_change import fix_diff_and_manual_steps
+from nodrop.results.outcome import FabricOutcome
 
 _MAX_LISTED_SUBJECTS = 12
 """How many subjects of one verdict are named."""
@@ -46,7 +52,7 @@ class ExplainRequest:
     at: Subject
     reading: Reading
     index: Index
-    outcome: Outcome
+    outcome: FabricOutcome
     options: Mapping[str, object]
     set_at: Mapping[str, str] = field(default_factory=dict)
     """Where a site set an option; those that are missing have their defaults."""
@@ -71,12 +77,14 @@ class ExplainRequest:
 def render_witness_page(witness_request: ExplainRequest) -> str:
     """Return the values that a rule saw at a subject; ValueError if it checks nothing there."""
     lines = (
-        _item_lines(witness_request) if witness_request.rule.claim is not None else _format_findings(witness_request)
+        _item_lines(witness_request)
+        if witness_request.rule.claim is not None
+        else _analysis_finding_lines(witness_request)
     )
-    return render_lines((*_silence_reasons(witness_request), *lines))
+    return render_lines((*_reasons_rule_does_not_apply(witness_request), *lines))
 
 
-def _silence_reasons(asked: ExplainRequest) -> Iterator[str]:
+def _reasons_rule_does_not_apply(asked: ExplainRequest) -> Iterator[str]:
     """Yield the reasons why the rule does not apply to this fabric, regardless of its values."""
     if asked.rule.modes.isdisjoint(asked.reading.modes):
         mode = " or ".join(mode_name for mode_name in MODES if mode_name in asked.reading.modes)
@@ -102,11 +110,12 @@ def _item_lines(asked: ExplainRequest) -> Iterator[str]:
         yield from _lines_of_several_items(asked, selection.items)
     for gap in selection.gaps:
         yield from _wrap_sentence(
-            f"unknown: needs {describe_fact(gap.missing)} on {gap.device}; supply {_gap_advice(asked, gap)}"
+            f"unknown: needs {describe_fact(gap.missing)} on {gap.device}; "
+            f"supply {_advice_on_unknown_items(asked, gap)}"
         )
 
 
-def _gap_advice(witness_request: ExplainRequest, gap: UnknownItems) -> str:
+def _advice_on_unknown_items(witness_request: ExplainRequest, gap: UnknownItems) -> str:
     unknown_verdicts = [
         unknown_verdict
         for unknown_verdict in witness_request.outcome.unknown
@@ -127,8 +136,10 @@ def _lines_of_several_items(asked: ExplainRequest, items: Sequence[ScopeItem]) -
     yield f"{rule.name} checks {len(items)} parts at {subject_text(asked.at)}"
     verdicts: dict[str, list[Subject]] = {}
     for item in items:
-        witness = Witness(rule=rule, item=item, index=asked.index, options=asked.options)
-        verdicts.setdefault(_describe_verdict(rule, _evaluated_steps(witness)), []).append(rule.scope.subject(item))
+        witness = RuleAtItem(rule=rule, item=item, index=asked.index, options=asked.options)
+        verdicts.setdefault(_describe_verdict(rule, _evaluated_conditions_by_key(witness)), []).append(
+            rule.scope.subject(item)
+        )
     for verdict, subjects in verdicts.items():
         names = [subject_text(subject) for subject in sorted(subjects, key=subject_sort_key)]
         overflow = f" and {len(names) - _MAX_LISTED_SUBJECTS} more" if len(names) > _MAX_LISTED_SUBJECTS else ""
@@ -138,7 +149,7 @@ def _lines_of_several_items(asked: ExplainRequest, items: Sequence[ScopeItem]) -
     yield "name one of them to see its values"
 
 
-def _evaluated_steps(witness: Witness) -> Mapping[str, Step]:
+def _evaluated_conditions_by_key(witness: RuleAtItem) -> Mapping[str, EvaluatedExpression]:
     """Yield the conditions by their keys, as far as they are evaluated."""
     rule = witness.rule
     steps = {"when": witness.step(rule.when)} if rule.when is not None else {}
@@ -148,7 +159,7 @@ def _evaluated_steps(witness: Witness) -> Mapping[str, Step]:
     return steps
 
 
-def _describe_verdict(rule: Rule, steps: Mapping[str, Step]) -> str:
+def _describe_verdict(rule: Rule, steps: Mapping[str, EvaluatedExpression]) -> str:
     for step in steps.values():
         if step.crash:
             return f"the rule fails: {step.crash}"
@@ -164,22 +175,22 @@ def _describe_verdict(rule: Rule, steps: Mapping[str, Step]) -> str:
 def _lines_of_item(asked: ExplainRequest, item: ScopeItem) -> Iterator[str]:
     rule = asked.rule
     subject = rule.scope.subject(item)
-    witness = Witness(rule=rule, item=item, index=asked.index, options=asked.options)
-    steps = _evaluated_steps(witness)
+    witness = RuleAtItem(rule=rule, item=item, index=asked.index, options=asked.options)
+    steps = _evaluated_conditions_by_key(witness)
     findings = [candidate for candidate in asked.findings if candidate.subject == subject]
     verdict = _describe_verdict(rule, steps)
     silent = rule.modes.isdisjoint(asked.reading.modes)
     yield _format_title(rule, subject, "would be found" if silent and verdict == "found" else verdict, findings)
     for finding in findings:
         yield from _finding_lines(finding)
-    yield from _summarize_decision(steps)
+    yield from _deciding_condition_lines(steps)
     yield from _condition_lines(steps)
     yield from _format_facts(asked, witness)
     for finding in findings:
         yield from _format_changes(finding, asked)
 
 
-def _summarize_decision(steps: Mapping[str, Step]) -> Iterator[str]:
+def _deciding_condition_lines(steps: Mapping[str, EvaluatedExpression]) -> Iterator[str]:
     """Yield what decides, or the missing fact: the last condition that was evaluated, before all values."""
     if not steps:
         return
@@ -191,15 +202,15 @@ def _summarize_decision(steps: Mapping[str, Step]) -> Iterator[str]:
         yield from _wrap_sentence(f"undecided: needs {describe_fact(step.missing)}{supply}", "  ")
         return
     deciding = list(
-        dict.fromkeys(f"{format_node(leaf.node)} is {_format_step(leaf)}" for leaf in _deciding_steps(step))
+        dict.fromkeys(f"{format_node(leaf.node)} is {_format_step(leaf)}" for leaf in _innermost_deciding_steps(step))
     )
     yield from _wrap_sentence(f"decided by: {'; '.join(deciding[:_MAX_LISTED_SUBJECTS])}", "  ")
 
 
-def _deciding_steps(step: Step) -> Iterator[Step]:
+def _innermost_deciding_steps(step: EvaluatedExpression) -> Iterator[EvaluatedExpression]:
     """Yield the innermost conditions that decide: all parts of `and` and `or` where none of them does alone."""
     parts = [part for part in step.parts if part.decides] or [*(step.parts if isinstance(step.node, Logic) else ())]
-    yield from (found for part in parts for found in _deciding_steps(part))
+    yield from (found for part in parts for found in _innermost_deciding_steps(part))
     if not parts:
         yield step
 
@@ -235,17 +246,19 @@ def _place_lines(located: FileLocation | None, indent: str) -> Iterator[str]:
 _TEXT_BY_RULE_KEY = {"when": "when, which says where the rule is asked", "assert": "assert, which must be true there"}
 
 
-def _condition_lines(witness_steps: Mapping[str, Step]) -> Iterator[str]:
+def _condition_lines(witness_steps: Mapping[str, EvaluatedExpression]) -> Iterator[str]:
     for key, step in witness_steps.items():
         yield ""
         yield f"{_TEXT_BY_RULE_KEY[key]}: {_format_truth(step)}"
         rows = list(_condition_rows(step, 1, head=isinstance(step.node, Logic) and step.node.word == "or"))
-        width = min(max((len(row[0]) for row in rows), default=0), TABLE_COLUMNS - 24)
+        width = min(max((len(row[0]) for row in rows), default=0), TABLE_WIDTH_CHARACTERS - 24)
         for written, value, note in rows:
             yield f"{written:{width}}  {value}{note}".rstrip()
 
 
-def _condition_rows(step: Step, nesting_depth: int, *, head: bool = True) -> Iterator[tuple[str, str, str]]:
+def _condition_rows(
+    step: EvaluatedExpression, nesting_depth: int, *, head: bool = True
+) -> Iterator[tuple[str, str, str]]:
     """Yield a condition as lines: its text, its value, and whether it decided; of the whole, without `and`."""
     indent, note = "  " * nesting_depth, "  <- decides" if step.decides else ""
     match step.node:
@@ -261,13 +274,13 @@ def _condition_rows(step: Step, nesting_depth: int, *, head: bool = True) -> Ite
             yield f"{indent}{format_without_brackets(step.node)}", _format_step(step), note
 
 
-def _format_truth(step: Step) -> str:
+def _format_truth(step: EvaluatedExpression) -> str:
     if step.value is AbsentValue.NOT_REACHED or not step.has_value:
         return _format_step(step)
     return "true" if step.value else "false"
 
 
-def _format_step(step: Step) -> str:
+def _format_step(step: EvaluatedExpression) -> str:
     if isinstance(step.value, AbsentValue):
         return step.value.value
     if step.crash:
@@ -277,9 +290,9 @@ def _format_step(step: Step) -> str:
     return "''" if step.value == "" else format_model_value(step.value)
 
 
-def _format_facts(witness_request: ExplainRequest, witness: Witness) -> Iterator[str]:
+def _format_facts(witness_request: ExplainRequest, witness: RuleAtItem) -> Iterator[str]:
     """Yield the facts that the rule rests on, each with its value and where that comes from."""
-    facts = [leaf for leaf in witness_request.rule.leaves if not witness_request.rule.is_only_naming(leaf)]
+    facts = [leaf for leaf in witness_request.rule.facts_used if not witness_request.rule.is_only_naming(leaf)]
     if not facts:
         return
     yield ""
@@ -291,10 +304,10 @@ def _format_facts(witness_request: ExplainRequest, witness: Witness) -> Iterator
             yield from _wrap_sentence(origin, "    ")
 
 
-def _describe_value_origin(asked: ExplainRequest, witness: Witness, leaf: Node, value: object) -> Iterator[str]:
+def _describe_value_origin(asked: ExplainRequest, witness: RuleAtItem, leaf: Node, value: object) -> Iterator[str]:
     match leaf:
         case Attribute():
-            yield from _describe_path_origin(asked, witness, leaf, value)
+            yield from _describe_attribute_origin(asked, witness, leaf, value)
         case Call(word=word):
             yield f"computed by {word.name}:  {' '.join(word.doc.split()).partition('. ')[0].rstrip('.')}"
             for argument in leaf.arguments:
@@ -309,7 +322,9 @@ def _describe_value_origin(asked: ExplainRequest, witness: Witness, leaf: Node, 
                 )
 
 
-def _describe_path_origin(asked: ExplainRequest, witness: Witness, leaf: Attribute, value: object) -> Iterator[str]:
+def _describe_attribute_origin(
+    asked: ExplainRequest, witness: RuleAtItem, leaf: Attribute, value: object
+) -> Iterator[str]:
     written = model_path_of(leaf)
     if written is None:
         return
@@ -319,36 +334,36 @@ def _describe_path_origin(asked: ExplainRequest, witness: Witness, leaf: Attribu
         yield "derived from the names in the rule"
     else:
         for paths in sorted(stored_field_paths(leaf)) or [written]:
-            at = asked.rule.scope.place(witness.item, paths)
+            at = asked.rule.scope.subject_of_path(witness.item, paths)
             yield from explain_value_origins(asked.reading, at, ".".join(paths), value, asked.stated_by)
 
 
-def _format_findings(witness_request: ExplainRequest) -> Iterator[str]:
+def _analysis_finding_lines(witness_request: ExplainRequest) -> Iterator[str]:
     """Yield the findings of an analysis or a remark at the subject, with their facts."""
     rule = witness_request.rule
     findings = [candidate for candidate in witness_request.findings if candidate.concerns(witness_request.at)]
     if not findings:
-        yield from _format_no_findings(witness_request)
+        yield from _no_finding_lines(witness_request)
     for number, finding in enumerate(findings):
         if number:
             yield ""
         yield _format_title(rule, finding.subject, "found", [finding])
         yield from _finding_lines(finding)
-        yield from _argument_lines(witness_request)
+        yield from _analysis_argument_lines(witness_request)
         if finding.facts:
             yield ""
             yield "What it saw"
             for name, fact in finding.facts.items():
                 yield from _wrap_sentence(f"{name} = {format_model_value(fact)}", "  ")
         if rule.when is not None:
-            witness = Witness(
+            witness = RuleAtItem(
                 rule=rule, item=(finding.facts,), index=witness_request.index, options=witness_request.options
             )
-            yield from _condition_lines(_evaluated_steps(witness))
+            yield from _condition_lines(_evaluated_conditions_by_key(witness))
         yield from _format_changes(finding, witness_request)
 
 
-def _format_no_findings(witness_request: ExplainRequest) -> Iterator[str]:
+def _no_finding_lines(witness_request: ExplainRequest) -> Iterator[str]:
     rule, at = witness_request.rule, witness_request.at
     if (
         at[0] != FABRIC_HEAD
@@ -360,7 +375,7 @@ def _format_no_findings(witness_request: ExplainRequest) -> Iterator[str]:
     open_here = [candidate for candidate in unknown if at[0] in (FABRIC_HEAD, *candidate.devices)]
     verdict = f"undecided: missing {open_here[0].missing}" if open_here else "nothing found"
     yield _format_title(rule, at, verdict, [])
-    yield from _argument_lines(witness_request)
+    yield from _analysis_argument_lines(witness_request)
     for unknown_verdict in open_here:
         yield from _wrap_sentence(f"unknown: {unknown_verdict.reason}", "  ")
     if not open_here:
@@ -377,7 +392,7 @@ def _format_no_findings(witness_request: ExplainRequest) -> Iterator[str]:
         )
 
 
-def _argument_lines(asked: ExplainRequest) -> Iterator[str]:
+def _analysis_argument_lines(asked: ExplainRequest) -> Iterator[str]:
     arguments = asked.rule.arguments
     if not arguments:
         return
@@ -394,7 +409,7 @@ def _argument_lines(asked: ExplainRequest) -> Iterator[str]:
 
 
 def _format_changes(finding: Finding, asked: ExplainRequest) -> Iterator[str]:
-    lines = [*format_fix_changes(finding, asked.reading), *((True, line) for line in asked.in_intent(finding))]
+    lines = [*fix_diff_and_manual_steps(finding, asked.reading), *((True, line) for line in asked.in_intent(finding))]
     if lines:
         yield ""
         yield "What to change"

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nodrop.analyses._computed import compute_observation
-from nodrop.analyses._expected import NOTHING_SEEN, expected_routes, is_as_expected
+from nodrop.analyses._expected import NOTHING_SEEN, expected_ports_by_route, is_as_expected
 from nodrop.model.index import Index
 from nodrop.routing.observation import OBSERVATION_CHECKS, Observation, ObservationCheck
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class ValidatorCheckCounts:
     """A validator's results for a check, in items: `correct` of the `observed` are as expected.
 
     `different` are seen differently from nodrop's computation; `reasons` are the most frequent reasons for the rest.
@@ -26,12 +26,12 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class CheckAgreementRow:
     """One check; nodrop's own column is the first."""
 
     check: str
     items: int
-    columns: tuple[Column, ...]
+    columns: tuple[ValidatorCheckCounts, ...]
 
     @property
     def verdict(self) -> str:
@@ -51,50 +51,52 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Validation:
+class FabricValidation:
     """The results of validators for one fabric, and their reports on how they got them."""
 
     name: str
-    rows: tuple[Row, ...]
+    rows: tuple[CheckAgreementRow, ...]
     notes: tuple[str, ...]
 
 
-def compare_observations(index: Index, observations: Sequence[Observation]) -> Validation:
+def compare_validators_by_check(index: Index, observations: Sequence[Observation]) -> FabricValidation:
     """Return what nodrop and the validators saw of a fabric, check by check."""
     messages = tuple(
         words if words.startswith(observation.by) else f"{observation.by}: {words}"
         for observation in observations
         for words in dict.fromkeys(observation.notes)
     )
-    return Validation(name="", rows=tuple(_agreement_rows(index, observations)), notes=messages)
+    return FabricValidation(name="", rows=tuple(_agreement_rows(index, observations)), notes=messages)
 
 
-def _agreement_rows(index: Index, observations: Sequence[Observation]) -> Iterator[Row]:
+def _agreement_rows(index: Index, observations: Sequence[Observation]) -> Iterator[CheckAgreementRow]:
     own_observation = compute_observation(index)
     for check in OBSERVATION_CHECKS:
         items = own_observation.seen.get(check, {})
-        columns = tuple(_build_column(index, check, observation) for observation in (own_observation, *observations))
+        columns = tuple(
+            _count_agreement_of_validator(index, check, observation) for observation in (own_observation, *observations)
+        )
         if items or any(column.observed for column in columns):
-            yield Row(check=check, items=len(items), columns=columns)
+            yield CheckAgreementRow(check=check, items=len(items), columns=columns)
 
 
-def _build_column(index: Index, check: ObservationCheck, seen: Observation) -> Column:
+def _count_agreement_of_validator(index: Index, check: ObservationCheck, seen: Observation) -> ValidatorCheckCounts:
     own_observation = compute_observation(index)
     values = seen.seen.get(check, {})
-    should = expected_routes(index, seen) if check == "routes" else {}
+    should = expected_ports_by_route(index, seen) if check == "routes" else {}
     blind = Counter(
         words
         for item in own_observation.seen.get(check, {})
-        if item not in values and (words := seen.blind(check, item))
+        if item not in values and (words := seen.reason_unseen(check, item))
     )
     differs = sum(
         1
         for item, value in own_observation.seen.get(check, {}).items()
-        if not own_observation.blind(check, item)
-        and not seen.blind(check, item)
+        if not own_observation.reason_unseen(check, item)
+        and not seen.reason_unseen(check, item)
         and values.get(item, NOTHING_SEEN) != value
     )
-    return Column(
+    return ValidatorCheckCounts(
         validator=seen.by,
         correct=sum(is_as_expected(check, item, value, should) for item, value in values.items()),
         observed=len(values),

@@ -9,8 +9,8 @@ from nodrop.model.compare import ModelDifference
 from nodrop.model.reading import Note
 from nodrop.model.subject import Subject
 from nodrop.plan.model import Plan
-from nodrop.proofs.claims import Claims
-from nodrop.results.outcome import Outcome
+from nodrop.proofs.claims import DeadlockAndPauseClaims
+from nodrop.results.outcome import FabricOutcome
 from nodrop.routing.observation import DifferingFlow, ObservationCheck
 
 
@@ -88,7 +88,7 @@ class ChangedFabric:
     routing: RoutingChanges = RoutingChanges()
     reach: ChangeReach | None = None
     """What the change reaches; None where no cable is known."""
-    claims: tuple[Claims, Claims] | None = None
+    claims: tuple[DeadlockAndPauseClaims, DeadlockAndPauseClaims] | None = None
     """What is proved before and after; None where the change cannot affect it, or it was not computed."""
     matching_builds: tuple[str, ...] = ()
     """Builds that match it, so that their changes are not repeated."""
@@ -105,7 +105,7 @@ class Checked:
     unchanged_fabrics: tuple[str, ...] = ()
     """Fabrics without changes."""
     outdated_builds: tuple[OutdatedBuild, ...] = ()
-    outcome: Outcome = field(default_factory=Outcome)
+    outcome: FabricOutcome = field(default_factory=FabricOutcome)
     """The changed fabrics, with new findings only."""
     notes: tuple[Note, ...] = ()
     blockers: tuple[Finding, ...] = ()

@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 
 from nodrop.plan.model import Drift
-from nodrop.results.outcome import Outcome
+from nodrop.results.outcome import FabricOutcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drifted:
+class DriftResult:
     """The running state, compared with the intended one."""
 
     intended: str
@@ -15,7 +15,7 @@ class Drifted:
     switches: int
     """How many switches are both collected and intended."""
     drift: Drift
-    outcome: Outcome = field(default_factory=Outcome)
+    outcome: FabricOutcome = field(default_factory=FabricOutcome)
     """Findings that only the running state has."""
     shared: int = 0
     """How many findings both states have."""

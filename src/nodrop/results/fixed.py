@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Literal
 
 from nodrop.engine.finding import Finding
-from nodrop.model.change import Change, Disruption, Step, worst_disruption
-from nodrop.results.outcome import Outcome
+from nodrop.model.change import Change, Disruption, PatchStep, worst_disruption
+from nodrop.results.outcome import FabricOutcome
 
 UnfixedReason = Literal["unsafe", "refused", "by hand", "generated", "no fix"]
 FixOutput = Literal["files", "diff", "patches"]
@@ -42,11 +42,11 @@ class RemainingFinding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patch:
+class SwitchPatch:
     """Input for a switch's tools instead of a file: texts by name, and the effect of each step on the switch."""
 
     device: str
-    steps: tuple[Step, ...]
+    steps: tuple[PatchStep, ...]
     files: Mapping[str, str]
     complete_files: tuple[str, ...] = ()
     """Names of `files` that replace the whole file; the steps do not cover them."""
@@ -63,11 +63,11 @@ class Patch:
 class Fixed:
     """The result for one fabric; `outcome` has the findings after `files` are written."""
 
-    outcome: Outcome
+    outcome: FabricOutcome
     made: tuple[Finding, ...] = ()
     remaining: tuple[RemainingFinding, ...] = ()
     rewritten: tuple[RewrittenFile, ...] = ()
-    patches: tuple[Patch, ...] = ()
+    patches: tuple[SwitchPatch, ...] = ()
 
     @property
     def files(self) -> Mapping[str, bytes]:

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nodrop.engine.finding import Finding
-from nodrop.engine.skipped import Skipped, find_never_run_rules
-from nodrop.results.outcome import Outcome, RuleWork
+from nodrop.engine.skipped import SkippedRules, find_never_run_rules
+from nodrop.results.outcome import FabricOutcome, RuleCost
 
 
-def merge_outcomes(outcomes: Sequence[Outcome]) -> Outcome:
+def merge_outcomes(outcomes: Sequence[FabricOutcome]) -> FabricOutcome:
     """Return several outcomes as one."""
     if len(outcomes) == 1:
         return outcomes[0]
@@ -25,7 +25,7 @@ def merge_outcomes(outcomes: Sequence[Outcome]) -> Outcome:
     ran = [outcome for outcome in outcomes if outcome.rules or outcome.skipped]
     never = find_never_run_rules([outcome.skipped for outcome in ran]) if ran else ()
     every = max((outcome.rules + _count_skipped_rules(outcome.skipped) for outcome in ran), default=0)
-    return Outcome(
+    return FabricOutcome(
         devices=sum(outcome.devices for outcome in outcomes),
         hosts=sum(outcome.hosts for outcome in outcomes),
         interfaces=sum(outcome.interfaces for outcome in outcomes),
@@ -50,16 +50,16 @@ def merge_outcomes(outcomes: Sequence[Outcome]) -> Outcome:
     )
 
 
-def _count_skipped_rules(skips: Sequence[Skipped]) -> int:
+def _count_skipped_rules(skips: Sequence[SkippedRules]) -> int:
     return sum(len(skip.rules) for skip in skips)
 
 
-def merge_rule_work(outcomes: Sequence[Outcome]) -> tuple[RuleWork, ...] | None:
+def merge_rule_work(outcomes: Sequence[FabricOutcome]) -> tuple[RuleCost, ...] | None:
     """Return the cost of each rule for all fabrics together; None if nobody asked."""
     evaluations, seconds = Counter[str](), defaultdict[str, float](float)
     given_works = [outcome.work for outcome in outcomes if outcome.work is not None]
     for work in (work for works in given_works for work in works):
         evaluations[work.rule] += work.evaluations
         seconds[work.rule] += work.seconds
-    rule_works = (RuleWork(rule=rule, evaluations=evaluations[rule], seconds=took) for rule, took in seconds.items())
+    rule_works = (RuleCost(rule=rule, evaluations=evaluations[rule], seconds=took) for rule, took in seconds.items())
     return tuple(rule_works) if given_works else None

@@ -9,40 +9,48 @@ from itertools import islice
 from nodrop.engine.finding import SEVERITIES, FileLocation, Finding, RelatedPart, UnknownVerdict, Verdict
 from nodrop.engine.rule import Rule
 from nodrop.engine.rules import is_shipped_rule_path
-from nodrop.engine.skipped import Skipped
+from nodrop.engine.skipped import SkippedRules
 from nodrop.engine.suppressions import SuppressionOutcome
 from nodrop.errors import Problem
-from nodrop.inputs import Inputs
+from nodrop.inputs import FabricInputs
 from nodrop.inputs.contents import DEVICE_NOT_READ_NOTE_KIND, UNREAD_NOTE_KINDS
-from nodrop.inputs.known import Ignored
+from nodrop.inputs.known import IgnoredPath
 from nodrop.model.fabric import Fabric
-from nodrop.model.identifiers import Identifiers
-from nodrop.model.reading import DECLARED_LINE_NOTE_KIND, EVPN, LEAKS, NOT_COMPUTED_NOTE_KIND, Assumption, Note, Reading
+from nodrop.model.identifiers import FabricIdentifiers
+from nodrop.model.reading import (
+    DECLARED_HARMLESS_LINE_NOTE_KIND,
+    EVPN,
+    LEAKS,
+    ROUTES_NOT_COMPUTED_NOTE_KIND,
+    Assumption,
+    Note,
+    Reading,
+)
 from nodrop.model.routing import Bgp
 from nodrop.model.states import known_rows
 from nodrop.model.subject import Subject, natural_sort_key, subject_sort_key
-from nodrop.platforms.kit.unknown_lines import leaks_routes
-from nodrop.results.agreement import Validation
+from nodrop.platforms.kit.unknown_lines import is_route_leak_note
+from nodrop.results.agreement import FabricValidation
 
-COMMANDED_DEVICES = 4
+MAX_DEVICES_WITH_COMMANDS = 4
 """On how many devices a short report shows commands."""
 ReadLine = Callable[[str, int], str | None]
 """A line (1-based) of a file, by the name under which the file is shown; None where it is not at hand."""
 
 
-def _no_line(_file: str, _line: int) -> str | None:
+def _no_source_line(_file: str, _line: int) -> str | None:
     return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Files:
+class ReadAndIgnoredFiles:
     """Files below the paths of a command: those that were read, and those ignored, each with the reason."""
 
     read: tuple[str, ...]
-    ignored: tuple[Ignored, ...]
+    ignored: tuple[IgnoredPath, ...]
 
     @classmethod
-    def of(cls, inputs: Inputs) -> "Files":
+    def of(cls, inputs: FabricInputs) -> "ReadAndIgnoredFiles":
         """List what lies at the paths of a command."""
         every = tuple(inputs.every())
         devices = (text for fabric in every for bundle in (*fabric.bundles, *fabric.hosts) for _, text in bundle.files)
@@ -53,7 +61,7 @@ class Files:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RuleWork:
+class RuleCost:
     """How often a rule's expression was evaluated, and how many seconds the rule took, across all processes."""
 
     rule: str
@@ -62,7 +70,7 @@ class RuleWork:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class FabricOutcome:
     """The checked parts and the results; `name` is where the files of the fabric are.
 
     Findings are always in the order of file, line, rule and subject, those without a file last. Unknown verdicts, notes
@@ -75,7 +83,7 @@ class Outcome:
     """Names under which files of hosts were read."""
     interfaces: int = 0
     rules: int = 0
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkippedRules, ...] = ()
     """Rules that did not run, by reason."""
     findings: tuple[Finding, ...] = ()
     hidden: tuple[Finding, ...] = ()
@@ -90,18 +98,18 @@ class Outcome:
     """How suppressions fared, fabric by fabric."""
     crashed: bool = False
     """Whether a shipped rule crashed, which is nodrop's own fault; the problems say which."""
-    work: tuple[RuleWork, ...] | None = None
+    work: tuple[RuleCost, ...] | None = None
     """The cost of each rule that ran; None where nobody asked."""
-    validations: tuple[Validation, ...] = ()
+    validations: tuple[FabricValidation, ...] = ()
     """What other validators saw, fabric by fabric, where any were asked."""
     own: tuple[Rule, ...] = ()
     """The site's own rules among the rules that ran."""
-    line: ReadLine = _no_line
-    identifiers: Identifiers | None = None
+    line: ReadLine = _no_source_line
+    identifiers: FabricIdentifiers | None = None
     """What other fabrics of the command may not have too, where several are compared."""
     an_intent: bool = False
     """Whether that is what an intent is built into."""
-    files: Files | None = None
+    files: ReadAndIgnoredFiles | None = None
     """Which files were read and which were ignored, where a command lists them; those not read are in the notes."""
 
     in_order: tuple[tuple[object, ...], ...] = field(default=(), repr=False, compare=False)
@@ -131,8 +139,8 @@ class Outcome:
         *,
         findings: Iterable[Finding] | None = None,
         notes: Iterable[Note] = (),
-        line: ReadLine = _no_line,
-    ) -> "Outcome":
+        line: ReadLine = _no_source_line,
+    ) -> "FabricOutcome":
         """Return the outcome of a reading and its verdict; `findings` are the verdict's, with places if known.
 
         Suppressed and baseline findings are hidden.
@@ -174,7 +182,7 @@ class Outcome:
     @property
     def uncomputed_notes(self) -> tuple[Note, ...]:
         """The notes about devices with routes that nobody computes."""
-        return tuple(note for note in self.notes if note.kind == NOT_COMPUTED_NOTE_KIND)
+        return tuple(note for note in self.notes if note.kind == ROUTES_NOT_COMPUTED_NOTE_KIND)
 
     @property
     def lacks_devices(self) -> bool:
@@ -183,7 +191,7 @@ class Outcome:
         return unread or not (self.interfaces or self.hosts)
 
     @property
-    def every(self) -> tuple[Finding, ...]:
+    def findings_with_hidden(self) -> tuple[Finding, ...]:
         """All findings, hidden ones in their places among the others."""
         return tuple(sorted((*self.findings, *self.hidden), key=_finding_sort_key)) if self.hidden else self.findings
 
@@ -195,19 +203,22 @@ def _find_evpn_notes(fabric: Fabric) -> Iterator[Note]:
         sessions = (neighbor for bgp in processes if isinstance(bgp, Bgp) for neighbor in known_rows(bgp.neighbors))
         if any(session.evpn for session in sessions):
             yield Note(
-                kind=NOT_COMPUTED_NOTE_KIND, about=EVPN, message="EVPN routes were not computed", device=device.name
+                kind=ROUTES_NOT_COMPUTED_NOTE_KIND,
+                about=EVPN,
+                message="EVPN routes were not computed",
+                device=device.name,
             )
 
 
 def _find_leak_notes(notes: Iterable[Note]) -> Iterator[Note]:
     """Yield a note about each device with lines that leak routes from one VRF into another."""
     message = "routes leaked between VRFs were not computed"
-    for device in sorted({note.device or "" for note in notes if leaks_routes(note)}):
-        yield Note(kind=NOT_COMPUTED_NOTE_KIND, about=LEAKS, message=message, device=device)
+    for device in sorted({note.device or "" for note in notes if is_route_leak_note(note)}):
+        yield Note(kind=ROUTES_NOT_COMPUTED_NOTE_KIND, about=LEAKS, message=message, device=device)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
+class OutcomeTotals:
     """The totals, in the order of the JSON report; `error`, `warning` and `note` count findings, `unknown` verdicts.
 
     `causes` counts groups of findings without those that another group explains.
@@ -230,7 +241,7 @@ class Summary:
     declared_harmless: int
 
 
-def _count_causes(findings: Sequence[Finding]) -> int:
+def _count_unexplained_groups(findings: Sequence[Finding]) -> int:
     """Return the number of groups that no other explains, as `fold_groups` decides, without their order."""
     explained_by: dict[tuple[str, str, str], set[str]] = {}
     for finding in findings:
@@ -239,23 +250,23 @@ def _count_causes(findings: Sequence[Finding]) -> int:
     return sum(_cause_of_group(causes) not in own for causes in explained_by.values())
 
 
-def count_outcome(outcome: Outcome) -> Summary:
+def count_outcome(outcome: FabricOutcome) -> OutcomeTotals:
     """Count the contents of an outcome."""
     by_severity = Counter(finding.severity for finding in outcome.findings)
-    return Summary(
+    return OutcomeTotals(
         devices=outcome.devices,
         interfaces=outcome.interfaces,
         rules=outcome.rules,
         error=by_severity["error"],
         warning=by_severity["warning"],
         note=by_severity["note"],
-        causes=_count_causes(outcome.findings),
+        causes=_count_unexplained_groups(outcome.findings),
         unknown=len(outcome.unknown),
         suppressed=outcome.suppressed,
         baseline=outcome.baseline,
         evpn_not_computed=sum(note.about == EVPN for note in outcome.uncomputed_notes),
         leaks_not_computed=sum(note.about == LEAKS for note in outcome.uncomputed_notes),
-        declared_harmless=sum(note.kind == DECLARED_LINE_NOTE_KIND for note in outcome.notes),
+        declared_harmless=sum(note.kind == DECLARED_HARMLESS_LINE_NOTE_KIND for note in outcome.notes),
     )
 
 
@@ -269,7 +280,7 @@ class Statistic:
     seconds: float
 
 
-def rule_statistics(outcome: Outcome) -> tuple[Statistic, ...]:
+def rule_statistics(outcome: FabricOutcome) -> tuple[Statistic, ...]:
     """Return the findings and cost of each checked rule, the slowest first; nothing if nobody asked."""
     counts_by_rule = Counter(finding.rule for finding in outcome.findings)
     rows = (
@@ -284,29 +295,29 @@ def rule_statistics(outcome: Outcome) -> tuple[Statistic, ...]:
     return tuple(sorted(rows, key=lambda row: (-row.seconds, row.rule)))
 
 
-def format_problem(problem: Problem) -> str:
+def format_problem_without_place(problem: Problem) -> str:
     """Return the fault of the input in one sentence without its place: the part, then the fault."""
     return f"{problem.where}: {problem.message}" if problem.where else problem.message
 
 
 def fix_location(finding: Finding) -> FileLocation | None:
     """Return the place to correct a finding: that of the intent's key that decides it, or else the finding's place."""
-    return finding.related[0].located if _has_deciding_place(finding) else finding.located
+    return finding.related[0].located if _has_deciding_intent_key(finding) else finding.located
 
 
 def related_places(finding: Finding) -> tuple[RelatedPart, ...]:
     """Return the places that a finding speaks of besides the one where it is mended."""
-    if not _has_deciding_place(finding):
+    if not _has_deciding_intent_key(finding):
         return finding.related
     computed_place = RelatedPart(subject=finding.at, message="resulting configuration", located=finding.located)
     return (computed_place, *finding.related[1:])
 
 
-def _has_deciding_place(finding: Finding) -> bool:
+def _has_deciding_intent_key(finding: Finding) -> bool:
     return bool(finding.related) and finding.related[0].decides and finding.related[0].located is not None
 
 
-SHOWN_GROUPS = 20
+MAX_SHOWN_FINDING_GROUPS = 20
 """How many groups the text shows in full, unless verbose; beyond that it counts by rule."""
 
 FindingGroups = tuple[tuple[Finding, ...], ...]
@@ -323,14 +334,14 @@ def group_findings(findings: Iterable[Finding]) -> FindingGroups:
     together: dict[tuple[str, str, str], list[Finding]] = {}
     for finding in findings:
         together.setdefault(_group_key(finding), []).append(finding)
-    ordered = (_order_group(group) if len(group) > 1 else (group[0],) for group in together.values())
+    ordered = (_order_located_first(group) if len(group) > 1 else (group[0],) for group in together.values())
     pointed = {part for group in together.values() for finding in group if len(part := finding.at[:2]) > 1}
     return tuple(
         sorted(
             ordered,
             key=lambda group: (
                 SEVERITIES.index(group[0].severity),
-                _rests_on_others(group[0], pointed),
+                _names_part_with_findings(group[0], pointed),
                 -len(group),
                 _finding_sort_key(group[0]),
             ),
@@ -372,7 +383,7 @@ def _cause_of_group(explained_by: Collection[str]) -> str:
     return cause
 
 
-def find_causes(findings: Sequence[Finding]) -> dict[int, Finding]:
+def cause_by_finding_id(findings: Sequence[Finding]) -> dict[int, Finding]:
     """Return for each explained finding, by its id, the first finding that explains it: on its switch, if any is."""
     first: dict[tuple[str, str, str | None], Finding] = {}
     for finding in findings:
@@ -387,7 +398,7 @@ def find_causes(findings: Sequence[Finding]) -> dict[int, Finding]:
     return {id(finding): cause for finding, cause in found if cause is not None}
 
 
-def _rests_on_others(finding: Finding, pointed: Collection[Subject]) -> bool:
+def _names_part_with_findings(finding: Finding, pointed: Collection[Subject]) -> bool:
     """Whether a finding speaks of another part that also has findings, which may be its cause."""
     return any(part != finding.at[:2] and part in pointed for part in (each.subject[:2] for each in finding.related))
 
@@ -396,7 +407,7 @@ def select_shown_groups(cause_groups: FindingGroups) -> FindingGroups:
     """Return the groups to show where there are too many: the worst first, each rule before any has a second,
     then the largest; they stay in their order.
     """
-    if len(cause_groups) <= SHOWN_GROUPS:
+    if len(cause_groups) <= MAX_SHOWN_FINDING_GROUPS:
         return cause_groups
     ranks: dict[int, tuple[int, int, int]] = {}
     of_rule: Counter[str] = Counter()
@@ -405,7 +416,9 @@ def select_shown_groups(cause_groups: FindingGroups) -> FindingGroups:
         first_finding = cause_groups[at][0]
         ranks[at] = (SEVERITIES.index(first_finding.severity), of_rule[first_finding.rule], place)
         of_rule[first_finding.rule] += 1
-    return tuple(cause_groups[at] for at in sorted(nsmallest(SHOWN_GROUPS, ranks, key=lambda at: ranks[at])))
+    return tuple(
+        cause_groups[at] for at in sorted(nsmallest(MAX_SHOWN_FINDING_GROUPS, ranks, key=lambda at: ranks[at]))
+    )
 
 
 def first_shown_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -418,7 +431,7 @@ def _first_of_each_device(group: Sequence[Finding]) -> Iterator[Finding]:
     first_findings: dict[str | None, Finding] = {}
     for finding in group:
         first_findings.setdefault(finding.device, finding)
-    return islice(first_findings.values(), COMMANDED_DEVICES)
+    return islice(first_findings.values(), MAX_DEVICES_WITH_COMMANDS)
 
 
 _SortKey = tuple[object, ...]
@@ -433,7 +446,7 @@ def _group_size_sort_key(group: Sequence[Finding]) -> _SortKey:
     return (-len(group), group[0].rule, *_subject_sort_key(group[0]))
 
 
-def _order_group(group: Iterable[Finding]) -> tuple[Finding, ...]:
+def _order_located_first(group: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return a group in the order of its subjects, but the first that has a place before all others."""
     by_subject = sorted(group, key=_subject_sort_key)
     first = next((position for position, finding in enumerate(by_subject) if finding.located is not None), 0)

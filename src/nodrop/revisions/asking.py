@@ -3,8 +3,8 @@
 Git gets the git directory and work tree as arguments, and discovers none. Options switch off everything that a
 configuration could make it run: monitors of the file system, hooks, attributes (and with them filters), credential
 helpers, ssh, and every transport; a partial clone is therefore not completed. Replace refs and grafts do not count.
-From the environment git gets the variables that `_PASSED_VARIABLES` names, and the safe.directory entries of
-GIT_CONFIG_COUNT: any other variable that begins with GIT_ could name other objects, indexes or programs. Needs git
+From the environment git gets the variables that `_PASSED_ENVIRONMENT_VARIABLES` names, and the safe.directory entries
+of GIT_CONFIG_COUNT: any other variable that begins with GIT_ could name other objects, indexes or programs. Needs git
 2.35.2 (safe.directory); from 2.38 on, safe.bareRepository counts too.
 """
 
@@ -42,7 +42,7 @@ _SAFE_GIT_VARIABLES: Mapping[str, str] = {
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
-_PASSED_VARIABLES = (
+_PASSED_ENVIRONMENT_VARIABLES = (
     "PATH",
     "LD_LIBRARY_PATH",
     "HOME",
@@ -54,7 +54,7 @@ _PASSED_VARIABLES = (
 )
 """Where git and its libraries are, where the configuration of the user and the system is, and who the user is."""
 _SAFE_DIRECTORY_KEY = "safe.directory"
-_MAX_SETTINGS = 999
+_MAX_GIT_CONFIG_COUNT = 999
 """Settings that GIT_CONFIG_COUNT may announce."""
 REVISION_HINT = (
     "--base takes a revision, such as origin/main, or a folder with the files as they were, such as ./before"
@@ -125,8 +125,8 @@ class GitClient:
 
 def _restricted_environment() -> dict[str, str]:
     environment = os.environ
-    passed = {name: environment[name] for name in _PASSED_VARIABLES if name in environment}
-    count = parse_whole_number(environment.get("GIT_CONFIG_COUNT", ""), _MAX_SETTINGS) or 0
+    passed = {name: environment[name] for name in _PASSED_ENVIRONMENT_VARIABLES if name in environment}
+    count = parse_whole_number(environment.get("GIT_CONFIG_COUNT", ""), _MAX_GIT_CONFIG_COUNT) or 0
     trusted = [
         environment.get(f"GIT_CONFIG_VALUE_{at}", "")
         for at in range(count)

@@ -21,7 +21,7 @@ _MAX_REVISION_BYTES = 4095
 
 
 @contextmanager
-def at_base(paths: Sequence[str], base: str, *, exact: bool = False) -> Iterator[tuple[FormerTree, str]]:
+def open_base_state(paths: Sequence[str], base: str, *, exact: bool = False) -> Iterator[tuple[FormerTree, str]]:
     """Yield the state that a base names, and its name: of a revision, where HEAD left it unless `exact` is set.
 
     A folder begins with `/` or `.`, ends with `/`, or has a part that begins with `.`, as no branch has. It replaces
@@ -35,7 +35,7 @@ def at_base(paths: Sequence[str], base: str, *, exact: bool = False) -> Iterator
         return
     try:
         repository = open_repository(paths)
-        commit = repository.base(base, exact=exact)
+        commit = repository.commit_to_compare_with(base, exact=exact)
     except InputProblems as error:
         if not Path(base).is_dir():
             raise
@@ -44,14 +44,14 @@ def at_base(paths: Sequence[str], base: str, *, exact: bool = False) -> Iterator
         yield former, commit[:12] if commit.startswith(base) else f"{base} ({commit[:12]})"
 
 
-def is_first_push(paths: Sequence[str], base: str, remote: str) -> bool:
+def is_base_on_empty_remote(paths: Sequence[str], base: str, remote: str) -> bool:
     """Whether a base is a branch of the remote that a hook pushes to, and nothing was pushed there before.
 
     `remote` is the name that pre-commit gives to hooks before a push; elsewhere a missing base is an error.
     """
     if not _REMOTE_NAME_PATTERN.fullmatch(remote) or not base.startswith(f"{remote}/"):
         return False
-    return not open_repository(paths).knows_remote(remote)
+    return not open_repository(paths).has_remote_branches(remote)
 
 
 def _refuse_impossible_base(base: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.model.types import nearest
+from nodrop.model.types import known_word_hint
 from nodrop.revisions.asking import REVISION_HINT, RepositoryPlace
 from nodrop.revisions.location import find_repository, locate_submodule
 from nodrop.revisions.objects import GitTreeEntry
@@ -101,7 +101,7 @@ class Repository:
             )
         raise InputProblems([Problem(path=f"--base {revision}", found=fault, hint=hint)])
 
-    def knows_remote(self, remote: str) -> bool:
+    def has_remote_branches(self, remote: str) -> bool:
         """Whether a branch of a remote was ever fetched from it or pushed to it."""
         return bool(self.ask("for-each-ref", "--count=1", "--format=%(refname)", f"refs/remotes/{remote}/").strip())
 
@@ -128,9 +128,9 @@ class Repository:
         fetch = f"`git fetch {remote} {branch}` brings a branch that is not here" if slash else ""
         if shallow and not slash:
             fetch = f"the clone is shallow: {FETCH_HISTORY_HINT}"
-        return "; ".join(hint for hint in (nearest(revision, names), fetch) if hint)
+        return "; ".join(hint for hint in (known_word_hint(revision, names), fetch) if hint)
 
-    def base(self, revision: str, *, exact: bool) -> str:
+    def commit_to_compare_with(self, revision: str, *, exact: bool) -> str:
         """Return the commit to compare with: where HEAD left a revision, or the revision itself with `exact`."""
         commit = self.commit(revision)
         if exact:
@@ -185,7 +185,7 @@ class Repository:
         links = (row.partition(b"\t")[2] for row in rows if row.startswith(_SUBMODULE_MODE_PREFIX))
         return frozenset(self.top / os.fsdecode(path) for path in links)
 
-    def left_out(self) -> frozenset[bytes]:
+    def skipped_by_sparse_checkout(self) -> frozenset[bytes]:
         """Return the files of the index that a sparse checkout leaves out, and that do not lie there nonetheless."""
         rows = self.ask("ls-files", "-t", "-z").split(b"\0")
         marked = (row[2:] for row in rows if row.startswith(b"S "))

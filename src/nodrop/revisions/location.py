@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from nodrop.errors import InputProblems, Problem, describe_failure
+from nodrop.errors import InputProblems, Problem, describe_os_failure
 from nodrop.revisions.asking import REVISION_HINT, GitClient, RepositoryPlace
 
 _MAX_GIT_FILE_BYTES = 10_000
@@ -26,7 +26,7 @@ def find_repository(paths: Sequence[str]) -> RepositoryPlace:
     current_dir = Path(os.path.realpath("."))
     stated_dir = os.environ.get("GIT_DIR")
     place = _resolve_stated_repository(current_dir, stated_dir) if stated_dir else _discover_repository(current_dir)
-    wrong = [problem for path in paths if (problem := _reason_path_is_outside(path, place)) is not None]
+    wrong = [problem for path in paths if (problem := _path_outside_problem(path, place)) is not None]
     if wrong:
         raise InputProblems(wrong)
     return place
@@ -38,7 +38,7 @@ def locate_submodule(outer: RepositoryPlace, folder: Path) -> RepositoryPlace | 
     Its git directory must lie where `git submodule` puts it: below `modules` in the git directory of the outer
     repository, which is trusted. InputProblems where it lies elsewhere.
     """
-    git_dir = _git_dir(folder / ".git") if os.path.realpath(folder) == str(folder) else None
+    git_dir = _resolve_git_dir(folder / ".git") if os.path.realpath(folder) == str(folder) else None
     if git_dir is None:
         return None
     segments = git_dir.relative_to(outer.common).parts if git_dir.is_relative_to(outer.common) else ()
@@ -52,7 +52,7 @@ def locate_submodule(outer: RepositoryPlace, folder: Path) -> RepositoryPlace | 
 
 def _discover_repository(path: Path) -> RepositoryPlace:
     for top in _parents_below_ceiling(path):
-        git_dir = _git_dir(top / ".git")
+        git_dir = _resolve_git_dir(top / ".git")
         if git_dir is not None:
             _refuse_embedded_git_dir(git_dir, top)
             _refuse_untrusted(git_dir, top)
@@ -65,7 +65,7 @@ def _discover_repository(path: Path) -> RepositoryPlace:
 
 def _resolve_stated_repository(path: Path, stated_dir: str) -> RepositoryPlace:
     """Return the place that GIT_DIR names, and GIT_WORK_TREE; both are relative to the working directory."""
-    git_dir = _git_dir(path / stated_dir)
+    git_dir = _resolve_git_dir(path / stated_dir)
     if git_dir is None:
         raise InputProblems([Problem(path=f"GIT_DIR={stated_dir}", found="no git directory", hint=REVISION_HINT)])
     tree = os.environ.get("GIT_WORK_TREE")
@@ -91,7 +91,7 @@ def _parents_below_ceiling(path: Path) -> Iterator[Path]:
         yield above
 
 
-def _git_dir(named_path: Path) -> Path | None:
+def _resolve_git_dir(named_path: Path) -> Path | None:
     """Return the git directory that a folder is or a file names (`gitdir: PATH`), without links; None if neither."""
     try:
         if named_path.is_dir():
@@ -104,7 +104,7 @@ def _git_dir(named_path: Path) -> Path | None:
         to = Path(os.path.realpath(named_path.parent / os.fsdecode(path)))
         is_one = key == b"gitdir" and path != b"" and _is_git_dir(to)
     except (OSError, ValueError) as error:
-        raise InputProblems([Problem(path=str(named_path), found=describe_failure(error))]) from None
+        raise InputProblems([Problem(path=str(named_path), found=describe_os_failure(error))]) from None
     if not is_one:
         fault = "a file that names no git directory"
         raise InputProblems([Problem(path=str(named_path), found=fault, expected="`gitdir: ` and the path of one")])
@@ -141,7 +141,7 @@ def _refuse_embedded_git_dir(git_dir: Path, top: Path) -> None:
 
 def _git_dir_or_none(folder: Path) -> Path | None:
     try:
-        return _git_dir(folder / ".git")
+        return _resolve_git_dir(folder / ".git")
     except InputProblems:
         return None
 
@@ -159,7 +159,7 @@ def _refuse_untrusted(git_dir: Path, top: Path) -> None:
         raise InputProblems([Problem(path=str(top), found=f"git takes {git_path.strip()} for its repository")])
 
 
-def _reason_path_is_outside(path: str, place: RepositoryPlace) -> Problem | None:
+def _path_outside_problem(path: str, place: RepositoryPlace) -> Problem | None:
     """Return why a path is not answered by the repository; None if it lies in the work tree."""
     try:
         real = Path(os.path.realpath(path))

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from nodrop.errors import InputProblems, Problem
 from nodrop.revisions.asking import GitClient
 
-_AT_ONCE = 50
+_OBJECT_NAMES_PER_BATCH = 50
 """How many names are written before answers are read: at most 3,250 bytes, which the smallest pipe (4,096) takes."""
 _OBJECT_HEADER_LINE = re.compile(rb"([0-9a-f]{40}|[0-9a-f]{64}) (blob|tree|commit|tag) ([0-9]+)\n")
 _TREE_ENTRY_PATTERN = re.compile(rb"([0-7]{5,6}) ([^\0]+)\0")
@@ -49,7 +49,7 @@ class ForgedObject(InputProblems):
     """The repository holds an object under a name that is not its own."""
 
 
-class Objects:
+class GitObjectReader:
     """Objects of a repository by their names, from one process of git."""
 
     def __init__(self, asked: GitClient) -> None:
@@ -91,17 +91,19 @@ class Objects:
 
     def _read_objects(self, kind: str, oids: Sequence[str], displays: Sequence[str]) -> Iterator[bytes | None]:
         """Yield the content of objects of one kind; None of one that is missing, or of another kind."""
-        for at in range(0, len(oids), _AT_ONCE):
-            batch = oids[at : at + _AT_ONCE]
-            answers = self._fetch_answers(batch)
-            for oid, display, (actual_kind, raw) in zip(batch, displays[at : at + _AT_ONCE], answers, strict=True):
+        for at in range(0, len(oids), _OBJECT_NAMES_PER_BATCH):
+            batch = oids[at : at + _OBJECT_NAMES_PER_BATCH]
+            answers = self._read_kinds_and_contents(batch)
+            for oid, display, (actual_kind, raw) in zip(
+                batch, displays[at : at + _OBJECT_NAMES_PER_BATCH], answers, strict=True
+            ):
                 if actual_kind == kind and git_object_id(kind, raw, len(oid)) != oid:
                     fault = f"the content of the {kind} {oid[:12]} does not fit its name"
                     hint = "the repository is damaged or forged: clone it again"
                     raise ForgedObject([Problem(path=display or "--base", found=fault, hint=hint)])
                 yield raw if actual_kind == kind else None
 
-    def _fetch_answers(self, oids: Sequence[str]) -> list[tuple[str, bytes]]:
+    def _read_kinds_and_contents(self, oids: Sequence[str]) -> list[tuple[str, bytes]]:
         """Return kind and content of objects, "" for the kind of a missing one; after a failure each is asked alone."""
         try:
             return self._exchange_with_git(oids)
@@ -109,7 +111,7 @@ class Objects:
             self.close()
         if len(oids) == 1:
             return [("", b"")]
-        return [answer for oid in oids for answer in self._fetch_answers([oid])]
+        return [answer for oid in oids for answer in self._read_kinds_and_contents([oid])]
 
     def _exchange_with_git(self, oids: Iterable[str]) -> list[tuple[str, bytes]]:
         if self._process is None:
@@ -148,9 +150,9 @@ class Objects:
 
 
 @contextmanager
-def open_git_objects(asked: GitClient) -> Iterator[Objects]:
+def open_git_objects(asked: GitClient) -> Iterator[GitObjectReader]:
     """Give the objects of a repository, as long as the context lasts."""
-    objects = Objects(asked)
+    objects = GitObjectReader(asked)
     try:
         yield objects
     finally:

@@ -8,10 +8,10 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 
 from nodrop.errors import Problem
-from nodrop.inputs import Disk, Text
+from nodrop.inputs import DiskWithHeldTexts, FileText
 
 
-class FormerTree(Disk, ABC):
+class FormerTree(DiskWithHeldTexts, ABC):
     """The files that lay below a folder; paths are those of now."""
 
     is_former = True
@@ -26,14 +26,14 @@ class FormerTree(Disk, ABC):
         self.problems: list[Problem] = []
         """What could not be had of the state as it was."""
 
-    def key(self, path: Path | str) -> str | None:
+    def path_from_top(self, path: Path | str) -> str | None:
         """Return a path from the top, "" of that itself; None where it lies elsewhere."""
         text = str(path)
         if text not in self._keys:
-            self._keys[text] = self._key(text)
+            self._keys[text] = self._compute_path_from_top(text)
         return self._keys[text]
 
-    def _key(self, path: str) -> str | None:
+    def _compute_path_from_top(self, path: str) -> str | None:
         absolute_path, top = os.path.abspath(path), str(self._top)  # noqa: PTH100 -- links in it are those of now
         if absolute_path == top or absolute_path.startswith(top + os.sep):
             return absolute_path[len(top) + 1 :]
@@ -47,10 +47,10 @@ class FormerTree(Disk, ABC):
 
     def leads_inside(self, folder: Path, name: str) -> bool:
         """Whether a name that a file of a folder states leads to a path below the top."""
-        return self.key(folder / name) is not None
+        return self.path_from_top(folder / name) is not None
 
     @abstractmethod
-    def is_now(self, text: Text) -> bool:
+    def is_unchanged(self, text: FileText) -> bool:
         """Whether a text of this state is the very file that lies there now, or has its bytes."""
 
     def fault(self, path: str) -> Problem | None:

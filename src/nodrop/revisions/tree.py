@@ -12,9 +12,9 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.inputs import Entry, Text
+from nodrop.inputs import FileText, FolderEntry
 from nodrop.revisions.git import IndexStamp, Repository, find_submodule
-from nodrop.revisions.objects import ForgedObject, GitTreeEntry, Objects, git_object_id, open_git_objects
+from nodrop.revisions.objects import ForgedObject, GitObjectReader, GitTreeEntry, git_object_id, open_git_objects
 from nodrop.revisions.state import FormerTree
 from nodrop.syntax.places import open_regular_file
 
@@ -28,7 +28,7 @@ class _HeldBlob:
     """A blob of a repository, which may be a submodule."""
 
     blob: GitTreeEntry
-    objects: Objects
+    objects: GitObjectReader
     stamp: IndexStamp | None = None
 
     def is_at(self, path: Path) -> bool:
@@ -45,7 +45,7 @@ class _OutsideLink(NamedTuple):
     target: str
 
 
-class _Tree(FormerTree):
+class _CommitTree(FormerTree):
     """The files of a commit; those of submodules are among them."""
 
     def __init__(self, top: Path, files: Mapping[str, _HeldBlob], scratch: Path, left_out: frozenset[str]) -> None:
@@ -74,34 +74,34 @@ class _Tree(FormerTree):
             folder, _, name = folder.rpartition("/")
             is_folder = True
 
-    def is_now(self, text: Text) -> bool:
+    def is_unchanged(self, text: FileText) -> bool:
         """Whether a text of this state is the very file that lies there now."""
         self._extracted_path(text.display)
-        return self.key(text.display) in self._now
+        return self.path_from_top(text.display) in self._now
 
     def is_folder(self, path: Path) -> bool:
         """Whether a path led to a folder."""
-        key = self.key(path)
+        key = self.path_from_top(path)
         return key is not None and self._resolve_path_in_tree(key, str(path)) in self._below
 
     def is_file(self, path: Path) -> bool:
         """Whether a path led to a file, or is a link that led out of the tree, behind which there may have been one."""
-        key = self.key(path)
+        key = self.path_from_top(path)
         if key is None:
             return False
         resolved_key = self._resolve_path_in_tree(key, str(path))
         return key in self._files if resolved_key is None else resolved_key in self._files
 
-    def entries(self, folder: Path) -> list[Entry]:
+    def entries(self, folder: Path) -> list[FolderEntry]:
         """Return the former entries of a folder, by name."""
-        key = self._resolve_links(self.key(folder) or "")
+        key = self._resolve_links(self.path_from_top(folder) or "")
         if not isinstance(key, str):
             return []
         found_entries = []
         for name, is_folder in sorted(self._below.get(key, {}).items()):
             own_name = f"{key}/{name}" if key else name
             leads = not is_folder and self._resolve_links(own_name) in self._below
-            found_entries.append(Entry(name, "folder" if is_folder else "link" if leads else "file"))
+            found_entries.append(FolderEntry(name, "folder" if is_folder else "link" if leads else "file"))
         return found_entries
 
     def head(self, path: Path) -> bytes:
@@ -109,11 +109,11 @@ class _Tree(FormerTree):
         content_path = self._extracted_path(path)
         return b"" if content_path is None else super().head(content_path)
 
-    def text(self, path: Path, display: str | None = None) -> Text:
+    def text(self, path: Path, display: str | None = None) -> FileText:
         """Return a file as a text to be read, shown by the path that it had."""
         shown = str(path) if display is None else display
         content_path = self._extracted_path(path)
-        return Text(display=shown) if content_path is None else super().text(content_path, shown)
+        return FileText(display=shown) if content_path is None else super().text(content_path, shown)
 
     def _resolve_path_in_tree(self, key: str, display: str) -> str | None:
         """Follow links; None if a link leads out of the tree, a problem reported under the name `display`."""
@@ -154,7 +154,7 @@ class _Tree(FormerTree):
 
     def _extracted_path(self, path: Path | str) -> Path | None:
         """Return where the content is that a file had; None where that is not to be had, which is a problem."""
-        key = self.key(path)
+        key = self.path_from_top(path)
         if key is None:
             return None
         if key not in self._known:
@@ -227,7 +227,7 @@ def former_state_of_revision(repository: Repository, commit: str) -> Iterator[Fo
             prefix, at, commit_id = pending.pop()
             objects = open_ones.enter_context(open_git_objects(at.place.git_client()))
             tree = objects.files(commit_id)
-            stamps, sparse = at.stamps(tree), at.left_out()
+            stamps, sparse = at.stamps(tree), at.skipped_by_sparse_checkout()
             for raw, blob in tree.items():
                 path = prefix + os.fsdecode(raw)
                 if raw in sparse:
@@ -248,7 +248,7 @@ def former_state_of_revision(repository: Repository, commit: str) -> Iterator[Fo
                         problems.append(_missing_commit_problem(path, blob.oid))
                     else:
                         pending.append((f"{path}/", inner, blob.oid))
-        former = _Tree(repository.top, files, Path(scratch), frozenset(left_out))
+        former = _CommitTree(repository.top, files, Path(scratch), frozenset(left_out))
         former.problems += problems
         yield former
 

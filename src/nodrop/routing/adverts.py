@@ -1,8 +1,8 @@
 """Adverts from one router to another: sets of destinations, each with the attributes that they share.
 
 A set of destinations is a number whose bit n stands for class n of `destinations.Destinations`. The AS number at the
-origin of a path is written `UNNAMED_ORIGIN_ASN` if one router alone has that number and it alone originates the class:
-paths to different leaves are then one value, and one set of destinations.
+origin of a path is written `PLACEHOLDER_ORIGIN_ASN` if one router alone has that number and it alone originates the
+class: paths to different leaves are then one value, and one set of destinations.
 """
 
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from nodrop.routing.prefixes import Address
 
-UNNAMED_ORIGIN_ASN = 0
+PLACEHOLDER_ORIGIN_ASN = 0
 """The AS number of whoever originates a destination; no router has 0 (RFC 7607)."""
 DEFAULT_PREFERENCE = 100
 """LOCAL_PREF of a route that nobody gives another (FRR, bgpd/bgp_attr.h, BGP_DEFAULT_LOCAL_PREF)."""
@@ -19,7 +19,7 @@ NOT_EXPORTED_COMMUNITIES = frozenset({"no-export", "no-advertise", "local-AS"})
 """Communities with which a route goes to no other AS (RFC 1997)."""
 
 
-class LearnedFrom(NamedTuple):
+class IbgpOrMultihopSource(NamedTuple):
     """How a route was learned that is not of another AS at the far end of a link; in an advert, what goes with it."""
 
     internal: bool = True
@@ -48,7 +48,7 @@ class PathAttributes(NamedTuple):
     tag: int = 0
     interface: str = ""
     """The leg over which a connected route goes, while its redistribution is decided."""
-    learned: LearnedFrom | None = None
+    learned: IbgpOrMultihopSource | None = None
     """None if it was learned from another AS at the far end of a link, or is originated."""
     keeps_hop: bool = False
     """Whether a route map marked its next hop as `unchanged` when it was imported."""
@@ -77,7 +77,7 @@ def restrict_parts(routes: Iterable[AdvertPart], destination_bits: int) -> tuple
     )
 
 
-def union_of_bits(routes: Iterable[AdvertPart]) -> int:
+def destinations_of_parts(routes: Iterable[AdvertPart]) -> int:
     """All destinations of some parts."""
     bits = 0
     for route in routes:
@@ -93,7 +93,7 @@ class RouteAdvert:
     def __init__(self, number: int, routes: tuple[AdvertPart, ...]) -> None:
         self.number, self.parts = number, routes
         self.numbers = frozenset(asn for route in routes for asn in route.attributes.path)
-        self.bits = union_of_bits(routes)
+        self.bits = destinations_of_parts(routes)
 
 
 class AdvertCache:

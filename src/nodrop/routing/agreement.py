@@ -6,9 +6,9 @@ from nodrop.model.routing import BgpNeighbor, Ipv6Unicast
 from nodrop.model.subject import Subject
 from nodrop.model.values import replace_fields
 from nodrop.routing.prefixes import AddressFamily, parse_address
-from nodrop.routing.routers import BgpSession, DownSession, Router, SessionDownReason, SessionSide
+from nodrop.routing.routers import BgpSession, DownSession, SessionDownReason, SessionSide, VrfRouter
 
-SessionHalf = tuple[Router, BgpNeighbor]
+SessionHalf = tuple[VrfRouter, BgpNeighbor]
 """A router and what it says of the other one."""
 
 
@@ -29,7 +29,7 @@ def find_session_mismatch(own_half: SessionHalf, far_half: SessionHalf, links: t
     def down(reason: SessionDownReason, *related: Subject, there: bool = False, **facts: str | int) -> DownSession:
         return DownSession(router, neighbor, reason, None, facts, related, there)
 
-    if any(one.may_refuse_local_asn(statement) for one, statement in (own_half, far_half)):
+    if any(one.local_asn_depends_on_line_order(statement) for one, statement in (own_half, far_half)):
         return down("unread", node="", missing=LOCAL_ASN_FACT)
     for one, own_neighbor, end, other_neighbor in (
         (router, neighbor, other_router, back),
@@ -43,7 +43,7 @@ def find_session_mismatch(own_half: SessionHalf, far_half: SessionHalf, links: t
     at = other_router.at(back)
     within = _is_ibgp_neighbor(router, neighbor) or _is_ibgp_neighbor(other_router, back)
     if within and router.router_id == other_router.router_id:
-        return down("router-id", (*other_router.subject, "router_id"), there=is_far, peer=other_router.name)
+        return down("router-id", (*other_router.bgp_subject, "router_id"), there=is_far, peer=other_router.name)
     if neighbor.passive and back.passive:
         return down("passive", (*at, "passive"), there=is_far, peer=other_router.name)
     if neighbor.password != back.password:
@@ -82,12 +82,12 @@ def _sent_ttl(neighbor: BgpNeighbor, *, inside: bool) -> int:
     return neighbor.ebgp_multihop or 1
 
 
-def may_be_multihop(router: Router, neighbor: BgpNeighbor) -> bool:
+def may_reach_neighbor_over_routers(router: VrfRouter, neighbor: BgpNeighbor) -> bool:
     """Whether a session to an address may go over other routers: bgpd asks for no subnet in common."""
     return neighbor.address is not None and not needs_connected_subnet(router, neighbor)
 
 
-def needs_connected_subnet(router: Router, neighbor: BgpNeighbor) -> bool:
+def needs_connected_subnet(router: VrfRouter, neighbor: BgpNeighbor) -> bool:
     """Whether bgpd reaches a neighbor only over a subnet in common (bgpd/bgp_fsm.c, bgp_peer_reg_with_nht).
 
     It does at a TTL of 1. TTL security makes it 255, also that of a single hop (bgpd/bgpd.c,
@@ -97,7 +97,7 @@ def needs_connected_subnet(router: Router, neighbor: BgpNeighbor) -> bool:
     return is_single_hop and not _is_ibgp_neighbor(router, neighbor) and neighbor.connected_check
 
 
-def may_need_connected_subnet(router: Router, neighbor: BgpNeighbor) -> bool:
+def may_need_connected_subnet(router: VrfRouter, neighbor: BgpNeighbor) -> bool:
     """Whether it depends on the order of lines that bgpd reaches a neighbor only over a subnet in common.
 
     So it does with TTL security: a peer group that states it before it has the neighbor gives it a TTL of 1 (FRR,
@@ -108,7 +108,7 @@ def may_need_connected_subnet(router: Router, neighbor: BgpNeighbor) -> bool:
     return is_secured and not _is_ibgp_neighbor(router, neighbor) and neighbor.connected_check
 
 
-def _is_ibgp_neighbor(router: Router, neighbor: BgpNeighbor) -> bool:
+def _is_ibgp_neighbor(router: VrfRouter, neighbor: BgpNeighbor) -> bool:
     """Whether a statement is about a neighbor in the router's own AS.
 
     There bgpd refuses a neighbor with its own router id (bgpd/bgp_packet.c, bgp_open_receive).
@@ -116,7 +116,7 @@ def _is_ibgp_neighbor(router: Router, neighbor: BgpNeighbor) -> bool:
     return neighbor.remote_asn == "internal" or neighbor.remote_asn == _router_asn(router)
 
 
-def _mismatched_remote_asn(router: Router, neighbor: BgpNeighbor, far_asn: int) -> int | str | None:
+def _mismatched_remote_asn(router: VrfRouter, neighbor: BgpNeighbor, far_asn: int) -> int | str | None:
     """Return the AS number that a statement asks for, where the other end shows another one, `far_asn`."""
     own_asn, asked = _router_asn(router), neighbor.remote_asn
     if asked is None:
@@ -128,11 +128,11 @@ def _mismatched_remote_asn(router: Router, neighbor: BgpNeighbor, far_asn: int) 
     return None if asked == far_asn else asked
 
 
-def _router_asn(router: Router) -> int:
+def _router_asn(router: VrfRouter) -> int:
     return 0 if router.bgp is None else router.bgp.asn
 
 
-def can_open_session(router: Router, neighbor: BgpNeighbor, reverse_neighbor: BgpNeighbor) -> bool:
+def can_open_from_expected_address(router: VrfRouter, neighbor: BgpNeighbor, reverse_neighbor: BgpNeighbor) -> bool:
     """Whether an end opens the session over a link from the address that the other end expects.
 
     From an interface with several addresses of a family any of them may be taken (bgpd/bgp_network.c,
@@ -156,7 +156,7 @@ def is_family_activated(neighbor: BgpNeighbor, family: AddressFamily) -> bool:
     return neighbor.active and (not over_ipv6 or neighbor.extended_next_hop)
 
 
-def may_use_ipv4_next_hops(own_routers: Sequence[Router], first_side: SessionSide, second_side: SessionSide) -> bool:
+def may_use_ipv4_next_hops(own_routers: Sequence[VrfRouter], first_side: SessionSide, second_side: SessionSide) -> bool:
     """Whether an end may use IPv4 routes that come over IPv6 with next hops of IPv4, or counts them against a maximum.
 
     They have these where not both ends have extended next hops: the IPv4 address of the sender's interface, else its
@@ -176,7 +176,7 @@ def may_use_ipv4_next_hops(own_routers: Sequence[Router], first_side: SessionSid
     )
 
 
-def _can_reach_next_hops(sender: Router, far: SessionSide, receiver: Router, near: SessionSide) -> bool:
+def _can_reach_next_hops(sender: VrfRouter, far: SessionSide, receiver: VrfRouter, near: SessionSide) -> bool:
     if not needs_connected_subnet(receiver, near.neighbor):
         return True
     hops = [far_address for far_address in far.leg.addresses if far_address.family == "ipv4"]

@@ -13,26 +13,26 @@ from nodrop.model.index import Index
 from nodrop.model.states import Unknown
 from nodrop.routing.agreement import needs_connected_subnet
 from nodrop.routing.convergence import ConvergedState, converge_world
-from nodrop.routing.far_sessions import SettledSessions, find_multihop_sessions
+from nodrop.routing.far_sessions import SettledFarSessions, settle_multihop_sessions
 from nodrop.routing.gaps import UncomputedPart, find_uncomputed_parts
 from nodrop.routing.kept_next_hops import (
-    find_heard_hops,
+    find_announced_set_next_hops,
     find_imported_next_hops,
 )
-from nodrop.routing.legs import CablingState
-from nodrop.routing.prefix_limits import find_sides_with_kept_routes, has_prefix_limit, sessions_over_limit
+from nodrop.routing.legs import WorkingPorts
+from nodrop.routing.prefix_limits import find_sides_keeping_lost_routes, has_prefix_limit, sessions_over_limit
 from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily
-from nodrop.routing.route_sources import packet_sources
-from nodrop.routing.routers import BgpSession, DownSession, Router, SessionSide, build_routers
+from nodrop.routing.route_sources import packet_source_addresses_by_way
+from nodrop.routing.routers import BgpSession, DownSession, SessionSide, VrfRouter, build_routers
 from nodrop.routing.routes import FamilyRoutes
 from nodrop.routing.sessions import FabricSessions
-from nodrop.routing.speakers import FamilyWorld
+from nodrop.routing.speakers import FamilySpeakers
 
-_MOST_ROUNDS = 8
+_MAX_FAR_SESSION_ROUNDS = 8
 """After how many rounds sessions over several hops are taken as they are."""
 
 
-class UnreachedNextHop(NamedTuple):
+class UnusableSetNextHop(NamedTuple):
     """A next hop that a route map gives the routes of a session, which the router therefore does not use.
 
     `side` is the end that hears them, `setter` the end with the route map: the same on import, the other on export.
@@ -49,7 +49,7 @@ class UnreachedNextHop(NamedTuple):
     """Whether no unread part may have a route to it."""
 
 
-class UnsettledSessions:
+class TimingDependentSessions:
     """Sessions of which the state, or what they leave behind, hangs on time."""
 
     def __init__(self) -> None:
@@ -68,42 +68,44 @@ class ControlPlane:
 
     def __init__(self, index: Index, failed: frozenset[End] = frozenset()) -> None:
         self.index, self.failed = index, failed
-        self.routers: tuple[Router, ...] = tuple(build_routers(index))
-        cabling = CablingState(index)
+        self.routers: tuple[VrfRouter, ...] = tuple(build_routers(index))
+        cabling = WorkingPorts(index)
         self.up: tuple[Mapping[str, bool], ...] = tuple(
             {leg.name: cabling.up(router.device.name, leg, failed) for leg in router.legs} for router in self.routers
         )
         self._found = FabricSessions(index, self.routers, failed)
         self.sessions: tuple[BgpSession, ...] = ()
         self.down: tuple[DownSession, ...] = ()
-        self.unsettled = UnsettledSessions()
+        self.unsettled = TimingDependentSessions()
         """Sessions whose state or routes hang on time."""
         self.open_statements: frozenset[tuple[int, str]] = frozenset()
         """Statements over dead links that may have a session over routes, by router and neighbor."""
         near_sessions, asked = self._found.up, self._found.far
-        self._settle(near_sessions, asked)
+        self._settle_multihop_sessions(near_sessions, asked)
         if any(has_prefix_limit(neighbor) for router in self.routers for neighbor in router.neighbors):
             self._drop_sessions_over_limit(near_sessions, asked)
 
-    def _settle(
+    def _settle_multihop_sessions(
         self, near: Sequence[BgpSession], asked: Sequence[DownSession], dropped: Sequence[DownSession] = ()
     ) -> None:
         """Find the sessions over several hops in addition to those over links; they may bring routes to one another."""
-        settled = SettledSessions((), ())
-        for _ in range(_MOST_ROUNDS):
-            self._use((*near, *settled.up))
-            found = find_multihop_sessions(self._found, asked, self, whole=self._is_fully_known()) if asked else settled
+        settled = SettledFarSessions((), ())
+        for _ in range(_MAX_FAR_SESSION_ROUNDS):
+            self._replace_sessions((*near, *settled.up))
+            found = (
+                settle_multihop_sessions(self._found, asked, self, whole=self._is_fully_known()) if asked else settled
+            )
             carrying, before = ({one for one in each.up if one.families} for each in (found, settled))
             settled, self.unsettled.restless = found, tuple(carrying ^ before)
             if not self.unsettled.restless:
                 break
         if self.unsettled.restless:
-            self._use((*near, *settled.up))
+            self._replace_sessions((*near, *settled.up))
         self.sessions = (*near, *settled.up)
         self.down = (*self._found.down, *settled.down, *dropped)
         self.open_statements = settled.open
 
-    def _use(self, sessions: Sequence[BgpSession]) -> None:
+    def _replace_sessions(self, sessions: Sequence[BgpSession]) -> None:
         """Take these sessions, and forget the routes of others."""
         self.sessions = tuple(sessions)
         for name in ("families", "ipv4", "ipv6"):
@@ -139,74 +141,74 @@ class ControlPlane:
             gone = {(one.router.number, one.neighbor.key) for one in dropped}
             near = [one for one in near if (one.a.router, one.a.neighbor.key) not in gone]
             asked = [one for one in asked if (one.router.number, one.neighbor.key) not in gone]
-            self._settle(near, asked, dropped)
+            self._settle_multihop_sessions(near, asked, dropped)
         if dropped:
             after = [self.of(state.world.family).state for state in before]
-            kept = find_sides_with_kept_routes(before, after, sessions_before, self.sessions)
+            kept = find_sides_keeping_lost_routes(before, after, sessions_before, self.sessions)
             self.unsettled.keeping = tuple(dict.fromkeys(kept))
 
     def _converge_families(self, sessions: Sequence[BgpSession]) -> Iterator[ConvergedState]:
         families = [family for family in ADDRESS_FAMILIES if any(family in session.families for session in sessions)]
-        return (converge_world(FamilyWorld(family, self.routers, sessions, self.up)) for family in families)
+        return (converge_world(FamilySpeakers(family, self.routers, sessions, self.up)) for family in families)
 
     def side(self, router_number: int, session: int) -> SessionSide:
         """Return a router's end of a session."""
         bgp_session = self.sessions[session]
         return bgp_session.a if bgp_session.a.router == router_number else bgp_session.b
 
-    def holder(self, far: Address, router: Router) -> int | None:
+    def router_with_address(self, far: Address, router: VrfRouter) -> int | None:
         """Return the router that has an address, other than the one that asks."""
-        return self._found.holder(far, router)
+        return self._found.router_with_address(far, router)
 
     def _is_fully_known(self) -> bool:
         """Whether every router and every session that may bring a route is known."""
         is_bgp_known = not any(isinstance(device.bgp, Unknown) for device in self.index.fabric.devices)
         unread = any(down.reason in ("unread", "may-be-filtered") for down in self._found.down)
-        return is_bgp_known and not unread and not any(router.unsaid for router in self.routers)
+        return is_bgp_known and not unread and not any(router.unknown_leg_fact_path for router in self.routers)
 
-    def is_tracked(self, number: int, to: Address, *, near: bool) -> bool:
+    def is_resolved_by_nht(self, number: int, to: Address, *, near: bool) -> bool:
         """Return whether bgpd takes an address for reached, over connected and static routes alone if it is `near`.
 
         It opens no session to one that a single route drops (FRR, bgpd/bgp_nht.c, evaluate_paths).
         """
         routes = self.of(to.family)
-        route = routes.own_route_towards(number, to) if near else routes.towards(number, to)
+        route = routes.non_bgp_route_towards(number, to) if near else routes.towards(number, to)
         return route is not None and not route.discard
 
-    def unreached_next_hops(self) -> Iterator[UnreachedNextHop]:
+    def unreached_next_hops(self) -> Iterator[UnusableSetNextHop]:
         """Yield the next hops that route maps give the routes of sessions, and over which a router uses no route.
 
-        Routes of other ASes at the far end of a link need a next hop on a link (`FamilyRoutes.hops_over`). Others may
-        follow routes of BGP, which are certain only where every router and session is known.
+        Routes of other ASes at the far end of a link need one on a link (`FamilyRoutes.recursive_next_hops`). Others
+        may follow routes of BGP, which are certain only where every router and session is known.
         """
         is_known = self._is_fully_known() and not any(down.reason == "unread" for down in self.down)
-        rows = [row for family in ADDRESS_FAMILIES for row in self._new_next_hops(family)]
+        rows = [row for family in ADDRESS_FAMILIES for row in self._next_hops_set_by_route_maps(family)]
         for side, setter, hop in rows:
             router, route = self.routers[side.router], self.of(hop.family).towards(side.router, hop)
             is_own = any(hop in leg.addresses for leg in router.legs if self.up[side.router][leg.name])
             is_near = needs_connected_subnet(router, side.neighbor)
             is_followed = route is not None and (route.source == "connected" or not is_near)
-            if is_own or not is_followed or not self.is_tracked(side.router, hop, near=is_near):
-                yield UnreachedNextHop(side, setter, hop, is_own, is_near, is_own or is_near or is_known)
+            if is_own or not is_followed or not self.is_resolved_by_nht(side.router, hop, near=is_near):
+                yield UnusableSetNextHop(side, setter, hop, is_own, is_near, is_own or is_near or is_known)
 
-    def _new_next_hops(self, family: AddressFamily) -> Iterator[tuple[SessionSide, SessionSide, Address]]:
+    def _next_hops_set_by_route_maps(self, family: AddressFamily) -> Iterator[tuple[SessionSide, SessionSide, Address]]:
         """Yield the next hops that route maps set, with the end that hears routes with them and the one that sets."""
         yield from ((side, side, hop) for side, hop in find_imported_next_hops(self.routers, self.sessions, family))
-        yield from find_heard_hops(self.routers, self.sessions, family)
+        yield from find_announced_set_next_hops(self.routers, self.sessions, family)
 
-    def onward(self, number: int, to: Address) -> Iterator[int]:
+    def next_routers_towards(self, number: int, to: Address) -> Iterator[int]:
         """Yield the routers that get a router's packets to an address, by the routes of the sessions so far."""
         route = self.of(to.family).towards(number, to)
         if route is not None and not route.discard:
             for hop in route.hops:
-                far = self.holder(to, self.routers[number]) if hop.router is None else hop.router
+                far = self.router_with_address(to, self.routers[number]) if hop.router is None else hop.router
                 if far is not None:
                     yield far
 
-    def sources(self, number: int, to: Address) -> tuple[frozenset[Address], ...]:
+    def source_addresses_towards(self, number: int, to: Address) -> tuple[frozenset[Address], ...]:
         """Return the source addresses that a router's packets to an address have, one set for each way to it."""
         route = self.of(to.family).towards(number, to)
-        return () if route is None else packet_sources(self.routers[number], route, to, self.up[number])
+        return () if route is None else packet_source_addresses_by_way(self.routers[number], route, to, self.up[number])
 
     def addresses(self, number: int, leg: str) -> frozenset[Address]:
         """Return the addresses that a router has on a leg; none if it has no such leg."""
@@ -235,7 +237,7 @@ class ControlPlane:
         return self.ipv4 if family == "ipv4" else self.ipv6
 
     def _routes(self, family: AddressFamily) -> FamilyRoutes:
-        return FamilyRoutes(self, family, converge_world(FamilyWorld(family, self.routers, self.sessions, self.up)))
+        return FamilyRoutes(self, family, converge_world(FamilySpeakers(family, self.routers, self.sessions, self.up)))
 
     @cached_property
     def gaps(self) -> tuple[UncomputedPart, ...]:

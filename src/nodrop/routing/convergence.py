@@ -11,22 +11,22 @@ from nodrop.model.routing import Bgp
 from nodrop.routing.adverts import (
     DEFAULT_PREFERENCE,
     IGP,
-    UNNAMED_ORIGIN_ASN,
+    PLACEHOLDER_ORIGIN_ASN,
     AdvertCache,
     AdvertPart,
-    LearnedFrom,
+    IbgpOrMultihopSource,
     PathAttributes,
     RouteAdvert,
+    destinations_of_parts,
     may_be_exported,
     restrict_parts,
-    union_of_bits,
 )
 from nodrop.routing.decision import HeardAdverts, LearnedTable, decide_best_paths
 from nodrop.routing.inside import (
-    admit_parts,
+    accept_ibgp_or_multihop_parts,
     announce_inside_as,
     decide_internal_paths,
-    drop_hosts_behind_themselves,
+    drop_self_resolving_host_routes,
 )
 from nodrop.routing.originating import LOCAL_WEIGHT, default_local_preference
 from nodrop.routing.policy import (
@@ -36,10 +36,10 @@ from nodrop.routing.policy import (
     drain_attributes,
 )
 from nodrop.routing.prefixes import Prefix
-from nodrop.routing.speakers import BgpSpeaker, FamilyWorld, SpeakerLink
+from nodrop.routing.speakers import BgpSpeaker, FamilySpeakers, SpeakerLink
 from nodrop.routing.tiers import tier_of_device
 
-_MOST_TURNS: Final = 400
+_MAX_TURNS_PER_ROUTER: Final = 400
 """After how many turns of each router those that still change are taken to do so for ever (RFC 4264)."""
 _EMPTY_LEARNED_TABLE = LearnedTable(())
 
@@ -50,7 +50,7 @@ class AdvertResultCache:
     One created with `beside` reuses the imports of the other, and its results from these are forgotten with it.
     """
 
-    def __init__(self, world: FamilyWorld, beside: "AdvertResultCache | None" = None) -> None:
+    def __init__(self, world: FamilySpeakers, beside: "AdvertResultCache | None" = None) -> None:
         self.world, self.adverts = world, AdvertCache()
         self._heard = self.adverts if beside is None else beside.adverts
         self._tables: dict[tuple[object, ...], LearnedTable] = {}
@@ -59,7 +59,7 @@ class AdvertResultCache:
         self._exports: dict[tuple[object, ...], RouteAdvert] = {}
 
     @property
-    def decided(self) -> int:
+    def table_count(self) -> int:
         """How many tables are made; routers that are alike share theirs."""
         return len(self._tables)
 
@@ -75,7 +75,7 @@ class AdvertResultCache:
         found_table = self._tables.get(key)
         if found_table is None:
             accepted = [
-                tuple(self.accepted(link, advert, own_asn, drained=drained) for advert in pieces)
+                tuple(self.import_advert(link, advert, own_asn, drained=drained) for advert in pieces)
                 for link, pieces in zip(speaker.links, heard, strict=True)
             ]
             new_table = (
@@ -86,7 +86,7 @@ class AdvertResultCache:
             found_table = self._tables[key] = new_table
         return found_table
 
-    def accepted(self, link: SpeakerLink, advert: RouteAdvert, asn: int, *, drained: bool) -> RouteAdvert:
+    def import_advert(self, link: SpeakerLink, advert: RouteAdvert, asn: int, *, drained: bool) -> RouteAdvert:
         """Return the parts of an advert that remain without loops and after the import policy."""
         key = (advert.number, link.inbound.number, asn, link.repeats, drained)
         found_advert = self._imports.get(key)
@@ -96,15 +96,15 @@ class AdvertResultCache:
                 routes = tuple([route for route in routes if route.attributes.path.count(asn) <= link.repeats])
             peering = link.inbound.peering
             if peering is not None:
-                routes = tuple(admit_parts(routes, peering))
-            valid_routes = link.inbound.parts(routes, advert.bits)
-            if link.inbound.is_behind_others:
-                valid_routes = list(drop_hosts_behind_themselves(valid_routes, self._class_bits))
+                routes = tuple(accept_ibgp_or_multihop_parts(routes, peering))
+            valid_routes = link.inbound.apply_to_routes(routes, advert.bits)
+            if link.inbound.next_hops_may_be_off_link:
+                valid_routes = list(drop_self_resolving_host_routes(valid_routes, self._class_bits))
             if (drained or any(attributes.communities for attributes, _ in valid_routes)) and not (
                 peering is not None and peering.internal
             ):
                 valid_routes = [
-                    AdvertPart(_apply_graceful_shutdown(attributes, drained=drained), bits)
+                    AdvertPart(_lower_preference_when_drained(attributes, drained=drained), bits)
                     for attributes, bits in valid_routes
                 ]
             found_advert = self._imports[key] = self._heard.of(valid_routes)
@@ -123,11 +123,13 @@ class AdvertResultCache:
         different routes. The route of default-originate is marked too while the router is drained (FRR,
         bgpd/bgp_updgrp_adv.c, subgroup_default_originate).
         """
-        summed, hidden = self.summed(speaker, local_parts, learned_table) if speaker.summaries else ((), 0)
-        own_bits = union_of_bits((*local_parts, *summed))
+        summed, hidden = (
+            self.aggregates_and_hidden_bits(speaker, local_parts, learned_table) if speaker.summaries else ((), 0)
+        )
+        own_bits = destinations_of_parts((*local_parts, *summed))
         default = None
         if outbound.default is not None:
-            default = outbound.default.offered(own_bits | learned_table.bits)
+            default = outbound.default.default_route_attributes(own_bits | learned_table.bits)
             hidden |= 1 << self.world.destinations.class_of[self.world.default]
         hides = (own_bits | speaker.unnamed | hidden) & learned_table.bits
         if outbound.peering is not None:
@@ -168,7 +170,7 @@ class AdvertResultCache:
         if default is not None:
             given_attributes = add_shutdown_community(default) if bgp.graceful_shutdown else default
             bit = 1 << self.world.destinations.class_of[self.world.default]
-            routes.append(AdvertPart(given_attributes._replace(learned=LearnedFrom()), bit))
+            routes.append(AdvertPart(given_attributes._replace(learned=IbgpOrMultihopSource()), bit))
         if bgp.maximum_med is not None:
             routes = [AdvertPart(attributes._replace(med=bgp.maximum_med), bits) for attributes, bits in routes]
         advert = self.adverts.of(routes)
@@ -178,14 +180,14 @@ class AdvertResultCache:
         """Return the class of a prefix, as a set."""
         return self.world.destinations.bits((prefix,))
 
-    def summed(
+    def aggregates_and_hidden_bits(
         self, speaker: BgpSpeaker, local: tuple[AdvertPart, ...], table: LearnedTable
     ) -> tuple[tuple[AdvertPart, ...], int]:
         """Return the aggregates that a router originates, and the destinations that it does not announce for them.
 
         Their origin is the worst of those inside (FRR, bgpd/bgp_route.c, bgp_aggregate_route).
         """
-        has = union_of_bits(local) | table.bits
+        has = destinations_of_parts(local) | table.bits
         worse = [*((route.attributes.origin, route.bits) for route in local), *speaker.worse, *table.worse.items()]
         aggregates, hidden = [], 0
         for own_bits, inside, only in speaker.summaries:
@@ -209,7 +211,7 @@ class AdvertResultCache:
     ) -> RouteAdvert:
         advert = self._exports.get((*key, outbound.number))
         if advert is None:
-            new_routes = outbound.parts(routes, destination_bits)
+            new_routes = outbound.apply_to_routes(routes, destination_bits)
             if speaker.bgp.graceful_shutdown:
                 new_routes = [
                     AdvertPart(add_shutdown_community(attributes), own_bits) for attributes, own_bits in new_routes
@@ -226,7 +228,7 @@ class AdvertResultCache:
                 attributes = attributes._replace(med=bgp.maximum_med)
             path = attributes.path
             if not path and attributes.weight and (alone := bits & hidden):
-                yield AdvertPart(_attributes_for_ebgp(attributes, (UNNAMED_ORIGIN_ASN,), outbound), alone)
+                yield AdvertPart(_attributes_for_ebgp(attributes, (PLACEHOLDER_ORIGIN_ASN,), outbound), alone)
                 bits ^= alone
             yield AdvertPart(_attributes_for_ebgp(attributes, (*before, *path), outbound), bits)
 
@@ -238,7 +240,7 @@ def _attributes_for_ebgp(attributes: PathAttributes, path: tuple[int, ...], outb
     return new if learned is None or learned.hop is None else new._replace(learned=learned)
 
 
-def _apply_graceful_shutdown(attributes: PathAttributes, *, drained: bool) -> PathAttributes:
+def _lower_preference_when_drained(attributes: PathAttributes, *, drained: bool) -> PathAttributes:
     """Return the preference of a route with GRACEFUL_SHUTDOWN after import, or of any route of a drained router.
 
     Without a route map too (FRR, bgpd/bgp_route.c, bgp_update; RFC 8326).
@@ -266,18 +268,18 @@ class ConvergedState:
         """Return the routes that a router originates."""
         return self.world.speakers[number].local
 
-    def accepted(self, number: int, position: int) -> int:
+    def accepted_destination_bits(self, number: int, position: int) -> int:
         """Return the destinations that a router has a route to over one of its links, used or not."""
-        return union_of_bits(self.accepted_parts(number, position))
+        return destinations_of_parts(self.accepted_routes(number, position))
 
-    def accepted_parts(self, number: int, position: int) -> Iterator[AdvertPart]:
+    def accepted_routes(self, number: int, position: int) -> Iterator[AdvertPart]:
         """Yield the routes that a router has over one of its links, used or not."""
         speaker = self.world.speakers[number]
         adverts = self._heard(speaker)[position]
         link, bgp = speaker.links[position], speaker.bgp
         for advert in adverts:
             asn = bgp.asn if bgp.asn in advert.numbers else 0
-            yield from self.makers.accepted(link, advert, asn, drained=bgp.graceful_shutdown).parts
+            yield from self.makers.import_advert(link, advert, asn, drained=bgp.graceful_shutdown).parts
 
     def unused_prefixes(self, number: int) -> Iterator[Prefix]:
         """Yield prefixes whose learned paths a router does not use: their next hops are not reached.
@@ -286,18 +288,20 @@ class ConvergedState:
         bgpd/bgp_updgrp_adv.c, subgroup_default_originate; bgpd/bgp_route.c, bgp_process_main_one).
         """
         speaker = self.world.speakers.get(number)
-        used_bits = union_of_bits(self.local(number)) | self.table(number).bits if speaker is not None else 0
+        used_bits = destinations_of_parts(self.local(number)) | self.table(number).bits if speaker is not None else 0
         for position in range(len(speaker.links) if speaker is not None else 0):
-            unused_bits = self.accepted(number, position) & ~used_bits
+            unused_bits = self.accepted_destination_bits(number, position) & ~used_bits
             for class_number, members in enumerate(self.world.destinations.members if unused_bits else ()):
                 yield from members if unused_bits >> class_number & 1 else ()
 
-    def summed(self, number: int) -> int:
+    def originated_aggregate_bits(self, number: int) -> int:
         """Return the aggregates that a router originates."""
         speaker = self.world.speakers[number]
         if not speaker.summaries:
             return 0
-        return union_of_bits(self.makers.summed(speaker, self.local(number), self.table(number))[0])
+        return destinations_of_parts(
+            self.makers.aggregates_and_hidden_bits(speaker, self.local(number), self.table(number))[0]
+        )
 
     def tells(self, number: int, outbound: int) -> HeardAdverts:
         """Return the adverts of a router under a policy."""
@@ -313,7 +317,7 @@ class ConvergedState:
         first_numbers = set(begin)
         waiting = deque(sorted(first_numbers))
         queued = set(waiting)
-        patience = _MOST_TURNS * (len(speakers) + 1)
+        patience = _MAX_TURNS_PER_ROUTER * (len(speakers) + 1)
         while waiting and patience:
             patience -= 1
             number = waiting.popleft()
@@ -354,7 +358,7 @@ class ConvergedState:
         return list(hearing)
 
 
-class DestinationShare(ConvergedState):
+class ConvergedDestinationShare(ConvergedState):
     """What becomes of some destinations, by themselves: no router's choice for one hangs on another."""
 
     def __init__(self, makers: AdvertResultCache, bits: int) -> None:
@@ -366,10 +370,10 @@ class DestinationShare(ConvergedState):
         return restrict_parts(self.world.speakers[number].local, self._bits)
 
 
-class CombinedState(ConvergedState):
+class CombinedConvergedState(ConvergedState):
     """What becomes of all destinations, put together from shares of them."""
 
-    def __init__(self, makers: AdvertResultCache, shares: Sequence[DestinationShare]) -> None:
+    def __init__(self, makers: AdvertResultCache, shares: Sequence[ConvergedDestinationShare]) -> None:
         super().__init__(makers)
         self._shares = shares
         self._together: dict[tuple[LearnedTable, ...], LearnedTable] = {}
@@ -400,7 +404,7 @@ class CombinedState(ConvergedState):
         return found_adverts
 
 
-def converge_world(family_world: FamilyWorld) -> ConvergedState:
+def converge_world(family_world: FamilySpeakers) -> ConvergedState:
     """Return what every router of a world has learned in the end.
 
     Destinations of each tier are computed by themselves: of those that leaves originate all spines of a pod learn the
@@ -408,15 +412,15 @@ def converge_world(family_world: FamilyWorld) -> ConvergedState:
     """
     makers = AdvertResultCache(family_world)
     if family_world.tied:
-        return DestinationShare(makers, family_world.every).run(family_world.speakers)
+        return ConvergedDestinationShare(makers, family_world.all_class_bits).run(family_world.speakers)
     shares: dict[int | None, int] = {}
     for speaker in family_world.speakers.values():
         tier = tier_of_device(speaker.router.device)
-        shares[tier] = shares.get(tier, 0) | union_of_bits(speaker.local)
+        shares[tier] = shares.get(tier, 0) | destinations_of_parts(speaker.local)
     taken = 0
     new_shares = []
     for bits in shares.values():
-        share = DestinationShare(makers, bits & ~taken)
+        share = ConvergedDestinationShare(makers, bits & ~taken)
         taken |= bits
         new_shares.append(share.run(number for number in family_world.speakers if share.local(number)))
-    return CombinedState(makers, new_shares)
+    return CombinedConvergedState(makers, new_shares)

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol, TypeVar
 from nodrop.routing.adverts import AdvertPart, PathAttributes, RouteAdvert, may_be_exported
 from nodrop.routing.prefixes import Address
 
-_Row = TypeVar("_Row")
+_CandidateRoute = TypeVar("_CandidateRoute")
 
 
 class TableEntry(NamedTuple):
@@ -56,7 +56,7 @@ class LearnedTable:
         )
         """What may be told to another AS, in which the MED of a third means nothing (RFC 4271, section 5.1.4)."""
 
-    def entry(self, number: int) -> TableEntry | None:
+    def entry_of_class(self, number: int) -> TableEntry | None:
         """Return the entry of a class of destinations."""
         return next((entry for entry in self.entries if entry.bits >> number & 1), None)
 
@@ -87,7 +87,7 @@ HeardAdverts = tuple[RouteAdvert, ...]
 class PathChoice(Protocol):
     """A choice among routes that are not all of other ASes at the far ends of links."""
 
-    def reached(self, advert: RouteAdvert) -> tuple[AdvertPart, ...]:
+    def reachable_parts(self, advert: RouteAdvert) -> tuple[AdvertPart, ...]:
         """Return the parts of an advert whose next hops can be reached."""
         ...
 
@@ -113,7 +113,7 @@ def decide_best_paths(
     for number, advert in adverts.items():
         links = tuple(positions[number])
         rank_groups: dict[tuple[int, int, int, int], list[AdvertPart]] = {}
-        for route in advert.parts if choice is None else choice.reached(advert):
+        for route in advert.parts if choice is None else choice.reachable_parts(advert):
             attrs = route.attributes
             rank_groups.setdefault((-attrs.weight, -attrs.preference, len(attrs.path), attrs.origin), []).append(route)
         for rank, alike in rank_groups.items():
@@ -185,7 +185,7 @@ def _select_multipath(
     """Return the routes of the neighbor that wins a tie, and the links that are used together."""
     candidates = offers
     if len(offers) > 1:
-        candidates = prefer_lowest_med(offers, lambda offer: offer.parts[0].attributes, always=limits.always_med)
+        candidates = drop_rows_losing_by_med(offers, lambda offer: offer.parts[0].attributes, always=limits.always_med)
     best = min(candidates, key=lambda offer: offer.links[0])
     if len(candidates) < len(offers):
         best_attributes = best.parts[0].attributes
@@ -211,9 +211,9 @@ def is_equal_by_med(attributes: PathAttributes, best: PathAttributes, *, always:
     return not is_compared or (attributes.med or 0) == (best.med or 0)
 
 
-def prefer_lowest_med(
-    candidate_rows: list[_Row], attributes_of: Callable[[_Row], PathAttributes], *, always: bool
-) -> list[_Row]:
+def drop_rows_losing_by_med(
+    candidate_rows: list[_CandidateRoute], attributes_of: Callable[[_CandidateRoute], PathAttributes], *, always: bool
+) -> list[_CandidateRoute]:
     """Return rows without those that lose by MED to another by the same neighboring AS; no MED counts as 0."""
     given_attributes = [attributes_of(row) for row in candidate_rows]
     if all(attributes.med is None for attributes in given_attributes):

@@ -6,7 +6,7 @@ from typing import NamedTuple, Self
 from nodrop.routing.adverts import AdvertPart, restrict_parts
 from nodrop.routing.convergence import AdvertResultCache, ConvergedState
 from nodrop.routing.decision import HeardAdverts, LearnedTable
-from nodrop.routing.speakers import BgpSpeaker, FamilyWorld
+from nodrop.routing.speakers import BgpSpeaker, FamilySpeakers
 
 
 class TableChange(NamedTuple):
@@ -21,7 +21,7 @@ class TableChange(NamedTuple):
     gains: bool
 
 
-def table_change(table_before: LearnedTable, learned_table: LearnedTable) -> TableChange:
+def change_between_learned_tables(table_before: LearnedTable, learned_table: LearnedTable) -> TableChange:
     """Return what becomes of a router that had one table and has another."""
     new_keys = {(entry.hops, entry.bits) for entry in learned_table.entries}
     old_keys = {(entry.hops, entry.bits) for entry in table_before.entries}
@@ -39,10 +39,10 @@ def table_change(table_before: LearnedTable, learned_table: LearnedTable) -> Tab
     return TableChange(table_before.bits & ~learned_table.bits, tuple(weaker), gains)
 
 
-class KnownChanges:
+class FailureResultCache:
     """Results for some destinations, for every failure that changes the announcements of these and no others."""
 
-    def __init__(self, world: FamilyWorld, bits: int) -> None:
+    def __init__(self, world: FamilySpeakers, bits: int) -> None:
         self.bits, self.makers = bits, AdvertResultCache(world)
         self.within: dict[HeardAdverts, HeardAdverts] = {}
         self.advertised: dict[tuple[int, int], HeardAdverts] = {}
@@ -56,7 +56,7 @@ class KnownChanges:
         key = (id(before), id(table))
         found_change = self.changes.get(key)
         if found_change is None:
-            found_change = self.changes[key] = table_change(before, table)
+            found_change = self.changes[key] = change_between_learned_tables(before, table)
         return found_change
 
 
@@ -71,7 +71,7 @@ class FailedState(ConvergedState):
         base: ConvergedState,
         dead: frozenset[int],
         local: Mapping[int, tuple[AdvertPart, ...]],
-        cache: KnownChanges,
+        cache: FailureResultCache,
     ) -> None:
         super().__init__(cache.makers)
         self._base, self.dead, self._changed, self.bits = base, dead, local, cache.bits

@@ -10,26 +10,26 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from nodrop.model.fabric import End, Link
-from nodrop.routing.adverts import AdvertPart, PathAttributes, union_of_bits
-from nodrop.routing.agreement import may_be_multihop
+from nodrop.routing.adverts import AdvertPart, PathAttributes, destinations_of_parts
+from nodrop.routing.agreement import may_reach_neighbor_over_routers
 from nodrop.routing.control_plane import ControlPlane
 from nodrop.routing.convergence import AdvertResultCache
 from nodrop.routing.decision import HeardAdverts, LearnedTable
-from nodrop.routing.failed import FailedState, KnownChanges, TableChange, table_change
-from nodrop.routing.legs import CablingState
-from nodrop.routing.originating import prefixes_refused_by_neighbor, redistributes_static_routes
+from nodrop.routing.failed import FailedState, FailureResultCache, TableChange, change_between_learned_tables
+from nodrop.routing.legs import WorkingPorts
+from nodrop.routing.originating import prefixes_with_neighbor_next_hop, redistributes_static_routes
 from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, Prefix, network_address, parse_address
-from nodrop.routing.recomputed import find_reduced_routes, routes_after_failure
+from nodrop.routing.recomputed import find_routes_with_fewer_hops, routes_after_failure
 from nodrop.routing.routes import FamilyRoutes
 from nodrop.routing.speakers import BgpSpeaker
-from nodrop.routing.static_routes import find_outgoing_interface, usable_static_routes
+from nodrop.routing.static_routes import find_outgoing_interface, readable_static_routes
 from nodrop.routing.tiers import TierDirections
 from nodrop.routing.twins import InterchangeableRouters
 
-_MOST_KEPT: Final = 8
+_MAX_CACHED_DESTINATION_SETS: Final = 8
 
 
-class RouteLoss(NamedTuple):
+class AffectedDestinations(NamedTuple):
     """Destinations, by the bits of their classes, that a router loses or reaches in another way."""
 
     router: int
@@ -48,8 +48,8 @@ class ReducedPaths(NamedTuple):
 class FailureOutcome(NamedTuple):
     """The effect of a failure: unreachable destinations, routers that send up what came down, and fewer next hops."""
 
-    unreachable: tuple[RouteLoss, ...] = ()
-    valleys: tuple[RouteLoss, ...] = ()
+    unreachable: tuple[AffectedDestinations, ...] = ()
+    valleys: tuple[AffectedDestinations, ...] = ()
     weaker: tuple[ReducedPaths, ...] = ()
     unstable: frozenset[int] = frozenset()
     valleys_searched: bool = True
@@ -64,9 +64,9 @@ class FailureAnalysis:
     def __init__(self, plane: ControlPlane, routes: FamilyRoutes) -> None:
         self._plane, self._routes = plane, routes
         self._world, self._state = routes.world, routes.state
-        self._cabling = CablingState(plane.index)
+        self._cabling = WorkingPorts(plane.index)
         self._tiers = TierDirections(routes.world)
-        self._kept: dict[int, KnownChanges] = {}
+        self._kept: dict[int, FailureResultCache] = {}
 
     @cached_property
     def links(self) -> tuple[Link, ...]:
@@ -77,7 +77,7 @@ class FailureAnalysis:
         )
 
     @cached_property
-    def _numbers(self) -> Mapping[str, list[int]]:
+    def _router_numbers_by_device(self) -> Mapping[str, list[int]]:
         """The routers of each device."""
         numbers: defaultdict[str, list[int]] = defaultdict(list)
         for router in self._plane.routers:
@@ -96,14 +96,14 @@ class FailureAnalysis:
         return sessions
 
     @cached_property
-    def alike(self) -> Mapping[Link, tuple[Link, ...]]:
+    def equivalent_links(self) -> Mapping[Link, tuple[Link, ...]]:
         """Return the cables in groups with the same effect but for names, by the first of each group."""
         groups: dict[object, list[Link]] = {}
         for link in self.links:
             over = {number for end in (link.a, link.b) for number in self._sessions.get(end, ())}
             key: object = link
-            if len(over) == 1 and (place := self._places.get(*over)) is not None:
-                key = self._speaker_twins.session(*place)
+            if len(over) == 1 and (place := self._link_position_by_session.get(*over)) is not None:
+                key = self._speaker_twins.representative_session(*place)
             groups.setdefault(key, []).append(link)
         return {group[0]: tuple(group) for group in groups.values()}
 
@@ -119,7 +119,7 @@ class FailureAnalysis:
     def equivalent_devices(self) -> Mapping[str, tuple[str, ...]]:
         """Return the devices with BGP in groups with the same effect but for names, by the first of each."""
         groups: dict[object, list[str]] = {}
-        for device, numbers in self._numbers.items():
+        for device, numbers in self._router_numbers_by_device.items():
             like = tuple(self._speaker_twins.like[number] for number in numbers if number in self._world.speakers)
             if like:
                 groups.setdefault(like, []).append(device)
@@ -134,7 +134,7 @@ class FailureAnalysis:
         )
 
     @cached_property
-    def _places(self) -> Mapping[int, tuple[int, int]]:
+    def _link_position_by_session(self) -> Mapping[int, tuple[int, int]]:
         """A router and the position of its link, of every session that carries the family."""
         return {
             link.session: (number, position)
@@ -148,18 +148,18 @@ class FailureAnalysis:
         dead = {
             number for end in ends for number in self._sessions.get(end, ()) if not self._is_session_up(number, ends)
         }
-        if self._world.keeps or self._is_any_reopened(dead, ends) or self._is_refused_otherwise(ends):
+        if self._world.keeps or self._is_any_reopened(dead, ends) or self._changes_refused_prefixes(ends):
             return self._recompute_outcome(ends, frozenset())
         local = {}
         for node in dict.fromkeys(end.node for end in ends):
-            for number in self._numbers.get(node, ()):
+            for number in self._router_numbers_by_device.get(node, ()):
                 if number in self._world.speakers and self.originates_port_routes(number):
                     local[number] = self._world.local(number, self._leg_states(number, ends))
         return self._outcome_of_failure(frozenset(dead), local, frozenset())
 
     def of_device(self, name: str) -> FailureOutcome:
         """Return the state of the fabric without a device; destinations that it originates do not count as lost."""
-        gone = frozenset(number for number in self._numbers[name] if number in self._world.speakers)
+        gone = frozenset(number for number in self._router_numbers_by_device[name] if number in self._world.speakers)
         if self._world.keeps:
             ports = self._plane.index.devices[name].interfaces
             return self._recompute_outcome(frozenset(End(name, port.name) for port in ports), gone)
@@ -171,7 +171,7 @@ class FailureAnalysis:
         routes = routes_after_failure(self._routes, ends)
         lost: dict[int, int] = {}
         weaker = []
-        for number, bits, remaining_hops, previous_hops in find_reduced_routes(self._routes, routes, gone):
+        for number, bits, remaining_hops, previous_hops in find_routes_with_fewer_hops(self._routes, routes, gone):
             if remaining_hops:
                 weaker.append(ReducedPaths(number, bits, remaining_hops, previous_hops))
             else:
@@ -194,11 +194,11 @@ class FailureAnalysis:
         keys = {(side.router, side.neighbor.key) for number in numbers for side in self._plane.sessions[number][:2]}
         return any((one.a.router, one.a.neighbor.key) in keys for one in plane.sessions if one.far)
 
-    def _is_refused_otherwise(self, ends: frozenset[End]) -> bool:
+    def _changes_refused_prefixes(self, ends: frozenset[End]) -> bool:
         """Whether a neighbor that is left refuses other prefixes, because a static route loses its first next hop."""
         family, origins = self._world.family, self._world.origins
         for number in {
-            number for end in ends for number in self._numbers.get(end.node, ())
+            number for end in ends for number in self._router_numbers_by_device.get(end.node, ())
         } & self._world.speakers.keys():
             router, up = self._plane.routers[number], self._leg_states(number, ends)
             for neighbor in router.neighbors if redistributes_static_routes(router, family) else ():
@@ -206,7 +206,7 @@ class FailureAnalysis:
                 if leg is not None and up[leg.name]:
                     states = (self._plane.up[number], up)
                     before, after = (
-                        prefixes_refused_by_neighbor(router, neighbor, family, origins, state) for state in states
+                        prefixes_with_neighbor_next_hop(router, neighbor, family, origins, state) for state in states
                     )
                     if before != after:
                         return True
@@ -222,14 +222,14 @@ class FailureAnalysis:
         for side in (session.a, session.b):
             router = self._plane.routers[side.router]
             to = parse_address(side.neighbor.address or "")
-            if to is None or not may_be_multihop(router, side.neighbor):
+            if to is None or not may_reach_neighbor_over_routers(router, side.neighbor):
                 return False
-            routes = usable_static_routes(router, to.family)
-            if not (any(prefix.has(to) for _, prefix in routes) or self._is_announced(to, legs)):
+            routes = readable_static_routes(router, to.family)
+            if not (any(prefix.has(to) for _, prefix in routes) or self._is_announced_without_legs(to, legs)):
                 return False
         return True
 
-    def _is_announced(self, to: Address, legs: Mapping[int, str]) -> bool:
+    def _is_announced_without_legs(self, to: Address, legs: Mapping[int, str]) -> bool:
         """Whether an address is in a prefix that is announced without these legs too, one of each router."""
         world = self._plane.of(to.family).world
         for length in self._prefix_lengths[to.family]:
@@ -251,7 +251,7 @@ class FailureAnalysis:
         over = [leg for leg in router.legs if leg.ports]
         routes = [
             route
-            for route, _ in usable_static_routes(router, self._world.family)
+            for route, _ in readable_static_routes(router, self._world.family)
             if find_outgoing_interface(router, route) in over
         ]
         return (
@@ -275,7 +275,7 @@ class FailureAnalysis:
         unreachable: dict[int, int] = {}
         bits = gone_bits = 0
         for number in gone:
-            gone_bits |= union_of_bits(self._world.speakers[number].local)
+            gone_bits |= destinations_of_parts(self._world.speakers[number].local)
         for number in sorted(ends):
             speaker = self._world.speakers[number]
             before = state.table(number)
@@ -288,14 +288,14 @@ class FailureAnalysis:
                     state.tells(number, policy.number), makers.compute_adverts(speaker, own_routes, table, policy)
                 )
             if number not in gone:
-                changed = table_change(before, table)
-                itself = self._local_destinations(speaker, own_routes, table, makers)
-                weaker += _weaker_destinations(number, changed, itself)
+                changed = change_between_learned_tables(before, table)
+                itself = self._destinations_without_learned_route(speaker, own_routes, table, makers)
+                weaker += _destinations_with_fewer_links(number, changed, itself)
                 unreachable[number] = changed.lost & ~itself & ~gone_bits
         if not bits:
             return FailureOutcome(_losses_by_router(unreachable), (), tuple(weaker))
         if self._world.tied:
-            bits = self._world.every
+            bits = self._world.all_class_bits
         known_cached_result = self._cached_results(bits)
         failed = FailedState(state, dead, local, known_cached_result).run(ends)
         weaker = [row._replace(bits=remaining_bits) for row in weaker if (remaining_bits := row.bits & ~bits)]
@@ -304,16 +304,16 @@ class FailureAnalysis:
             changed = known_cached_result.change(failed.before(number), failed.tables[number])
             speaker = self._world.speakers[number]
             if changed.lost or changed.weaker:
-                itself = self._local_destinations(
+                itself = self._destinations_without_learned_route(
                     speaker, failed.local(number), failed.tables[number], known_cached_result.makers
                 )
-                weaker += _weaker_destinations(number, changed, itself)
+                weaker += _destinations_with_fewer_links(number, changed, itself)
             lost = changed.lost & ~itself & ~gone_bits if changed.lost else 0
             unreachable[number] = (unreachable.get(number, 0) & ~bits) | lost
         valleys = tuple(self._find_new_valleys(failed, touched, known_cached_result))
         return FailureOutcome(_losses_by_router(unreachable), valleys, tuple(weaker), failed.unstable, state=failed)
 
-    def _local_destinations(
+    def _destinations_without_learned_route(
         self, speaker: BgpSpeaker, own_routes: tuple[AdvertPart, ...], table: LearnedTable, makers: AdvertResultCache
     ) -> int:
         """Return the destinations that a router reaches over no learned route, before or after a failure.
@@ -321,22 +321,24 @@ class FailureAnalysis:
         It originates them, drops packets to them for an aggregate (FRR, bgpd/bgp_zebra.c, bgp_zebra_announce), or does
         not install its learned route to them.
         """
-        itself = ~speaker.installs | union_of_bits((*own_routes, *speaker.local))
+        itself = ~speaker.installs | destinations_of_parts((*own_routes, *speaker.local))
         if speaker.summaries:
-            itself |= union_of_bits(makers.summed(speaker, own_routes, table)[0]) | self._state.summed(
-                speaker.router.number
-            )
+            itself |= destinations_of_parts(
+                makers.aggregates_and_hidden_bits(speaker, own_routes, table)[0]
+            ) | self._state.originated_aggregate_bits(speaker.router.number)
         return itself
 
-    def _cached_results(self, destination_bits: int) -> KnownChanges:
+    def _cached_results(self, destination_bits: int) -> FailureResultCache:
         """Return the results for these destinations; kept for the next failures, which often affect the same ones."""
-        cached_result = self._kept.pop(destination_bits, None) or KnownChanges(self._world, destination_bits)
+        cached_result = self._kept.pop(destination_bits, None) or FailureResultCache(self._world, destination_bits)
         self._kept[destination_bits] = cached_result
-        if len(self._kept) > _MOST_KEPT:
+        if len(self._kept) > _MAX_CACHED_DESTINATION_SETS:
             self._kept.pop(next(iter(self._kept)))
         return cached_result
 
-    def _find_new_valleys(self, failed: FailedState, touched: list[int], cache: KnownChanges) -> Iterator[RouteLoss]:
+    def _find_new_valleys(
+        self, failed: FailedState, touched: list[int], cache: FailureResultCache
+    ) -> Iterator[AffectedDestinations]:
         """Yield new valleys: at a router that sends something up, or down to another, that it did not before.
 
         Only those that a leaf's packets go through count.
@@ -346,15 +348,19 @@ class FailureAnalysis:
             before, table = failed.before(number), failed.tables[number]
             if not cache.change(before, table).gains:
                 continue
-            up = self._tiers.up(number)
+            up = self._tiers.uplink_positions(number)
             if _destinations_over_links(table, up) & ~_destinations_over_links(before, up):
                 bottoms[number] = None
             links = self._world.speakers[number].links
-            for position in {hop for entry in table.entries for hop in entry.hops} & self._tiers.down(number):
+            for position in {hop for entry in table.entries for hop in entry.hops} & self._tiers.downlink_positions(
+                number
+            ):
                 alone = frozenset((position,))
                 if _destinations_over_links(table, alone) & ~_destinations_over_links(before, alone):
                     bottoms[links[position].far] = None
-        bits_by_router = {number: self._tiers.valley(number, failed.now, failed.local) for number in bottoms}
+        bits_by_router = {
+            number: self._tiers.valley_destinations(number, failed.now, failed.local) for number in bottoms
+        }
         bits_by_router = {number: bits for number, bits in bits_by_router.items() if bits}
         if not bits_by_router:
             return
@@ -364,14 +370,16 @@ class FailureAnalysis:
         over = self._tiers.trace_destinations(valley_bits, failed.now, failed.local)
         earlier = self._tiers.trace_destinations(valley_bits, failed.before, failed.local)
         for number, current_bits in bits_by_router.items():
-            current_bits &= self._tiers.into(number, over)
-            old = self._tiers.valley(number, failed.before, failed.local) & self._tiers.into(number, earlier)
+            current_bits &= self._tiers.destinations_from_above(number, over)
+            old = self._tiers.valley_destinations(
+                number, failed.before, failed.local
+            ) & self._tiers.destinations_from_above(number, earlier)
             if new := current_bits & ~old:
-                yield RouteLoss(number, new)
+                yield AffectedDestinations(number, new)
 
 
-def _losses_by_router(rows: Mapping[int, int]) -> tuple[RouteLoss, ...]:
-    return tuple(RouteLoss(number, bits) for number, bits in sorted(rows.items()) if bits)
+def _losses_by_router(rows: Mapping[int, int]) -> tuple[AffectedDestinations, ...]:
+    return tuple(AffectedDestinations(number, bits) for number, bits in sorted(rows.items()) if bits)
 
 
 def _destinations_over_links(table: LearnedTable, positions: frozenset[int]) -> int:
@@ -383,7 +391,7 @@ def _destinations_over_links(table: LearnedTable, positions: frozenset[int]) -> 
     return bits
 
 
-def _weaker_destinations(number: int, changed: TableChange, own_bits: int) -> Iterator[ReducedPaths]:
+def _destinations_with_fewer_links(number: int, changed: TableChange, own_bits: int) -> Iterator[ReducedPaths]:
     """Yield the destinations that a router reaches over fewer links than before, except its `own_bits`."""
     for bits, hops, before in changed.weaker:
         if remaining_bits := bits & ~own_bits:

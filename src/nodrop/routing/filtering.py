@@ -34,7 +34,7 @@ class AddressRange(NamedTuple):
     sure: bool = True
 
 
-class Packets(NamedTuple):
+class PacketSet(NamedTuple):
     """Packets of one protocol between addresses, with what may differ among them."""
 
     family: AddressFamily
@@ -57,7 +57,7 @@ class Packets(NamedTuple):
     """The port on the other side of the switch; None where that may be any."""
 
     @property
-    def sure(self) -> bool:
+    def surely_exist(self) -> bool:
         """Whether such packets are known to exist."""
         return (
             any(source.sure for source in self.sources)
@@ -65,20 +65,20 @@ class Packets(NamedTuple):
             and not self.doubtful
         )
 
-    def with_ecns(self, ecns: frozenset[int]) -> "Packets":
+    def with_ecns(self, ecns: frozenset[int]) -> "PacketSet":
         """Return those with some of their ECN bits."""
         if ecns == self.ecns:
             return self
         return self._replace(ecns=ecns, doubtful=self.doubtful or ecns <= self.doubtful_ecns)
 
-    def with_opcodes(self, opcodes: frozenset[int]) -> "Packets":
+    def with_opcodes(self, opcodes: frozenset[int]) -> "PacketSet":
         """Return those with some of their opcodes."""
         if opcodes == self.opcodes:
             return self
         return self._replace(opcodes=opcodes, doubtful=self.doubtful or opcodes <= self.doubtful_opcodes)
 
 
-class PacketActions(NamedTuple):
+class EarlierEntryActions(NamedTuple):
     """What entries before the last one do to packets, and the entries that do it."""
 
     dscp: tuple[AccessEntry, int] | None = None
@@ -92,20 +92,20 @@ class FilterDecision(NamedTuple):
 
     action: Literal["permit", "deny", "unknown"]
     entry: AccessEntry | None
-    packets: Packets
+    packets: PacketSet
     sure: bool
-    marks: PacketActions = PacketActions()
+    marks: EarlierEntryActions = EarlierEntryActions()
 
 
 class _UndecidedPackets(NamedTuple):
     """Packets that no entry has decided yet; `doubts` are entries that may have, with another condition."""
 
-    packets: Packets
+    packets: PacketSet
     doubts: tuple[AccessEntry, ...] = ()
-    marks: PacketActions = PacketActions()
+    marks: EarlierEntryActions = EarlierEntryActions()
 
 
-def decide_packets(rules: AccessList, port: str, packets: Packets) -> Iterator[FilterDecision]:
+def decide_packets(rules: AccessList, port: str, packets: PacketSet) -> Iterator[FilterDecision]:
     """Yield the effect of a list at a port on all packets, part by part; the list must be bound to `port`."""
     if isinstance(rules.entries, Unknown):
         yield FilterDecision("unknown", None, packets, sure=False)
@@ -121,7 +121,7 @@ def decide_packets(rules: AccessList, port: str, packets: Packets) -> Iterator[F
                 elif _is_match_uncertain(rules, entry, packets):
                     next_flows.append(flow._replace(packets=piece, doubts=(*flow.doubts, entry)))
                 elif entry.action == "next":
-                    next_flows.append(flow._replace(packets=piece, marks=_update_marks(flow.marks, entry)))
+                    next_flows.append(flow._replace(packets=piece, marks=_override_packet_actions(flow.marks, entry)))
                 else:
                     tied = _find_tied_entries(relevant[position + 1 :], entry, piece)
                     yield _make_filter_decision(
@@ -150,12 +150,12 @@ def _make_filter_decision(
     against = next((doubt for doubt in flow.doubts if doubt.action not in (action, "next")), None)
     if against is not None:
         return FilterDecision("unknown", against, flow.packets, sure=False, marks=flow.marks)
-    marks = _update_marks(flow.marks, entry) if entry is not None else flow.marks
-    return FilterDecision(action, entry, flow.packets, flow.packets.sure, marks)
+    marks = _override_packet_actions(flow.marks, entry) if entry is not None else flow.marks
+    return FilterDecision(action, entry, flow.packets, flow.packets.surely_exist, marks)
 
 
-def _update_marks(marks: PacketActions, entry: AccessEntry) -> PacketActions:
-    return PacketActions(
+def _override_packet_actions(marks: EarlierEntryActions, entry: AccessEntry) -> EarlierEntryActions:
+    return EarlierEntryActions(
         (entry, entry.dscp) if entry.dscp is not None else marks.dscp,
         (entry, entry.traffic_class) if entry.traffic_class is not None else marks.traffic_class,
         entry if entry.polices else marks.polices,
@@ -163,7 +163,7 @@ def _update_marks(marks: PacketActions, entry: AccessEntry) -> PacketActions:
     )
 
 
-def _may_match_packets(entry: AccessEntry, port: str, packets: Packets) -> bool:
+def _may_match_packets(entry: AccessEntry, port: str, packets: PacketSet) -> bool:
     """Whether an entry may match any of the packets, by its conditions that all of them share."""
     if entry.refused is not None or (entry.interfaces and port not in entry.interfaces):
         return False
@@ -178,14 +178,14 @@ def _may_match_packets(entry: AccessEntry, port: str, packets: Packets) -> bool:
     return entry.tcp_flags is None or packets.protocol == _TCP_PROTOCOL
 
 
-def _is_match_uncertain(rules: AccessList, entry: AccessEntry, packets: Packets) -> bool:
+def _is_match_uncertain(rules: AccessList, entry: AccessEntry, packets: PacketSet) -> bool:
     """Whether an entry may match less than its conditions: some are not in the model, or the list is for others."""
     of_others = entry.family is None and rules.family not in (None, packets.family)
     by_unknown_port = bool(entry.far_interfaces) and packets.far_port is None
     return bool(entry.others) or entry.tcp_flags is not None or of_others or by_unknown_port
 
 
-def _find_tied_entries(later: Sequence[AccessEntry], entry: AccessEntry, packets: Packets) -> tuple[AccessEntry, ...]:
+def _find_tied_entries(later: Sequence[AccessEntry], entry: AccessEntry, packets: PacketSet) -> tuple[AccessEntry, ...]:
     """Return later entries of the same priority that match some of the packets too: which decides is not defined."""
     if entry.priority is None:
         return ()
@@ -195,7 +195,7 @@ def _find_tied_entries(later: Sequence[AccessEntry], entry: AccessEntry, packets
     )
 
 
-def _split_packets(packets: Packets, entry: AccessEntry) -> Iterator[tuple[bool, Packets]]:
+def _split_packets(packets: PacketSet, entry: AccessEntry) -> Iterator[tuple[bool, PacketSet]]:
     """Yield the parts of packets that an entry leaves, and the part that it matches, if any."""
     remaining_packets = packets
     if entry.sources:

@@ -3,33 +3,33 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from nodrop.limits import MAX_DISTANCE
+from nodrop.limits import MAX_ADMINISTRATIVE_DISTANCE
 from nodrop.model.routing import Bgp, StaticRoute
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject
 from nodrop.routing.agreement import LOCAL_ASN_FACT, is_redundant_session, may_use_ipv4_next_hops
 from nodrop.routing.contested import find_timing_dependent_routes
-from nodrop.routing.far_sessions import is_unread_far_session, uncomputed_families
+from nodrop.routing.far_sessions import carried_but_uncomputed_families, may_have_unread_far_session
 from nodrop.routing.kept_next_hops import (
     depends_on_route_age,
-    find_sides_with_ipv6_hops,
-    find_sides_with_kept_hops,
-    find_sides_with_set_hops,
+    find_uncomputed_ipv6_hop_sides,
+    find_uncomputed_set_hop_sides,
+    find_uncomputed_unchanged_hop_sides,
 )
 from nodrop.routing.next_hop_tracking import neighbors_maybe_reached_by_bgp
-from nodrop.routing.originating import may_outweigh_local
+from nodrop.routing.originating import may_learn_local_weight_route
 from nodrop.routing.peerings import find_looping_overrides, is_internal_session
-from nodrop.routing.policy_gaps import find_uncomputed_clauses, matches_only_prefixes, permits_prefix
+from nodrop.routing.policy_gaps import find_uncomputed_clauses, matches_only_prefixes, prefix_only_map_permits
 from nodrop.routing.prefixes import ADDRESS_FAMILIES, AddressFamily, parse_address
-from nodrop.routing.route_sources import find_foreign_source_rules
-from nodrop.routing.routers import BgpSession, Router, SessionSide
+from nodrop.routing.route_sources import set_src_rules_of_foreign_address
+from nodrop.routing.routers import BgpSession, SessionSide, VrfRouter
 from nodrop.routing.routes import FamilyRoutes
 from nodrop.routing.speakers import BgpSpeaker
 from nodrop.routing.static_routes import (
     bgp_administrative_distance,
     find_outgoing_interface,
     is_discard_route,
-    usable_static_routes,
+    readable_static_routes,
 )
 from nodrop.routing.words import neighbor_family_statement
 
@@ -53,22 +53,22 @@ def find_uncomputed_parts(plane: "ControlPlane") -> Iterator[UncomputedPart]:
         bgp = router.bgp
         if bgp is None:
             continue
-        if router.unsaid:
-            yield UncomputedPart((router.device.name,), router.unsaid)
+        if router.unknown_leg_fact_path:
+            yield UncomputedPart((router.device.name,), router.unknown_leg_fact_path)
         if isinstance(bgp.neighbors, Unknown):
-            yield UncomputedPart(router.subject, "device.bgp.neighbors")
+            yield UncomputedPart(router.bgp_subject, "device.bgp.neighbors")
         for name, rule, gap_text in find_uncomputed_clauses(bgp):
-            yield UncomputedPart((*router.subject, "route_maps", name, str(rule.sequence)), gap_text)
+            yield UncomputedPart((*router.bgp_subject, "route_maps", name, str(rule.sequence)), gap_text)
         yield from _announcement_gaps(plane, router, bgp)
     yield from _unsettled_session_gaps(plane)
     for session in plane.sessions:
         yield from _session_gaps(plane, session)
-    for side in find_sides_with_kept_hops(plane.routers, plane.sessions):
+    for side in find_uncomputed_unchanged_hop_sides(plane.routers, plane.sessions):
         yield UncomputedPart(plane.routers[side.router].at(side.neighbor), "next hops that a route map keeps")
     for side in dict.fromkeys(
         (
-            *find_sides_with_set_hops(plane.routers, plane.sessions),
-            *find_sides_with_ipv6_hops(plane.routers, plane.sessions),
+            *find_uncomputed_set_hop_sides(plane.routers, plane.sessions),
+            *find_uncomputed_ipv6_hop_sides(plane.routers, plane.sessions),
         )
     ):
         yield UncomputedPart(plane.routers[side.router].at(side.neighbor), "next hops that a route map sets")
@@ -104,7 +104,7 @@ def _unsettled_session_gaps(plane: "ControlPlane") -> Iterator[UncomputedPart]:
     for down in plane.down:
         is_open = down.reason == "unread" or (down.router.number, down.neighbor.key) in plane.open_statements
         is_multihop = down.neighbor.ebgp_multihop is not None or down.neighbor.ttl_security_hops is not None
-        if (is_multihop and is_open) or is_unread_far_session(down):
+        if (is_multihop and is_open) or may_have_unread_far_session(down):
             yield UncomputedPart(down.router.at(down.neighbor), "sessions over several hops")
         elif down.facts.get("missing") == LOCAL_ASN_FACT:
             yield UncomputedPart(down.router.at(down.neighbor), "a local AS number that FRR may have refused")
@@ -120,12 +120,12 @@ def _session_gaps(plane: "ControlPlane", session: BgpSession) -> Iterator[Uncomp
             yield UncomputedPart(
                 plane.routers[side.router].at(side.neighbor), "a local AS number that is the neighbor's"
             )
-    if uncomputed_families(session):
+    if carried_but_uncomputed_families(session):
         side = session.a
         yield UncomputedPart(
             plane.routers[side.router].at(side.neighbor), "IPv6 over addresses of IPv4 and several hops"
         )
-    elif any(_follows_default_route(plane, side) for side in (session.a, session.b) if session.far):
+    elif any(_resolves_over_default_route(plane, side) for side in (session.a, session.b) if session.far):
         yield UncomputedPart(plane.routers[session.a.router].at(session.a.neighbor), "a session over a default route")
     elif may_use_ipv4_next_hops(plane.routers, session.a, session.b) and not is_redundant_session(
         session, plane.sessions
@@ -137,14 +137,14 @@ def _session_gaps(plane: "ControlPlane", session: BgpSession) -> Iterator[Uncomp
             yield from _static_next_hop_gaps(plane, plane.routers[side.router], side)
 
 
-def _follows_default_route(plane: "ControlPlane", side: SessionSide) -> bool:
+def _resolves_over_default_route(plane: "ControlPlane", side: SessionSide) -> bool:
     """Whether a session follows a default route: `ip nht resolve-via-default`, which decides, is not known."""
     to = parse_address(side.neighbor.address or "")
     route = None if to is None else plane.of(to.family).towards(side.router, to)
     return route is not None and route.prefix.length == 0
 
 
-def _static_next_hop_gaps(plane: "ControlPlane", router: Router, side: SessionSide) -> Iterator[UncomputedPart]:
+def _static_next_hop_gaps(plane: "ControlPlane", router: VrfRouter, side: SessionSide) -> Iterator[UncomputedPart]:
     """Yield announcements to a router's AS that are not followed: redistributed static routes with next hops."""
     bgp = router.bgp
     for row in () if bgp is None else bgp.redistributions:
@@ -152,46 +152,48 @@ def _static_next_hop_gaps(plane: "ControlPlane", router: Router, side: SessionSi
             row.source == "static" and not neighbor_family_statement(side.neighbor, row.family).next_hop_self
         )
         if keeps_next_hop and any(
-            parse_address(route.next_hop) is not None for route, _ in usable_static_routes(router, row.family)
+            parse_address(route.next_hop) is not None for route, _ in readable_static_routes(router, row.family)
         ):
-            where = (*router.subject, "redistributions", row.key)
+            where = (*router.bgp_subject, "redistributions", row.key)
             yield UncomputedPart(where, "static routes announced to the own AS with their next hops")
 
 
 def _indirect_route_gaps(plane: "ControlPlane", routes: FamilyRoutes) -> Iterator[UncomputedPart]:
     """Yield routers with routes over other legs than their announcing sessions' legs, which valleys follow."""
     for number, speaker in routes.world.speakers.items():
-        if speaker.resolver is not None and not routes.settles_next_hops(number):
-            yield UncomputedPart(speaker.router.subject, "routes over next hops that lead to one another")
-        yield from _missing_hop_gaps(plane, routes, speaker)
+        if speaker.resolver is not None and not routes.are_next_hops_settled(number):
+            yield UncomputedPart(speaker.router.bgp_subject, "routes over next hops that lead to one another")
+        yield from _uncertain_recursive_hop_gaps(plane, routes, speaker)
         for entry in routes.state.table(number).entries if speaker.resolver is not None else ():
             legs = {hop.leg for hop in routes.hops(number, entry.hops)}
-            if entry.vias and not {hop.leg for hop in routes.hops_over(number, entry, None) or ()} <= legs:
-                yield UncomputedPart(speaker.router.subject, "valleys over next hops that are behind other routers")
+            if entry.vias and not {hop.leg for hop in routes.recursive_next_hops(number, entry, None) or ()} <= legs:
+                yield UncomputedPart(speaker.router.bgp_subject, "valleys over next hops that are behind other routers")
                 break
 
 
-def _missing_hop_gaps(plane: "ControlPlane", routes: FamilyRoutes, speaker: BgpSpeaker) -> Iterator[UncomputedPart]:
+def _uncertain_recursive_hop_gaps(
+    plane: "ControlPlane", routes: FamilyRoutes, speaker: BgpSpeaker
+) -> Iterator[UncomputedPart]:
     """Yield routers with routes over routes of which it is not known whether zebra uses them so."""
     number = speaker.router.number
     entries = routes.state.table(number).entries if speaker.resolver is not None else ()
     followers = [entry for entry in entries if entry.vias]
     if any(routes.may_miss_next_hops(number, entry) for entry in followers):
-        yield UncomputedPart(speaker.router.subject, "routes over a route to its own next hop")
+        yield UncomputedPart(speaker.router.bgp_subject, "routes over a route to its own next hop")
     if any(routes.may_repeat_gateway(number, entry) for entry in followers):
-        yield UncomputedPart(speaker.router.subject, "routes with one gateway twice, which Linux refuses")
+        yield UncomputedPart(speaker.router.bgp_subject, "routes with one gateway twice, which Linux refuses")
     if any(depends_on_route_age(speaker, entry) for entry in followers):
-        yield UncomputedPart(speaker.router.subject, "which of equal routes came first")
+        yield UncomputedPart(speaker.router.bgp_subject, "which of equal routes came first")
     if any(routes.depends_on_ttl_security(number, entry) for entry in followers):
-        yield UncomputedPart(speaker.router.subject, "routes over other routes, of a neighbor with TTL security")
+        yield UncomputedPart(speaker.router.bgp_subject, "routes over other routes, of a neighbor with TTL security")
 
 
-def _announcement_gaps(plane: "ControlPlane", router: Router, bgp: Bgp) -> Iterator[UncomputedPart]:
+def _announcement_gaps(plane: "ControlPlane", router: VrfRouter, bgp: Bgp) -> Iterator[UncomputedPart]:
     """Yield a router's announcements that are not followed: routes of the kernel, and static ones to next hops."""
     redistributions = {row.family: row for row in bgp.redistributions if row.source == "static"}
     for redistribution in bgp.redistributions:
         if redistribution.source == "kernel":
-            yield UncomputedPart((*router.subject, "redistributions", redistribution.key), "routes of the kernel")
+            yield UncomputedPart((*router.bgp_subject, "redistributions", redistribution.key), "routes of the kernel")
     for neighbor in router.neighbors:
         for family in ADDRESS_FAMILIES:
             policy = neighbor_family_statement(neighbor, family).default_policy
@@ -201,14 +203,14 @@ def _announcement_gaps(plane: "ControlPlane", router: Router, bgp: Bgp) -> Itera
             if not matches_only_prefixes(bgp, policy):
                 what = "default-originate with a route map of more than prefixes"
                 yield UncomputedPart(router.at(neighbor), what)
-            elif any(permits_prefix(bgp, policy, one) for one in unused_prefixes(router.number)):
+            elif any(prefix_only_map_permits(bgp, policy, one) for one in unused_prefixes(router.number)):
                 what = "default-originate with a route map, beside learned routes that are not used"
                 yield UncomputedPart(router.at(neighbor), what)
     yield from _route_install_gaps(plane, router, bgp)
     for family in ADDRESS_FAMILIES:
-        for route, _ in usable_static_routes(router, family):
+        for route, _ in readable_static_routes(router, family):
             is_network = route.prefix in bgp.networks
-            if _may_follow_others(plane, router, route, family):
+            if _may_static_route_follow_bgp(plane, router, route, family):
                 yield UncomputedPart(
                     (router.device.name, "@static_routes", route.prefix),
                     "static routes to a neighbor with TTL security",
@@ -219,44 +221,48 @@ def _announcement_gaps(plane: "ControlPlane", router: Router, bgp: Bgp) -> Itera
                 yield UncomputedPart(
                     (router.device.name, "@static_routes", route.prefix), "next hops behind other routes"
                 )
-            elif may_outweigh_local(bgp) and not is_network and parse_address(route.next_hop) is not None:
-                where = (*router.subject, "redistributions", redistributions[family].key)
+            elif may_learn_local_weight_route(bgp) and not is_network and parse_address(route.next_hop) is not None:
+                where = (*router.bgp_subject, "redistributions", redistributions[family].key)
                 yield UncomputedPart(where, "static routes to a neighbor, beside routes that weigh as much as own ones")
 
 
-def _may_follow_others(plane: "ControlPlane", router: Router, route: StaticRoute, family: AddressFamily) -> bool:
+def _may_static_route_follow_bgp(
+    plane: "ControlPlane", router: VrfRouter, route: StaticRoute, family: AddressFamily
+) -> bool:
     """Whether it is not known that a static route may follow BGP to a neighbor whose link is down."""
     to = parse_address(route.next_hop)
     if to is None or to not in neighbors_maybe_reached_by_bgp(router):
         return False
     routes = plane.of(family)
-    return routes.own_route_towards(router.number, to) is None and routes.towards(router.number, to) is not None
+    return routes.non_bgp_route_towards(router.number, to) is None and routes.towards(router.number, to) is not None
 
 
-def _route_install_gaps(plane: "ControlPlane", router: Router, bgp: Bgp) -> Iterator[UncomputedPart]:
+def _route_install_gaps(plane: "ControlPlane", router: VrfRouter, bgp: Bgp) -> Iterator[UncomputedPart]:
     """Yield what decides whether routes are installed, and is not followed."""
     for family, name in zip(ADDRESS_FAMILIES, (bgp.installed_policy, bgp.installed_policy_ipv6), strict=True):
         if name is not None and not matches_only_prefixes(bgp, name):
-            yield UncomputedPart(router.subject, "ip protocol bgp with a route map of more than prefixes")
-        for rule in find_foreign_source_rules(router, bgp, family, name):
-            where = (*router.subject, "route_maps", name or "", str(rule.sequence))
+            yield UncomputedPart(router.bgp_subject, "ip protocol bgp with a route map of more than prefixes")
+        for rule in set_src_rules_of_foreign_address(router, bgp, family, name):
+            where = (*router.bgp_subject, "route_maps", name or "", str(rule.sequence))
             yield UncomputedPart(where, "set src of an address that the switch does not have")
     for route, gap_text in find_timing_dependent_routes(router, bgp, lambda family: plane.of(family).world):
         yield UncomputedPart((router.device.name, "@static_routes", route.prefix), gap_text)
     for aggregate in bgp.aggregates:
         if aggregate.as_set:
-            yield UncomputedPart(router.subject, "aggregate-address with as-set")
-    if any(_may_install_aggregates(plane, router, bgp, family) for family in ADDRESS_FAMILIES):
-        yield UncomputedPart(router.subject, "distance 255 of aggregates")
+            yield UncomputedPart(router.bgp_subject, "aggregate-address with as-set")
+    if any(_may_install_distance_255_aggregates(plane, router, bgp, family) for family in ADDRESS_FAMILIES):
+        yield UncomputedPart(router.bgp_subject, "distance 255 of aggregates")
 
 
-def _may_install_aggregates(plane: "ControlPlane", router: Router, bgp: Bgp, family: AddressFamily) -> bool:
+def _may_install_distance_255_aggregates(
+    plane: "ControlPlane", router: VrfRouter, bgp: Bgp, family: AddressFamily
+) -> bool:
     """Whether aggregates with the distance 255 may be installed: those that bgpd sends before it reads that line.
 
     With a new distance it sends learned routes again, but no aggregates (FRR, bgpd/bgp_zebra.c,
     bgp_zebra_announce_table).
     """
-    if not bgp.aggregates or bgp_administrative_distance(bgp, family, "aggregate") != MAX_DISTANCE:
+    if not bgp.aggregates or bgp_administrative_distance(bgp, family, "aggregate") != MAX_ADMINISTRATIVE_DISTANCE:
         return False
     routes = plane.of(family)
-    return router.number in routes.world.speakers and bool(routes.state.summed(router.number))
+    return router.number in routes.world.speakers and bool(routes.state.originated_aggregate_bits(router.number))

@@ -4,17 +4,17 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from nodrop.model.access import ENTERING_STAGES, FORWARDING_STAGES, AccessEntry, AccessList, Binding
-from nodrop.model.access import Stage as ListStage
+from nodrop.model.access import AccessListStage as ListStage
 from nodrop.model.states import known_rows
 from nodrop.routing.control_plane import ControlPlane
-from nodrop.routing.filtering import FilterDecision, Packets, decide_packets
-from nodrop.routing.paths import PathWalk, Stage
+from nodrop.routing.filtering import FilterDecision, PacketSet, decide_packets
+from nodrop.routing.paths import PathWalk, RouterOnPath
 from nodrop.routing.prefixes import ADDRESS_BITS
-from nodrop.routing.routers import Router
+from nodrop.routing.routers import VrfRouter
 
 _INGRESS_STAGES: frozenset[ListStage] = FORWARDING_STAGES & ENTERING_STAGES
 _EGRESS_STAGES: frozenset[ListStage] = FORWARDING_STAGES - ENTERING_STAGES
-_STAGES_INTO_SWITCH: frozenset[ListStage] = frozenset({"ingress"})
+_STAGES_TO_SWITCH_ITSELF: frozenset[ListStage] = frozenset({"ingress"})
 """The stages that RoCE packets to a switch's own address pass, which stand for packets through it: no control plane."""
 
 
@@ -33,18 +33,20 @@ class FilterResult(NamedTuple):
         return self.decision.action if self.decision.sure else "unknown"
 
 
-def filter_results(plane: ControlPlane, stage: Stage, packet: Packets) -> Iterator[FilterResult]:
+def access_list_results_at_router(
+    plane: ControlPlane, stage: RouterOnPath, packet: PacketSet
+) -> Iterator[FilterResult]:
     """Yield the effects of a router's access lists where a packet may enter and leave it."""
-    yield from filters_at_legs(plane, stage.router, "ingress", stage.arrive, packet, far_legs=stage.leave)
-    yield from filters_at_legs(plane, stage.router, "egress", stage.leave, packet, far_legs=stage.arrive)
+    yield from access_list_results_at_legs(plane, stage.router, "ingress", stage.arrive, packet, far_legs=stage.leave)
+    yield from access_list_results_at_legs(plane, stage.router, "egress", stage.leave, packet, far_legs=stage.arrive)
 
 
-def filters_at_legs(
+def access_list_results_at_legs(
     plane: ControlPlane,
     router_number: int,
     stage: Literal["ingress", "egress"],
     legs: Sequence[str],
-    packet: Packets,
+    packet: PacketSet,
     *,
     port: str = "",
     far_legs: Sequence[str] = (),
@@ -56,7 +58,7 @@ def filters_at_legs(
     router = plane.routers[router_number]
     stages = _EGRESS_STAGES if stage == "egress" else _INGRESS_STAGES
     if stage == "ingress" and router.device.access_lists and _is_addressed_to_router(router, packet):
-        stages = _STAGES_INTO_SWITCH
+        stages = _STAGES_TO_SWITCH_ITSELF
     for rules in known_rows(router.device.access_lists):
         packets = _packets_by_far_port(router, rules, packet, far_legs)
         for name in dict.fromkeys(legs):
@@ -70,8 +72,8 @@ def filters_at_legs(
 
 
 def _packets_by_far_port(
-    router: Router, rules: AccessList, packet: Packets, far_legs: Sequence[str]
-) -> Sequence[Packets]:
+    router: VrfRouter, rules: AccessList, packet: PacketSet, far_legs: Sequence[str]
+) -> Sequence[PacketSet]:
     """Return a packet for each leg on the other side of a router, where a list depends on the port there."""
     far_interfaces = [entry.far_interfaces for entry in known_rows(rules.entries) if entry.far_interfaces]
     if not far_interfaces:
@@ -80,7 +82,7 @@ def _packets_by_far_port(
     return [packet._replace(far_port=port) for port in far_ports] or (packet,)
 
 
-def _port_of_leg(router: Router, name: str, far_interfaces: Sequence[tuple[str, ...]]) -> str | None:
+def _port_of_leg(router: VrfRouter, name: str, far_interfaces: Sequence[tuple[str, ...]]) -> str | None:
     """Return a port of a leg; None where entries treat its ports differently, for packets may pass any of them."""
     leg = router.by_name.get(name)
     ports = leg.ports if leg is not None and leg.ports else (name,)
@@ -88,13 +90,15 @@ def _port_of_leg(router: Router, name: str, far_interfaces: Sequence[tuple[str, 
     return ports[0] if len(matches) == 1 else None
 
 
-def find_dropping_filter(plane: ControlPlane, walk: PathWalk, packet: Packets) -> FilterResult | None:
+def find_dropping_access_list(plane: ControlPlane, walk: PathWalk, packet: PacketSet) -> FilterResult | None:
     """Return the first access list on the ways of a packet that surely drops it at one of its interfaces."""
-    every = (filter_match for stage in walk.stages for filter_match in filter_results(plane, stage, packet))
+    every = (
+        filter_match for stage in walk.stages for filter_match in access_list_results_at_router(plane, stage, packet)
+    )
     return next((filter_match for filter_match in every if filter_match.action == "deny"), None)
 
 
-def _is_addressed_to_router(router: Router, packet: Packets) -> bool:
+def _is_addressed_to_router(router: VrfRouter, packet: PacketSet) -> bool:
     """Whether packets are for a router itself."""
     own_addresses = {(one.family, one.number) for leg in router.legs for one in leg.addresses}
     prefixes = [atom.prefix for atom in packet.destinations]

@@ -6,7 +6,7 @@ unless one of the two is a client of a route reflector (FRR, bgpd/bgp_route.c, s
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from nodrop.routing.adverts import AdvertPart, LearnedFrom, PathAttributes, RouteAdvert, union_of_bits
+from nodrop.routing.adverts import AdvertPart, IbgpOrMultihopSource, PathAttributes, RouteAdvert, destinations_of_parts
 from nodrop.routing.decision import (
     HeardAdverts,
     LearnedTable,
@@ -14,22 +14,22 @@ from nodrop.routing.decision import (
     RouteOffer,
     TableEntry,
     decide_best_paths,
+    drop_rows_losing_by_med,
     is_equal_by_med,
-    prefer_lowest_med,
 )
 from nodrop.routing.policy import CompiledPolicy
 from nodrop.routing.prefixes import ADDRESS_BITS, Address, Prefix
 from nodrop.routing.speakers import BgpSpeaker, SpeakerLink
-from nodrop.routing.words import Peering
+from nodrop.routing.words import IbgpOrMultihopPeering
 
 
-def admit_parts(routes: Iterable[AdvertPart], peering: Peering) -> Iterator[AdvertPart]:
+def accept_ibgp_or_multihop_parts(routes: Iterable[AdvertPart], peering: IbgpOrMultihopPeering) -> Iterator[AdvertPart]:
     """Yield the parts of an advert that a router accepts over a session inside its AS, or over several hops.
 
     It refuses routes that it has reflected or originated itself (FRR, bgpd/bgp_route.c, bgp_update).
     """
     for attributes, bits in routes:
-        learned = attributes.learned or LearnedFrom()
+        learned = attributes.learned or IbgpOrMultihopSource()
         if learned.originator == peering.router_id or peering.cluster in learned.clusters:
             continue
         hop = learned.hop or peering.behind
@@ -37,7 +37,9 @@ def admit_parts(routes: Iterable[AdvertPart], peering: Peering) -> Iterator[Adve
         yield AdvertPart(attributes._replace(learned=learned), bits)
 
 
-def drop_hosts_behind_themselves(routes: Iterable[AdvertPart], host: Callable[[Prefix], int]) -> Iterator[AdvertPart]:
+def drop_self_resolving_host_routes(
+    routes: Iterable[AdvertPart], host: Callable[[Prefix], int]
+) -> Iterator[AdvertPart]:
     """Yield accepted parts without a host route whose next hop is that host, unless it is from a client.
 
     `host` returns the class of a prefix, as a set (FRR, bgpd/bgp_nht.c, bgp_find_or_add_nexthop).
@@ -62,10 +64,14 @@ def announce_inside_as(
     """Yield a router's announcements to a neighbor of its AS: routes it originates, and its best but the `hidden`."""
     peering = outbound.peering
     assert peering is not None
-    for new_route in outbound.parts(
-        tuple([route for route in routes if _may_be_advertised(route.attributes)]), union_of_bits(routes)
+    for new_route in outbound.apply_to_routes(
+        tuple([route for route in routes if _may_be_advertised(route.attributes)]), destinations_of_parts(routes)
     ):
-        yield _part_for_ibgp(new_route, LearnedFrom(hop=_told_hop(new_route, outbound, None)), drained=drained)
+        yield _part_for_ibgp(
+            new_route,
+            IbgpOrMultihopSource(hop=_next_hop_after_export_policy(new_route, outbound, None)),
+            drained=drained,
+        )
     for entry in learned_table.entries:
         bits = entry.bits & ~hidden
         learned = entry.attributes.learned
@@ -74,20 +80,22 @@ def announce_inside_as(
             continue
         if reflected and not (peering.client or (learned is not None and learned.client)):
             continue
-        hop = _next_hop(speaker.links, entry, outbound, reflected=reflected)
+        hop = _announced_next_hop(speaker.links, entry, outbound, reflected=reflected)
         entry_route = AdvertPart(entry.attributes, bits)
-        passed = outbound.parts((entry_route,), bits)
+        passed = outbound.apply_to_routes((entry_route,), bits)
         if not reflected or learned is None:
             for passed_route in passed:
-                told = LearnedFrom(hop=_told_hop(passed_route, outbound, hop))
+                told = IbgpOrMultihopSource(hop=_next_hop_after_export_policy(passed_route, outbound, hop))
                 yield _part_for_ibgp(passed_route, told, drained=drained)
             continue
         originator = speaker.links[entry.hops[0]].tie[0] if learned.originator is None else learned.originator
-        new_learned = LearnedFrom(hop=hop, originator=originator, clusters=(peering.cluster, *learned.clusters))
-        yield _part_for_ibgp(AdvertPart(entry.attributes, union_of_bits(passed)), new_learned, drained=drained)
+        new_learned = IbgpOrMultihopSource(
+            hop=hop, originator=originator, clusters=(peering.cluster, *learned.clusters)
+        )
+        yield _part_for_ibgp(AdvertPart(entry.attributes, destinations_of_parts(passed)), new_learned, drained=drained)
 
 
-def _told_hop(route: AdvertPart, outbound: CompiledPolicy, usual: Address | None) -> Address | None:
+def _next_hop_after_export_policy(route: AdvertPart, outbound: CompiledPolicy, usual: Address | None) -> Address | None:
     """Return the next hop of an announced route: that of the route map, which a route may go without, or the usual."""
     learned = route.attributes.learned
     return learned.hop if outbound.told_hops and learned is not None else usual
@@ -97,7 +105,7 @@ def _may_be_advertised(attributes: PathAttributes) -> bool:
     return "no-advertise" not in attributes.communities
 
 
-def _part_for_ibgp(route: AdvertPart, learned: LearnedFrom, *, drained: bool) -> AdvertPart:
+def _part_for_ibgp(route: AdvertPart, learned: IbgpOrMultihopSource, *, drained: bool) -> AdvertPart:
     """Return what goes to a router of the AS; one that is drained prefers nothing of it (RFC 8326)."""
     attributes, bits = route
     preference = 0 if drained else attributes.preference
@@ -109,7 +117,7 @@ def _part_for_ibgp(route: AdvertPart, learned: LearnedFrom, *, drained: bool) ->
     )
 
 
-def _next_hop(
+def _announced_next_hop(
     links: Sequence[SpeakerLink], entry: TableEntry, outbound: CompiledPolicy, *, reflected: bool
 ) -> Address | None:
     """Return the next hop that goes with a route; None for the router's own address.
@@ -133,7 +141,7 @@ class InternalPathChoice:
     def __init__(self, links: Sequence[SpeakerLink], limits: MultipathLimits, metrics: Mapping[Address, int]) -> None:
         self._links, self._limits, self._metrics = links, limits, metrics
 
-    def reached(self, advert: RouteAdvert) -> tuple[AdvertPart, ...]:
+    def reachable_parts(self, advert: RouteAdvert) -> tuple[AdvertPart, ...]:
         """Return the parts of an advert whose next hops can be reached."""
         return tuple(
             [route for route in advert.parts if (hop := _next_hop_of_part(route)) is None or hop in self._metrics]
@@ -147,7 +155,7 @@ class InternalPathChoice:
         """
         every = [(offer.parts[0], link) for offer in offers for link in offer.links]
         always = self._limits.always_med
-        rows = prefer_lowest_med(every, lambda row: row[0].attributes, always=always)
+        rows = drop_rows_losing_by_med(every, lambda row: row[0].attributes, always=always)
         rows = [row for row in rows if not _is_internal_route(row[0])] or rows
         least = min(map(self._hop_metric, rows))
         best, best_link = min(filter(lambda row: self._hop_metric(row) == least, rows), key=self._tie_break_key)
@@ -210,7 +218,7 @@ def decide_internal_paths(speaker: BgpSpeaker, heard_adverts: Sequence[HeardAdve
     rounds = [metrics]
     while (
         metrics := resolver.next_hop_metrics(
-            hops, table, speaker.local, speaker.installed, speaker.installed_aggregates(table.bits)
+            hops, table, speaker.local, speaker.installable_destinations, speaker.installed_aggregates(table.bits)
         )
     ) not in rounds:
         rounds.append(metrics)

@@ -11,16 +11,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from nodrop.model.routing import BgpNeighbor
 from nodrop.routing.agreement import may_need_connected_subnet, needs_connected_subnet
 from nodrop.routing.decision import TableEntry
-from nodrop.routing.next_hop_policy import GLOBAL_NEXT_HOP, UNCHANGED_HOP_CLAUSE
+from nodrop.routing.next_hop_policy import SET_GLOBAL_NEXT_HOP_KIND, UNCHANGED_HOP_CLAUSE
 from nodrop.routing.originating import redistributes_static_routes
-from nodrop.routing.peerings import announced_next_hop, is_internal_session
+from nodrop.routing.peerings import announced_next_hop_if_global, is_internal_session
 from nodrop.routing.prefixes import Address, AddressFamily, parse_address
-from nodrop.routing.routers import BgpSession, Router, SessionSide
+from nodrop.routing.routers import BgpSession, SessionSide, VrfRouter
 from nodrop.routing.speakers import BgpSpeaker
 from nodrop.routing.words import PolicyReader, has_ipv4_next_hops
 
 
-def find_sides_with_kept_hops(own_routers: Sequence[Router], sessions: Sequence[BgpSession]) -> Iterator[SessionSide]:
+def find_uncomputed_unchanged_hop_sides(
+    own_routers: Sequence[VrfRouter], sessions: Sequence[BgpSession]
+) -> Iterator[SessionSide]:
     """Yield the ends of sessions whose announcements with kept next hops are not computed."""
     marking = {number for number in _ends_of(sessions) if _has_kept_hop_rule(own_routers[number])}
     by_router: dict[int, list[tuple[BgpSession, SessionSide, SessionSide]]] = {number: [] for number in marking}
@@ -31,23 +33,25 @@ def find_sides_with_kept_hops(own_routers: Sequence[Router], sessions: Sequence[
     for number, rows in by_router.items():
         bgp = own_routers[number].bgp
         reader = None if bgp is None else PolicyReader(bgp, "ipv4")
-        imports = [row for row in rows if reader is not None and reader.inbound(row[1].neighbor).keeps_hops]
+        imports = [
+            row for row in rows if reader is not None and reader.inbound(row[1].neighbor).sets_next_hop_unchanged
+        ]
         for row in rows:
             others = [other for other in imports if other[0] is not row[0]]
-            if others and not _is_outcome_known(own_routers, row, others):
+            if others and not _is_marked_route_outcome_computed(own_routers, row, others):
                 yield row[1]
 
 
 def find_imported_next_hops(
-    own_routers: Sequence[Router], sessions: Sequence[BgpSession], family: AddressFamily
+    own_routers: Sequence[VrfRouter], sessions: Sequence[BgpSession], family: AddressFamily
 ) -> Iterator[tuple[SessionSide, Address]]:
     """Yield the next hops that route maps give routes of a family, with the end of the session that imports them."""
     for side, _, new_hops, _ in _hops_of_sides(own_routers, sessions, family):
         yield from ((side, hop) for hop in sorted(new_hops))
 
 
-def find_heard_hops(
-    own_routers: Sequence[Router], sessions: Sequence[BgpSession], family: AddressFamily
+def find_announced_set_next_hops(
+    own_routers: Sequence[VrfRouter], sessions: Sequence[BgpSession], family: AddressFamily
 ) -> Iterator[tuple[SessionSide, SessionSide, Address]]:
     """Yield the next hops that route maps give announced routes, with the ends that hear and announce them."""
     for near, far, _, told_hops in _hops_of_sides(own_routers, sessions, family):
@@ -55,7 +59,7 @@ def find_heard_hops(
 
 
 def _hops_of_sides(
-    own_routers: Sequence[Router], sessions: Sequence[BgpSession], family: AddressFamily
+    own_routers: Sequence[VrfRouter], sessions: Sequence[BgpSession], family: AddressFamily
 ) -> Iterator[tuple[SessionSide, SessionSide, frozenset[Address], frozenset[Address | None]]]:
     """Yield the ends of sessions with the other ends, and the next hops that their route maps set both ways.
 
@@ -67,7 +71,7 @@ def _hops_of_sides(
         if (bgp := own_routers[number].bgp) is not None
     }
     for session in sessions if readers else ():
-        if family not in session.families or (family == "ipv6" and not _is_near(own_routers, session)):
+        if family not in session.families or (family == "ipv6" and not _is_single_hop_ebgp(own_routers, session)):
             continue
         for near, far in ((session.a, session.b), (session.b, session.a)):
             reader = readers.get(near.router)
@@ -76,41 +80,45 @@ def _hops_of_sides(
                 yield near, far, reader.inbound(near.neighbor).new_hops, told_hops
 
 
-def _is_near(own_routers: Sequence[Router], session: BgpSession) -> bool:
+def _is_single_hop_ebgp(own_routers: Sequence[VrfRouter], session: BgpSession) -> bool:
     """Whether a session is with another AS on a link."""
     return not session.far and not is_internal_session(own_routers, session)
 
 
-def find_sides_with_ipv6_hops(own_routers: Sequence[Router], sessions: Sequence[BgpSession]) -> Iterator[SessionSide]:
+def find_uncomputed_ipv6_hop_sides(
+    own_routers: Sequence[VrfRouter], sessions: Sequence[BgpSession]
+) -> Iterator[SessionSide]:
     """Yield the ends of sessions whose routes with global next hops that a route map has set are not computed.
 
     Such a next hop goes along in the AS, and to a neighbor in its subnet, which may refuse it for its own address.
     """
     hops_by_router: defaultdict[int, set[Address]] = defaultdict(set)
-    heard_hops = ((far, hop) for far, _, hop in find_heard_hops(own_routers, sessions, "ipv6"))
+    heard_hops = ((far, hop) for far, _, hop in find_announced_set_next_hops(own_routers, sessions, "ipv6"))
     for side, hop in (*find_imported_next_hops(own_routers, sessions, "ipv6"), *heard_hops):
         hops_by_router[side.router].add(hop)
     setting = _routers_setting_hops(own_routers, sessions, "ipv6")
     for session in sessions if setting else ():
-        is_near = _is_near(own_routers, session)
+        is_near = _is_single_hop_ebgp(own_routers, session)
         for side in (session.a, session.b) if "ipv6" in session.families else ():
             router, hops = own_routers[side.router], hops_by_router[side.router]
             is_open = any(_may_be_passed_on(router, session, side.neighbor, hop) for hop in hops)
             is_open = is_open or parse_address(side.neighbor.address or "") in hops
             if not is_near:
                 policies = (side.neighbor.ipv6.import_policy, side.neighbor.ipv6.export_policy)
-                is_open = is_open or (bool(hops) and not session.far) or _name_hops(router, policies)
+                is_open = is_open or (bool(hops) and not session.far) or _set_global_ipv6_next_hops(router, policies)
             if is_open:
                 yield side
 
 
-def _name_hops(router: Router, policies: Iterable[str | None]) -> bool:
+def _set_global_ipv6_next_hops(router: VrfRouter, policies: Iterable[str | None]) -> bool:
     """Whether route maps of a router set global next hops of IPv6."""
     reader = None if router.bgp is None else PolicyReader(router.bgp, "ipv6")
     return reader is not None and any(reader.of(policy).named_next_hops("ipv6") for policy in policies)
 
 
-def find_sides_with_set_hops(own_routers: Sequence[Router], sessions: Sequence[BgpSession]) -> Iterator[SessionSide]:
+def find_uncomputed_set_hop_sides(
+    own_routers: Sequence[VrfRouter], sessions: Sequence[BgpSession]
+) -> Iterator[SessionSide]:
     """Yield the ends of sessions whose announcements with next hops that a route map has set are not computed.
 
     A neighbor in the subnet of such a next hop gets it instead of the router's own address. Over next hops of IPv6 what
@@ -119,7 +127,7 @@ def find_sides_with_set_hops(own_routers: Sequence[Router], sessions: Sequence[B
     """
     hops_by_router: defaultdict[int, set[Address]] = defaultdict(set)
     hearing_over_ipv6 = set[int]()
-    heard_hops = ((far, hop) for far, _, hop in find_heard_hops(own_routers, sessions, "ipv4"))
+    heard_hops = ((far, hop) for far, _, hop in find_announced_set_next_hops(own_routers, sessions, "ipv4"))
     for side, hop in (*find_imported_next_hops(own_routers, sessions, "ipv4"), *heard_hops):
         hops_by_router[side.router].add(hop)
         if not has_ipv4_next_hops(side.neighbor):
@@ -129,7 +137,7 @@ def find_sides_with_set_hops(own_routers: Sequence[Router], sessions: Sequence[B
         for near, far in ((session.a, session.b), (session.b, session.a)):
             router, neighbor = own_routers[near.router], near.neighbor
             hops = hops_by_router[near.router]
-            told = _told_hops(router, neighbor) if near.router in setting else frozenset[Address | None]()
+            told = _next_hops_set_on_export(router, neighbor) if near.router in setting else frozenset[Address | None]()
             if "ipv4" not in session.families or not (hops or told):
                 continue
             over_ipv4 = has_ipv4_next_hops(neighbor) and has_ipv4_next_hops(far.neighbor)
@@ -145,7 +153,7 @@ def find_sides_with_set_hops(own_routers: Sequence[Router], sessions: Sequence[B
                 yield near
 
 
-def _told_hops(router: Router, neighbor: BgpNeighbor) -> frozenset[Address | None]:
+def _next_hops_set_on_export(router: VrfRouter, neighbor: BgpNeighbor) -> frozenset[Address | None]:
     """Return the next hops that a route map to a neighbor sets, for any next hops of the session."""
     if router.bgp is None or neighbor.export_policy is None:
         return frozenset()
@@ -158,16 +166,16 @@ def _ends_of(sessions: Iterable[BgpSession]) -> list[int]:
 
 
 def _routers_setting_hops(
-    own_routers: Sequence[Router], sessions: Iterable[BgpSession], family: AddressFamily
+    own_routers: Sequence[VrfRouter], sessions: Iterable[BgpSession], family: AddressFamily
 ) -> list[int]:
     """Return the routers of sessions that have a route map that sets the next hop of routes of a family."""
     return [number for number in _ends_of(sessions) if _sets_hops(own_routers[number], family)]
 
 
-def _sets_hops(router: Router, family: AddressFamily) -> bool:
+def _sets_hops(router: VrfRouter, family: AddressFamily) -> bool:
     """Whether a route map of a router sets the next hop of routes of a family."""
     maps = () if router.bgp is None else router.bgp.route_maps
-    word = "ip next-hop" if family == "ipv4" else GLOBAL_NEXT_HOP
+    word = "ip next-hop" if family == "ipv4" else SET_GLOBAL_NEXT_HOP_KIND
     return any(kind == word for route_map in maps for rule in route_map.rules for kind, _ in rule.sets)
 
 
@@ -189,7 +197,7 @@ def depends_on_route_age(speaker: BgpSpeaker, entry: TableEntry) -> bool:
     return is_passed_on or is_kept or len({speaker.links[position].follows for position in entry.hops}) > 1
 
 
-def _may_be_passed_on(router: Router, session: BgpSession, neighbor: BgpNeighbor, hop: Address) -> bool:
+def _may_be_passed_on(router: VrfRouter, session: BgpSession, neighbor: BgpNeighbor, hop: Address) -> bool:
     """Whether a neighbor in another AS may get a next hop that is not its own address."""
     peer = parse_address(neighbor.address or "")
     if peer is None or hop == peer or any(hop in leg.addresses for leg in router.legs):
@@ -197,13 +205,13 @@ def _may_be_passed_on(router: Router, session: BgpSession, neighbor: BgpNeighbor
     return any(subnet.has(hop) and subnet.has(peer) for leg in router.legs for subnet in leg.subnets)
 
 
-def _has_kept_hop_rule(router: Router) -> bool:
+def _has_kept_hop_rule(router: VrfRouter) -> bool:
     maps = () if router.bgp is None else router.bgp.route_maps
     return any(UNCHANGED_HOP_CLAUSE in rule.sets for route_map in maps for rule in route_map.rules)
 
 
-def _is_outcome_known(
-    own_routers: Sequence[Router],
+def _is_marked_route_outcome_computed(
+    own_routers: Sequence[VrfRouter],
     announcing: tuple[BgpSession, SessionSide, SessionSide],
     imports: Sequence[tuple[BgpSession, SessionSide, SessionSide]],
 ) -> bool:
@@ -217,7 +225,7 @@ def _is_outcome_known(
     if over_ipv4 is not has_ipv4_next_hops(far.neighbor):
         return False
     for other, heard, teller in imports:
-        hop = announced_next_hop(heard, teller, "ipv4")
+        hop = announced_next_hop_if_global(heard, teller, "ipv4")
         hears_ipv4 = has_ipv4_next_hops(heard.neighbor)
         if hears_ipv4 is not has_ipv4_next_hops(teller.neighbor) or is_internal_session(own_routers, other):
             return False
@@ -229,7 +237,7 @@ def _is_outcome_known(
     return True
 
 
-def _is_useless_next_hop(router: Router, side: SessionSide, hop: Address) -> bool:
+def _is_useless_next_hop(router: VrfRouter, side: SessionSide, hop: Address) -> bool:
     """Whether a router has no use for a route with a next hop: it is its own, or in none of its subnets."""
     neighbor = side.neighbor
     if (

@@ -45,7 +45,7 @@ def routed_interfaces(device: Device) -> Iterator[RoutedInterface]:
     Interfaces that the routing daemon shuts are not enabled (FRR, zebra/interface.c, if_shutdown).
     """
     shut = known_rows(device.shut_by_daemon)
-    for leg in _stated_legs(device):
+    for leg in _legs_before_daemon_shutdown(device):
         yield leg._replace(enabled=False) if any(is_leg_name(leg.name, name) for name in shut) else leg
 
 
@@ -59,10 +59,10 @@ def routed_interfaces_at(index: Index, end: End) -> Sequence[RoutedInterface]:
                 by_port.setdefault(port, []).append(leg)
         return by_port
 
-    return index.keep(f"routed interfaces of {end.node}", find_by_port).get(end.port, ())
+    return index.compute_once(f"routed interfaces of {end.node}", find_by_port).get(end.port, ())
 
 
-def _stated_legs(device: Device) -> Iterator[RoutedInterface]:
+def _legs_before_daemon_shutdown(device: Device) -> Iterator[RoutedInterface]:
     for port in device.interfaces:
         texts = () if isinstance(port.addresses, Unknown) else port.addresses
         vrf = None if isinstance(port.vrf, Unknown) else port.vrf
@@ -135,13 +135,13 @@ def _make_interface_leg(
     return RoutedInterface(name, vrf, subject, addresses, subnets, ports, least, enabled)
 
 
-def lists_every_port(device: Device) -> bool:
+def is_port_list_complete(device: Device) -> bool:
     """Whether a switch has no port besides those that its files state."""
     traits = newest_traits(device.platform)
     return traits is not None and traits.lists_ports and bool(device.interfaces)
 
 
-class CablingState:
+class WorkingPorts:
     """Which ports carry anything: enabled at both ends, and not among those that have `failed`."""
 
     def __init__(self, index: Index) -> None:
@@ -154,7 +154,7 @@ class CablingState:
         """
         interface = self._index.interface(device, port)
         if (
-            lists_every_port(self._index.devices[device])
+            is_port_list_complete(self._index.devices[device])
             if interface is None
             else self._is_port_shut(device, interface)
         ):

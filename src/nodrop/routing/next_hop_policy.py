@@ -21,15 +21,15 @@ from nodrop.model import policy_values as values
 from nodrop.model.routing import Bgp, BgpNeighbor, RouteMapRule
 from nodrop.routing.prefixes import Address, AddressFamily, parse_address
 
-PEER_ADDRESS = "peer-address"
-NEW_ADDRESS_KEY = "address"
-PREFERS_GLOBAL = ("ipv6 next-hop", "prefer-global")
-GLOBAL_NEXT_HOP = "ipv6 next-hop global"
+PEER_ADDRESS_NEXT_HOP = "peer-address"
+LITERAL_NEXT_HOP_KEY = "address"
+PREFER_GLOBAL_CLAUSE = ("ipv6 next-hop", "prefer-global")
+SET_GLOBAL_NEXT_HOP_KIND = "ipv6 next-hop global"
 UNCHANGED_HOP_CLAUSE = ("ip next-hop", "unchanged")
 """The clause of a route map that marks the next hop of a route."""
 
 
-def find_maps_with_next_hops(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> Mapping[str, Set[str]]:
+def computed_next_hop_maps_by_kind(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> Mapping[str, Set[str]]:
     """Return the route maps whose `set ip next-hop` is computed, by its value.
 
     A map is used where it is named, and where a map that calls it is used. A redistributed static route has a next hop
@@ -38,7 +38,7 @@ def find_maps_with_next_hops(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> Mappi
     """
     calls = _calls_by_route_map(bgp)
     of_sessions = {route_map.name for route_map in bgp.route_maps} - _reachable_route_maps(
-        calls, _maps_of_other_uses(bgp, sessions)
+        calls, _maps_of_defaults_and_installs(bgp, sessions)
     )
     static = {row.policy for row in bgp.redistributions if row.source != "connected"}
     others = _reachable_route_maps(calls, {row.policy for row in bgp.redistributions})
@@ -48,20 +48,20 @@ def find_maps_with_next_hops(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> Mappi
     )
     return {
         UNCHANGED_HOP_CLAUSE[1]: of_sessions - _reachable_route_maps(calls, static | exports),
-        PEER_ADDRESS: of_sessions - mixed,
-        NEW_ADDRESS_KEY: of_sessions - others - mixed,
+        PEER_ADDRESS_NEXT_HOP: of_sessions - mixed,
+        LITERAL_NEXT_HOP_KEY: of_sessions - others - mixed,
     }
 
 
 def _kinds(bgp: Bgp, names: Set[str]) -> set[str]:
     """Return the words of `set ip next-hop` in some route maps."""
     rules = (rule for route_map in bgp.route_maps if route_map.name in names for rule in route_map.rules)
-    return {next_hop_kind(value) for rule in rules for kind, value in rule.sets if kind == "ip next-hop"}
+    return {next_hop_kind_of_set_value(value) for rule in rules for kind, value in rule.sets if kind == "ip next-hop"}
 
 
-def next_hop_kind(value: str) -> str:
+def next_hop_kind_of_set_value(value: str) -> str:
     """Return the word of `set ip next-hop`, which is one for all addresses."""
-    return NEW_ADDRESS_KEY if values.is_ipv4_unicast_address(value) else value
+    return LITERAL_NEXT_HOP_KEY if values.is_ipv4_unicast_address(value) else value
 
 
 def find_set_next_hops(rules: Iterable[RouteMapRule], family: AddressFamily = "ipv4") -> Iterator[Address]:
@@ -76,18 +76,18 @@ def find_set_next_hops(rules: Iterable[RouteMapRule], family: AddressFamily = "i
 def parse_next_hop(kind: str, value: str) -> Address | None:
     """Return the address that a line of a route map sets as next hop; the global one of IPv6."""
     is_address = (kind == "ip next-hop" and values.is_ipv4_unicast_address(value)) or (
-        kind == GLOBAL_NEXT_HOP and values.global_next_hop(value) is not None
+        kind == SET_GLOBAL_NEXT_HOP_KIND and values.parse_global_ipv6_next_hop(value) is not None
     )
     return parse_address(value) if is_address else None
 
 
-def find_maps_of_ipv6(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> set[str]:
+def find_ipv6_only_route_maps(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> set[str]:
     """Return the route maps whose `set ipv6 next-hop global` may be computed: those of IPv6 sessions alone.
 
     An IPv4 route gets a next hop of IPv6 by it (FRR, bgpd/bgp_routemap.c, route_set_ipv6_nexthop_global).
     """
     others = {policy for session in sessions for policy in (session.import_policy, session.export_policy)}
-    others |= _maps_of_other_uses(bgp, sessions) | {row.policy for row in bgp.redistributions}
+    others |= _maps_of_defaults_and_installs(bgp, sessions) | {row.policy for row in bgp.redistributions}
     return {route_map.name for route_map in bgp.route_maps} - _reachable_route_maps(_calls_by_route_map(bgp), others)
 
 
@@ -109,7 +109,7 @@ def _calls_by_route_map(bgp: Bgp) -> Mapping[str, Set[str]]:
     return calls
 
 
-def _maps_of_other_uses(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> set[str | None]:
+def _maps_of_defaults_and_installs(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> set[str | None]:
     """Return the route maps that announced default routes and installed routes go through."""
     names = {unicast.default_policy for session in sessions for unicast in (session, session.ipv6)}
     return names | {bgp.installed_policy, bgp.installed_policy_ipv6}

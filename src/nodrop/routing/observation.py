@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
 from nodrop.model.fabric import Device
-from nodrop.model.index import Channel
+from nodrop.model.index import IndexChannel
 from nodrop.model.reading import FilePlace
 from nodrop.model.subject import FABRIC_HEAD, Subject
 
@@ -92,13 +92,13 @@ class Observation:
     notes: tuple[str, ...] = ()
     """What a reader should know of how it was done: the sample that was taken, versions, seconds."""
 
-    def blind(self, check: ObservationCheck, checked_subject: Subject) -> str:
+    def reason_unseen(self, check: ObservationCheck, checked_subject: Subject) -> str:
         """Why it cannot see an item; "" where it can."""
         reason_by_item = self.unseen.get(check, {})
         return reason_by_item.get(checked_subject) or reason_by_item.get((), "")
 
 
-OBSERVATIONS = Channel[Sequence[Observation]]("observations")
+OBSERVATIONS_CHANNEL = IndexChannel[Sequence[Observation]]("observations")
 """The observations of validators, for the rules about them."""
 
 

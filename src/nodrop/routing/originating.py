@@ -10,8 +10,8 @@ from nodrop.routing.destinations import DestinationClasses, PrefixListRules
 from nodrop.routing.legs import RoutedInterface
 from nodrop.routing.policy import CompiledPolicy, drain_attributes
 from nodrop.routing.prefixes import Address, AddressFamily, Prefix, parse_address, parse_prefix
-from nodrop.routing.routers import Router
-from nodrop.routing.static_routes import find_outgoing_interface, is_route_usable, usable_static_routes
+from nodrop.routing.routers import VrfRouter
+from nodrop.routing.static_routes import find_outgoing_interface, is_static_route_in_table, readable_static_routes
 from nodrop.routing.words import PolicyReader, SessionPolicy, neighbor_family_statement, prefix_lists_read_by
 from nodrop.units import parse_whole_number
 
@@ -20,7 +20,7 @@ LOCAL_WEIGHT = 32768
 
 
 def originated_routes(
-    router: Router,
+    router: VrfRouter,
     reader: PolicyReader,
     family: AddressFamily,
     up: Mapping[str, bool],
@@ -47,22 +47,29 @@ def originated_routes(
     }
     static = {
         static_prefix: ""
-        for route, static_prefix in usable_static_routes(router, family)
-        if is_route_usable(router, route, up)
+        for route, static_prefix in readable_static_routes(router, family)
+        if is_static_route_in_table(router, route, up)
     }
     rows: dict[Prefix, PathAttributes] = {}
     for text in bgp.networks:
         found_prefix = parse_prefix(text)
         if found_prefix is None or found_prefix.family != family:
             continue
-        if bgp.import_check is not True or found_prefix in connected or found_prefix in static or router.unsaid:
+        if (
+            bgp.import_check is not True
+            or found_prefix in connected
+            or found_prefix in static
+            or router.unknown_leg_fact_path
+        ):
             attributes = PathAttributes(weight=LOCAL_WEIGHT, preference=default_local_preference(bgp))
             rows[found_prefix] = drain_attributes(attributes) if bgp.graceful_shutdown else attributes
     for row in bgp.redistributions:
         if row.family == family and row.source != "kernel":
             taken = dict(sorted((connected if row.source == "connected" else static).items()))
             words = reader.of(row.policy, external=False)
-            for found_prefix, attributes in redistribute_routes(taken, words, family, default_local_preference(bgp)):
+            for found_prefix, attributes in filter_redistributed_routes(
+                taken, words, family, default_local_preference(bgp)
+            ):
                 if bgp.graceful_shutdown:
                     attributes = drain_attributes(attributes)
                 if found_prefix not in rows or _route_rank(attributes) < _route_rank(rows[found_prefix]):
@@ -88,7 +95,7 @@ def _route_rank(own_attributes: PathAttributes) -> tuple[int, int, int, int, int
     )
 
 
-def redistribute_routes(
+def filter_redistributed_routes(
     redistributed_routes: Mapping[Prefix, str],
     policy_terms: SessionPolicy,
     family: AddressFamily,
@@ -108,16 +115,20 @@ def redistribute_routes(
     policy = CompiledPolicy(0, policy_terms, destinations)
     over: defaultdict[str, list[Prefix]] = defaultdict(list)
     for leg_network, leg in redistributed_routes.items():
-        over[leg if policy_terms.reads_legs else ""].append(leg_network)
+        over[leg if policy_terms.has_interface_match else ""].append(leg_network)
     for leg, prefixes in over.items():
         leg_route = AdvertPart(attributes._replace(interface=leg), destinations.bits(prefixes))
-        for changed, bits in policy.parts((leg_route,), leg_route.bits):
+        for changed, bits in policy.apply_to_routes((leg_route,), leg_route.bits):
             new_attrs = changed._replace(interface="")
             yield from ((network, new_attrs) for network in prefixes if bits >> destinations.class_of[network] & 1)
 
 
-def prefixes_refused_by_neighbor(
-    router: Router, neighbor: BgpNeighbor, family: AddressFamily, originated: Container[Prefix], up: Mapping[str, bool]
+def prefixes_with_neighbor_next_hop(
+    router: VrfRouter,
+    neighbor: BgpNeighbor,
+    family: AddressFamily,
+    originated: Container[Prefix],
+    up: Mapping[str, bool],
 ) -> PrefixListRules:
     """Return a list that permits the prefixes which a router announces to a neighbor with its address as next hop.
 
@@ -133,7 +144,7 @@ def prefixes_refused_by_neighbor(
     networks = {parse_prefix(text) for text in bgp.networks}
     refused = {
         found_prefix
-        for route, found_prefix in usable_static_routes(router, family)
+        for route, found_prefix in readable_static_routes(router, family)
         if parse_address(route.next_hop) == to and found_prefix in originated and found_prefix not in networks
     }
     return tuple(
@@ -143,13 +154,13 @@ def prefixes_refused_by_neighbor(
     )
 
 
-def redistributes_static_routes(router: Router, family: AddressFamily) -> bool:
+def redistributes_static_routes(router: VrfRouter, family: AddressFamily) -> bool:
     """Whether a router redistributes its static routes of a family."""
     rows = () if router.bgp is None else router.bgp.redistributions
     return any(row.source == "static" and row.family == family for row in rows)
 
 
-def _redistributed_next_hop(router: Router, found_prefix: Prefix, up: Mapping[str, bool]) -> Address | None:
+def _redistributed_next_hop(router: VrfRouter, found_prefix: Prefix, up: Mapping[str, bool]) -> Address | None:
     """Return the next hop of a static route as bgpd gets it; None for one over an interface alone.
 
     It is the first of zebra's sorted next hops: interfaces come before addresses, and the lowest address first (FRR,
@@ -157,15 +168,15 @@ def _redistributed_next_hop(router: Router, found_prefix: Prefix, up: Mapping[st
     """
     routes = [
         route
-        for route, to in usable_static_routes(router, found_prefix.family)
-        if to == found_prefix and is_route_usable(router, route, up)
+        for route, to in readable_static_routes(router, found_prefix.family)
+        if to == found_prefix and is_static_route_in_table(router, route, up)
     ]
     least = min((route.distance for route in routes), default=0)
     hops = [parse_address(route.next_hop) for route in routes if route.distance == least]
     return min((hop for hop in hops if hop is not None), default=None) if None not in hops else None
 
 
-def may_outweigh_local(bgp: Bgp) -> bool:
+def may_learn_local_weight_route(bgp: Bgp) -> bool:
     """Whether a learned route may weigh as much as one that the router originates."""
     stated = [unicast.weight or 0 for one in known_rows(bgp.neighbors) for unicast in (one, one.ipv6)]
     rules = (rule for route_map in bgp.route_maps for rule in route_map.rules)
@@ -173,10 +184,12 @@ def may_outweigh_local(bgp: Bgp) -> bool:
     return any(number is None or number >= LOCAL_WEIGHT for number in (*stated, *numbers))
 
 
-def interfaces_by_prefix(router: Router, family: AddressFamily) -> dict[Prefix, tuple[RoutedInterface, ...]]:
+def fallible_interfaces_by_prefix(
+    router: VrfRouter, family: AddressFamily
+) -> dict[Prefix, tuple[RoutedInterface, ...]]:
     """On which legs it depends whether a router has a prefix, of those that can be down."""
     legs_by_prefix = {subnet: [leg] for subnet, leg in router.interfaces_by_subnet.items()}
-    for route, to in usable_static_routes(router, family):
+    for route, to in readable_static_routes(router, family):
         if (leg := find_outgoing_interface(router, route)) is not None:
             legs_by_prefix.setdefault(to, []).append(leg)
     return {prefix: tuple(legs) for prefix, legs in legs_by_prefix.items()}

@@ -21,7 +21,7 @@ class PathStart(NamedTuple):
     port: str | None
 
 
-class Stage(NamedTuple):
+class RouterOnPath(NamedTuple):
     """A router on a path, with the legs where packets enter and leave, and the route that they take."""
 
     router: int
@@ -32,7 +32,7 @@ class Stage(NamedTuple):
     outcome: PathOutcome | None
 
 
-class PathSequence(NamedTuple):
+class RouterSequence(NamedTuple):
     """One sequence of routers, over how many equal paths of ports it goes, and how it ends."""
 
     routers: tuple[int, ...]
@@ -50,7 +50,7 @@ class PathWalk:
         self.stages = tuple(self._router_stages())
 
     @property
-    def delivered(self) -> bool:
+    def arrives_on_every_path(self) -> bool:
         """Whether packets arrive on every way."""
         return all(router_path.outcome == "delivered" for router_path in self.ways)
 
@@ -70,7 +70,7 @@ class PathWalk:
             return route, route.hops, "delivered"
         return route, route.hops, None
 
-    def _ways(self) -> Iterator[PathSequence]:
+    def _ways(self) -> Iterator[RouterSequence]:
         """Yield every sequence of routers, depth first, with the number of paths over its ports."""
 
         @cache
@@ -91,13 +91,13 @@ class PathWalk:
                 outcome = "loop"
             if outcome is not None:
                 path_count += 1
-                yield PathSequence(routers, paths, outcome)
+                yield RouterSequence(routers, paths, outcome)
                 continue
             waiting += [
                 ((*routers, far), paths * count) for far, count in sorted(after(routers[-1]).items(), reverse=True)
             ]
 
-    def _router_stages(self) -> Iterator[Stage]:
+    def _router_stages(self) -> Iterator[RouterOnPath]:
         """Yield the routers of all paths, each once, in the order that packets meet them."""
         depth: dict[int, int] = {}
         for router_path in self.ways:
@@ -113,7 +113,7 @@ class PathWalk:
         for number in sorted(depth, key=lambda router_number: (depth[router_number], router_number)):
             route, hops, outcome = self._route_and_next_hops(number)
             leave = tuple(dict.fromkeys(hop.leg for hop in hops))
-            yield Stage(number, depth[number], tuple(came[number]), leave, route, outcome)
+            yield RouterOnPath(number, depth[number], tuple(came[number]), leave, route, outcome)
 
 
 def find_start_at_device(plane: ControlPlane, device: str, port: str | None) -> PathStart | None:

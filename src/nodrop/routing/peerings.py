@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from nodrop.routing.prefixes import Address, AddressFamily, parse_address
-from nodrop.routing.routers import BgpSession, Router, SessionSide
-from nodrop.routing.sessions import peer_address
-from nodrop.routing.words import Peering, neighbor_family_statement
+from nodrop.routing.routers import BgpSession, SessionSide, VrfRouter
+from nodrop.routing.sessions import peer_address_stated_or_derived
+from nodrop.routing.words import IbgpOrMultihopPeering, neighbor_family_statement
 
 
-def is_internal_session(own_routers: Sequence[Router], session: BgpSession) -> bool:
+def is_internal_session(own_routers: Sequence[VrfRouter], session: BgpSession) -> bool:
     """Whether a session is between routers of one AS, and neither shows another number there."""
     ends = [(own_routers[side.router], side.neighbor) for side in (session.a, session.b)]
     (a, _), (b, _) = ends
@@ -17,46 +17,48 @@ def is_internal_session(own_routers: Sequence[Router], session: BgpSession) -> b
     return a.bgp is not None and b.bgp is not None and a.bgp.asn == b.bgp.asn and not shows_another
 
 
-def build_peering(
-    router: Router, session_side: SessionSide, family: AddressFamily, *, inside: bool, is_multihop: bool
-) -> Peering:
+def build_ibgp_or_multihop_peering(
+    router: VrfRouter, session_side: SessionSide, family: AddressFamily, *, inside: bool, is_multihop: bool
+) -> IbgpOrMultihopPeering:
     """Return how a router exchanges routes over a session inside its AS, or with a neighbor that is `far` away."""
     unicast = neighbor_family_statement(session_side.neighbor, family)
     own_router_id = router.router_id
     cluster = None if router.bgp is None else parse_address(router.bgp.cluster_id or "")
-    return Peering(
+    return IbgpOrMultihopPeering(
         internal=inside,
         client=inside and unicast.reflector_client,
         self_hop=unicast.next_hop_self,
         forced=unicast.next_hop_forced,
-        over_ipv6=family == "ipv6" or has_ipv6_next_hops(session_side),
+        over_ipv6=family == "ipv6" or has_rfc8950_next_hops(session_side),
         router_id=own_router_id,
         cluster=own_router_id if cluster is None else cluster.number,
         behind=parse_address(session_side.neighbor.address or "") if is_multihop else None,
     )
 
 
-def has_ipv6_next_hops(session_side: SessionSide) -> bool:
+def has_rfc8950_next_hops(session_side: SessionSide) -> bool:
     """Whether IPv4 routes over a session have next hops of IPv6 (RFC 8950): always where it is over an interface."""
     neighbor = session_side.neighbor
     return neighbor.interface is not None or neighbor.extended_next_hop
 
 
-def announced_next_hop(session_side: SessionSide, far_side: SessionSide, family: AddressFamily) -> Address | None:
+def announced_next_hop_if_global(
+    session_side: SessionSide, far_side: SessionSide, family: AddressFamily
+) -> Address | None:
     """Return the next hop of a session's routes as others see it; None if it means nothing to others.
 
     That is a link-local address; a router announces its address instead (FRR, bgpd/bgp_route.c,
     subgroup_announce_check).
     """
-    if family == "ipv6" or has_ipv6_next_hops(session_side):
+    if family == "ipv6" or has_rfc8950_next_hops(session_side):
         own_addresses = (ip for ip in far_side.leg.addresses if ip.family == "ipv6" and not ip.link_local)
         return next(own_addresses, None)
-    found_address = peer_address(session_side.neighbor, session_side.leg)
+    found_address = peer_address_stated_or_derived(session_side.neighbor, session_side.leg)
     return None if found_address is None or found_address.family != "ipv4" else found_address
 
 
 def find_looping_overrides(
-    own_routers: Sequence[Router], sessions: Sequence[BgpSession], family: AddressFamily
+    own_routers: Sequence[VrfRouter], sessions: Sequence[BgpSession], family: AddressFamily
 ) -> Iterator[SessionSide]:
     """Yield the ends of sessions with `as-override` that lead round in a circle.
 
@@ -78,13 +80,15 @@ def find_looping_overrides(
     yield from (near for near, _ in edges)
 
 
-def unchanged_next_hops(peering_rows: Iterable[tuple[int, Peering | None, Address | None]]) -> set[Address]:
+def next_hops_beyond_far_end(
+    peering_rows: Iterable[tuple[int, IbgpOrMultihopPeering | None, Address | None]],
+) -> set[Address]:
     """Return the next hops that a router can hear of and that are not at the far end of its link.
 
     For each router and session, `peering_rows` have how the router announces routes, and the next hop of those that it
     hears.
     """
-    of_router: defaultdict[int, list[tuple[Peering | None, Address | None]]] = defaultdict(list)
+    of_router: defaultdict[int, list[tuple[IbgpOrMultihopPeering | None, Address | None]]] = defaultdict(list)
     for router, out, hop in peering_rows:
         of_router[router].append((out, hop))
     addresses: set[Address] = set()

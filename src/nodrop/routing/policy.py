@@ -11,19 +11,24 @@ from typing import NamedTuple, TypeVar
 
 from nodrop.model import policy_values as values
 from nodrop.model.routing import AsPathList, CommunityList, RouteMapRule
-from nodrop.routing.adverts import AdvertPart, LearnedFrom, PathAttributes
+from nodrop.routing.adverts import AdvertPart, IbgpOrMultihopSource, PathAttributes
 from nodrop.routing.destinations import DestinationClasses
 from nodrop.routing.legs import is_leg_name
-from nodrop.routing.next_hop_policy import PEER_ADDRESS, PREFERS_GLOBAL, UNCHANGED_HOP_CLAUSE, parse_next_hop
+from nodrop.routing.next_hop_policy import (
+    PEER_ADDRESS_NEXT_HOP,
+    PREFER_GLOBAL_CLAUSE,
+    UNCHANGED_HOP_CLAUSE,
+    parse_next_hop,
+)
 from nodrop.routing.prefixes import Address
 from nodrop.routing.words import SessionPolicy
 
 GRACEFUL_SHUTDOWN_COMMUNITY = "graceful-shutdown"
-_MOST_CALLS = 10
+_MAX_ROUTE_MAP_CALL_DEPTH = 10
 """How deep route maps call one another before FRR discards a route (lib/routemap.c, RMAP_RECURSION_LIMIT)."""
 
 AttributeCondition = Callable[[PathAttributes], bool]
-_Own = TypeVar("_Own", bound=Hashable)
+_AttributeValue = TypeVar("_AttributeValue", bound=Hashable)
 
 
 class _Rule(NamedTuple):
@@ -73,10 +78,10 @@ class CompiledPolicy:
         self._networks = destinations.bits(words.networks)
         self.default = None if words.default is None else CompiledPolicy(-1, words.default, destinations)
         """Decides about the default route that is announced, if one is."""
-        self.reach = self._reached()
+        self.reach = self._permitted_destinations()
         """The destinations of which anything can be left; -1 is all."""
 
-    def _reached(self) -> int:
+    def _permitted_destinations(self) -> int:
         if self._words.nothing:
             return 0
         reach = 0 if self._rules is not None else -1
@@ -86,7 +91,7 @@ class CompiledPolicy:
         return reach if self._listed is None else reach & self._listed
 
     @cached_property
-    def about(self) -> int:
+    def matched_destinations(self) -> int:
         """The destinations that it does not simply deny; -1 is all."""
         if self._words.nothing:
             return 0
@@ -129,7 +134,7 @@ class CompiledPolicy:
         return self._rules is not None
 
     @property
-    def is_behind_others(self) -> bool:
+    def next_hops_may_be_off_link(self) -> bool:
         """Whether next hops of imported routes may be elsewhere than at the far end of a link."""
         return self.peering is not None or bool(self.new_hops or self.heard_hops)
 
@@ -144,14 +149,14 @@ class CompiledPolicy:
         return tuple(bits is None or bool(bits & class_bit) for bits in self.list_bits)
 
     @property
-    def outline(self) -> tuple[object, ...]:
+    def policy_without_prefixes(self) -> tuple[object, ...]:
         """Return the policy without prefixes."""
         words = self._words
         maps = tuple((name, _drop_prefix_matches(rules)) for name, rules in words.maps)
         rules = _drop_prefix_matches(words.rules)
         return (rules, maps, words._replace(rules=None, maps=(), prefix_lists=(), listed=None, refused=()))
 
-    def parts(self, routes: tuple[AdvertPart, ...], bits: int) -> list[AdvertPart]:
+    def apply_to_routes(self, routes: tuple[AdvertPart, ...], bits: int) -> list[AdvertPart]:
         """Return the parts that the policy passes, with their attributes; `destination_bits` are those of all parts."""
         if not bits & self.reach:
             return []
@@ -162,7 +167,7 @@ class CompiledPolicy:
             if self._refused and not (words.heard_hops and attributes.learned is not None):
                 allowed_bits &= ~self._refused
             if words.shown is not None:
-                heard = words.shown.heard(attributes.path)
+                heard = words.shown.path_after_receipt(attributes.path)
                 if heard is None:
                     continue
                 attributes = attributes._replace(path=heard)
@@ -177,7 +182,7 @@ class CompiledPolicy:
                 preference = attributes.preference if words.preference is None else words.preference
                 attributes = attributes._replace(weight=words.weight, preference=preference)
             if words.rewrite is not None:
-                attributes = attributes._replace(path=words.rewrite.of(attributes.path))
+                attributes = attributes._replace(path=words.rewrite.announced_path(attributes.path))
             start = len(passed)
             if self._rules is None:
                 passed.append(AdvertPart(attributes, allowed_bits))
@@ -187,14 +192,14 @@ class CompiledPolicy:
                 passed += self._walk_rules(self._rules, attributes, allowed_bits, 0)
             if words.own_addresses is not None:
                 passed[start:] = [
-                    AdvertPart(_settle_next_hop(attributes, words.own_addresses), own_bits)
+                    AdvertPart(_settle_global_ipv6_next_hop(attributes, words.own_addresses), own_bits)
                     for attributes, own_bits in passed[start:]
                 ]
             if is_refused:
                 passed[start:] = [part for part in passed[start:] if part.attributes.learned is not None]
         return passed
 
-    def offered(self, bits: int) -> PathAttributes | None:
+    def default_route_attributes(self, bits: int) -> PathAttributes | None:
         """Return the attributes of a default route that is announced while any of these destinations is there.
 
         A network of the process is in bgpd's table without a route to it too, and is asked about (FRR,
@@ -230,7 +235,7 @@ class CompiledPolicy:
             after = [AdvertPart(rule.apply_sets(attributes), matched)]
             called = None if rule.call is None else self._maps.get(rule.call)
             if called is not None:
-                deeper = hop_depth < _MOST_CALLS
+                deeper = hop_depth < _MAX_ROUTE_MAP_CALL_DEPTH
                 after = (
                     [one for part in after for one in self._walk_rules(called, *part, hop_depth + 1)] if deeper else []
                 )
@@ -256,12 +261,12 @@ class CompiledPolicy:
             bits,
             tuple(conditions),
             tuple(
-                _compile_change(kind, value, self._words)
+                _compile_set_clause(kind, value, self._words)
                 for kind, value in rule.sets
                 if kind not in ("call", "on-match")
             ),
             value_by_kind.get("call"),
-            max(values.parse_number(where.removeprefix("goto ")) or 0, rule.sequence + 1) if where else None,
+            max(values.parse_32_bit_number(where.removeprefix("goto ")) or 0, rule.sequence + 1) if where else None,
             rule.sequence,
         )
 
@@ -279,7 +284,7 @@ class CompiledPolicy:
             tag = values.parse_tag(value)
             return lambda attributes: attributes.tag == tag
         if kind == "metric":
-            med = values.parse_number(value)
+            med = values.parse_32_bit_number(value)
             return lambda attributes: (attributes.med or 0) == med
         if kind == "interface":
             return lambda attributes: is_leg_name(attributes.interface, value)
@@ -316,10 +321,10 @@ def _drop_prefix_matches(rules: tuple[RouteMapRule, ...] | None) -> tuple[object
 
 
 def _cache_condition(
-    answer: Callable[[_Own], bool], attribute_of: Callable[[PathAttributes], _Own]
+    answer: Callable[[_AttributeValue], bool], attribute_of: Callable[[PathAttributes], _AttributeValue]
 ) -> AttributeCondition:
     """Return a condition on a part of the attributes that is asked once for each value of it."""
-    answer_by_value: dict[_Own, bool] = {}
+    answer_by_value: dict[_AttributeValue, bool] = {}
 
     def condition(attributes: PathAttributes) -> bool:
         attribute = attribute_of(attributes)
@@ -339,7 +344,9 @@ def _permits_communities(own: frozenset[str], listed: CommunityList | None, *, e
     for action, line_words in listed.rules if listed is not None else ():
         if listed is not None and listed.expanded:
             expression = values.parse_community_expression(" ".join(line_words))
-            matched = bool(own) and expression is not None and expression.matches(values.render_communities(own))
+            matched = (
+                bool(own) and expression is not None and expression.matches_anywhere(values.render_communities(own))
+            )
         else:
             communities = frozenset(map(values.normalize_community, line_words))
             matched = "internet" in communities or (own == communities if exact else communities <= own)
@@ -353,49 +360,51 @@ def _permits_as_path(path: tuple[int, ...], listed: AsPathList | None) -> bool:
     text = " ".join(map(str, path))
     for action, expression in listed.rules if listed is not None else ():
         path_expression = values.parse_as_path_expression(expression)
-        if path_expression is not None and path_expression.matches(text):
+        if path_expression is not None and path_expression.matches_anywhere(text):
             return action == "permit"
     return False
 
 
-def _compile_change(kind: str, value: str, words: SessionPolicy) -> Callable[[PathAttributes], PathAttributes]:
+def _compile_set_clause(kind: str, value: str, words: SessionPolicy) -> Callable[[PathAttributes], PathAttributes]:
     """Return the change that a route map of a session sets; nothing if that is not computed."""
     peering = words.peering
     new_hop = parse_next_hop(kind, value)
-    is_own = (kind, value) == ("ip next-hop", PEER_ADDRESS)
+    is_own = (kind, value) == ("ip next-hop", PEER_ADDRESS_NEXT_HOP)
     if (new_hop is not None or is_own) and new_hop in words.told_hops:
-        told = LearnedFrom(internal=False, hop=new_hop)
+        told = IbgpOrMultihopSource(internal=False, hop=new_hop)
         return lambda old: old._replace(learned=told)
-    if (kind, value) == PREFERS_GLOBAL and words.own_addresses is not None:
+    if (kind, value) == PREFER_GLOBAL_CLAUSE and words.own_addresses is not None:
         return lambda old: old._replace(
-            learned=(old.learned or LearnedFrom(internal=False))._replace(prefers_global=True)
+            learned=(old.learned or IbgpOrMultihopSource(internal=False))._replace(prefers_global=True)
         )
-    if kind == "ip next-hop" and value == PEER_ADDRESS and peering is not None and not peering.over_ipv6:
+    if kind == "ip next-hop" and value == PEER_ADDRESS_NEXT_HOP and peering is not None and not peering.over_ipv6:
         hop = peering.behind
         return lambda old: old if old.learned is None else old._replace(learned=old.learned._replace(hop=hop))
     if new_hop is not None and new_hop in words.new_hops:
-        return lambda old: old._replace(learned=(old.learned or LearnedFrom(internal=False))._replace(hop=new_hop))
+        return lambda old: old._replace(
+            learned=(old.learned or IbgpOrMultihopSource(internal=False))._replace(hop=new_hop)
+        )
     if (kind, value) == UNCHANGED_HOP_CLAUSE and words.marks_hops:
         return lambda old: old._replace(keeps_hop=True)
     if kind == "community" and (communities_set := values.parse_set_community(value)) is not None:
         new_communities, added = frozenset(communities_set[0]), communities_set[1]
         return lambda old: old._replace(communities=old.communities | new_communities if added else new_communities)
     if kind == "as-path prepend" and (before := values.parse_prepend(value)) is not None:
-        return lambda old: old._replace(path=before.of(old.path))
+        return lambda old: old._replace(path=before.apply_to(old.path))
     if kind == "origin" and (origin := values.parse_origin(value)) is not None:
         return lambda old: old._replace(origin=origin)
     if kind == "tag" and (tag := values.parse_tag(value)) is not None:
         return lambda old: old._replace(tag=tag)
-    if kind == "weight" and (weight := values.parse_number(value)) is not None:
+    if kind == "weight" and (weight := values.parse_32_bit_number(value)) is not None:
         return lambda old: old._replace(weight=weight)
     if kind == "metric" and (med := values.parse_number_change(value)) is not None:
-        return lambda old: old._replace(med=med.of(old.med or 0))
-    if kind == "local-preference" and (preference := values.parse_number(value)) is not None:
+        return lambda old: old._replace(med=med.apply_to(old.med or 0))
+    if kind == "local-preference" and (preference := values.parse_32_bit_number(value)) is not None:
         return lambda old: old._replace(preference=preference)
     return lambda old: old
 
 
-def _settle_next_hop(attributes: PathAttributes, own_addresses: frozenset[Address]) -> PathAttributes:
+def _settle_global_ipv6_next_hop(attributes: PathAttributes, own_addresses: frozenset[Address]) -> PathAttributes:
     """Return a route of IPv6 without its global next hop, where the link-local one is used.
 
     One with an address of the router as its global next hop is refused, which that address stands for (FRR,

@@ -7,10 +7,10 @@ from nodrop.model.routing import Bgp, BgpNeighbor, RouteMapRule
 from nodrop.model.states import known_rows
 from nodrop.routing.destinations import is_prefix_permitted
 from nodrop.routing.next_hop_policy import (
-    GLOBAL_NEXT_HOP,
-    find_maps_of_ipv6,
-    find_maps_with_next_hops,
-    next_hop_kind,
+    SET_GLOBAL_NEXT_HOP_KIND,
+    computed_next_hop_maps_by_kind,
+    find_ipv6_only_route_maps,
+    next_hop_kind_of_set_value,
     parse_next_hop,
 )
 from nodrop.routing.prefixes import Prefix
@@ -39,8 +39,8 @@ def find_uncomputed_clauses(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]
     unknown |= {("as-path", as_path.name) for as_path in bgp.as_path_lists if not values.is_computable_list(as_path)}
     sessions = known_rows(bgp.neighbors)
     exports, peers = _export_route_maps(bgp, sessions), {session.address for session in sessions if session.address}
-    around, by_leg = _recursive_route_maps(bgp), _route_maps_for_connected(bgp, sessions, exports)
-    maps_by_word, maps_of_ipv6 = find_maps_with_next_hops(bgp, sessions), find_maps_of_ipv6(bgp, sessions)
+    around, by_leg = _recursive_route_maps(bgp), _route_maps_for_connected_only(bgp, sessions, exports)
+    maps_by_word, maps_of_ipv6 = computed_next_hop_maps_by_kind(bgp, sessions), find_ipv6_only_route_maps(bgp, sessions)
     for route_map in bgp.route_maps:
         for rule in route_map.rules:
             for kind, value in rule.matches:
@@ -55,9 +55,9 @@ def find_uncomputed_clauses(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]
                 elif not values.is_computable("match", kind, value) or (kind, value.partition(" ")[0]) in unknown:
                     yield route_map.name, rule, sanitize_for_message(f"match {kind} {value}")[:_MAX_QUOTED_CHARACTERS]
             for kind, value in rule.sets:
-                if kind == GLOBAL_NEXT_HOP and route_map.name in maps_of_ipv6 and parse_next_hop(kind, value):
+                if kind == SET_GLOBAL_NEXT_HOP_KIND and route_map.name in maps_of_ipv6 and parse_next_hop(kind, value):
                     continue
-                if kind == "ip next-hop" and route_map.name in maps_by_word.get(next_hop_kind(value), ()):
+                if kind == "ip next-hop" and route_map.name in maps_by_word.get(next_hop_kind_of_set_value(value), ()):
                     continue
                 if kind not in _COMPUTED_ROUTE_MAP_WORDS:
                     yield route_map.name, rule, kind
@@ -98,7 +98,7 @@ def matches_only_prefixes(bgp: Bgp, name: str) -> bool:
     return not goes and all(kind.endswith("address prefix-list") for kind in matches)
 
 
-def permits_prefix(bgp: Bgp, name: str, found_prefix: Prefix) -> bool:
+def prefix_only_map_permits(bgp: Bgp, name: str, found_prefix: Prefix) -> bool:
     """Whether a route map that matches nothing but prefixes lets a prefix pass."""
     rules = [rule for route_map in bgp.route_maps if route_map.name == name for rule in route_map.rules]
     first = next((rule for rule in rules if is_prefix_in_lists(bgp, rule.matches, found_prefix)), None)
@@ -134,7 +134,9 @@ def _recursive_route_maps(bgp: Bgp) -> frozenset[str]:
     return frozenset(around_themselves)
 
 
-def _route_maps_for_connected(bgp: Bgp, sessions: Sequence[BgpNeighbor], exports: Set[str | None]) -> set[str | None]:
+def _route_maps_for_connected_only(
+    bgp: Bgp, sessions: Sequence[BgpNeighbor], exports: Set[str | None]
+) -> set[str | None]:
     """Return the route maps that only connected routes go through: of others it is not known over which leg they go."""
     connected = {row.policy for row in bgp.redistributions if row.source == "connected"}
     other_policies = {row.policy for row in bgp.redistributions if row.source != "connected"}

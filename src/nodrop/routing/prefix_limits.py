@@ -28,14 +28,14 @@ def sessions_over_limit(
                 most = neighbor_family_statement(side.neighbor, family).maximum_prefix
                 if most is None:
                     continue
-                bits = state.accepted(number, position)
+                bits = state.accepted_destination_bits(number, position)
                 prefix_count = sum(len(prefixes) for place, prefixes in enumerate(members) if bits >> place & 1)
                 if prefix_count > most:
                     excess_by_session[link.session] = side, most, prefix_count
     return excess_by_session
 
 
-def find_sides_with_kept_routes(
+def find_sides_keeping_lost_routes(
     before: Sequence[ConvergedState],
     after: Sequence[ConvergedState],
     sessions_before: Sequence[BgpSession],

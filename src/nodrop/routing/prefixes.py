@@ -31,13 +31,17 @@ class Prefix(NamedTuple):
 
     def covers(self, subnet: "Prefix") -> bool:
         """Whether `subnet` lies in it, or is the same."""
-        return self.family == subnet.family and self.length <= subnet.length and self.widened(subnet) == self.first
+        return (
+            self.family == subnet.family
+            and self.length <= subnet.length
+            and self.first_address_around(subnet) == self.first
+        )
 
     def has(self, address: "Address") -> bool:
         """Whether an address lies in it."""
         return self.family == address.family and network_address(self.family, address.number, self.length) == self.first
 
-    def widened(self, subnet: "Prefix") -> int:
+    def first_address_around(self, subnet: "Prefix") -> int:
         """Return the first address of the prefix around `subnet` that has this prefix's length."""
         return network_address(subnet.family, subnet.first, self.length)
 

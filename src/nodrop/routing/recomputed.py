@@ -18,7 +18,7 @@ def routes_after_failure(routes: FamilyRoutes, failed: frozenset[End]) -> Family
     return ControlPlane(plane.index, failed | plane.failed).of(routes.family)
 
 
-def find_reduced_routes(
+def find_routes_with_fewer_hops(
     routes_before: FamilyRoutes, routes: FamilyRoutes, gone: frozenset[int]
 ) -> Iterator[tuple[int, int, int, int]]:
     """Yield (router, class as a set, next hops now, next hops before) where a router that is left has fewer.

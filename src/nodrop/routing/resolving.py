@@ -7,12 +7,12 @@ route: 0, or the MED of a route of BGP (bgpd/bgp_zebra.c, bgp_zebra_announce).
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from nodrop.routing.adverts import AdvertPart, union_of_bits
+from nodrop.routing.adverts import AdvertPart, destinations_of_parts
 from nodrop.routing.decision import LearnedTable, TableEntry
 from nodrop.routing.destinations import DestinationClasses
 from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, Prefix, network_address
-from nodrop.routing.routers import Router
-from nodrop.routing.static_routes import is_route_usable, usable_static_routes
+from nodrop.routing.routers import VrfRouter
+from nodrop.routing.static_routes import is_static_route_in_table, readable_static_routes
 
 
 class NextHopResolver:
@@ -20,7 +20,7 @@ class NextHopResolver:
 
     def __init__(
         self,
-        router: Router,
+        router: VrfRouter,
         family: AddressFamily,
         up: Mapping[str, bool],
         destinations: DestinationClasses,
@@ -37,7 +37,7 @@ class NextHopResolver:
         self._itself = {address for leg in router.legs if up[leg.name] for address in leg.addresses}
         self._subnets = {subnet for leg in router.legs if up[leg.name] for subnet in leg.subnets}
         self._own = self._subnets | {
-            to for route, to in usable_static_routes(router, family) if is_route_usable(router, route, up)
+            to for route, to in readable_static_routes(router, family) if is_static_route_in_table(router, route, up)
         }
         self._lengths = {
             ip_family: sorted(
@@ -60,11 +60,11 @@ class NextHopResolver:
         Its own addresses are none, as far as their interfaces are up (FRR, bgpd/bgp_zebra.c,
         bgp_interface_address_add).
         """
-        own_bits = union_of_bits(local_parts)
+        own_bits = destinations_of_parts(local_parts)
 
         def entry_of(prefix: Prefix) -> TableEntry | None:
             number = self._destinations.class_of.get(prefix)
-            found_entry = None if number is None or own_bits >> number & 1 else learned_table.entry(number)
+            found_entry = None if number is None or own_bits >> number & 1 else learned_table.entry_of_class(number)
             return (
                 None
                 if found_entry is None or number is None or not installed(found_entry) >> number & 1

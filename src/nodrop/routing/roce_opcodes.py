@@ -11,7 +11,7 @@ from nodrop.model.access import Bits
 
 CNP_OPCODE: Final = 0x81
 """IBTA, annex A17, congestion notification packet."""
-WRITE_OPCODE: Final = 0x0A
+RC_RDMA_WRITE_ONLY_OPCODE: Final = 0x0A
 """RC RDMA WRITE Only, a whole message of data in one packet."""
 _RC_OPCODES: Final = frozenset({*range(0x15), 0x16, 0x17})
 """Send, RDMA write, RDMA read, acknowledge, atomics, send with invalidate."""
@@ -22,9 +22,9 @@ _XRC_OPCODES: Final = frozenset({*range(0xA0, 0xB5), 0xB6, 0xB7})
 _FLUSH_OPCODES: Final = frozenset({0x1C, 0x1D})
 """Flush and atomic write (IBTA, memory placement extensions)."""
 _VENDOR_OPCODES: Final = frozenset(range(0xC0, 0x100))
-POSSIBLE_OPCODES: Final = _UC_OPCODES | _XRC_OPCODES | _FLUSH_OPCODES | _VENDOR_OPCODES
+OPTIONAL_DATA_OPCODES: Final = _UC_OPCODES | _XRC_OPCODES | _FLUSH_OPCODES | _VENDOR_OPCODES
 """Opcodes of data that hosts may use or not."""
-DATA_OPCODES: Final = _RC_OPCODES | _UD_OPCODES | POSSIBLE_OPCODES
+DATA_OPCODES: Final = _RC_OPCODES | _UD_OPCODES | OPTIONAL_DATA_OPCODES
 """Opcodes of data, acknowledgements included."""
 
 

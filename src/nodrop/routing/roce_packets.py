@@ -7,9 +7,9 @@ from nodrop.model.access import PortRange
 from nodrop.model.effects import cnp_dscps, roce_dscps
 from nodrop.model.fabric import Fabric
 from nodrop.model.states import Unknown
-from nodrop.routing.filtering import EVERY_ECN, AddressRange, Packets
+from nodrop.routing.filtering import EVERY_ECN, AddressRange, PacketSet
 from nodrop.routing.prefixes import ADDRESS_BITS, Address, AddressFamily, Prefix
-from nodrop.routing.roce_opcodes import CNP_OPCODE, DATA_OPCODES, POSSIBLE_OPCODES
+from nodrop.routing.roce_opcodes import CNP_OPCODE, DATA_OPCODES, OPTIONAL_DATA_OPCODES
 
 ROCE_PORT: Final = 4791
 """UDP port of RoCEv2 (IBTA, annex A17)."""
@@ -19,13 +19,13 @@ _ECN_CAPABLE, _CONGESTION_EXPERIENCED = 2, 3
 RocePacketKind = Literal["data", "cnp"]
 
 
-def roce_packet(fabric: Fabric, source: Address | None, to: Address, dscp: int) -> Packets:
+def roce_packets_of_dscp(fabric: Fabric, source: Address | None, to: Address, dscp: int) -> PacketSet:
     """Return the packets of RoCE with a DSCP, from any address where that is not known."""
     own_prefix = (
         Prefix(to.family, 0, 0) if source is None else Prefix(source.family, source.number, ADDRESS_BITS[source.family])
     )
     prefix = Prefix(to.family, to.number, ADDRESS_BITS[to.family])
-    return roce_packets(
+    return roce_packets_of_kinds(
         fabric,
         to.family,
         (AddressRange(own_prefix),),
@@ -42,21 +42,21 @@ def roce_packet_kinds_of_dscp(fabric: Fabric, dscp: int) -> tuple[RocePacketKind
     return ("data", "cnp") if dscp in roce_dscps(fabric) else ("cnp",)
 
 
-def roce_packets(
+def roce_packets_of_kinds(
     fabric: Fabric,
     family: AddressFamily,
     sources: tuple[AddressRange, ...],
     destinations: tuple[AddressRange, ...],
     dscps: Iterable[int],
     kinds: Iterable[RocePacketKind],
-) -> Packets:
+) -> PacketSet:
     """Return the packets of some kinds between addresses.
 
     IBTA does not state the ECN bits of CNPs: they may have any.
     """
-    ecns, doubtful_ecns = (EVERY_ECN, EVERY_ECN) if "cnp" in kinds else _ecns_of_data(fabric)
+    ecns, doubtful_ecns = (EVERY_ECN, EVERY_ECN) if "cnp" in kinds else _possible_and_unknown_data_ecns(fabric)
     opcodes = {"data": DATA_OPCODES, "cnp": frozenset({CNP_OPCODE})}
-    return Packets(
+    return PacketSet(
         family,
         _UDP_PROTOCOL,
         sources,
@@ -66,11 +66,11 @@ def roce_packets(
         ecns=ecns,
         doubtful_ecns=doubtful_ecns,
         opcodes=frozenset().union(*(opcodes[kind] for kind in kinds)),
-        doubtful_opcodes=POSSIBLE_OPCODES if "data" in kinds else frozenset(),
+        doubtful_opcodes=OPTIONAL_DATA_OPCODES if "data" in kinds else frozenset(),
     )
 
 
-def _ecns_of_data(fabric: Fabric) -> tuple[frozenset[int], frozenset[int]]:
+def _possible_and_unknown_data_ecns(fabric: Fabric) -> tuple[frozenset[int], frozenset[int]]:
     """Return the possible ECN bits of data, and the unknown ones."""
     stated = {host.tos & 3 for host in fabric.hosts if not isinstance(host.tos, Unknown)}
     sure = stated or {_ECN_CAPABLE}

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from nodrop.model.routing import Bgp, RouteMapRule
 from nodrop.routing.legs import RoutedInterface
 from nodrop.routing.prefixes import ADDRESS_BITS, Address, AddressFamily, parse_address, parse_prefix
-from nodrop.routing.routers import Router
+from nodrop.routing.routers import VrfRouter
 from nodrop.routing.routes import RouterRoute
 
 _LABELED_IPV6_PREFIXES = tuple(
@@ -14,8 +14,8 @@ _LABELED_IPV6_PREFIXES = tuple(
 """Prefixes whose addresses Linux sends to one another if it can (net/ipv6/addrlabel.c, ip6addrlbl_init_table)."""
 
 
-def find_foreign_source_rules(
-    router: Router, bgp: Bgp, family: AddressFamily, name: str | None
+def set_src_rules_of_foreign_address(
+    router: VrfRouter, bgp: Bgp, family: AddressFamily, name: str | None
 ) -> Iterator[RouteMapRule]:
     """Yield the rules of a route map that have packets sent from an address of the family that a router does not have.
 
@@ -29,8 +29,8 @@ def find_foreign_source_rules(
                 yield rule
 
 
-def packet_sources(
-    router: Router, route: RouterRoute, to: Address, up: Mapping[str, bool]
+def packet_source_addresses_by_way(
+    router: VrfRouter, route: RouterRoute, to: Address, up: Mapping[str, bool]
 ) -> tuple[frozenset[Address], ...]:
     """Return the source addresses of a router's packets over a route, one set for each way that they may take.
 
@@ -55,7 +55,7 @@ def packet_sources(
 
 
 def _leg_sources(
-    router: Router, leg: RoutedInterface, to: Address, up: Mapping[str, bool]
+    router: VrfRouter, leg: RoutedInterface, to: Address, up: Mapping[str, bool]
 ) -> Iterator[frozenset[Address]]:
     """Yield the addresses of packets that leave by a leg: its own, else each that Linux may take from another leg.
 
@@ -65,13 +65,16 @@ def _leg_sources(
     if own_addresses:
         yield own_addresses
         return
-    found = {*_addresses_of_others(router, to, up), *_addresses_of_others(router, to, dict.fromkeys(up, True))}
+    found = {
+        *_source_addresses_of_other_legs(router, to, up),
+        *_source_addresses_of_other_legs(router, to, dict.fromkeys(up, True)),
+    }
     yield from (frozenset({ip}) for ip in sorted(found))
     if leg.tag:
         yield frozenset()
 
 
-def _addresses_of_others(router: Router, to: Address, up: Mapping[str, bool]) -> list[Address]:
+def _source_addresses_of_other_legs(router: VrfRouter, to: Address, up: Mapping[str, bool]) -> list[Address]:
     """Return the addresses that Linux may send packets from that leave by a leg without an address of the family.
 
     For IPv6 it takes the label of the destination, then the most leading bits in common (RFC 6724, section 5; Linux,

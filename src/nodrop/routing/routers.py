@@ -43,7 +43,7 @@ SessionDownReason = Literal[
 ]
 
 
-class Router:
+class VrfRouter:
     """A routing table of a device: of its default VRF or another, with the BGP process that fills it, if any."""
 
     def __init__(
@@ -57,18 +57,18 @@ class Router:
         return f"{self.device.name} VRF {self.vrf}" if self.vrf else self.device.name
 
     @cached_property
-    def unsaid(self) -> str:
+    def unknown_leg_fact_path(self) -> str:
         """Return the model path of an unknown fact that may be a leg or static route of it; "" if all are known."""
         return unknown_leg_fact(self.device)
 
     @property
-    def subject(self) -> Subject:
+    def bgp_subject(self) -> Subject:
         """The subject of its BGP process."""
         return (self.device.name, "@bgp") if self.vrf is None else (self.device.name, "@vrf_bgp", self.vrf)
 
     def at(self, neighbor: BgpNeighbor) -> Subject:
         """Return the subject of one of its neighbors."""
-        inside = (self.device.name,) if self.vrf is None else self.subject
+        inside = (self.device.name,) if self.vrf is None else self.bgp_subject
         return (*inside, "@neighbors" if self.vrf is None else "neighbors", neighbor.key)
 
     @cached_property
@@ -93,7 +93,7 @@ class Router:
         refused = self.bgp is None or neighbor.has_refused_local_asn(self.bgp.asn)
         return None if refused else neighbor.local_asn
 
-    def may_refuse_local_asn(self, neighbor: BgpNeighbor) -> bool:
+    def local_asn_depends_on_line_order(self, neighbor: BgpNeighbor) -> bool:
         """Whether it depends on the order of lines that bgpd takes the local AS number of a session.
 
         A peer group that has one before it has a neighbor for which bgpd refuses it gives it to that neighbor
@@ -191,7 +191,7 @@ class BgpSession(NamedTuple):
 class DownSession(NamedTuple):
     """A neighbor statement that gets no session: the reason, and the facts found instead, in the words of a message."""
 
-    router: Router
+    router: VrfRouter
     neighbor: BgpNeighbor
     reason: SessionDownReason
     leg: RoutedInterface | None
@@ -202,7 +202,7 @@ class DownSession(NamedTuple):
     """Whether the fault is at the other end, whose own statement gets no session either."""
 
 
-def build_routers(index: Index) -> Iterator[Router]:
+def build_routers(index: Index) -> Iterator[VrfRouter]:
     """Yield the routing tables of all devices whose BGP is known, numbered from 0."""
     number = 0
     for device in index.fabric.devices:
@@ -211,7 +211,7 @@ def build_routers(index: Index) -> Iterator[Router]:
             by_vrf[leg.vrf].append(leg)
         processes = _processes_by_vrf(device)
         for vrf in dict.fromkeys((*processes, *by_vrf)):
-            yield Router(number, device, vrf, processes.get(vrf), tuple(by_vrf[vrf]))
+            yield VrfRouter(number, device, vrf, processes.get(vrf), tuple(by_vrf[vrf]))
             number += 1
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from nodrop.limits import MAX_DISTANCE
+from nodrop.limits import MAX_ADMINISTRATIVE_DISTANCE
 from nodrop.model.routing import StaticRoute
 from nodrop.routing.agreement import may_need_connected_subnet
 from nodrop.routing.convergence import ConvergedState
@@ -13,13 +13,13 @@ from nodrop.routing.decision import TableEntry
 from nodrop.routing.next_hop_tracking import neighbors_reached_without_bgp
 from nodrop.routing.peerings import is_internal_session
 from nodrop.routing.prefixes import ADDRESS_BITS, Address, AddressFamily, Prefix, network_address, parse_address
-from nodrop.routing.routers import Router
+from nodrop.routing.routers import VrfRouter
 from nodrop.routing.static_routes import (
     BgpRouteSource,
     bgp_administrative_distance,
     find_outgoing_interface,
     is_discard_route,
-    usable_static_routes,
+    readable_static_routes,
 )
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 _MAX_PREFIX_LENGTH = max(ADDRESS_BITS.values())
-_MOST_ROUNDS = 50
+_MAX_RESOLUTION_ROUNDS = 50
 """After how many rounds routes that follow one another are taken as they are."""
 
 
@@ -63,11 +63,11 @@ class FamilyRoutes:
         self._unsettled: set[int] = set()
 
     @cached_property
-    def lengths(self) -> tuple[int, ...]:
+    def bgp_prefix_lengths(self) -> tuple[int, ...]:
         """The lengths of the prefixes that BGP carries, the longest first."""
         return tuple(sorted({prefix.length for prefix in self.world.destinations.prefixes}, reverse=True))
 
-    def own(self, number: int) -> Mapping[Prefix, RouterRoute]:
+    def non_bgp_routes(self, number: int) -> Mapping[Prefix, RouterRoute]:
         """Return the connected and static routes that a router uses, by prefix.
 
         A connected one wins over all others, then the one of the least distance (FRR, zebra/zebra_rib.c,
@@ -83,7 +83,7 @@ class FamilyRoutes:
                         route_by_prefix.setdefault(subnet, RouterRoute(subnet, "connected", (NextHop(leg.name, None),)))
             several: dict[Prefix, dict[int, list[RouterRoute]]] = {}
             behind: dict[Prefix, dict[int, list[Address]]] = {}
-            for route, prefix in usable_static_routes(router, self.family):
+            for route, prefix in readable_static_routes(router, self.family):
                 if prefix in route_by_prefix or self._is_overridden_by_bgp(number, prefix, route.distance):
                     continue
                 row = self._make_static_route(router, prefix, route)
@@ -96,12 +96,12 @@ class FamilyRoutes:
                 route_by_prefix[prefix] = rows[0]._replace(hops=tuple(hop for row in rows for hop in row.hops))
             self._local[number] = route_by_prefix
             least = {prefix: min(hops) for prefix, hops in behind.items()}
-            self._resolve_static_routes(
+            self._add_recursive_static_routes(
                 number,
                 {
                     prefix: behind[prefix][distance]
                     for prefix, distance in least.items()
-                    if distance < min(several.get(prefix, (MAX_DISTANCE,)))
+                    if distance < min(several.get(prefix, (MAX_ADMINISTRATIVE_DISTANCE,)))
                 },
             )
         return self._local[number]
@@ -115,7 +115,7 @@ class FamilyRoutes:
         )
         return bgp_administrative_distance(self.world.speakers[number].bgp, self.family, source) < distance
 
-    def _resolve_static_routes(self, number: int, waiting: dict[Prefix, list[Address]]) -> None:
+    def _add_recursive_static_routes(self, number: int, waiting: dict[Prefix, list[Address]]) -> None:
         """Add static routes whose next hops are behind other routes, which they follow.
 
         These may be of BGP or drop packets, but are no default route (FRR, zebra/zebra_nhg.c, nexthop_active).
@@ -123,7 +123,7 @@ class FamilyRoutes:
         route_by_prefix = self._local[number]
         near = neighbors_reached_without_bgp(self.plane.routers[number]) if waiting else frozenset()
         if waiting and number in self.world.speakers:
-            near |= self.world.speakers[number].near_hops
+            near |= self.world.speakers[number].ebgp_link_next_hops
 
         while waiting:
             added = {}
@@ -131,7 +131,7 @@ class FamilyRoutes:
                 over = [
                     via_route
                     for via in addresses
-                    if (via not in near or self.own_route_towards(number, via) is not None)
+                    if (via not in near or self.non_bgp_route_towards(number, via) is not None)
                     and (via_route := self._non_default_route(number, via)) is not None
                 ]
                 if over:
@@ -165,23 +165,23 @@ class FamilyRoutes:
         """Return the lengths of the prefixes of a router's connected and static routes, the longest first."""
         if router_number not in self._lengths:
             self._lengths[router_number] = tuple(
-                sorted({prefix.length for prefix in self.own(router_number)}, reverse=True)
+                sorted({prefix.length for prefix in self.non_bgp_routes(router_number)}, reverse=True)
             )
         return self._lengths[router_number]
 
-    def _make_static_route(self, router: Router, prefix: Prefix, route: StaticRoute) -> RouterRoute | None:
+    def _make_static_route(self, router: VrfRouter, prefix: Prefix, route: StaticRoute) -> RouterRoute | None:
         if is_discard_route(route):
             return RouterRoute(prefix, "static", discard=True)
         leg = find_outgoing_interface(router, route)
         if leg is None or not self.plane.up[router.number][leg.name]:
             return None
         far = parse_address(route.next_hop)
-        holder = None if far is None else self.plane.holder(far, router)
+        holder = None if far is None else self.plane.router_with_address(far, router)
         return RouterRoute(prefix, "static", (NextHop(leg.name, holder),))
 
     def route(self, number: int, prefix: Prefix) -> RouterRoute | None:
         """Return the route of a router to exactly this prefix."""
-        own_route = self.own(number).get(prefix)
+        own_route = self.non_bgp_routes(number).get(prefix)
         return self.learned_route(number, prefix) if own_route is None else own_route
 
     def learned_route(self, number: int, prefix: Prefix) -> RouterRoute | None:
@@ -191,9 +191,9 @@ class FamilyRoutes:
             return None if entry is None else RouterRoute(prefix, "bgp", discard=True)
         if not entry.vias:
             return RouterRoute(prefix, "bgp", self.hops(number, entry.hops))
-        hops_by_prefix = self._hops_of_routes_over_routes(number)
+        hops_by_prefix = self._recursive_next_hops_by_prefix(number)
         if prefix not in hops_by_prefix:
-            hops_by_prefix[prefix] = self.hops_over(number, entry, prefix)
+            hops_by_prefix[prefix] = self.recursive_next_hops(number, entry, prefix)
         hops = hops_by_prefix[prefix]
         return None if hops is None else RouterRoute(prefix, "bgp", hops, discard=not hops)
 
@@ -203,12 +203,12 @@ class FamilyRoutes:
         if found_number is None or number not in self.world.speakers:
             return None
         speaker = self.world.speakers[number]
-        if self.state.summed(number) >> found_number & 1:
+        if self.state.originated_aggregate_bits(number) >> found_number & 1:
             return "aggregate" if speaker.installs_sums >> found_number & 1 else None
-        entry = self.state.table(number).entry(found_number)
+        entry = self.state.table(number).entry_of_class(found_number)
         if (
             entry is None
-            or not speaker.installed(entry) >> found_number & 1
+            or not speaker.installable_destinations(entry) >> found_number & 1
             or any(local_route.bits >> found_number & 1 for local_route in self.state.local(number))
         ):
             return None
@@ -224,7 +224,9 @@ class FamilyRoutes:
             new_hops.append(NextHop(side.leg.name, link.far, link.session))
         return tuple(new_hops)
 
-    def hops_over(self, router_number: int, entry: TableEntry, prefix: Prefix | None) -> tuple[NextHop, ...] | None:
+    def recursive_next_hops(
+        self, router_number: int, entry: TableEntry, prefix: Prefix | None
+    ) -> tuple[NextHop, ...] | None:
         """Return the next hops of a route that follows others, none if those drop packets; None if no other is there.
 
         A route does not follow itself, nor a wider one to a next hop in it, and one of a neighbor of another AS on a
@@ -233,7 +235,7 @@ class FamilyRoutes:
         """
         hops: dict[NextHop, None] = {}
         active = False
-        follows = self._follows_routes(router_number, entry)
+        follows = self._may_follow_other_routes(router_number, entry)
         for position, via in zip(entry.hops, entry.vias, strict=True):
             route = None if via is None else self._route_to_next_hop(router_number, via, prefix)
             if route is not None and route.source != "connected" and not follows:
@@ -242,7 +244,7 @@ class FamilyRoutes:
             if via is None:
                 hops.update(dict.fromkeys(self.hops(router_number, (position,))))
             elif route is not None and route.source == "connected":
-                holder = self.plane.holder(via, self.plane.routers[router_number])
+                holder = self.plane.router_with_address(via, self.plane.routers[router_number])
                 hops.update({hop._replace(router=holder): None for hop in route.hops})
             elif route is not None:
                 hops.update(dict.fromkeys(route.hops))
@@ -257,7 +259,7 @@ class FamilyRoutes:
 
         neighbor = self.plane.side(number, self.world.speakers[number].links[entry.hops[0]].session).neighbor
         is_ttl_uncertain = may_need_connected_subnet(self.plane.routers[number], neighbor)
-        return is_ttl_uncertain and self._needs_next_hops(number, entry, follows_another)
+        return is_ttl_uncertain and self._legs_change_without_hops(number, entry, follows_another)
 
     def may_miss_next_hops(self, number: int, entry: TableEntry) -> bool:
         """Whether zebra may leave next hops of a route unused, or seek them elsewhere, because of a route to itself.
@@ -268,10 +270,12 @@ class FamilyRoutes:
         """
 
         def is_elsewhere(via: Address | None) -> bool:
-            is_behind = via is not None and self._is_behind_itself(number, via)
-            return via is not None and is_behind and self._is_led_elsewhere(number, entry, via)
+            is_behind = via is not None and self._is_resolved_through_itself(number, via)
+            return via is not None and is_behind and self._would_leave_elsewhere(number, entry, via)
 
-        is_missed = self._needs_next_hops(number, entry, lambda via: self._is_behind_itself(number, via))
+        is_missed = self._legs_change_without_hops(
+            number, entry, lambda via: self._is_resolved_through_itself(number, via)
+        )
         return is_missed or any(map(is_elsewhere, entry.vias))
 
     def may_repeat_gateway(self, number: int, entry: TableEntry) -> bool:
@@ -316,7 +320,7 @@ class FamilyRoutes:
         """Yield the next hops that a static route or one of BGP states."""
         family = route.prefix.family
         if route.source == "static":
-            for static_route, to in usable_static_routes(self.plane.routers[number], family):
+            for static_route, to in readable_static_routes(self.plane.routers[number], family):
                 gateway = parse_address(static_route.next_hop)
                 if to == route.prefix and gateway is not None:
                     yield gateway
@@ -325,32 +329,32 @@ class FamilyRoutes:
         if isinstance(entry, TableEntry):
             yield from (via for via in entry.vias if via is not None)
 
-    def _is_led_elsewhere(self, number: int, entry: TableEntry, via: Address) -> bool:
+    def _would_leave_elsewhere(self, number: int, entry: TableEntry, via: Address) -> bool:
         """Whether a route would leave by other legs if one of its next hops were reached over the next wider route."""
         route = self._route_to_next_hop(number, via, None)
         routes = self.plane.of(via.family)
         wider = None if route is None else routes._longest_route(number, via, least=1, most=route.prefix.length - 1)
-        if wider is None or (wider.source != "connected" and not self._follows_routes(number, entry)):
+        if wider is None or (wider.source != "connected" and not self._may_follow_other_routes(number, entry)):
             return False
         return wider.discard or not {hop.leg for hop in wider.hops} <= {
-            hop.leg for hop in self.hops_over(number, entry, None) or ()
+            hop.leg for hop in self.recursive_next_hops(number, entry, None) or ()
         }
 
-    def _follows_routes(self, number: int, entry: TableEntry) -> bool:
+    def _may_follow_other_routes(self, number: int, entry: TableEntry) -> bool:
         """Whether a route may follow other routes than connected ones."""
         return self.world.speakers[number].links[entry.hops[0]].follows
 
-    def _needs_next_hops(self, number: int, entry: TableEntry, is_asked: Callable[[Address], bool]) -> bool:
+    def _legs_change_without_hops(self, number: int, entry: TableEntry, is_asked: Callable[[Address], bool]) -> bool:
         """Whether a route would leave by other legs without some of its next hops."""
         paths = list(zip(entry.hops, entry.vias, strict=True))
         kept = [(position, via) for position, via in paths if via is None or not is_asked(via)]
         if not kept or len(kept) == len(paths):
             return not kept
         rest = entry._replace(hops=tuple(row[0] for row in kept), vias=tuple(row[1] for row in kept))
-        hops, fewer = (self.hops_over(number, each, None) or () for each in (entry, rest))
+        hops, fewer = (self.recursive_next_hops(number, each, None) or () for each in (entry, rest))
         return {hop.leg for hop in hops} != {hop.leg for hop in fewer}
 
-    def _is_behind_itself(self, number: int, via: Address) -> bool:
+    def _is_resolved_through_itself(self, number: int, via: Address) -> bool:
         """Whether a next hop is reached over a route of BGP that has a next hop in its own prefix, beside others."""
         route = self._route_to_next_hop(number, via, None)
         if route is None or route.source != "bgp":
@@ -365,26 +369,26 @@ class FamilyRoutes:
             for own_via in own_vias
         )
 
-    def settles_next_hops(self, number: int) -> bool:
+    def are_next_hops_settled(self, number: int) -> bool:
         """Whether it is known which routes of a router follow which: not of those whose next hops swap for ever."""
-        self._hops_of_routes_over_routes(number)
+        self._recursive_next_hops_by_prefix(number)
         return number not in self._unsettled and self.state.table(number).is_settled
 
-    def _hops_of_routes_over_routes(self, number: int) -> dict[Prefix, tuple[NextHop, ...] | None]:
+    def _recursive_next_hops_by_prefix(self, number: int) -> dict[Prefix, tuple[NextHop, ...] | None]:
         """Return the next hops of routes that follow others, at least of all that another one of them may follow.
 
         These are found in rounds, from none: each round looks next hops up in the routes of the round before.
         """
         if number in self._over:
             return self._over[number]
-        entries = self._entries_to_follow(number)
+        entries = self._recursive_bgp_entries(number)
         self._over[number] = hops_by_prefix = dict.fromkeys(entries)
         self._unsettled.discard(number)
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(_MAX_RESOLUTION_ROUNDS):
             self._ways.pop(number, None)
             changed = {}
             for prefix, entry in entries.items():
-                before, hops = hops_by_prefix[prefix], self.hops_over(number, entry, prefix)
+                before, hops = hops_by_prefix[prefix], self.recursive_next_hops(number, entry, prefix)
                 if (before is None) is not (hops is None) or {*(before or ())} != {*(hops or ())}:
                     changed[prefix] = hops
             if not changed:
@@ -395,17 +399,17 @@ class FamilyRoutes:
             self._ways.pop(number, None)
         return hops_by_prefix
 
-    def _entries_to_follow(self, number: int) -> dict[Prefix, TableEntry]:
+    def _recursive_bgp_entries(self, number: int) -> dict[Prefix, TableEntry]:
         """Return a router's routes of BGP that follow others, and that have next hops of such routes in them."""
         vias = {via for entry in self.state.table(number).entries for via in entry.vias if via is not None}
         prefixes = {
             Prefix(via.family, network_address(via.family, via.number, length), length)
             for via in vias
             if via.family == self.family
-            for length in self.lengths
+            for length in self.bgp_prefix_lengths
         }
         entries = ((prefix, self._bgp_entry_to_install(number, prefix)) for prefix in sorted(prefixes))
-        own_routes = self.own(number)
+        own_routes = self.non_bgp_routes(number)
         return {
             prefix: entry
             for prefix, entry in entries
@@ -420,7 +424,7 @@ class FamilyRoutes:
         self, number: int, to: Address, *, least: int = 0, most: int = _MAX_PREFIX_LENGTH
     ) -> RouterRoute | None:
         """Return the route of the longest prefix to an address, of prefixes with a length from `least` to `most`."""
-        for length in sorted({*self.non_bgp_prefix_lengths(number), *self.lengths}, reverse=True):
+        for length in sorted({*self.non_bgp_prefix_lengths(number), *self.bgp_prefix_lengths}, reverse=True):
             if not least <= length <= most:
                 continue
             route = self.route(number, Prefix(to.family, network_address(to.family, to.number, length), length))
@@ -428,9 +432,9 @@ class FamilyRoutes:
                 return route
         return None
 
-    def own_route_towards(self, number: int, to: Address) -> RouterRoute | None:
+    def non_bgp_route_towards(self, number: int, to: Address) -> RouterRoute | None:
         """Return the connected or static route of the longest prefix to an address; None without one but a default."""
-        own_route_by_prefix = self.own(number)
+        own_route_by_prefix = self.non_bgp_routes(number)
         prefixes = (
             Prefix(to.family, network_address(to.family, to.number, length), length)
             for length in self.non_bgp_prefix_lengths(number)
@@ -440,7 +444,7 @@ class FamilyRoutes:
 
     def routes(self, number: int) -> Iterator[RouterRoute]:
         """All routes of a router, sorted by prefix."""
-        own_route_by_prefix = self.own(number)
+        own_route_by_prefix = self.non_bgp_routes(number)
         yield from (
             route
             for prefix in sorted({*own_route_by_prefix, *self.world.destinations.prefixes})

@@ -10,12 +10,19 @@ lists counts as one without.
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from nodrop.model.access import ENTERING_STAGES, FORWARDING_STAGES, LOCAL_STAGES, AccessEntry, AccessList, Binding
+from nodrop.model.access import (
+    ENTERING_STAGES,
+    FORWARDING_STAGES,
+    SWITCH_ITSELF_STAGES,
+    AccessEntry,
+    AccessList,
+    Binding,
+)
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
-from nodrop.routing.filtering import AddressRange, Packets, decide_packets
+from nodrop.routing.filtering import AddressRange, PacketSet, decide_packets
 from nodrop.routing.legs import RoutedInterface
 from nodrop.routing.routers import SessionDownReason
 from nodrop.routing.session_packets import bgp_packets, nd_packets
@@ -42,7 +49,7 @@ class BlockingAccessList(NamedTuple):
         return "filtered" if self.sure else "may-be-filtered"
 
 
-class FilteredEnd(NamedTuple):
+class SessionPacketEnd(NamedTuple):
     """One end of a session: where its packets leave and enter, its address, and whether it opens connections.
 
     `legs` are the interfaces where packets may come in, by any of them.
@@ -55,7 +62,7 @@ class FilteredEnd(NamedTuple):
 
 
 def find_blocking_list(
-    index: Index, first_end: FilteredEnd, second_end: FilteredEnd, *, across: bool = False
+    index: Index, first_end: SessionPacketEnd, second_end: SessionPacketEnd, *, across: bool = False
 ) -> BlockingAccessList | None:
     """Return the access list that keeps a session from opening; one that is not sure where another end may open it.
 
@@ -67,11 +74,11 @@ def find_blocking_list(
         return None
     if not across and first_end.address.prefix.family == "ipv6":
         for sender, receiver in ((first_end, second_end), (second_end, first_end)):
-            for stop in _stops_at_ends(index, sender, receiver, nd_packets(sender.address, receiver.address)):
+            for stop in _blocking_lists_at_ends(index, sender, receiver, nd_packets(sender.address, receiver.address)):
                 if stop.sure:
                     return stop._replace(what="neighbor discovery")
     tried = [
-        _find_connection_stop(index, *halves, across=across)
+        _find_list_blocking_opener(index, *halves, across=across)
         for halves in ((first_end, second_end), (second_end, first_end))
         if halves[0].opens
     ]
@@ -81,39 +88,39 @@ def find_blocking_list(
     return next((session_stop for session_stop in stops if not session_stop.sure), stops[0])
 
 
-def _find_connection_stop(
-    index: Index, opener: FilteredEnd, other_half: FilteredEnd, *, across: bool
+def _find_list_blocking_opener(
+    index: Index, opener: SessionPacketEnd, other_half: SessionPacketEnd, *, across: bool
 ) -> BlockingAccessList | None:
     """Return the list that stops a connection which one end opens."""
     unsure: BlockingAccessList | None = None
     for sender, receiver, reply in ((opener, other_half, False), (other_half, opener, True)):
         packets = bgp_packets(sender.address, receiver.address, reply=reply)
-        for stop in _stops_at_ends(index, sender, receiver, packets):
+        for stop in _blocking_lists_at_ends(index, sender, receiver, packets):
             if stop.sure:
                 return stop
             unsure = unsure or stop
         if across and unsure is None:
-            unsure = next(_stops_between(index, (sender.device, receiver.device), packets), None)
+            unsure = next(_possible_blocking_lists_between(index, (sender.device, receiver.device), packets), None)
     return unsure
 
 
-def _stops_at_ends(
-    index: Index, sender: FilteredEnd, receiver: FilteredEnd, packets: Packets
+def _blocking_lists_at_ends(
+    index: Index, sender: SessionPacketEnd, receiver: SessionPacketEnd, packets: PacketSet
 ) -> Iterator[BlockingAccessList]:
     """Yield the lists that drop packets where they leave one end and enter the other."""
-    leaves = _find_stop_at_end(index, sender, receiver, packets, enters=False)
-    enters = _find_stop_at_end(index, receiver, sender, packets, enters=True)
+    leaves = _find_blocking_list_at_end(index, sender, receiver, packets, enters=False)
+    enters = _find_blocking_list_at_end(index, receiver, sender, packets, enters=True)
     yield from (stop for stop in (leaves, enters) if stop is not None)
 
 
-def _find_stop_at_end(
-    index: Index, end: FilteredEnd, far: FilteredEnd, packets: Packets, *, enters: bool
+def _find_blocking_list_at_end(
+    index: Index, end: SessionPacketEnd, far: SessionPacketEnd, packets: PacketSet, *, enters: bool
 ) -> BlockingAccessList | None:
     """Return the list that drops packets at one end: a sure one if it does at every port that they may pass."""
     if not _has_bindings(end.device):
         return None
     found_stops = [
-        _find_stop_at_port(end.device, leg, port, packets, enters=enters)
+        _find_blocking_list_at_port(end.device, leg, port, packets, enters=enters)
         for leg in end.legs
         for port in _ports_to_far_end(index, end.device, leg, far.device)
     ]
@@ -125,14 +132,14 @@ def _find_stop_at_end(
     return BlockingAccessList(first_stop.device, first_stop.rules, first_stop.entry, sure)
 
 
-def _find_stop_at_port(
-    device: Device, leg: RoutedInterface, port: str, packets: Packets, *, enters: bool
+def _find_blocking_list_at_port(
+    device: Device, leg: RoutedInterface, port: str, packets: PacketSet, *, enters: bool
 ) -> BlockingAccessList | None:
     stops = []
     for rules in known_rows(device.access_lists):
         for binding in rules.bindings:
             if _acts_on_own_bgp(binding, enters=enters) and binding.interface in (None, port, leg.name):
-                stop = _stop_by_access_list(device, rules, binding.interface or port, packets)
+                stop = _blocking_effect_of_list(device, rules, binding.interface or port, packets)
                 if stop is not None and binding.stage == "egress" and rules.own_packets is not True:
                     stop = stop._replace(sure=False) if isinstance(rules.own_packets, Unknown) else None
                 stops += [stop] if stop is not None else []
@@ -142,11 +149,15 @@ def _find_stop_at_port(
 def _acts_on_own_bgp(binding: Binding, *, enters: bool) -> bool:
     """Whether a list acts on BGP of the switch itself; control plane lists of services let it pass."""
     return (
-        binding.stage in LOCAL_STAGES and binding.stage != "services" and (binding.stage in ENTERING_STAGES) == enters
+        binding.stage in SWITCH_ITSELF_STAGES
+        and binding.stage != "services"
+        and (binding.stage in ENTERING_STAGES) == enters
     )
 
 
-def _stop_by_access_list(device: Device, rules: AccessList, at: str, packets: Packets) -> BlockingAccessList | None:
+def _blocking_effect_of_list(
+    device: Device, rules: AccessList, at: str, packets: PacketSet
+) -> BlockingAccessList | None:
     """Return the effect of a list on packets if it drops any of them, or sends them elsewhere."""
     decisions = list(decide_packets(rules, at, packets))
     lost = [decision for decision in decisions if decision.action != "permit" or decision.marks.redirects is not None]
@@ -168,14 +179,16 @@ def _ports_to_far_end(
     return towards or routed_interface.ports
 
 
-def _stops_between(index: Index, ends: Iterable[Device], packets: Packets) -> Iterator[BlockingAccessList]:
+def _possible_blocking_lists_between(
+    index: Index, ends: Iterable[Device], packets: PacketSet
+) -> Iterator[BlockingAccessList]:
     """Yield lists of other switches that may drop packets if these pass there."""
     own_names = {device.name for device in ends}
     for device in index.fabric.devices:
         for rules in known_rows(device.access_lists) if device.name not in own_names else ():
             for binding in rules.bindings:
                 stop = (
-                    _stop_by_access_list(device, rules, binding.interface or "", packets)
+                    _blocking_effect_of_list(device, rules, binding.interface or "", packets)
                     if binding.stage in FORWARDING_STAGES
                     else None
                 )

@@ -6,7 +6,7 @@ They are not ECN-capable: Linux asks for ECN on no connection that it opens (ip-
 from typing import Final
 
 from nodrop.model.access import PortRange
-from nodrop.routing.filtering import AddressRange, Packets
+from nodrop.routing.filtering import AddressRange, PacketSet
 from nodrop.routing.prefixes import ADDRESS_BITS, Address, Prefix
 
 BGP_PORT, BFD_PORT, BFD_MULTIHOP_PORT = 179, 3784, 4784
@@ -28,22 +28,22 @@ def single_address_range(own_address: Address) -> AddressRange:
     return AddressRange(Prefix(own_address.family, own_address.number, ADDRESS_BITS[own_address.family]))
 
 
-def bgp_packets(source: AddressRange, destination: AddressRange, *, reply: bool) -> Packets:
+def bgp_packets(source: AddressRange, destination: AddressRange, *, reply: bool) -> PacketSet:
     """Return the packets of the end that opens a session of BGP, or of the other end (`reply`), from port 179."""
     ports = (_BGP_PORTS, _EPHEMERAL_PORTS) if reply else (_EPHEMERAL_PORTS, _BGP_PORTS)
-    return Packets(source.prefix.family, _TCP, (source,), (destination,), *ports, ecns=_NON_ECT_CODEPOINTS)
+    return PacketSet(source.prefix.family, _TCP, (source,), (destination,), *ports, ecns=_NON_ECT_CODEPOINTS)
 
 
-def bfd_packets(source: AddressRange, destination: AddressRange, hops: int) -> Packets:
+def bfd_packets(source: AddressRange, destination: AddressRange, hops: int) -> PacketSet:
     """Return the packets of BFD for a session over at most so many hops."""
     number = BFD_MULTIHOP_PORT if hops > 1 else BFD_PORT
     ports = (_BFD_SOURCE_PORTS, (PortRange(number, number),))
-    return Packets(source.prefix.family, _UDP, (source,), (destination,), *ports, ecns=_NON_ECT_CODEPOINTS)
+    return PacketSet(source.prefix.family, _UDP, (source,), (destination,), *ports, ecns=_NON_ECT_CODEPOINTS)
 
 
-def nd_packets(source: AddressRange, destination: AddressRange) -> Packets:
+def nd_packets(source: AddressRange, destination: AddressRange) -> PacketSet:
     """Return the neighbor discovery packets that one end of a link needs to be found by the other (RFC 4861)."""
-    return Packets(
+    return PacketSet(
         "ipv6",
         _ICMPV6,
         (source, IPV6_LINK_LOCAL_RANGE),

@@ -16,20 +16,20 @@ from nodrop.model.routing import BgpNeighbor, StaticRoute, format_next_hop
 from nodrop.model.states import Unknown, surely_off
 from nodrop.model.subject import Subject
 from nodrop.routing.agreement import (
-    can_open_session,
+    can_open_from_expected_address,
     find_session_mismatch,
     is_family_activated,
-    may_be_multihop,
+    may_reach_neighbor_over_routers,
     may_use_ipv4_next_hops,
 )
-from nodrop.routing.legs import CablingState, RoutedInterface, lists_every_port
+from nodrop.routing.legs import RoutedInterface, WorkingPorts, is_port_list_complete
 from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, parse_address
-from nodrop.routing.routers import BgpSession, DownSession, Router, SessionDownReason, SessionSide
-from nodrop.routing.session_filters import BlockingAccessList, FilteredEnd, find_blocking_list
+from nodrop.routing.routers import BgpSession, DownSession, SessionDownReason, SessionSide, VrfRouter
+from nodrop.routing.session_filters import BlockingAccessList, SessionPacketEnd, find_blocking_list
 from nodrop.routing.session_packets import IPV6_LINK_LOCAL_RANGE, single_address_range
-from nodrop.routing.static_routes import find_outgoing_interface, is_discard_route, usable_static_routes
+from nodrop.routing.static_routes import find_outgoing_interface, is_discard_route, readable_static_routes
 
-_SessionEnd = tuple[Router, BgpNeighbor, RoutedInterface]
+_SessionEnd = tuple[VrfRouter, BgpNeighbor, RoutedInterface]
 
 
 class FarStatement(NamedTuple):
@@ -46,11 +46,11 @@ FarStatementsByFamily = Mapping[AddressFamily, Sequence[FarStatement]]
 class FabricSessions:
     """The sessions of a fabric: those that are `up`, and those that are `down` with the reason."""
 
-    def __init__(self, index: Index, own_routers: tuple[Router, ...], failed: frozenset[End] = frozenset()) -> None:
+    def __init__(self, index: Index, own_routers: tuple[VrfRouter, ...], failed: frozenset[End] = frozenset()) -> None:
         self.index, self._routers, self._failed = index, own_routers, failed
-        self._cabling = CablingState(index)
-        self._owners: defaultdict[Address, list[tuple[Router, RoutedInterface]]] = defaultdict(list)
-        self._by_port: dict[tuple[str, str], list[tuple[Router, RoutedInterface]]] = defaultdict(list)
+        self._cabling = WorkingPorts(index)
+        self._owners: defaultdict[Address, list[tuple[VrfRouter, RoutedInterface]]] = defaultdict(list)
+        self._by_port: dict[tuple[str, str], list[tuple[VrfRouter, RoutedInterface]]] = defaultdict(list)
         self._far_statements: dict[tuple[int, int], FarStatementsByFamily] = {}
         self._unread = {device.name for device in index.fabric.devices if isinstance(device.bgp, Unknown)}
         for router in own_routers:
@@ -78,7 +78,7 @@ class FabricSessions:
                     self.far.append(outcome)
                 elif isinstance(outcome, DownSession):
                     self.down.append(outcome)
-                    if _is_link_dead(outcome) or _has_unfit_far_statement(outcome):
+                    if _is_down_by_dead_link(outcome) or _has_unfit_far_statement(outcome):
                         self._unpaired.add((router.number, neighbor.key))
                 elif (outcome.a.router, outcome.a.neighbor.key) < (outcome.b.router, outcome.b.neighbor.key):
                     self.up.append(outcome)
@@ -86,35 +86,37 @@ class FabricSessions:
             (side.router, side.neighbor.key) for session in self.up for side in (session.a, session.b)
         }
         for down in self.down if self._unpaired else ():
-            if self._may_be_elsewhere(down):
+            if self._may_run_over_routes(down):
                 self.far.append(down)
         named_elsewhere = {(down.router.number, down.neighbor.key) for down in self.far}
         self.down = [down for down in self.down if (down.router.number, down.neighbor.key) not in named_elsewhere]
 
-    def _may_be_elsewhere(self, down: DownSession) -> bool:
+    def _may_run_over_routes(self, down: DownSession) -> bool:
         """Whether a statement over a link without a session there may have one over routes.
 
         The link is dead and the session may go over several hops, or the other end names another address of this
         router.
         """
-        if _is_link_dead(down):
-            return may_be_multihop(down.router, down.neighbor)
+        if _is_down_by_dead_link(down):
+            return may_reach_neighbor_over_routers(down.router, down.neighbor)
         to = parse_address(down.neighbor.address or "") if _has_unfit_far_statement(down) else None
-        owner = None if to is None else self.owner(to, down.router)
+        owner = None if to is None else self.address_owner_in_vrf(to, down.router)
         if to is None or owner is None:
             return False
-        answer = self.answer(down.router, down.neighbor)
-        return any(row.neighbor is not answer for row in self.far_statements(owner[0], down.router)[to.family])
+        answer = self.far_statement_over_link(down.router, down.neighbor)
+        return any(
+            row.neighbor is not answer for row in self.unpaired_statements_about(owner[0], down.router)[to.family]
+        )
 
-    def is_up_over_link(self, router: Router, neighbor: BgpNeighbor) -> bool:
+    def is_up_over_link(self, router: VrfRouter, neighbor: BgpNeighbor) -> bool:
         """Return whether the session of a statement is up over the link that its address is on."""
         return (router.number, neighbor.key) in self._up_over_links
 
-    def answer(self, router: Router, neighbor: BgpNeighbor) -> BgpNeighbor | None:
+    def far_statement_over_link(self, router: VrfRouter, neighbor: BgpNeighbor) -> BgpNeighbor | None:
         """Return the other end's statement at the link of a statement, if the link works and there is any."""
         return self._answers.get((router.number, neighbor.key))
 
-    def far_statements(self, router: Router, about: Router) -> FarStatementsByFamily:
+    def unpaired_statements_about(self, router: VrfRouter, about: VrfRouter) -> FarStatementsByFamily:
         """Return a router's statements to addresses of another that have no session over a link."""
         pair = (router.number, about.number)
         if pair not in self._far_statements:
@@ -129,16 +131,16 @@ class FabricSessions:
             }
         return self._far_statements[pair]
 
-    def _resolve_neighbor_session(self, router: Router, neighbor: BgpNeighbor) -> BgpSession | DownSession:
+    def _resolve_neighbor_session(self, router: VrfRouter, neighbor: BgpNeighbor) -> BgpSession | DownSession:
         """Return the session of a neighbor statement, or why it stays down."""
         leg = self._leg(router, neighbor)
         down = partial(_make_down_session, (router, neighbor, leg))
         if not neighbor.enabled:
             return down("shutdown", where=router.name)
         if leg is None:
-            if missing := router.unsaid or _find_unmodeled_fact(router, neighbor):
+            if missing := router.unknown_leg_fact_path or _unknown_fact_of_absent_interface(router, neighbor):
                 return down("unread", node="", missing=missing)
-            if may_be_multihop(router, neighbor):
+            if may_reach_neighbor_over_routers(router, neighbor):
                 return down("no-route")
             to = parse_address(neighbor.address or "")
             leg = None if to is None else router.portless_leg_towards(to)
@@ -171,9 +173,9 @@ class FabricSessions:
             return down("port-down", far_leg.subject, port=leg.name)
         back = self._find_return_neighbor(far, far_leg, leg, neighbor)
         if back is None:
-            if self.is_unread(far):
+            if self.are_sessions_unknown(far):
                 return down("unread", node=far.device.name)
-            return down("missing-there", far.subject, peer=far.name, port=leg.name)
+            return down("missing-there", far.bgp_subject, peer=far.name, port=leg.name)
         self._answers[router.number, neighbor.key] = back
         if not back.enabled:
             return down("shutdown", far.at(back), where=far.name, there=True)
@@ -186,16 +188,19 @@ class FabricSessions:
         wrong = find_session_mismatch((router, neighbor), (far, back), (1, 1))
         if wrong is not None:
             return wrong._replace(leg=leg)
-        if not (can_open_session(router, neighbor, back) or can_open_session(far, back, neighbor)):
+        if not (
+            can_open_from_expected_address(router, neighbor, back)
+            or can_open_from_expected_address(far, back, neighbor)
+        ):
             peer_first = (router.number, neighbor.key) > (far.number, back.key)
             return down("source", far.at(back), there=peer_first, peer=far.name, address=back.key)
         for own_router, to, port in (own_end, far_end):
-            hidden = self._hidden(own_router, to, port)
+            hidden = self._diverting_static_route(own_router, to, port)
             if hidden is not None:
                 at = (own_router.device.name, "@static_routes")
                 named = {"prefix": hidden.prefix, "via": hidden.next_hop, "hop": format_next_hop(hidden)}
                 return down("static", at, there=own_router is not router, **named)
-        stop = self._find_session_stop(own_end, far_end)
+        stop = self._find_blocking_access_list(own_end, far_end)
         if stop is not None:
             stop_at_peer = stop.device != router.device.name
             facts = {"where": stop.device, "list": stop.rules.name, "what": stop.what}
@@ -212,16 +217,22 @@ class FabricSessions:
             return down("families", far.at(back), peer=far.name, there=there_is and lacks)
         return BgpSession(*sides, families)
 
-    def _find_session_stop(self, own_end: _SessionEnd, far: _SessionEnd) -> BlockingAccessList | None:
+    def _find_blocking_access_list(self, own_end: _SessionEnd, far: _SessionEnd) -> BlockingAccessList | None:
         """Return the access list that drops a session's packets."""
         halves = []
         for (router, neighbor, leg), (_, back, far_leg) in ((own_end, far), (far, own_end)):
-            named_address = peer_address(back, far_leg)
+            named_address = peer_address_stated_or_derived(back, far_leg)
             own_address = IPV6_LINK_LOCAL_RANGE if named_address is None else single_address_range(named_address)
-            halves.append(FilteredEnd(router.device, (leg,), own_address, can_open_session(router, neighbor, back)))
+            halves.append(
+                SessionPacketEnd(
+                    router.device, (leg,), own_address, can_open_from_expected_address(router, neighbor, back)
+                )
+            )
         return find_blocking_list(self.index, *halves)
 
-    def _hidden(self, router: Router, neighbor: BgpNeighbor, leg: RoutedInterface) -> StaticRoute | None:
+    def _diverting_static_route(
+        self, router: VrfRouter, neighbor: BgpNeighbor, leg: RoutedInterface
+    ) -> StaticRoute | None:
         """Return the static route that leads packets to a neighbor away from its link, the longest; None for none."""
         far = parse_address(neighbor.address or "")
         if far is None:
@@ -229,7 +240,7 @@ class FabricSessions:
         subnet = max((prefix.length for prefix in leg.subnets if prefix.has(far)), default=0)
         found = [
             (to.length, route)
-            for route, to in usable_static_routes(router, far.family)
+            for route, to in readable_static_routes(router, far.family)
             if to.has(far) and to.length > subnet and self._is_route_installed(router, route)
         ]
         longest = max((length for length, _ in found), default=0)
@@ -238,45 +249,45 @@ class FabricSessions:
             None if any(find_outgoing_interface(router, route) is leg for route in routes) else next(iter(routes), None)
         )
 
-    def _is_route_installed(self, router: Router, route: StaticRoute) -> bool:
+    def _is_route_installed(self, router: VrfRouter, route: StaticRoute) -> bool:
         """Whether a static route drops packets, or leads over a leg that works."""
         leg = find_outgoing_interface(router, route)
         return is_discard_route(route) or (leg is not None and self._cabling.up(router.device.name, leg, self._failed))
 
-    def _is_shut(self, router: Router, leg: RoutedInterface) -> bool:
-        ports = [self._is_port_off(router.device.name, port) for port in leg.ports]
+    def _is_shut(self, router: VrfRouter, leg: RoutedInterface) -> bool:
+        ports = [self._is_port_shut_or_missing(router.device.name, port) for port in leg.ports]
         return not leg.enabled or (bool(ports) and all(ports))
 
-    def is_address_off(self, router: Router, leg: RoutedInterface, own_address: Address) -> bool:
+    def is_address_unanswered(self, router: VrfRouter, leg: RoutedInterface, own_address: Address) -> bool:
         """Whether a router does not answer at its address, as Linux does not at one of IPv6 on a shut interface."""
         return own_address.family == "ipv6" and self._is_shut(router, leg)
 
-    def _is_port_off(self, device: str, port: str) -> bool:
+    def _is_port_shut_or_missing(self, device: str, port: str) -> bool:
         """Whether a port is shut or missing at this end."""
         own_interface = self.index.interface(device, port)
         return own_interface is None or surely_off(own_interface.enabled)
 
-    def _leg(self, router: Router, neighbor: BgpNeighbor) -> RoutedInterface | None:
+    def _leg(self, router: VrfRouter, neighbor: BgpNeighbor) -> RoutedInterface | None:
         if neighbor.interface is not None:
             return router.by_name.get(neighbor.interface)
         far = parse_address(neighbor.address or "")
         return None if far is None else router.leg_towards(far)
 
     def _has_no_other_way(
-        self, far: Router, far_leg: RoutedInterface, leg: RoutedInterface, neighbor: BgpNeighbor
+        self, far: VrfRouter, far_leg: RoutedInterface, leg: RoutedInterface, neighbor: BgpNeighbor
     ) -> bool:
         """Whether the other end, whose address is on a leg without ports, has neither a link here nor takes routes."""
         back = self._find_return_neighbor(far, far_leg, leg, neighbor)
-        over_routes = back is not None and may_be_multihop(far, back)
+        over_routes = back is not None and may_reach_neighbor_over_routers(far, back)
         return not over_routes and all(far.leg_towards(own_address) is None for own_address in leg.addresses)
 
     def _find_far_end(
-        self, router: Router, neighbor: BgpNeighbor, leg: RoutedInterface
-    ) -> tuple[Router, RoutedInterface, bool] | str | None:
+        self, router: VrfRouter, neighbor: BgpNeighbor, leg: RoutedInterface
+    ) -> tuple[VrfRouter, RoutedInterface, bool] | str | None:
         """Return the other end and whether the cable leads there; the name of an unread node, None for nobody."""
         ends = self._cabling.far_ends(router.device.name, leg)
         at_ends = [holder for end in ends for holder in self._by_port.get(end, ()) if holder[1].tag == leg.tag]
-        wanted_address = peer_address(neighbor, leg)
+        wanted_address = peer_address_stated_or_derived(neighbor, leg)
         if wanted_address is None:
             if at_ends:
                 return (*at_ends[0], True)
@@ -295,26 +306,26 @@ class FabricSessions:
             return ""
         return next((end.node for end in ends if end.node not in self.index.devices), None)
 
-    def owner(self, ip: Address, router: Router) -> tuple[Router, RoutedInterface] | None:
+    def address_owner_in_vrf(self, ip: Address, router: VrfRouter) -> tuple[VrfRouter, RoutedInterface] | None:
         """Return the router of the same VRF that has an address, other than the one that asks, and its leg."""
         owners = (row for row in self._owners.get(ip, ()) if row[0] is not router and row[0].vrf == router.vrf)
         return next(owners, None)
 
-    def is_unread(self, router: Router) -> bool:
+    def are_sessions_unknown(self, router: VrfRouter) -> bool:
         """Whether the sessions of a router are not known."""
         unknown = router.bgp is not None and isinstance(router.bgp.neighbors, Unknown)
         return unknown or router.device.name in self._unread
 
-    def holder(self, far: Address, router: Router) -> int | None:
+    def router_with_address(self, far: Address, router: VrfRouter) -> int | None:
         """Return the router that has an address, other than the one that asks."""
         numbers = (owner.number for owner, _ in self._owners.get(far, ()) if owner is not router)
         return next(numbers, None)
 
     def _find_return_neighbor(
-        self, far: Router, far_leg: RoutedInterface, leg: RoutedInterface, neighbor: BgpNeighbor
+        self, far: VrfRouter, far_leg: RoutedInterface, leg: RoutedInterface, neighbor: BgpNeighbor
     ) -> BgpNeighbor | None:
         """Return the other end's statement about this end: of the same kind, or over the interface."""
-        wanted_address = peer_address(neighbor, leg)
+        wanted_address = peer_address_stated_or_derived(neighbor, leg)
         neighbors = (
             far.by_address.get(own_address)
             for own_address in leg.addresses
@@ -323,7 +334,7 @@ class FabricSessions:
         return next((peer for peer in neighbors if peer is not None), far.neighbors_by_interface.get(far_leg.name))
 
 
-def _is_link_dead(down: DownSession) -> bool:
+def _is_down_by_dead_link(down: DownSession) -> bool:
     """Whether a statement's link carries nothing: packets to the other end follow other routes."""
     return down.neighbor.address is not None and down.reason in ("port-down", "no-member")
 
@@ -338,7 +349,7 @@ def _has_unfit_far_statement(down: DownSession) -> bool:
 
 
 def _make_down_session(
-    end: tuple[Router, BgpNeighbor, RoutedInterface | None],
+    end: tuple[VrfRouter, BgpNeighbor, RoutedInterface | None],
     reason: SessionDownReason,
     *related: Subject,
     there: bool = False,
@@ -348,22 +359,22 @@ def _make_down_session(
     return DownSession(router, neighbor, reason, leg, facts, related, there)
 
 
-def _find_unmodeled_fact(router: Router, neighbor: BgpNeighbor) -> str:
+def _unknown_fact_of_absent_interface(router: VrfRouter, neighbor: BgpNeighbor) -> str:
     """Return the unknown fact of a session whose interface the model does not have; "" for others.
 
     The interface is unknown if no file states it and the files need not list all ports.
     """
     if neighbor.interface is None:
         return ""
-    return "" if lists_every_port(router.device) else "interface.enabled"
+    return "" if is_port_list_complete(router.device) else "interface.enabled"
 
 
-def _may_lead_over_tunnel(router: Router, leg: RoutedInterface) -> bool:
+def _may_lead_over_tunnel(router: VrfRouter, leg: RoutedInterface) -> bool:
     """Whether a VLAN without ports may lead to other switches over VXLAN: the model has no VNIs."""
     return leg.name.startswith("VLAN ") and (isinstance(router.device.tunnels, Unknown) or bool(router.device.tunnels))
 
 
-def peer_address(neighbor: BgpNeighbor, routed_interface: RoutedInterface) -> Address | None:
+def peer_address_stated_or_derived(neighbor: BgpNeighbor, routed_interface: RoutedInterface) -> Address | None:
     """Return the address of a session's other end: as stated, or as a /31 or /30 leaves it; None for link-local."""
     if neighbor.address is not None:
         return parse_address(neighbor.address)

@@ -4,20 +4,25 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from nodrop.limits import MAX_DISTANCE
+from nodrop.limits import MAX_ADMINISTRATIVE_DISTANCE
 from nodrop.model.routing import Aggregate, Bgp, PrefixRule
-from nodrop.routing.adverts import AdvertPart, PathAttributes, union_of_bits
+from nodrop.routing.adverts import AdvertPart, PathAttributes, destinations_of_parts
 from nodrop.routing.agreement import needs_connected_subnet
 from nodrop.routing.decision import MultipathLimits, TableEntry
 from nodrop.routing.destinations import DestinationClasses, PrefixListRules
 from nodrop.routing.legs import RoutedInterface
 from nodrop.routing.next_hop_tracking import neighbors_reached_without_bgp
-from nodrop.routing.originating import interfaces_by_prefix, originated_routes, prefixes_refused_by_neighbor
-from nodrop.routing.peerings import announced_next_hop, build_peering, is_internal_session, unchanged_next_hops
+from nodrop.routing.originating import fallible_interfaces_by_prefix, originated_routes, prefixes_with_neighbor_next_hop
+from nodrop.routing.peerings import (
+    announced_next_hop_if_global,
+    build_ibgp_or_multihop_peering,
+    is_internal_session,
+    next_hops_beyond_far_end,
+)
 from nodrop.routing.policy import CompiledPolicy
 from nodrop.routing.prefixes import ADDRESS_BITS, Address, AddressFamily, Prefix, parse_address, parse_prefix
 from nodrop.routing.resolving import NextHopResolver
-from nodrop.routing.routers import BgpSession, Router, SessionSide
+from nodrop.routing.routers import BgpSession, SessionSide, VrfRouter
 from nodrop.routing.words import (
     PolicyReader,
     SessionPolicy,
@@ -26,7 +31,7 @@ from nodrop.routing.words import (
     prefix_lists_read_by,
 )
 
-_SORTS_AFTER_ADDRESSES = 1 << 128
+_SORT_KEY_AFTER_ADDRESSES = 1 << 128
 """Behind all addresses."""
 
 
@@ -71,7 +76,7 @@ class _TiedSessionEnd(NamedTuple):
 class BgpSpeaker:
     """A router with BGP."""
 
-    def __init__(self, router: Router, bgp: Bgp) -> None:
+    def __init__(self, router: VrfRouter, bgp: Bgp) -> None:
         self.router, self.bgp = router, bgp
         self.links: tuple[SpeakerLink, ...] = ()
         self.sessions: frozenset[int] = frozenset()
@@ -100,29 +105,29 @@ class BgpSpeaker:
         """Finds next hops that are not at the far end of a link, where it can hear any."""
 
     @property
-    def near_hops(self) -> frozenset[Address]:
+    def ebgp_link_next_hops(self) -> frozenset[Address]:
         """The next hops that neighbors of other ASes at the far ends of links name, which no route of BGP leads to."""
         return frozenset(hop for link in self.links if not link.follows for hop in link.inbound.heard_hops)
 
     def installed_aggregates(self, learned_bits: int) -> int:
         """Return the aggregates that it installs while it has learned these destinations."""
-        own_bits, aggregates = union_of_bits(self.local) | learned_bits, 0
+        own_bits, aggregates = destinations_of_parts(self.local) | learned_bits, 0
         for aggregate in self.summaries:
             aggregates |= aggregate.own if own_bits & aggregate.inside else 0
         return aggregates & self.installs_sums
 
-    def installed(self, entry: TableEntry) -> int:
+    def installable_destinations(self, entry: TableEntry) -> int:
         """Return the destinations that it installs from routes learned like this one; -1 is all."""
         return self.installs_internal if entry.is_internal else self.installs
 
 
-class FamilyWorld:
+class FamilySpeakers:
     """All speakers of a family, with the classes of destinations and the policies between them."""
 
     def __init__(
         self,
         family: AddressFamily,
-        own_routers: Sequence[Router],
+        own_routers: Sequence[VrfRouter],
         sessions: Sequence[BgpSession],
         up: Sequence[Mapping[str, bool]],
     ) -> None:
@@ -144,7 +149,9 @@ class FamilyWorld:
             inside = is_internal_session(own_routers, session)
             far_away = session.far
             peer = (
-                build_peering(own_routers[near.router], near, family, inside=inside, is_multihop=far_away)
+                build_ibgp_or_multihop_peering(
+                    own_routers[near.router], near, family, inside=inside, is_multihop=far_away
+                )
                 if inside or far_away
                 else None
             )
@@ -153,13 +160,13 @@ class FamilyWorld:
             shown = own_routers[far.router].shown_asn(far.neighbor)
             inbound = reader.inbound(near.neighbor, peer, local)
             if peer is None:
-                refused = prefixes_refused_by_neighbor(
+                refused = prefixes_with_neighbor_next_hop(
                     own_routers[far.router], far.neighbor, family, rows.get(far.router, {}), up[far.router]
                 )
                 inbound = inbound._replace(refused=refused)
             words.append((inbound, reader.outbound(near.neighbor, shown, peer, local)))
         if any(outbound.told_hops or inbound.new_hops for inbound, outbound in words):
-            words = list(_with_heard_hops(sides, words))
+            words = list(_policies_with_neighbor_set_hops(sides, words))
         if family == "ipv6":
             words = [
                 (_with_own_addresses(own_routers[near.router], up[near.router], inbound), outbound)
@@ -170,9 +177,11 @@ class FamilyWorld:
             for (_, near, _), (inbound, _) in zip(sides, words, strict=True)
             if inbound.peering or inbound.new_hops or inbound.heard_hops
         }
-        hops = [announced_next_hop(near, far, family) if near.router in peered else None for _, near, far in sides]
+        hops = [
+            announced_next_hop_if_global(near, far, family) if near.router in peered else None for _, near, far in sides
+        ]
         kept_addresses = (
-            unchanged_next_hops(
+            next_hops_beyond_far_end(
                 (near.router, inbound.peering, hop)
                 for (_, near, _), (inbound, _), hop in zip(sides, words, hops, strict=True)
             )
@@ -206,7 +215,7 @@ class FamilyWorld:
         named_lists |= {_host_prefix_list(hop): None for hop in sorted(kept_addresses)}
         origins: defaultdict[Prefix, list[tuple[int, PathAttributes, tuple[RoutedInterface, ...]]]] = defaultdict(list)
         for router in own_routers:
-            over = interfaces_by_prefix(router, family) if router.number in rows else {}
+            over = fallible_interfaces_by_prefix(router, family) if router.number in rows else {}
             for found_prefix, attributes in rows.get(router.number, {}).items():
                 origins[found_prefix].append((router.number, attributes, over.get(found_prefix, ())))
         self.origins = {origin_prefix: tuple(rows) for origin_prefix, rows in origins.items()}
@@ -230,10 +239,10 @@ class FamilyWorld:
         self.destinations = DestinationClasses(family, unoriginated | new_origins, named_lists)
         self.speakers = {one.number: BgpSpeaker(one, one.bgp) for one in own_routers if one.bgp is not None}
         plain = self.tied or any(policy_words.reads_paths for pair in words for policy_words in pair)
-        self.hidden = 0 if plain else self._hidden()
+        self.hidden = 0 if plain else self._classes_without_origin_asn()
         for number, speaker in self.speakers.items():
             speaker.local = self._make_local_parts(number, rows[number])
-            speaker.unnamed = union_of_bits(speaker.local) & self.hidden
+            speaker.unnamed = destinations_of_parts(speaker.local) & self.hidden
             speaker.limits = _multipath_limits(speaker.bgp, family)
             speaker.summaries = tuple(
                 self._make_aggregate_summary(row, aggregate) for row, aggregate in summaries[number]
@@ -244,37 +253,37 @@ class FamilyWorld:
             speaker.installs, speaker.installs_internal, speaker.installs_sums = self._installed_destinations(
                 speaker.bgp, installs.get(number)
             )
-        self._join(sides, words, hops)
+        self._link_speakers(sides, words, hops)
         for number in peered if self.keeps else ():
             speaker = self.speakers[number]
             follows = tuple([link.follows for link in speaker.links])
-            on_links = neighbors_reached_without_bgp(speaker.router) | speaker.near_hops
+            on_links = neighbors_reached_without_bgp(speaker.router) | speaker.ebgp_link_next_hops
             speaker.resolver = NextHopResolver(speaker.router, family, up[number], self.destinations, follows, on_links)
 
     def _installed_destinations(self, bgp: Bgp, words: SessionPolicy | None) -> tuple[int, ...]:
         """Return the destinations that a router installs from other ASes, from its AS, and from aggregates."""
         passed = -1
         if words is not None:
-            passed = union_of_bits(
-                CompiledPolicy(-1, words, self.destinations).parts(
-                    (AdvertPart(PathAttributes(), self.every),), self.every
+            passed = destinations_of_parts(
+                CompiledPolicy(-1, words, self.destinations).apply_to_routes(
+                    (AdvertPart(PathAttributes(), self.all_class_bits),), self.all_class_bits
                 )
             )
         distances = bgp.distances if self.family == "ipv4" else bgp.distances_ipv6
         if distances is None:
             return passed, passed, passed
-        return tuple([0 if distance == MAX_DISTANCE else passed for distance in distances])
+        return tuple([0 if distance == MAX_ADMINISTRATIVE_DISTANCE else passed for distance in distances])
 
     def _make_aggregate_summary(self, row: Aggregate, found_prefix: Prefix) -> AggregateBits:
         inside = self.destinations.bits_permitted_by(_longer_prefix_list(found_prefix))
         return AggregateBits(1 << self.destinations.class_of[found_prefix], inside, row.summary_only)
 
     @property
-    def every(self) -> int:
+    def all_class_bits(self) -> int:
         """All classes of destinations."""
         return (1 << self.destinations.count) - 1
 
-    def is_offered(self, found_prefix: Prefix, neighbor_number: int) -> bool:
+    def is_originated_elsewhere(self, found_prefix: Prefix, neighbor_number: int) -> bool:
         """Whether another router originates exactly this prefix, or anybody aggregates it."""
         return any(row[0] != neighbor_number for row in self._made.get(found_prefix, ()) if isinstance(row, tuple))
 
@@ -290,7 +299,7 @@ class FamilyWorld:
         bits = self.destinations.bits
         return tuple(AdvertPart(attributes, bits(prefixes)) for attributes, prefixes in by_attributes.items())
 
-    def _hidden(self) -> int:
+    def _classes_without_origin_asn(self) -> int:
         """Return the classes without an AS number of their origin: the only router with its number originates them."""
         holders = Counter(speaker.bgp.asn for speaker in self.speakers.values())
         alone = {number for number, speaker in self.speakers.items() if holders[speaker.bgp.asn] == 1}
@@ -305,7 +314,7 @@ class FamilyWorld:
             found_policy = self._policies[words] = CompiledPolicy(len(self._policies), words, self.destinations)
         return found_policy
 
-    def _join(
+    def _link_speakers(
         self,
         sides: list[tuple[int, SessionSide, SessionSide]],
         words: list[tuple[SessionPolicy, SessionPolicy]],
@@ -331,21 +340,21 @@ class FamilyWorld:
                     position[far.router, session],
                     self.policy(inbound),
                     self.policy(outbound),
-                    _allowed_as_repeats(near_side, self.family),
+                    _allowas_in_count(near_side, self.family),
                     tie,
                     hop,
                     not needs_connected_subnet(speaker.router, near_side.neighbor),
                 )
                 for tie, session, near_side, far, (inbound, outbound), hop in joined_rows
             )
-            speaker.peers = any(link.inbound.is_behind_others for link in speaker.links)
+            speaker.peers = any(link.inbound.next_hops_may_be_off_link for link in speaker.links)
             speaker.sessions = frozenset(link.session for link in speaker.links)
             for link in speaker.links:
                 speaker.reach |= link.outbound.reach
                 if link.outbound.default is not None:
                     speaker.reach |= 1 << self.destinations.class_of[self.default]
             if not speaker.limits.relaxed:
-                asns = tuple(self._first(row) for row in joined_rows)
+                asns = tuple(self._first_asn_of_paths(row) for row in joined_rows)
                 speaker.limits = speaker.limits._replace(neighbors=asns)
             alone = number if speaker.peers else None
             kind = (speaker.limits, tuple((link.inbound.number, link.repeats) for link in speaker.links), alone)
@@ -356,7 +365,7 @@ class FamilyWorld:
             )
             speaker.sources = kinds.setdefault(speaker.hears, len(kinds))
 
-    def _first(self, row: _TiedSessionEnd) -> int:
+    def _first_asn_of_paths(self, row: _TiedSessionEnd) -> int:
         """Return the AS number with which paths that come over a link begin."""
         shown = row.words[0].shown
         if shown is not None and shown.prepends:
@@ -373,11 +382,11 @@ class FamilyWorld:
         peer: Address | None = parse_address(own_side.neighbor.address or "")
         return (
             0 if named_address is None else named_address.number,
-            _SORTS_AFTER_ADDRESSES if peer is None else peer.number,
+            _SORT_KEY_AFTER_ADDRESSES if peer is None else peer.number,
         )
 
 
-def _with_heard_hops(
+def _policies_with_neighbor_set_hops(
     sides: Sequence[tuple[int, SessionSide, SessionSide]], words: Sequence[tuple[SessionPolicy, SessionPolicy]]
 ) -> Iterator[tuple[SessionPolicy, SessionPolicy]]:
     """Yield the policies of sessions with the next hops that the neighbors' route maps set; the two ends are a pair."""
@@ -390,7 +399,7 @@ def _with_heard_hops(
         yield inbound._replace(heard_hops=told[place ^ 1]), outbound
 
 
-def _with_own_addresses(router: Router, up: Mapping[str, bool], inbound: SessionPolicy) -> SessionPolicy:
+def _with_own_addresses(router: VrfRouter, up: Mapping[str, bool], inbound: SessionPolicy) -> SessionPolicy:
     """Return the import policy of an IPv6 session with the router's addresses, where it can have other next hops."""
     if not inbound.new_hops and not inbound.heard_hops:
         return inbound
@@ -407,7 +416,7 @@ def _sides_of_sessions(
             yield number, session.b, session.a
 
 
-def _allowed_as_repeats(own_side: SessionSide, family: AddressFamily) -> int:
+def _allowas_in_count(own_side: SessionSide, family: AddressFamily) -> int:
     return neighbor_family_statement(own_side.neighbor, family).allowas_in or 0
 
 

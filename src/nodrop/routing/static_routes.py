@@ -3,20 +3,20 @@
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from nodrop.limits import MAX_DISTANCE
+from nodrop.limits import MAX_ADMINISTRATIVE_DISTANCE
 from nodrop.model.routing import Bgp, StaticRoute
 from nodrop.model.states import known_rows
 from nodrop.routing.legs import RoutedInterface
 from nodrop.routing.prefixes import AddressFamily, Prefix, parse_address, parse_prefix
-from nodrop.routing.routers import Router
+from nodrop.routing.routers import VrfRouter
 
 
-def usable_static_routes(router: Router, family: AddressFamily) -> Iterator[tuple[StaticRoute, Prefix]]:
+def readable_static_routes(router: VrfRouter, family: AddressFamily) -> Iterator[tuple[StaticRoute, Prefix]]:
     """Yield the static routes of a router that can be read and used, with their prefixes."""
     for route in known_rows(router.device.static_routes):
         found_prefix = parse_prefix(route.prefix)
         if (
-            route.distance < MAX_DISTANCE
+            route.distance < MAX_ADMINISTRATIVE_DISTANCE
             and found_prefix is not None
             and found_prefix.family == family
             and route.vrf == router.vrf
@@ -29,14 +29,14 @@ def is_discard_route(route: StaticRoute) -> bool:
     return route.next_hop.lower() in ("blackhole", "null0", "reject")
 
 
-def find_outgoing_interface(router: Router, route: StaticRoute) -> RoutedInterface | None:
+def find_outgoing_interface(router: VrfRouter, route: StaticRoute) -> RoutedInterface | None:
     """Return the leg over which a static route goes: as named, or that in whose subnet its next hop is."""
     leg = router.by_name.get(route.next_hop)
     far = parse_address(route.next_hop)
     return leg if leg is not None or far is None else router.leg_towards(far)
 
 
-def is_route_usable(router: Router, route: StaticRoute, up: Mapping[str, bool]) -> bool:
+def is_static_route_in_table(router: VrfRouter, route: StaticRoute, up: Mapping[str, bool]) -> bool:
     """Whether a static route is in the routing table: it drops, or the leg that it goes over works.
 
     One whose leg is down can be no source of BGP (FRR, zebra/zebra_nhg.c, nexthop_active_check).

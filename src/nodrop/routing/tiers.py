@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 
 from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown
-from nodrop.routing.adverts import AdvertPart, union_of_bits
+from nodrop.routing.adverts import AdvertPart, destinations_of_parts
 from nodrop.routing.decision import LearnedTable, TableEntry
-from nodrop.routing.speakers import FamilyWorld
+from nodrop.routing.speakers import FamilySpeakers
 
 RANK_BY_ROLE = {"leaf": 0, "spine": 1, "superspine": 2, "tier4": 3, "tier5": 4}
 """The tiers of a Clos fabric by their roles, from the hosts up; a device of another role stands in none."""
@@ -24,18 +24,18 @@ def tier_of_device(device: Device) -> int | None:
 class TierDirections:
     """The ranks of the routers of a world, and which of their links lead up."""
 
-    def __init__(self, world: FamilyWorld) -> None:
+    def __init__(self, world: FamilySpeakers) -> None:
         self._world = world
         self._ranks: Mapping[int, int | None] = {
             number: tier_of_device(speaker.router.device) for number, speaker in world.speakers.items()
         }
         self._found: dict[int, tuple[frozenset[int], frozenset[int]]] = {}
 
-    def up(self, number: int) -> frozenset[int]:
+    def uplink_positions(self, number: int) -> frozenset[int]:
         """Return the positions of a router's links that lead to a higher tier."""
         return self._ways(number)[0]
 
-    def down(self, number: int) -> frozenset[int]:
+    def downlink_positions(self, number: int) -> frozenset[int]:
         """Return the positions of a router's links that lead to a lower tier."""
         return self._ways(number)[1]
 
@@ -67,7 +67,7 @@ class TierDirections:
             number, new = waiting.popitem()
             new &= ~seen.get(number, 0)
             seen[number] = seen.get(number, 0) | new
-            new &= ~union_of_bits(local_parts_of(number))
+            new &= ~destinations_of_parts(local_parts_of(number))
             links = self._world.speakers[number].links
             table = table_of_router(number)
             if id(table) not in known:
@@ -80,27 +80,27 @@ class TierDirections:
                         waiting[far] = waiting.get(far, 0) | unseen_bits
         return over
 
-    def into(self, router_number: int, bits_by_pair: Mapping[tuple[int, int], int]) -> int:
+    def destinations_from_above(self, router_number: int, bits_by_pair: Mapping[tuple[int, int], int]) -> int:
         """Return the destinations that reach a router from above, of those that go `bits_by_pair` pairs of routers."""
         links = self._world.speakers[router_number].links
         bits = 0
-        for far in {links[position].far for position in self.up(router_number)}:
+        for far in {links[position].far for position in self.uplink_positions(router_number)}:
             bits |= bits_by_pair.get((far, router_number), 0)
         return bits
 
-    def valley(
+    def valley_destinations(
         self,
         router_number: int,
         table_of_router: Callable[[int], LearnedTable],
         local_parts_of: Callable[[int], tuple[AdvertPart, ...]],
     ) -> int:
         """Return the destinations that a router gets from above and sends up again."""
-        up = self.up(router_number)
+        up = self.uplink_positions(router_number)
         sent = 0
         for entry in table_of_router(router_number).entries:
             if not up.isdisjoint(entry.hops):
                 sent |= entry.bits
-        sent &= ~union_of_bits(local_parts_of(router_number))
+        sent &= ~destinations_of_parts(local_parts_of(router_number))
         if not sent:
             return 0
         links = self._world.speakers[router_number].links
@@ -109,5 +109,5 @@ class TierDirections:
             link = links[position]
             for entry in table_of_router(link.far).entries:
                 if entry.bits & sent and link.far_position in entry.hops:
-                    got |= entry.bits & ~union_of_bits(local_parts_of(link.far))
+                    got |= entry.bits & ~destinations_of_parts(local_parts_of(link.far))
         return sent & got

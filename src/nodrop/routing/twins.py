@@ -9,19 +9,19 @@ policy of others distinguishes their destinations.
 from collections import Counter
 from collections.abc import Mapping
 
-from nodrop.routing.adverts import union_of_bits
+from nodrop.routing.adverts import destinations_of_parts
 from nodrop.routing.policy import CompiledPolicy
-from nodrop.routing.speakers import BgpSpeaker, FamilyWorld
+from nodrop.routing.speakers import BgpSpeaker, FamilySpeakers
 from nodrop.routing.tiers import tier_of_device
 
 
 class InterchangeableRouters:
     """The twins of a world: of each router in `like` the first of those that it can change places with."""
 
-    def __init__(self, world: FamilyWorld, bound: frozenset[int]) -> None:
+    def __init__(self, world: FamilySpeakers, bound: frozenset[int]) -> None:
         """Find them; what routers in `bound` originate depends on their ports, and they are nobody's twins."""
         self._world = world
-        self._own = {number: union_of_bits(speaker.local) for number, speaker in world.speakers.items()}
+        self._own = {number: destinations_of_parts(speaker.local) for number, speaker in world.speakers.items()}
         self._several = self._anycast_destinations()
         self._holders = Counter(speaker.bgp.asn for speaker in world.speakers.values())
         self._alone: dict[tuple[int, int], bool] = {}
@@ -32,7 +32,7 @@ class InterchangeableRouters:
             for number, speaker in sorted(world.speakers.items())
         }
 
-    def session(self, number: int, position: int) -> int:
+    def representative_session(self, number: int, position: int) -> int:
         """Return the session that stands for the one at a router's position, and for all that fail alike."""
         speakers = self._world.speakers
         link = speakers[self.like[number]].links[position]
@@ -50,7 +50,7 @@ class InterchangeableRouters:
         """Whether a policy denies all that a router does not originate itself."""
         key = (policy.number, number)
         if key not in self._alone:
-            self._alone[key] = policy.about & ~self._own[number] == 0
+            self._alone[key] = policy.matched_destinations & ~self._own[number] == 0
         return self._alone[key]
 
     def _shared_policies(self) -> tuple[CompiledPolicy, ...]:
@@ -81,7 +81,10 @@ class InterchangeableRouters:
             back, out = self._world.speakers[link.far].links[link.far_position], link.outbound
             export_key: object = out.number
             if self._permits_only_own_routes(out, number):
-                export_key = (out.outline, tuple(out.list_membership(traffic_class) for traffic_class in classes))
+                export_key = (
+                    out.policy_without_prefixes,
+                    tuple(out.list_membership(traffic_class) for traffic_class in classes),
+                )
             links.append((link.far, back.inbound.number, back.outbound.number, back.repeats, export_key))
         return (
             speaker.shape,

@@ -14,7 +14,7 @@ from nodrop.model.routing import (
 )
 from nodrop.model.values import replace_fields
 from nodrop.routing.destinations import PrefixListRules
-from nodrop.routing.next_hop_policy import PEER_ADDRESS, UNCHANGED_HOP_CLAUSE, find_set_next_hops
+from nodrop.routing.next_hop_policy import PEER_ADDRESS_NEXT_HOP, UNCHANGED_HOP_CLAUSE, find_set_next_hops
 from nodrop.routing.prefixes import Address, AddressFamily, Prefix, parse_address, parse_prefix
 
 
@@ -47,7 +47,7 @@ class SessionPolicy(NamedTuple):
     """The route map of a default route that is announced; without rules, it always is."""
     rewrite: "AsnRewrite | None" = None
     """How the AS numbers of announced paths change."""
-    peering: "Peering | None" = None
+    peering: "IbgpOrMultihopPeering | None" = None
     """How the session differs from one with another AS at the far end of a link."""
     refused: PrefixListRules = ()
     """Permits the prefixes that come with the router's own address as their next hop, which it refuses."""
@@ -70,7 +70,7 @@ class SessionPolicy(NamedTuple):
     """The address of the neighbor, which refuses routes that have it as their next hop."""
 
     @property
-    def keeps_hops(self) -> bool:
+    def sets_next_hop_unchanged(self) -> bool:
         """Whether it sets `ip next-hop unchanged`."""
         return any(UNCHANGED_HOP_CLAUSE in rule.sets for rule in self._all_rules())
 
@@ -84,7 +84,9 @@ class SessionPolicy(NamedTuple):
 
     def announced_next_hops(self, family: AddressFamily) -> frozenset[Address | None]:
         """Return the next hops that it gives announced routes; None is the router's own address, by `peer-address`."""
-        is_own = family == "ipv4" and any(("ip next-hop", PEER_ADDRESS) in rule.sets for rule in self._all_rules())
+        is_own = family == "ipv4" and any(
+            ("ip next-hop", PEER_ADDRESS_NEXT_HOP) in rule.sets for rule in self._all_rules()
+        )
         return frozenset({None}) if is_own else self.named_next_hops(family)
 
     @property
@@ -97,7 +99,7 @@ class SessionPolicy(NamedTuple):
         )
 
     @property
-    def reads_legs(self) -> bool:
+    def has_interface_match(self) -> bool:
         """Whether it asks over which leg a connected route goes."""
         return any(kind == "interface" for rule in self._all_rules() for kind, _ in rule.matches)
 
@@ -107,7 +109,7 @@ def has_ipv4_next_hops(neighbor: BgpNeighbor) -> bool:
     return neighbor.interface is None and not neighbor.extended_next_hop
 
 
-class Peering(NamedTuple):
+class IbgpOrMultihopPeering(NamedTuple):
     """How one end of a session in an AS, or over several hops, treats the routes that it hears and announces."""
 
     internal: bool
@@ -134,7 +136,7 @@ class LocalAsnEffect(NamedTuple):
     most: int
     """How often it may be in a received path (bgpd/bgp_route.c, bgp_update)."""
 
-    def heard(self, path: tuple[int, ...]) -> tuple[int, ...] | None:
+    def path_after_receipt(self, path: tuple[int, ...]) -> tuple[int, ...] | None:
         """Return a path as it is after it was received, None for one that has the number too often."""
         if path.count(self.asn) > self.most:
             return None
@@ -149,7 +151,7 @@ class AsnRewrite(NamedTuple):
     own: int
     far: int
 
-    def of(self, path: tuple[int, ...]) -> tuple[int, ...]:
+    def announced_path(self, path: tuple[int, ...]) -> tuple[int, ...]:
         """Return the announced path, without the router's own number in front."""
         if self.private is not None and (self.private.endswith("all") or all(map(_is_private_asn, path))):
             if self.private.startswith("replace"):
@@ -190,7 +192,7 @@ class PolicyReader:
         )
         every = [rule for rules in self._maps.values() for rule in rules]
         self._sets_hops = any(find_set_next_hops(every, family))
-        self._tells_hops = self._sets_hops or any(("ip next-hop", PEER_ADDRESS) in rule.sets for rule in every)
+        self._tells_hops = self._sets_hops or any(("ip next-hop", PEER_ADDRESS_NEXT_HOP) in rule.sets for rule in every)
         self._read: dict[tuple[str | None, str | None, str | None, bool], SessionPolicy] = {}
 
     def of(
@@ -266,23 +268,27 @@ class PolicyReader:
         return (local,) if removed or neighbor.local_asn_mode == "replace-as" else (local, self._asn)
 
     def inbound(
-        self, neighbor: BgpNeighbor, peering: Peering | None = None, local_asn: int | None = None
+        self, neighbor: BgpNeighbor, peering: IbgpOrMultihopPeering | None = None, local_asn: int | None = None
     ) -> SessionPolicy:
         """Return the import policy of a neighbor statement."""
         config = neighbor_family_statement(neighbor, self._family)
         external = peering is None or not peering.internal
         words = self.of(config.import_policy, config.import_prefix_list, config.import_path_list, external=external)
         preference = self._preference if external else None
-        marks = self._family == "ipv4" and has_ipv4_next_hops(neighbor) and words.keeps_hops
+        marks = self._family == "ipv4" and has_ipv4_next_hops(neighbor) and words.sets_next_hop_unchanged
         is_near = self._family == "ipv4" or peering is None
         new_hops = words.named_next_hops(self._family) if self._sets_hops and is_near else frozenset[Address]()
         words = words._replace(shown=self._shown_local_asn(neighbor, local_asn), marks_hops=marks, new_hops=new_hops)
-        return _drop_peer_matches(words, neighbor)._replace(
+        return _resolve_peer_matches(words, neighbor)._replace(
             weight=config.weight or 0, preference=preference, peering=peering
         )
 
     def outbound(
-        self, neighbor: BgpNeighbor, far_router: int, peering: Peering | None = None, local_asn: int | None = None
+        self,
+        neighbor: BgpNeighbor,
+        far_router: int,
+        peering: IbgpOrMultihopPeering | None = None,
+        local_asn: int | None = None,
     ) -> SessionPolicy:
         """Return the export policy of a neighbor statement if the neighbor shows this AS number."""
         config = neighbor_family_statement(neighbor, self._family)
@@ -308,7 +314,7 @@ class PolicyReader:
         return words._replace(rewrite=AsnRewrite(config.private_asns, config.as_override, self._asn, far_router))
 
 
-def _drop_peer_matches(words: SessionPolicy, neighbor: BgpNeighbor) -> SessionPolicy:
+def _resolve_peer_matches(words: SessionPolicy, neighbor: BgpNeighbor) -> SessionPolicy:
     """Return words without `match peer` where it names this neighbor; with any other it matches nothing."""
     if words.rules is None or not any(kind == "peer" for rule in words.rules for kind, _ in rule.matches):
         return words

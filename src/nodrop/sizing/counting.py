@@ -17,7 +17,7 @@ from functools import cached_property
 from nodrop.design.endpoints import MAX_HOST_PORTS
 from nodrop.errors import NodropError
 from nodrop.hardware.schema import Switch
-from nodrop.intent.topology import MOST_LINKS
+from nodrop.intent.topology import MOST_LINKS_PER_SWITCH_PAIR
 
 _BREAKOUT_SPLITS = (1, 2, 4, 8)
 
@@ -31,7 +31,7 @@ class CannotSize(NodropError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PortUse:
+class PanelPortsForSpeed:
     """Panel ports of a model that give ports of a speed, broken out into as many as there can be."""
 
     model: Switch
@@ -49,7 +49,7 @@ class PortUse:
         return -(-ports // self.split)
 
 
-def port_use(model: Switch, platform: str, speed_mbps: int) -> PortUse | None:
+def best_port_use_of_speed(model: Switch, platform: str, speed_mbps: int) -> PanelPortsForSpeed | None:
     """Return how a model gives the most ports of a speed under a network OS; None where it has none."""
     uses = []
     for split in _BREAKOUT_SPLITS:
@@ -57,12 +57,12 @@ def port_use(model: Switch, platform: str, speed_mbps: int) -> PortUse | None:
         way = model.find_breakout(split, panels)
         supported = way and not way.blocks_next and (not way.platforms or platform in way.platforms)
         if way and supported and speed_mbps in way.speeds:
-            uses.append(PortUse(model=model, speed_mbps=speed_mbps, split=split, panels=panels))
+            uses.append(PanelPortsForSpeed(model=model, speed_mbps=speed_mbps, split=split, panels=panels))
     return max(uses, key=lambda use: (use.radix, -use.split), default=None)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hosts:
+class AlikeHosts:
     """Hosts that are alike, and the ports of their leaves."""
 
     name: str
@@ -78,11 +78,11 @@ class Hosts:
     """Whether these leaves are rails."""
     ports_per_leaf: int = 1
     """Ports of a host that share a leaf, where not all do; a divisor of `ports`."""
-    down: PortUse
-    up: PortUse
+    down: PanelPortsForSpeed
+    up: PanelPortsForSpeed
 
     @property
-    def leaves_of_set(self) -> int:
+    def leaves_per_host(self) -> int:
         """Return how many leaves a host is connected to."""
         return self.ports // self.ports_per_leaf if self.apart else 1
 
@@ -116,51 +116,51 @@ class Hosts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Leaves:
+class LeavesOfHosts:
     """The leaves of hosts that are alike: sets of equal leaves, each with at most so many hosts."""
 
-    hosts: Hosts
+    hosts: AlikeHosts
     sets: int
     ratio: Fraction
 
     @property
     def count(self) -> int:
         """Return how many leaves there are."""
-        return self.sets * self.hosts.leaves_of_set
+        return self.sets * self.hosts.leaves_per_host
 
     @property
-    def hosts_of_set(self) -> int:
+    def max_hosts_per_set(self) -> int:
         """Return how many hosts share a set, at most."""
         return -(-self.hosts.count // self.sets)
 
     @cached_property
-    def down(self) -> int:
+    def ports_down_per_leaf(self) -> int:
         """Return the ports down of a leaf."""
-        return self.hosts_of_set * self.hosts.ports_on_leaf
+        return self.max_hosts_per_set * self.hosts.ports_on_leaf
 
     @cached_property
-    def up(self) -> int:
+    def min_uplinks_per_leaf(self) -> int:
         """Return the links up that a leaf needs, at the least."""
-        return self.hosts.uplinks(self.down, self.ratio)
+        return self.hosts.uplinks(self.ports_down_per_leaf, self.ratio)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Demand:
+class FabricDemand:
     """What a fabric is to carry, and with which switches."""
 
-    hosts: tuple[Hosts, ...]
+    hosts: tuple[AlikeHosts, ...]
     """The GPU servers first, then storage."""
-    upper: PortUse
+    upper: PanelPortsForSpeed
     """Of the switches above the leaves."""
     ratio: Fraction
     """Bandwidth down over bandwidth up of each leaf, at most."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shape:
+class FabricShape:
     """The tiers of a fabric in numbers: one switch, leaves below spines, or pods of these below cores in planes."""
 
-    leaves: tuple[Leaves, ...]
+    leaves: tuple[LeavesOfHosts, ...]
     pods: int = 1
     spines_of_pod: int = 0
     links: tuple[int, ...] = ()
@@ -174,10 +174,10 @@ class Shape:
     def leaves_of_pod(self, kind: int) -> int:
         """Return how many leaves of a kind a pod has, at most: whole sets."""
         leaves = self.leaves[kind]
-        return -(-leaves.sets // self.pods) * leaves.hosts.leaves_of_set
+        return -(-leaves.sets // self.pods) * leaves.hosts.leaves_per_host
 
     @property
-    def tiers(self) -> tuple[int, ...]:
+    def switch_counts_by_tier(self) -> tuple[int, ...]:
         """Return how many switches each tier has, from the leaves up."""
         if not self.spines_of_pod:
             return (1,)
@@ -187,7 +187,7 @@ class Shape:
     @property
     def switches(self) -> int:
         """Return how many switches there are."""
-        return sum(self.tiers)
+        return sum(self.switch_counts_by_tier)
 
     @property
     def fabric_links(self) -> int:
@@ -203,7 +203,7 @@ class Shape:
         return self.switches, self.fabric_links, self.planes, self.pods
 
 
-def size_fabric(demand: Demand) -> Shape:
+def find_smallest_fabric_shape(demand: FabricDemand) -> FabricShape:
     """Return the fabric with the fewest switches; CannotSize where none of three tiers carries the hosts."""
     shape = _smallest_shape(demand)
     if shape is None:
@@ -211,7 +211,7 @@ def size_fabric(demand: Demand) -> Shape:
     return shape
 
 
-def _max_host_count(demand: Demand) -> int:
+def _max_host_count(demand: FabricDemand) -> int:
     """Return how many hosts of the first kind the largest fabric carries beside the others; 0 where none does."""
     low, high = 0, demand.hosts[0].count - 1
     while low < high:
@@ -221,18 +221,18 @@ def _max_host_count(demand: Demand) -> int:
     return low
 
 
-def _smallest_shape(demand: Demand) -> Shape | None:
+def _smallest_shape(demand: FabricDemand) -> FabricShape | None:
     if any(hosts.count * hosts.ports > MAX_HOST_PORTS for hosts in demand.hosts):
         return None
     if _fits_one_switch(demand):
         together = (replace(hosts, apart=False) for hosts in demand.hosts)
-        return Shape(leaves=tuple(Leaves(hosts=hosts, sets=1, ratio=demand.ratio) for hosts in together))
-    search = _Search(demand)
+        return FabricShape(leaves=tuple(LeavesOfHosts(hosts=hosts, sets=1, ratio=demand.ratio) for hosts in together))
+    search = _BestShapeSearch(demand)
     search.try_two_tiers()
     return search.best or search.try_three_tiers()
 
 
-def _fits_one_switch(demand: Demand) -> bool:
+def _fits_one_switch(demand: FabricDemand) -> bool:
     """Whether one switch has a port for every port of the hosts."""
     uses = [(hosts.down, hosts.down.count_panels(hosts.count * hosts.ports)) for hosts in demand.hosts]
     panels = {panel for use, _ in uses for panel in use.panels}
@@ -240,42 +240,42 @@ def _fits_one_switch(demand: Demand) -> bool:
     return one_model and all(n <= len(use.panels) for use, n in uses) and sum(n for _, n in uses) <= len(panels)
 
 
-class _Search:
+class _BestShapeSearch:
     """The best shape so far, of those that were tried."""
 
-    def __init__(self, demand: Demand) -> None:
+    def __init__(self, demand: FabricDemand) -> None:
         self.demand, self.upper = demand, demand.upper
-        self.best: Shape | None = None
+        self.best: FabricShape | None = None
 
     def _is_worth_trying(self, switches: int) -> bool:
         return self.best is None or switches <= self.best.switches
 
-    def _offer(self, shape: Shape) -> None:
+    def _offer(self, shape: FabricShape) -> None:
         if self.best is None or shape.rank < self.best.rank:
             self.best = shape
 
     def try_two_tiers(self) -> None:
         """Try all numbers of leaves with all numbers of spines that differ in their links."""
         for leaves in self._leaf_choices(self.upper.radix):
-            for spines, links in _spine_choices(leaves):
-                shape = Shape(leaves=leaves, spines_of_pod=spines, links=links)
+            for spines, links in _spine_counts_and_leaf_links(leaves):
+                shape = FabricShape(leaves=leaves, spines_of_pod=spines, links=links)
                 if self._is_worth_trying(shape.switches) and self._fits_pod(shape, 0):
                     self._offer(shape)
 
-    def try_three_tiers(self) -> Shape | None:
+    def try_three_tiers(self) -> FabricShape | None:
         """Try all numbers of leaves in all numbers of pods; return the best shape."""
         most_of_pod = self.upper.radix // 2
         for leaves in self._leaf_choices(self.upper.radix * self.upper.radix // 2):
             for pods in sorted({-(-each.sets // of_pod) for each in leaves for of_pod in range(1, most_of_pod + 1)}):
                 if not 1 < pods <= self.upper.radix:
                     continue
-                for spines, links in _spine_choices(leaves):
-                    shape = Shape(leaves=leaves, pods=pods, spines_of_pod=spines, links=links)
+                for spines, links in _spine_counts_and_leaf_links(leaves):
+                    shape = FabricShape(leaves=leaves, pods=pods, spines_of_pod=spines, links=links)
                     if self._is_worth_trying(shape.switches):
                         self._try_planes(shape)
         return self.best
 
-    def _leaf_choices(self, most: int) -> Iterator[tuple[Leaves, ...]]:
+    def _leaf_choices(self, most: int) -> Iterator[tuple[LeavesOfHosts, ...]]:
         """Yield leaves with fewer and fewer hosts on each, as long as they can be part of the best shape.
 
         Leaves of further kinds of hosts are as few as hold these.
@@ -285,27 +285,27 @@ class _Search:
         if not all(most_on_sets):
             return
         further = [
-            Leaves(hosts=hosts, sets=-(-hosts.count // on_set), ratio=ratio)
+            LeavesOfHosts(hosts=hosts, sets=-(-hosts.count // on_set), ratio=ratio)
             for hosts, on_set in zip(others, most_on_sets[1:], strict=True)
         ]
         for sets in dict.fromkeys(-(-first.count // on_set) for on_set in range(most_on_sets[0], 0, -1)):
-            leaves = (Leaves(hosts=first, sets=sets, ratio=ratio), *further)
+            leaves = (LeavesOfHosts(hosts=first, sets=sets, ratio=ratio), *further)
             count = sum(each.count for each in leaves)
             if count > most or not self._is_worth_trying(count + 1):
                 return
             yield leaves
 
-    def _fits_pod(self, shape: Shape, spine_uplinks: int) -> bool:
+    def _fits_pod(self, shape: FabricShape, spine_uplinks: int) -> bool:
         """Return whether leaves have their uplinks, to every plane, and spines have all their ports."""
         below = 0
         for kind, (leaves, links) in enumerate(zip(shape.leaves, shape.links, strict=True)):
             to_plane = links * shape.spines_of_pod // shape.planes
-            if not leaves.hosts.fits(leaves.down, [to_plane] * shape.planes):
+            if not leaves.hosts.fits(leaves.ports_down_per_leaf, [to_plane] * shape.planes):
                 return False
             below += self.upper.count_panels(links * shape.leaves_of_pod(kind))
         return below + self.upper.count_panels(spine_uplinks) <= len(self.upper.panels)
 
-    def _try_planes(self, shape: Shape) -> None:
+    def _try_planes(self, shape: FabricShape) -> None:
         """Offer a shape of pods with cores in each number of planes, and each number of links to a core."""
         uplinks = sum(links * shape.leaves_of_pod(kind) for kind, links in enumerate(shape.links))
         least_cores = -(-shape.pods * shape.spines_of_pod * uplinks // self.upper.radix)
@@ -315,17 +315,21 @@ class _Search:
             if shape.spines_of_pod % planes:
                 continue
             spines_of_plane = shape.pods * shape.spines_of_pod // planes
-            for links in range(min(self.upper.radix // spines_of_plane, MOST_LINKS), 0, -1):
+            for links in range(min(self.upper.radix // spines_of_plane, MOST_LINKS_PER_SWITCH_PAIR), 0, -1):
                 cores = -(-uplinks // links)
                 whole = replace(shape, planes=planes, cores_of_plane=cores, core_links=links)
                 if self._is_worth_trying(whole.switches) and self._fits_pod(whole, cores * links):
                     self._offer(whole)
 
 
-def _spine_choices(leaves: Sequence[Leaves]) -> Iterator[tuple[int, tuple[int, ...]]]:
+def _spine_counts_and_leaf_links(leaves: Sequence[LeavesOfHosts]) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Yield numbers of spines, fewest first, with the links of a leaf of each kind to each; fewer spines have more."""
-    counts = {-(-each.up // links) for each in leaves for links in range(1, min(each.up, MOST_LINKS) + 1)}
+    counts = {
+        -(-each.min_uplinks_per_leaf // links)
+        for each in leaves
+        for links in range(1, min(each.min_uplinks_per_leaf, MOST_LINKS_PER_SWITCH_PAIR) + 1)
+    }
     for count in sorted(counts):
-        links = tuple(-(-each.up // count) for each in leaves)
-        if max(links) <= MOST_LINKS:
+        links = tuple(-(-each.min_uplinks_per_leaf // count) for each in leaves)
+        if max(links) <= MOST_LINKS_PER_SWITCH_PAIR:
             yield count, links

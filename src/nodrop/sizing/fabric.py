@@ -8,23 +8,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from nodrop.design.addressing import TIER_SHARES_PER_POOL, format_ipv4_address, port_slots_of
+from nodrop.design.addressing import TIER_SHARES_PER_POOL, format_ipv4_address, power_of_two_port_slots
 from nodrop.design.blocks import PeerPortBlocks
 from nodrop.design.cabling import LinkEndKind, can_medium_link
 from nodrop.design.splits import split_ports
 from nodrop.hardware import media, nic
 from nodrop.hardware.schema import Switch
 from nodrop.intent.topology import GroupUplinks
-from nodrop.sizing.counting import CannotSize, Demand, Hosts, PortUse, Shape
+from nodrop.sizing.counting import AlikeHosts, CannotSize, FabricDemand, FabricShape, PanelPortsForSpeed
 from nodrop.units import show_speed
 
 _GROUP_LETTERS = "abcdefghijklmnopqrstuvwxyz"
-_OFFSET_STEP = 100
+_STORAGE_LEAF_NUMBER_STEP = 100
 """Storage leaves are numbered from a multiple of it, above the other leaves of their tier, so that both can grow."""
 _POOL_10, _LEAST_POOL, _LEAST_OOB = 10 << 24, 2**16, 2**8
 
 
-class Lengths(NamedTuple):
+class MaxCableLengths(NamedTuple):
     """The longest cables in meters: from hosts to leaves, from leaves to spines, from spines to cores."""
 
     hosts_m: int = 5
@@ -79,7 +79,7 @@ class SizedLinks:
 class SizedHosts:
     """Hosts that are alike, and how they are connected."""
 
-    hosts: Hosts
+    hosts: AlikeHosts
     leaves: str
     """The group of their switches."""
     leaf_group: int
@@ -94,7 +94,7 @@ class SizedHosts:
 class SizedFabric:
     """A fabric with all that an intent states of its topology."""
 
-    shape: Shape
+    shape: FabricShape
     groups: tuple[SizedGroup, ...]
     links: tuple[SizedLinks, ...]
     hosts: tuple[SizedHosts, ...]
@@ -107,7 +107,7 @@ class SizedFabric:
         """Return the pools of addresses by their key in an intent; CannotSize where 10.0.0.0/8 is too small."""
         linked = {links.lower for links in self.links}
         owners = [group for group in self.groups if group.tier == 1 or group.name in linked]
-        addresses = 2 * max(port_slots_of(group.model) for group in owners)
+        addresses = 2 * max(power_of_two_port_slots(group.model) for group in owners)
         highest = max(group.highest_number for group in self.groups) + 1
         leaf = max(group.highest_number for group in self.groups if group.tier == 1) + 1
         below = max(group.highest_number for group in owners) + 1
@@ -134,21 +134,21 @@ def _format_subnet(first: int, size: int) -> str:
     return f"{format_ipv4_address(first)}/{33 - size.bit_length()}"
 
 
-def detail_shape(demand: Demand, shape: Shape, lengths: Lengths) -> SizedFabric:
+def detail_shape(demand: FabricDemand, shape: FabricShape, lengths: MaxCableLengths) -> SizedFabric:
     """Return a fabric in detail, for the switches and hosts of a demand."""
-    names = _plane_names(shape.planes)
+    names = _plane_name_suffixes(shape.planes)
     down, up = _leaf_panels(shape)
     groups, hosts = _leaf_groups(shape, down), _sized_hosts(shape, down, lengths)
     links: list[SizedLinks] = []
     if shape.spines_of_pod:
-        below, above = _upper_panels(demand.upper, shape)
+        below, above = _spine_panels_down_and_up(demand.upper, shape)
         links += _leaf_links(demand, shape, names, (up, below), lengths)
-        groups += _upper_groups(demand.upper.model, shape, names)
+        groups += _spine_and_core_groups(demand.upper.model, shape, names)
         links += _core_links(demand.upper, shape, names, above, lengths) if shape.cores_of_plane else ()
     return SizedFabric(shape=shape, groups=tuple(groups), links=tuple(links), hosts=tuple(hosts))
 
 
-def _plane_names(planes: int) -> list[str]:
+def _plane_name_suffixes(planes: int) -> list[str]:
     """Return what is added to the names of groups of each plane: nothing where there is one."""
     if planes == 1:
         return [""]
@@ -160,12 +160,12 @@ def _letters_of_index(index: int) -> str:
     return (_GROUP_LETTERS[high - 1] if high else "") + _GROUP_LETTERS[low]
 
 
-def _leaf_name(hosts: Hosts) -> str:
+def _leaf_name(hosts: AlikeHosts) -> str:
     """Return the group of the leaves of hosts: `leaf` for those of GPUs, else by the name of the hosts."""
     return "leaf" if hosts.gpus else f"{hosts.name}-leaf"
 
 
-def _leaf_panels(shape: Shape) -> tuple[list[tuple[int, ...]], list[list[tuple[int, ...]]]]:
+def _leaf_panels(shape: FabricShape) -> tuple[list[tuple[int, ...]], list[list[tuple[int, ...]]]]:
     """Return the panel ports of each kind of leaf: towards hosts, and towards each plane.
 
     On a single switch, kinds of hosts share its ports.
@@ -175,20 +175,22 @@ def _leaf_panels(shape: Shape) -> tuple[list[tuple[int, ...]], list[list[tuple[i
         own: list[tuple[int, ...]] = []
         for leaves in shape.leaves:
             free = [panel for panel in leaves.hosts.down.panels if panel not in taken]
-            own.append(tuple(free[: leaves.hosts.down.count_panels(leaves.down)]))
+            own.append(tuple(free[: leaves.hosts.down.count_panels(leaves.ports_down_per_leaf)]))
             taken.update(own[-1])
         return own, [[] for _ in own]
     down, up = [], []
     for leaves, links in zip(shape.leaves, shape.links, strict=True):
         hosts, to_plane = leaves.hosts, links * shape.spines_of_pod // shape.planes
         of_plane = hosts.up.count_panels(to_plane)
-        below, above = _divide_panel_ports(hosts, hosts.down.count_panels(leaves.down), of_plane * shape.planes)
+        below, above = _divide_panel_ports(
+            hosts, hosts.down.count_panels(leaves.ports_down_per_leaf), of_plane * shape.planes
+        )
         down.append(below)
         up.append([above[start : start + of_plane] for start in range(0, len(above), of_plane)])
     return down, up
 
 
-def _divide_panel_ports(hosts: Hosts, below: int, above: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _divide_panel_ports(hosts: AlikeHosts, below: int, above: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return so many panel ports for hosts and for uplinks: as a HWSKU has them, else the low and the high ones."""
     choices = [_take_panels(hosts, below, above, low_first=low_first) for low_first in (True, False)]
     model = hosts.down.model
@@ -200,7 +202,9 @@ def _divide_panel_ports(hosts: Hosts, below: int, above: int) -> tuple[tuple[int
     return choices[0]
 
 
-def _take_panels(hosts: Hosts, below: int, above: int, *, low_first: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _take_panels(
+    hosts: AlikeHosts, below: int, above: int, *, low_first: bool
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return panel ports for hosts from one end and for uplinks from the other, those that suit only one use first."""
     shared = set(hosts.down.panels) & set(hosts.up.panels)
     order = 1 if low_first else -1
@@ -210,7 +214,7 @@ def _take_panels(hosts: Hosts, below: int, above: int, *, low_first: bool) -> tu
     return tuple(sorted(down)), tuple(sorted(up))
 
 
-def _leaf_groups(shape: Shape, down: Sequence[tuple[int, ...]]) -> list[SizedGroup]:
+def _leaf_groups(shape: FabricShape, down: Sequence[tuple[int, ...]]) -> list[SizedGroup]:
     if not shape.spines_of_pod:
         panels = tuple(sorted(panel for own in down for panel in own))
         model = shape.leaves[0].hosts.down.model
@@ -225,14 +229,14 @@ def _leaf_groups(shape: Shape, down: Sequence[tuple[int, ...]]) -> list[SizedGro
                 model=leaves.hosts.down.model,
                 count=leaves.count,
                 per_pod=shape.leaves_of_pod(kind) if shape.pods > 1 else None,
-                offset=-(-highest // _OFFSET_STEP) * _OFFSET_STEP,
+                offset=-(-highest // _STORAGE_LEAF_NUMBER_STEP) * _STORAGE_LEAF_NUMBER_STEP,
                 endpoints=down[kind],
             )
         )
     return groups
 
 
-def _sized_hosts(shape: Shape, down: Sequence[tuple[int, ...]], lengths: Lengths) -> Iterator[SizedHosts]:
+def _sized_hosts(shape: FabricShape, down: Sequence[tuple[int, ...]], lengths: MaxCableLengths) -> Iterator[SizedHosts]:
     for leaves, panels in zip(shape.leaves, down, strict=True):
         hosts = leaves.hosts
         use, card = hosts.down, nic(hosts.nic)
@@ -240,7 +244,7 @@ def _sized_hosts(shape: Shape, down: Sequence[tuple[int, ...]], lengths: Lengths
         yield SizedHosts(
             hosts=hosts,
             leaves=_leaf_name(hosts) if shape.spines_of_pod else "leaf",
-            leaf_group=leaves.hosts_of_set,
+            leaf_group=leaves.max_hosts_per_set,
             spread=("rails" if hosts.rails else "leaves") if hosts.apart else "one-leaf",
             ports=panels,
             media=choose_medium(use.speed_mbps, lengths.hosts_m, ends),
@@ -248,7 +252,9 @@ def _sized_hosts(shape: Shape, down: Sequence[tuple[int, ...]], lengths: Lengths
         )
 
 
-def _upper_panels(upper: PortUse, shape: Shape) -> tuple[list[tuple[int, ...] | None], tuple[int, ...]]:
+def _spine_panels_down_and_up(
+    upper: PanelPortsForSpeed, shape: FabricShape
+) -> tuple[list[tuple[int, ...] | None], tuple[int, ...]]:
     """Return the panel ports of a spine: towards leaves of each kind, from the first on, and up, from the last back.
 
     None is all of them, for the only kind of leaf below the top tier.
@@ -265,7 +271,7 @@ def _upper_panels(upper: PortUse, shape: Shape) -> tuple[list[tuple[int, ...] | 
     return below, upper.panels[len(upper.panels) - above :]
 
 
-def _upper_groups(model: Switch, shape: Shape, names: Sequence[str]) -> Iterator[SizedGroup]:
+def _spine_and_core_groups(model: Switch, shape: FabricShape, names: Sequence[str]) -> Iterator[SizedGroup]:
     of_pod = shape.spines_of_pod // shape.planes
     spines = shape.pods * of_pod
     for plane, name in enumerate(names):
@@ -277,11 +283,11 @@ def _upper_groups(model: Switch, shape: Shape, names: Sequence[str]) -> Iterator
 
 
 def _leaf_links(
-    demand: Demand,
-    shape: Shape,
+    demand: FabricDemand,
+    shape: FabricShape,
     names: Sequence[str],
     panels: tuple[Sequence[Sequence[tuple[int, ...]]], Sequence[tuple[int, ...] | None]],
-    lengths: Lengths,
+    lengths: MaxCableLengths,
 ) -> Iterator[SizedLinks]:
     """Yield the links of leaves to the spines of each plane; `panels` are those of leaves, by plane, and of spines."""
     of_leaves, of_spines = panels
@@ -300,7 +306,11 @@ def _leaf_links(
 
 
 def _core_links(
-    upper: PortUse, shape: Shape, names: Sequence[str], above: tuple[int, ...], lengths: Lengths
+    upper: PanelPortsForSpeed,
+    shape: FabricShape,
+    names: Sequence[str],
+    above: tuple[int, ...],
+    lengths: MaxCableLengths,
 ) -> Iterator[SizedLinks]:
     spines = shape.pods * shape.spines_of_pod // shape.planes
     for name in names:
@@ -318,7 +328,7 @@ def _core_links(
 def _build_links(
     names: tuple[str, str],
     links: int,
-    uses: tuple[PortUse, PortUse],
+    uses: tuple[PanelPortsForSpeed, PanelPortsForSpeed],
     panels: tuple[tuple[int, ...], tuple[int, ...] | None],
     peers: tuple[int, int],
     count: int,
@@ -337,15 +347,15 @@ def _build_links(
         peer_ports=panels[1],
         split=lower.split,
         peer_split=upper.split,
-        slots=_peers_sharing_ports(upper, upper_panels, peers[0], links),
-        peer_slots=_peers_sharing_ports(lower, panels[0], peers[1], links),
+        slots=_peer_slots_unless_halved(upper, upper_panels, peers[0], links),
+        peer_slots=_peer_slots_unless_halved(lower, panels[0], peers[1], links),
         speed_mbps=lower.speed_mbps,
         media=choose_medium(lower.speed_mbps, length_m, ends),
         length_m=length_m,
     )
 
 
-def _peers_sharing_ports(use: PortUse, panels: tuple[int, ...], peers: int, links: int) -> int | None:
+def _peer_slots_unless_halved(use: PanelPortsForSpeed, panels: tuple[int, ...], peers: int, links: int) -> int | None:
     """Return among how many peers ports are shared out evenly; None where each gets its ports by halving."""
     ids = tuple(range(1, peers + 1))
     halved = PeerPortBlocks(role="", ids=ids, ports=split_ports(panels, use.split), slots=None)

@@ -4,22 +4,22 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
-from nodrop.hardware import asic, breakouts_with_known_headroom, nic, switch
+from nodrop.hardware import asic, fastest_breakouts_with_known_headroom, nic, switch
 from nodrop.hardware.schema import Switch
 from nodrop.hardware.tables import table_headroom
 from nodrop.hardware.thresholds import least_oversubscription_ratio
 from nodrop.intent.schema import Intent
-from nodrop.platforms.kit.rendering import Quoted, load_template
+from nodrop.platforms.kit.rendering import EscapedText, load_template
 from nodrop.platforms.kit.traits import traits_of_platform
-from nodrop.sizing.counting import Demand, Hosts, Leaves, PortUse, Shape
-from nodrop.sizing.fabric import Lengths, SizedFabric, SizedGroup, SizedHosts, SizedLinks, detail_shape
+from nodrop.sizing.counting import AlikeHosts, FabricDemand, FabricShape, LeavesOfHosts, PanelPortsForSpeed
+from nodrop.sizing.fabric import MaxCableLengths, SizedFabric, SizedGroup, SizedHosts, SizedLinks, detail_shape
 from nodrop.sizing.request import SizeRequest, size_request
 from nodrop.units import show_ids, show_speed
 
 INTENT_SCHEMA_PATH = ".nodrop/intent.schema.json"
 """Where, from the folder of a first intent, an editor finds what it may hold."""
 _DEFAULT_NIC_MODEL = "ConnectX-7"
-_FASTEST_UNIVERSAL_MBPS = 800_000
+_MAX_SPEED_OF_ALL_RELEASES_MBPS = 800_000
 """What every release that is written can say; for more, on unused ports too, it takes the newest."""
 _COMMENT_BY_SPREAD = {
     "rails": "port k of every server is on the leaf of rail k; `leaves` and `one-leaf` are the others",
@@ -28,32 +28,32 @@ _COMMENT_BY_SPREAD = {
 }
 
 
-class _LinkWords(NamedTuple):
+class _LinkTemplateTexts(NamedTuple):
     upper: str
-    ports: Quoted
+    ports: EscapedText
     links: int
-    keys: Quoted
+    keys: EscapedText
     """The other keys with their values."""
 
 
-class _GroupWords(NamedTuple):
+class _GroupTemplateTexts(NamedTuple):
     name: str
     tier: int
     ids: str
-    keys: Quoted
+    keys: EscapedText
     model: str
-    endpoints: Quoted
-    uplinks: list[_LinkWords]
+    endpoints: EscapedText
+    uplinks: list[_LinkTemplateTexts]
 
 
-class _HostWords(NamedTuple):
+class _HostTemplateTexts(NamedTuple):
     name: str
     ids: str
     gpus: int
     nic: str
     ports: int
     spread: str
-    spread_comment: Quoted
+    spread_comment: EscapedText
     ports_per_leaf: int
     leaf_group: int
     leaves: str
@@ -75,7 +75,7 @@ class FirstIntent(NamedTuple):
     summary: str
 
 
-def write_sized_intent(request: SizeRequest, *, file: str, fabric: str = "lab") -> FirstIntent:
+def render_sized_intent(request: SizeRequest, *, file: str, fabric: str = "lab") -> FirstIntent:
     """Return an intent for a request; CannotSize where no fabric carries the hosts.
 
     `file` is its name in the comments. Its first line states that its schema lies in `INTENT_SCHEMA_PATH`.
@@ -83,26 +83,26 @@ def write_sized_intent(request: SizeRequest, *, file: str, fabric: str = "lab") 
     return _render_intent(size_request(request), request.platform, request.ratio, file=file, fabric=fabric)
 
 
-def write_first_intent(platform: str, model: str, *, file: str, fabric: str = "lab") -> FirstIntent:
+def render_full_leaf_spine_intent(platform: str, model: str, *, file: str, fabric: str = "lab") -> FirstIntent:
     """Return an intent that fills two leaves with servers of two ports, below two spines, at 1:1.
 
     A server's NIC is at its fastest, uplinks at the switch's. KeyError where the platform or the model is not known.
     """
     box = switch(model)
-    into, uplink = breakouts_with_known_headroom(box)[0]
+    into, uplink = fastest_breakouts_with_known_headroom(box)[0]
     panels = box.usable(into, uplink)
     half = len(panels) // 2
     speed = max(lane for lane in nic(_DEFAULT_NIC_MODEL).lanes if lane <= uplink)
     split = into * uplink // speed
-    down = PortUse(model=box, speed_mbps=speed, split=split, panels=panels)
-    up = PortUse(model=box, speed_mbps=uplink, split=into, panels=panels)
-    servers = Hosts(
+    down = PanelPortsForSpeed(model=box, speed_mbps=speed, split=split, panels=panels)
+    up = PanelPortsForSpeed(model=box, speed_mbps=uplink, split=into, panels=panels)
+    servers = AlikeHosts(
         name="gpu", count=half * split, gpus=8, ports=2, nic=_DEFAULT_NIC_MODEL, apart=True, down=down, up=up
     )
     ratio = Fraction(1)
-    leaves = Leaves(hosts=servers, sets=1, ratio=ratio)
-    shape = Shape(leaves=(leaves,), spines_of_pod=2, links=(half * into // 2,))
-    sized = detail_shape(Demand(hosts=(servers,), upper=up, ratio=ratio), shape, Lengths())
+    leaves = LeavesOfHosts(hosts=servers, sets=1, ratio=ratio)
+    shape = FabricShape(leaves=(leaves,), spines_of_pod=2, links=(half * into // 2,))
+    sized = detail_shape(FabricDemand(hosts=(servers,), upper=up, ratio=ratio), shape, MaxCableLengths())
     return _render_intent(sized, platform, ratio, file=file, fabric=fabric)
 
 
@@ -111,23 +111,23 @@ def _render_intent(sized: SizedFabric, platform: str, ratio: Fraction, *, file: 
     leaf_groups = [group for group in sized.groups if group.tier == 1]
     text = load_template("intent/first.yaml.j2").render(
         schema=INTENT_SCHEMA_PATH,
-        headline=Quoted(f"A first fabric, to be made yours: {_describe_fabric(sized)}."),
+        headline=EscapedText(f"A first fabric, to be made yours: {_describe_fabric(sized)}."),
         fabric=fabric,
-        file=Quoted(file),
+        file=EscapedText(file),
         platform=platform,
         version=_first_release(platform, (group.model for group in sized.groups)),
         short=short,
-        leaf=_group_words(sized, sized.groups[0], ratio),
-        spine=_group_words(sized, sized.groups[1], ratio) if short else None,
-        uplinks=_link_words(sized.links[0], short=True) if short else None,
+        leaf=_template_words_of_group(sized, sized.groups[0], ratio),
+        spine=_template_words_of_group(sized, sized.groups[1], ratio) if short else None,
+        uplinks=_template_words_of_links(sized.links[0], short=True) if short else None,
         ratio=f"{float(ratio):g}",
-        groups=[_group_words(sized, group, ratio) for group in sized.groups],
+        groups=[_template_words_of_group(sized, group, ratio) for group in sized.groups],
         leaf_groups=len(leaf_groups),
-        endpoints=[_host_words(sized, hosts) for hosts in sized.hosts],
-        sharing=max(_least_oversubscription_ratio(sized, group) for group in sized.groups),
-        asn=[f"{name}: {rule}" for name, rule in _asn_rules(sized, short=short).items()],
-        names=Quoted(f"{{site}}-{{{'role' if short else 'group'}}}{{id:02}}"),
-        addressing=Quoted(", ".join(f"{key}: {pool}" for key, pool in sized.pools().items())),
+        endpoints=[_template_words_of_hosts(sized, hosts) for hosts in sized.hosts],
+        sharing=max(_least_headroom_sharing_ratio(sized, group) for group in sized.groups),
+        asn=[f"{name}: {rule}" for name, rule in _asn_rule_by_group(sized, short=short).items()],
+        names=EscapedText(f"{{site}}-{{{'role' if short else 'group'}}}{{id:02}}"),
+        addressing=EscapedText(", ".join(f"{key}: {pool}" for key, pool in sized.pools().items())),
     )
     return FirstIntent(text=text, summary=f"{_describe_fabric(sized)}; {_describe_speeds(sized)}")
 
@@ -163,25 +163,25 @@ def _first_release(platform: str, models: Iterable[Switch]) -> str:
     """Return the release to begin with: the usual one, or the newest for ports that older ones lack."""
     own = traits_of_platform(platform)
     fastest = max(group.speeds[0] for model in models for group in model.ports)
-    return own.usual if fastest <= _FASTEST_UNIVERSAL_MBPS else own.releases[-1]
+    return own.usual if fastest <= _MAX_SPEED_OF_ALL_RELEASES_MBPS else own.releases[-1]
 
 
-def _group_words(sized: SizedFabric, group: SizedGroup, ratio: Fraction) -> _GroupWords:
+def _template_words_of_group(sized: SizedFabric, group: SizedGroup, ratio: Fraction) -> _GroupTemplateTexts:
     links = [links for links in sized.links if links.lower == group.name]
     most = f"{float(ratio):g}" if group.tier == 1 and links and ratio != 1 else ""
     keys = {"offset": group.offset, "per_pod": group.per_pod, "max_oversubscription": most}
-    return _GroupWords(
+    return _GroupTemplateTexts(
         name=group.name,
         tier=group.tier,
         ids=show_ids(range(1, group.count + 1)),
-        keys=Quoted("".join(f", {key}: {value}" for key, value in keys.items() if value)),
+        keys=EscapedText("".join(f", {key}: {value}" for key, value in keys.items() if value)),
         model=group.model.name,
-        endpoints=Quoted(_format_flow_ids(group.endpoints)),
-        uplinks=[_link_words(each) for each in links],
+        endpoints=EscapedText(_format_flow_ids(group.endpoints)),
+        uplinks=[_template_words_of_links(each) for each in links],
     )
 
 
-def _link_words(links: SizedLinks, *, short: bool = False) -> _LinkWords:
+def _template_words_of_links(links: SizedLinks, *, short: bool = False) -> _LinkTemplateTexts:
     """Return the words for the keys of links, with the names that the short form has for them."""
     keys: dict[str, object] = {
         "peer_ports": _format_flow_ids(links.peer_ports) if links.peer_ports else None,
@@ -193,25 +193,25 @@ def _link_words(links: SizedLinks, *, short: bool = False) -> _LinkWords:
         "leaf_slots" if short else "slots": links.slots,
         "spine_slots" if short else "peer_slots": links.peer_slots,
     }
-    return _LinkWords(
+    return _LinkTemplateTexts(
         upper=links.upper,
-        ports=Quoted(_format_flow_ids(links.ports)),
+        ports=EscapedText(_format_flow_ids(links.ports)),
         links=links.links,
-        keys=Quoted(", ".join(f"{key}: {value}" for key, value in keys.items() if value)),
+        keys=EscapedText(", ".join(f"{key}: {value}" for key, value in keys.items() if value)),
     )
 
 
-def _host_words(sized: SizedFabric, each: SizedHosts) -> _HostWords:
+def _template_words_of_hosts(sized: SizedFabric, each: SizedHosts) -> _HostTemplateTexts:
     hosts = each.hosts
     shares_leaves = sum(other.leaves == each.leaves for other in sized.hosts) > 1
-    return _HostWords(
+    return _HostTemplateTexts(
         name=hosts.name,
         ids=show_ids(range(1, hosts.count + 1)),
         gpus=hosts.gpus,
         nic=hosts.nic,
         ports=hosts.ports,
         spread=each.spread,
-        spread_comment=Quoted(_COMMENT_BY_SPREAD[each.spread]),
+        spread_comment=EscapedText(_COMMENT_BY_SPREAD[each.spread]),
         ports_per_leaf=hosts.ports_per_leaf if hosts.apart else 1,
         leaf_group=each.leaf_group,
         leaves=each.leaves,
@@ -229,7 +229,7 @@ def _format_flow_ids(panels: Iterable[int]) -> str:
     return f'"{text}"' if "," in text else text
 
 
-def _asn_rules(sized: SizedFabric, *, short: bool) -> dict[str, str]:
+def _asn_rule_by_group(sized: SizedFabric, *, short: bool) -> dict[str, str]:
     """Return the rules for AS numbers, after RFC 7938: each leaf, the spines of a pod, the top tier."""
     top = max(group.tier for group in sized.groups)
     rules = {}
@@ -239,16 +239,16 @@ def _asn_rules(sized: SizedFabric, *, short: bool) -> dict[str, str]:
     return {"spines": rules["spine"], "leaves": rules["leaf"]} if short else rules
 
 
-def _least_oversubscription_ratio(sized: SizedFabric, group: SizedGroup) -> int:
+def _least_headroom_sharing_ratio(sized: SizedFabric, group: SizedGroup) -> int:
     """Return how many times less headroom than all ports of a switch need at once leaves thresholds something."""
     box, needed, mtu = group.model, 0, Intent.model_fields["mtu"].default
-    for ports, speed_mbps, length_m in _port_counts(sized, group):
+    for ports, speed_mbps, length_m in _ports_speed_length_by_use(sized, group):
         headroom = table_headroom(box, box.sonic.hwsku, speed_mbps=speed_mbps, length_m=length_m, mtu_bytes=mtu)
         needed += ports * headroom.xoff_bytes if headroom else 0
     return least_oversubscription_ratio(asic(box.asic), box.buffer_bytes, needed) if box.buffer_bytes and needed else 1
 
 
-def _port_counts(sized: SizedFabric, group: SizedGroup) -> Iterator[tuple[int, int, int]]:
+def _ports_speed_length_by_use(sized: SizedFabric, group: SizedGroup) -> Iterator[tuple[int, int, int]]:
     """Yield the ports of a switch for each use, all parts of its panel ports, with their speed and longest cable."""
     for each in sized.hosts:
         if each.leaves == group.name:

@@ -7,8 +7,16 @@ from typing import NamedTuple
 
 from nodrop.hardware import asic, nic, switch
 from nodrop.hardware.schema import Switch
-from nodrop.sizing.counting import CannotSize, Demand, Hosts, PortUse, Shape, port_use, size_fabric
-from nodrop.sizing.fabric import Lengths, SizedFabric, detail_shape
+from nodrop.sizing.counting import (
+    AlikeHosts,
+    CannotSize,
+    FabricDemand,
+    FabricShape,
+    PanelPortsForSpeed,
+    best_port_use_of_speed,
+    find_smallest_fabric_shape,
+)
+from nodrop.sizing.fabric import MaxCableLengths, SizedFabric, detail_shape
 from nodrop.units import show_speed
 
 
@@ -40,7 +48,7 @@ class SizeRequest:
     ratio: Fraction = Fraction(1)
     """Oversubscription of a leaf, at most."""
     storage: StorageRequest | None = None
-    lengths: Lengths = field(default_factory=Lengths)
+    lengths: MaxCableLengths = field(default_factory=MaxCableLengths)
 
 
 def size_request(request: SizeRequest) -> SizedFabric:
@@ -51,14 +59,14 @@ def size_request(request: SizeRequest) -> SizedFabric:
     NIC that the catalogue lacks.
     """
     if request.gpus % request.gpus_of_server:
-        raise CannotSize(_explain_part_server(request))
+        raise CannotSize(_explain_gpus_of_partial_server(request))
     if request.ports % request.rails_per_leaf:
         raise CannotSize(f"{request.ports} rails are no whole leaves of {request.rails_per_leaf}; expected a divisor")
-    best: tuple[Demand, Shape] | None = None
+    best: tuple[FabricDemand, FabricShape] | None = None
     refused: CannotSize | None = None
-    for demand in _demands_by_speed(request):
+    for demand in _demands_by_uplink_speed(request):
         try:
-            shape = size_fabric(demand)
+            shape = find_smallest_fabric_shape(demand)
         except CannotSize as reason:
             refused = reason if refused is None or reason.largest > refused.largest else refused
             continue
@@ -69,7 +77,7 @@ def size_request(request: SizeRequest) -> SizedFabric:
     return detail_shape(*best, request.lengths)
 
 
-def _explain_part_server(request: SizeRequest) -> str:
+def _explain_gpus_of_partial_server(request: SizeRequest) -> str:
     below = request.gpus // request.gpus_of_server * request.gpus_of_server
     above = below + request.gpus_of_server
     nearest = f"{below} or {above}" if below else str(above)
@@ -79,7 +87,7 @@ def _explain_part_server(request: SizeRequest) -> str:
 def _explain_refusal(request: SizeRequest, refused: CannotSize | None) -> CannotSize:
     models = " and ".join(dict.fromkeys((request.leaf, request.spine)))
     if refused is None:
-        return CannotSize(f"{models} have no common speed of {show_speed(_port_speed(request))} or more")
+        return CannotSize(f"{models} have no common speed of {show_speed(_server_port_speed(request))} or more")
     if not refused.largest:
         storage = f" and {request.storage.nodes} storage nodes" if request.storage else ""
         return CannotSize(f"{request.gpus} GPUs{storage}: {refused.reason} ({models})")
@@ -87,11 +95,11 @@ def _explain_refusal(request: SizeRequest, refused: CannotSize | None) -> Cannot
     return CannotSize(f"{request.gpus} GPUs: {refused.reason} ({models}); nearest: --gpus {largest}", refused.largest)
 
 
-def _demands_by_speed(request: SizeRequest) -> Iterator[Demand]:
+def _demands_by_uplink_speed(request: SizeRequest) -> Iterator[FabricDemand]:
     """Yield the demand with links between switches of each speed that there can be, the slowest first."""
-    speed = _port_speed(request)
+    speed = _server_port_speed(request)
     leaf, spine, storage_leaf = map(switch, (request.leaf, request.spine, request.storage_leaf))
-    servers = Hosts(
+    servers = AlikeHosts(
         name="gpu",
         count=request.gpus // request.gpus_of_server,
         gpus=request.gpus_of_server,
@@ -111,7 +119,7 @@ def _demands_by_speed(request: SizeRequest) -> Iterator[Demand]:
         _require_nic_speed(request.nic, storage_speed, option)
         apart = ports > 1
         hosts.append(
-            Hosts(name="storage", count=nodes, gpus=0, ports=ports, nic=request.nic, apart=apart, down=use, up=use)
+            AlikeHosts(name="storage", count=nodes, gpus=0, ports=ports, nic=request.nic, apart=apart, down=use, up=use)
         )
         leaves.append(storage_leaf)
     fastest = max(speed, request.storage.speed_mbps if request.storage else 0)
@@ -120,10 +128,10 @@ def _demands_by_speed(request: SizeRequest) -> Iterator[Demand]:
         known = [use for use in uses if use is not None]
         if uplink >= fastest and len(known) == len(uses):
             joined = (replace(each, up=use) for each, use in zip(hosts, known, strict=False))
-            yield Demand(hosts=tuple(joined), upper=known[-1], ratio=request.ratio)
+            yield FabricDemand(hosts=tuple(joined), upper=known[-1], ratio=request.ratio)
 
 
-def _port_speed(request: SizeRequest) -> int:
+def _server_port_speed(request: SizeRequest) -> int:
     """Return the speed of a server's port: the stated one, else the fastest that NIC and leaf have."""
     if request.speed_mbps is not None:
         _require_nic_speed(request.nic, request.speed_mbps, f"--speed {show_speed(request.speed_mbps)}")
@@ -141,7 +149,7 @@ def _require_nic_speed(name: str, speed_mbps: int, option: str) -> None:
         raise CannotSize(f"{option}: {name} has no {show_speed(speed_mbps)} port; expected {speeds}")
 
 
-def _require_port_use(model: Switch, platform: str, speed_mbps: int, option: str) -> PortUse:
+def _require_port_use(model: Switch, platform: str, speed_mbps: int, option: str) -> PanelPortsForSpeed:
     use = _port_use_with_headroom(model, platform, speed_mbps)
     if use is None:
         rates = sorted({rate for group in model.ports for way in group.ways for rate in way.speeds})
@@ -151,7 +159,7 @@ def _require_port_use(model: Switch, platform: str, speed_mbps: int, option: str
     return use
 
 
-def _port_use_with_headroom(model: Switch, platform: str, speed_mbps: int) -> PortUse | None:
+def _port_use_with_headroom(model: Switch, platform: str, speed_mbps: int) -> PanelPortsForSpeed | None:
     """Return how a model gives ports of a speed; None where it has none, or none whose headroom is known."""
-    computed = asic(model.asic).computes or speed_mbps in model.sonic.headroom_speeds_mbps
-    return port_use(model, platform, speed_mbps) if computed else None
+    computed = asic(model.asic).has_headroom_terms or speed_mbps in model.sonic.headroom_speeds_mbps
+    return best_port_use_of_speed(model, platform, speed_mbps) if computed else None

@@ -32,7 +32,7 @@ _CLOSED_QUOTES_PATTERN = re.compile(r"""(?:[^'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*"
 
 
 @dataclass(frozen=True, slots=True)
-class Comment:
+class NodropComment:
     """The text of a comment from `nodrop:` on, where that begins, and the first and last line that it is about."""
 
     text: str
@@ -47,7 +47,7 @@ class Comment:
     indentation means nothing, or in a file in which others count other lines."""
 
 
-def find_nodrop_comments(file_content: bytes, syntax: CommentSyntax) -> list[Comment]:
+def find_nodrop_comments(file_content: bytes, syntax: CommentSyntax) -> list[NodropComment]:
     """Return the comments addressed to nodrop, in their order; there are none in JSON, nor in text that is not UTF-8.
 
     A comment behind something is about that line, and all lines indented below it. One on a separate line is about the
@@ -68,12 +68,12 @@ def find_nodrop_comments(file_content: bytes, syntax: CommentSyntax) -> list[Com
     ]
     if not matches:
         return []
-    quoted, brackets = _find_yaml_spans(text) if syntax == "yaml" else ([], [])
-    lines = _Lines(text, syntax, brackets)
+    quoted, brackets = _find_quoted_and_bracketed_spans(text) if syntax == "yaml" else ([], [])
+    lines = _LinesWithBlockEnds(text, syntax, brackets)
     return [
         lines.comment(spoken)
         for spoken in matches
-        if not (lines.quotes(spoken) or _is_in_spans(spoken.start(), quoted))
+        if not (lines.is_inside_quotes(spoken) or _is_in_spans(spoken.start(), quoted))
     ]
 
 
@@ -81,7 +81,7 @@ _TextSpans = list[tuple[int, int]]
 """Where parts of a text begin and end, sorted; they do not overlap."""
 
 
-def _find_yaml_spans(text: str) -> tuple[_TextSpans, _TextSpans]:
+def _find_quoted_and_bracketed_spans(text: str) -> tuple[_TextSpans, _TextSpans]:
     """Return texts in quotes and blocks of text, and outermost collections in brackets; none that count of no YAML."""
     quoted, brackets = _TextSpans(), _TextSpans()
     depth = begin = 0
@@ -106,7 +106,7 @@ def _is_in_spans(position: int, spans: _TextSpans) -> bool:
     return at >= 0 and position < spans[at][1]
 
 
-class _Lines:
+class _LinesWithBlockEnds:
     """The lines of a text, the ends of blocks that begin in a line, and the context of lines: in linear time."""
 
     def __init__(self, text: str, syntax: CommentSyntax, brackets: _TextSpans) -> None:
@@ -114,14 +114,14 @@ class _Lines:
         self._lone_cr = syntax != "yaml" and has_lone_return(text)
         self._rows, self._starts = split_lines(text), line_starts(text)
 
-    def quotes(self, quantity_match: re.Match[str]) -> bool:
+    def is_inside_quotes(self, quantity_match: re.Match[str]) -> bool:
         """Whether what looks like a comment of a shell stands within quotes, as far as its line shows."""
         if self._syntax != "shell":
             return False
         line = bisect_right(self._starts, quantity_match.start())
         return _CLOSED_QUOTES_PATTERN.fullmatch(self._text, self._starts[line - 1], quantity_match.start()) is None
 
-    def comment(self, spoken: re.Match[str]) -> Comment:
+    def comment(self, spoken: re.Match[str]) -> NodropComment:
         """Return the comment that was found."""
         line = bisect_right(self._starts, spoken.start())
         begin = self._starts[line - 1]
@@ -132,7 +132,7 @@ class _Lines:
             misplaced = BEHIND_COMMAND
         if self._lone_cr:
             misplaced = LONE_CR_REASON
-        return Comment(
+        return NodropComment(
             text=spoken[1].rstrip(),
             line=line,
             column=spoken.start(1) - begin + 1,
@@ -159,9 +159,11 @@ class _Lines:
 
     def _find_last_line(self, first_line: int) -> int:
         """Return the last line of the block that begins in a line."""
-        return self._last_line_of_block(first_line) if self._syntax == "frr" else self._last_line_by_first[first_line]
+        return (
+            self._last_line_of_frr_block(first_line) if self._syntax == "frr" else self._last_line_by_first[first_line]
+        )
 
-    def _last_line_of_block(self, first_line: int) -> int:
+    def _last_line_of_frr_block(self, first_line: int) -> int:
         inner = self._statements_by_line.get(first_line)
         last = first_line
         while inner is not None:
@@ -183,15 +185,17 @@ class _Lines:
                 continue
             while above and above[-1][0] >= _indent_width(text):
                 above.pop()
-            context_digests.append(_digest_line(above[-1][1] if above else "", text))
+            context_digests.append(_digest_line_within_block(above[-1][1] if above else "", text))
             above.append((_indent_width(text), context_digests[-1]))
         return context_digests
 
     @property
     def _block_context_digests(self) -> list[str]:
-        digests = [_digest_line("", row) for row in ("", *self._rows)]
+        digests = [_digest_line_within_block("", row) for row in ("", *self._rows)]
         for outer, inner in frr.walk_statements(self._parse_blocks):
-            digests[inner.line] = _digest_line(digests[outer[-1].line] if outer else "", " ".join(inner.words))
+            digests[inner.line] = _digest_line_within_block(
+                digests[outer[-1].line] if outer else "", " ".join(inner.words)
+            )
         return digests
 
     @cached_property
@@ -241,7 +245,7 @@ class _Lines:
         return lasts
 
 
-def _digest_line(outer: str, text: str) -> str:
+def _digest_line_within_block(outer: str, text: str) -> str:
     """Return the digest of a line's text and, by the digest of that, of the block around it."""
     return blake2b(f"{outer}\n{text.strip()}".encode(), digest_size=16).hexdigest()
 

@@ -10,7 +10,15 @@ from typing import Any, NamedTuple
 import orjson
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.syntax.places import BYTE_ORDER_MARK, Lines, Span, decode_utf8, quote_text, refuse_oversize, word_at
+from nodrop.syntax.places import (
+    BYTE_ORDER_MARK,
+    Lines,
+    Span,
+    decode_utf8,
+    quote_text,
+    refuse_oversize,
+    word_at_offset_for_message,
+)
 from nodrop.syntax.places import read_regular_file as read_regular_file
 
 MAX_JSON_BYTES = 64_000_000
@@ -101,7 +109,7 @@ def _containers_by_depth(data: object, most: int) -> Iterator[list[Any]]:
         ]
 
 
-def _has_key_count(raw: bytes, keys: int) -> bool:
+def _has_no_duplicate_keys(raw: bytes, keys: int) -> bool:
     """Whether a text certainly has no more than so many keys.
 
     Every key ends with a quote and a colon; text inside quotes can only add such pairs. So an equal count means that
@@ -138,7 +146,7 @@ def _make_syntax_problem(text: str, path: str, offset: int, message: str) -> Pro
             ),
         )
     escape = _ESCAPE_PATTERN.match(text, offset)
-    token = quote_text(escape[0]) if escape else word_at(text, offset)
+    token = quote_text(escape[0]) if escape else word_at_offset_for_message(text, offset)
     expected = next((words for fragment, words in _EXPECTED_BY_PARSER_MESSAGE if fragment in message), message)
     return problem(offset, token, expected, _HINT_BY_TOKEN.get(token, ""))
 
@@ -167,7 +175,7 @@ class Member(NamedTuple):
     end: int
 
 
-def find_members(source_text: str, at: int, decoder: json.JSONDecoder) -> Iterator[Member]:
+def iterate_json_members(source_text: str, at: int, decoder: json.JSONDecoder) -> Iterator[Member]:
     """Yield the entries of the object or list at offset `at`, values skipped at C speed; none for any other value."""
     opening = source_text[at : at + 1]
     if opening not in ("{", "["):
@@ -266,7 +274,7 @@ class Locator:
             for step in keys:
                 if start not in self._known:
                     self._known[start] = {
-                        member.key: member for member in find_members(self._text, start, self._decoder)
+                        member.key: member for member in iterate_json_members(self._text, start, self._decoder)
                     }
                 member = self._known[start].get(step)
                 if member is None:
@@ -293,7 +301,7 @@ def duplicate_keys(file_content: bytes, counted: int | None = None, *, limit: in
     next to nothing; without it, one pass at C speed. Only if there are some is the text searched for their places, up
     to the last of them.
     """
-    if counted is not None and _has_key_count(file_content, counted):
+    if counted is not None and _has_no_duplicate_keys(file_content, counted):
         return []
     text, doubled = file_content.decode().removeprefix(BYTE_ORDER_MARK), 0
 

@@ -7,12 +7,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from nodrop.syntax.json import Member, find_members, skip_space
+from nodrop.syntax.json import Member, iterate_json_members, skip_space
 from nodrop.syntax.places import BYTE_ORDER_MARK
 
 
 @dataclass(frozen=True, slots=True)
-class _Layout:
+class _ObjectLayout:
     """How an object is laid out: what stands before its first entry, between two, around a colon, and at its end."""
 
     first: str
@@ -20,12 +20,12 @@ class _Layout:
     colon: str
     tail: str
 
-    def inner_layout(self, unit: str) -> "_Layout":
+    def inner_layout(self, unit: str) -> "_ObjectLayout":
         """Return the layout of an object inside one that is laid out so."""
         if "\n" not in self.first and "\r" not in self.first:
             return self
         inner = self.first + unit
-        return _Layout(inner, "," + inner, self.colon, self.first)
+        return _ObjectLayout(inner, "," + inner, self.colon, self.first)
 
 
 def rewrite_json(file_content: bytes, value: object) -> bytes:
@@ -49,14 +49,14 @@ class _Rewriter:
 
     def text_for(self, value: object) -> str:
         old, end = self._decoder.raw_decode(self._text, self._start)
-        first_member = next(find_members(self._text, self._start, self._decoder), None)
+        first_member = next(iterate_json_members(self._text, self._start, self._decoder), None)
         lead = self._text[self._start + 1 : first_member.key_start] if first_member else ""
         self._unit = lead.rpartition("\n")[2] if "\n" in lead else lead.rpartition("\r")[2]
-        outermost = _Layout("", ", " if '", "' in self._text[:4096] else ",", ": ", "")
+        outermost = _ObjectLayout("", ", " if '", "' in self._text[:4096] else ",", ": ", "")
         body = self._value(self._start, end, old, value, outermost)
         return self._text[: self._start] + body + self._text[end:]
 
-    def _value(self, start: int, end: int, old: object, new: object, inside: _Layout) -> str:
+    def _value(self, start: int, end: int, old: object, new: object, inside: _ObjectLayout) -> str:
         """Return the text of `new` in place of `old` from `start` to `end`; `inside` is the layout to use."""
         if old == new:
             return self._text[start:end]
@@ -65,15 +65,15 @@ class _Rewriter:
         return self._render_value(new, inside)
 
     def _render_object_changes(
-        self, start: int, end: int, old: Mapping[str, object], new: Mapping[str, object], inside: _Layout
+        self, start: int, end: int, old: Mapping[str, object], new: Mapping[str, object], inside: _ObjectLayout
     ) -> str:
-        found_members = list(find_members(self._text, start, self._decoder))
+        found_members = list(iterate_json_members(self._text, start, self._decoder))
         if not new:
             return "{}"
         if not found_members:
             return self._render_value(new, inside)
         layout = self._layout_of_object(found_members, start, end)
-        within = self._entry_layout(found_members, old) or layout.inner_layout(self._unit)
+        within = self._layout_of_inner_object(found_members, old) or layout.inner_layout(self._unit)
         last = {member.key: number for number, member in enumerate(found_members)}
         entries: list[tuple[str, str | None, str]] = []
         """Key, what stands before the entry where that is known, and the entry."""
@@ -92,7 +92,11 @@ class _Rewriter:
         return "{" + inner + layout.tail + "}"
 
     def _add_entries(
-        self, entries: list[tuple[str, str | None, str]], new: Mapping[str, object], layout: _Layout, within: _Layout
+        self,
+        entries: list[tuple[str, str | None, str]],
+        new: Mapping[str, object],
+        layout: _ObjectLayout,
+        within: _ObjectLayout,
     ) -> None:
         """Put the entries that are new where they belong."""
         present, place = {key for key, _, _ in entries}, 0
@@ -109,25 +113,29 @@ class _Rewriter:
         for number in sorted(added, reverse=True):
             entries[number:number] = added[number]
 
-    def _layout_of_object(self, found_members: list[Member], start: int, end: int) -> _Layout:
+    def _layout_of_object(self, found_members: list[Member], start: int, end: int) -> _ObjectLayout:
         text, member = self._text, found_members[0]
         first_text = text[start + 1 : member.key_start]
         between = text[member.end : found_members[1].key_start] if len(found_members) > 1 else ""
         if not between:
             spaced = not first_text.strip(" ") and text[member.key_end : member.start].endswith(" ")
             between = "," + (first_text or (" " if spaced else ""))
-        return _Layout(first_text, between, text[member.key_end : member.start], text[found_members[-1].end : end - 1])
+        return _ObjectLayout(
+            first_text, between, text[member.key_end : member.start], text[found_members[-1].end : end - 1]
+        )
 
-    def _entry_layout(self, found_members: list[Member], old_mapping: Mapping[str, object]) -> _Layout | None:
+    def _layout_of_inner_object(
+        self, found_members: list[Member], old_mapping: Mapping[str, object]
+    ) -> _ObjectLayout | None:
         """Return the layout of an object that is an entry here already; the last one that has any entries."""
         for member in reversed(found_members):
             value = old_mapping[str(member.key)]
             if isinstance(value, dict) and value and self._text[member.start] == "{":
-                inner = list(find_members(self._text, member.start, self._decoder))
+                inner = list(iterate_json_members(self._text, member.start, self._decoder))
                 return self._layout_of_object(inner, member.start, member.end)
         return None
 
-    def _render_value(self, value: object, layout: _Layout) -> str:
+    def _render_value(self, value: object, layout: _ObjectLayout) -> str:
         """Render a value as new text; an object in the given layout."""
         if not isinstance(value, Mapping):
             return json.dumps(value)

@@ -30,7 +30,7 @@ _NV_SET_LINE = re.compile(
 _REDIRECTION_PATTERN = re.compile(r"[0-9]?>|\|\Z")
 """How a word begins that sends output elsewhere."""
 _READ_ONLY_VERBS = frozenset({"action", "list-commands", "show"})
-_REVISION_VERBS = frozenset(
+_HARMLESS_NV_CONFIG_VERBS = frozenset(
     {"apply", "delete", "diff", "find", "history", "revision", "save", "show", "translate", "verify"}
 )
 """Verbs of `nv config` that change no setting; `apply` with a name puts another revision in the place of this one."""
@@ -121,11 +121,11 @@ def _sets_nothing(texts: Sequence[str], *, first: bool) -> bool:
         return texts[1] in _READ_ONLY_VERBS
     verb, *arguments = texts[2:] or [""]
     if verb == "apply":
-        return first or not any(map(_is_revision, arguments, ("", *arguments)))
-    return verb in _REVISION_VERBS or (verb == "detach" and first)
+        return first or not any(map(_is_applied_revision_name, arguments, ("", *arguments)))
+    return verb in _HARMLESS_NV_CONFIG_VERBS or (verb == "detach" and first)
 
 
-def _is_revision(word: str, before: str) -> bool:
+def _is_applied_revision_name(word: str, before: str) -> bool:
     """Whether a word names what to apply, rather than being the value of an option before it."""
     return (word in ("empty", "startup") or word.isdecimal()) and not before.startswith("--")
 

@@ -2,7 +2,8 @@
 
 A million ports have a thousand different values between them: a column that is the same all the way down is stored
 once, equal objects stay one object, and a port of 20 fields comes back in about a microsecond. Nothing is called by
-name and nothing is looked up but the classes of the `PackableClasses`; a text with anything unforeseen is `Unreadable`.
+name and nothing is looked up but the classes of the `PackerOfClasses`; a text with anything unforeseen is
+`UnreadablePackedBytes`.
 """
 
 import dataclasses
@@ -33,15 +34,15 @@ _ColumnAndSize = tuple[Sequence[object], int]
 """Values, and how many values the largest of them comes to, at most."""
 
 
-class Unreadable(Exception):
+class UnreadablePackedBytes(Exception):
     """The bytes were not made by `pack` with this table."""
 
 
-class Unpackable(Exception):
+class CannotPackValue(Exception):
     """A value holds something that has no form here: a class that is not in the table, a number beyond 64 bits."""
 
 
-class PackableClasses:
+class PackerOfClasses:
     """The classes that may be packed: slotted dataclasses and named tuples, each by its name, and constants."""
 
     def __init__(self, classes: Iterable[type[object]], constants: Sequence[object] = ()) -> None:
@@ -58,7 +59,7 @@ class PackableClasses:
             column = self._pack_column([value], 0)
             data = orjson.dumps(column)
         except (TypeError, RecursionError) as error:  # orjson's own errors are TypeErrors
-            raise Unpackable(str(error)) from None
+            raise CannotPackValue(str(error)) from None
         return data
 
     def unpack(self, data: bytes, annotation: object = Any) -> Any:
@@ -69,13 +70,13 @@ class PackableClasses:
         try:
             (value,), _ = self._unpack_column(orjson.loads(data), 1, 0, _fit_of_annotations(annotation))
         except (ValueError, TypeError, LookupError, RecursionError, MemoryError, OverflowError) as error:
-            raise Unreadable(f"{type(error).__name__}: {error}") from None
+            raise UnreadablePackedBytes(f"{type(error).__name__}: {error}") from None
         return value
 
     def _pack_column(self, values: Sequence[Any], nesting_depth: int) -> list[object]:
         """Return the column of some values: how they are stored, then what with."""
         if nesting_depth > _MAX_COLUMN_DEPTH:
-            raise Unpackable("values lie too deep in each other")
+            raise CannotPackValue("values lie too deep in each other")
         if len(values) > 1 and len(set(map(id, values))) == 1:
             return ["same", self._pack_column(values[:1], nesting_depth + 1)]
         kinds = set(map(type, values))
@@ -104,7 +105,7 @@ class PackableClasses:
             return ["constant", self._constants[kind][0]]
         if kind is float and all(map(math.isfinite, values)):
             return ["plain", values]
-        raise Unpackable(f"{kind.__name__} has no form")
+        raise CannotPackValue(f"{kind.__name__} has no form")
 
     def _pack_mixed_column(
         self, values: Sequence[object], kinds: set[type[object]], nesting_depth: int
@@ -130,7 +131,7 @@ class PackableClasses:
     def _unpack_column(self, column: Any, count: int, depth: int, fit: "_AllowedValues") -> _ColumnAndSize:
         """Return so many values of a column, and the most values that the largest of them can contain."""
         if depth > _MAX_COLUMN_DEPTH:
-            raise Unreadable("columns lie too deep in each other")
+            raise UnreadablePackedBytes("columns lie too deep in each other")
         form, *arguments = column
         return _UNPACKER_BY_FORM[form](self, count, depth + 1, fit, *arguments)
 
@@ -155,28 +156,30 @@ class PackableClasses:
         self, count: int, depth: int, fit: "_AllowedValues", lengths: object, inner: object
     ) -> _ColumnAndSize:
         _require_packed_form(fit.takes(tuple))
-        cut, (values,), most = self._unpack_ranges(count, depth, lengths, (inner, fit.inner))
+        cut, (values,), most = self._unpack_ranges(count, depth, lengths, (inner, fit.allowed_elements))
         return [tuple(values[start:end]) for start, end in cut], most
 
     def _unpack_lists(
         self, count: int, depth: int, fit: "_AllowedValues", lengths: object, inner: object
     ) -> _ColumnAndSize:
         _require_packed_form(fit.takes(list))
-        cut, (values,), most = self._unpack_ranges(count, depth, lengths, (inner, fit.inner))
+        cut, (values,), most = self._unpack_ranges(count, depth, lengths, (inner, fit.allowed_elements))
         return [list(values[start:end]) for start, end in cut], most
 
     def _unpack_frozensets(
         self, count: int, depth: int, fit: "_AllowedValues", lengths: object, inner: object
     ) -> _ColumnAndSize:
         _require_packed_form(fit.takes(frozenset))
-        cut, (values,), most = self._unpack_ranges(count, depth, lengths, (inner, fit.inner))
+        cut, (values,), most = self._unpack_ranges(count, depth, lengths, (inner, fit.allowed_elements))
         return [frozenset(values[start:end]) for start, end in cut], most
 
     def _unpack_maps(
         self, count: int, depth: int, fit: "_AllowedValues", lengths: object, keys: object, values: object
     ) -> _ColumnAndSize:
         _require_packed_form(fit.takes(dict))
-        cut, (names, targets), most = self._unpack_ranges(count, depth, lengths, (keys, fit.outer), (values, fit.inner))
+        cut, (names, targets), most = self._unpack_ranges(
+            count, depth, lengths, (keys, fit.allowed_keys), (values, fit.allowed_elements)
+        )
         return [dict(zip(names[start:end], targets[start:end], strict=True)) for start, end in cut], most
 
     def _unpack_ranges(
@@ -208,7 +211,7 @@ class PackableClasses:
         try:
             return [following[kind]() for kind in kinds], max((size for _, size in groups), default=1)
         except StopIteration:
-            raise Unreadable("more values of a kind than there are") from None
+            raise UnreadablePackedBytes("more values of a kind than there are") from None
 
     def _unpack_shared_values(
         self, count: int, depth: int, fit: "_AllowedValues", distinct: Any, numbers: Any, inner: Any
@@ -224,23 +227,24 @@ class PackableClasses:
         _require_packed_form(fit.takes(codec.kind) and type(columns) is list and len(columns) == len(codec.fields))
         _check_value_count(count * (1 + len(columns)))
         contents = [
-            self._unpack_column(column, count, depth, fit) for column, fit in zip(columns, codec.fits, strict=True)
+            self._unpack_column(column, count, depth, fit)
+            for column, fit in zip(columns, codec.allowed_values_by_field, strict=True)
         ]
         rows = zip(*(values for values, _ in contents), strict=True) if contents else repeat((), count)
         return codec.make_objects(rows), _check_value_count(1 + sum(size for _, size in contents))
 
 
 _UNPACKER_BY_FORM: Mapping[str, Callable[..., tuple[Sequence[object], int]]] = {
-    "same": PackableClasses._unpack_repeated_value,
-    "plain": PackableClasses._unpack_plain_values,
-    "constant": PackableClasses._unpack_constant,
-    "tuples": PackableClasses._unpack_tuples,
-    "lists": PackableClasses._unpack_lists,
-    "frozensets": PackableClasses._unpack_frozensets,
-    "maps": PackableClasses._unpack_maps,
-    "mixed": PackableClasses._unpack_mixed_kinds,
-    "shared": PackableClasses._unpack_shared_values,
-    "objects": PackableClasses._unpack_objects,
+    "same": PackerOfClasses._unpack_repeated_value,
+    "plain": PackerOfClasses._unpack_plain_values,
+    "constant": PackerOfClasses._unpack_constant,
+    "tuples": PackerOfClasses._unpack_tuples,
+    "lists": PackerOfClasses._unpack_lists,
+    "frozensets": PackerOfClasses._unpack_frozensets,
+    "maps": PackerOfClasses._unpack_maps,
+    "mixed": PackerOfClasses._unpack_mixed_kinds,
+    "shared": PackerOfClasses._unpack_shared_values,
+    "objects": PackerOfClasses._unpack_objects,
 }
 
 
@@ -253,21 +257,21 @@ class _AllowedValues:
     keys: "_AllowedValues | None" = None
 
     @property
-    def inner(self) -> "_AllowedValues":
+    def allowed_elements(self) -> "_AllowedValues":
         """Return the allowed elements of a tuple or a mapping."""
-        return self.elements or _FITS_ANYTHING
+        return self.elements or _ANY_VALUE_ALLOWED
 
     @property
-    def outer(self) -> "_AllowedValues":
+    def allowed_keys(self) -> "_AllowedValues":
         """Return the allowed keys of a mapping."""
-        return self.keys or _FITS_ANYTHING
+        return self.keys or _ANY_VALUE_ALLOWED
 
     def takes(self, kind: type[object]) -> bool:
         """Whether a value may be of this kind."""
         return self.kinds is None or kind in self.kinds
 
 
-_FITS_ANYTHING = _AllowedValues()
+_ANY_VALUE_ALLOWED = _AllowedValues()
 
 
 def _fit_of_annotations(*annotations: object) -> _AllowedValues:
@@ -293,11 +297,11 @@ def _fit_of_annotations(*annotations: object) -> _AllowedValues:
         elif isinstance(annotation, type) and annotation not in (Any, object, Hashable):
             kinds.add(annotation)
         else:
-            return _FITS_ANYTHING
+            return _ANY_VALUE_ALLOWED
     kinds |= {int} if float in kinds else set()
     kinds |= {bool} if int in kinds else set()
     return _AllowedValues(
-        frozenset(kinds), *(_fit_of_annotations(*hints) if hints else _FITS_ANYTHING for hints in (elements, keys))
+        frozenset(kinds), *(_fit_of_annotations(*hints) if hints else _ANY_VALUE_ALLOWED for hints in (elements, keys))
     )
 
 
@@ -313,7 +317,7 @@ class _ClassCodec:
         self._names = tuple(names)
 
     @cached_property
-    def fits(self) -> tuple["_AllowedValues", ...]:
+    def allowed_values_by_field(self) -> tuple["_AllowedValues", ...]:
         """Return the allowed values of each field."""
         hints = get_type_hints(self.kind)
         return tuple(_fit_of_annotations(hints[name]) for name in self._names)
@@ -366,10 +370,10 @@ def _text_column(values: Sequence[str]) -> list[Any]:
 
 def _require_packed_form(holds: bool) -> None:
     if not holds:
-        raise Unreadable("a column of unknown kind")
+        raise UnreadablePackedBytes("a column of unknown kind")
 
 
 def _check_value_count(count: int) -> int:
     if count > MAX_UNPACKED_VALUES:
-        raise Unreadable("more values than anybody packs")
+        raise UnreadablePackedBytes("more values than anybody packs")
     return count

@@ -11,8 +11,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO
 
-from nodrop.errors import InputProblems, Problem, describe_failure
-from nodrop.syntax.root import LeadsOut, Root
+from nodrop.errors import InputProblems, Problem, describe_os_failure
+from nodrop.syntax.root import InputRoot, LeadsOut
 
 BYTE_ORDER_MARK = "\ufeff"
 _SHOWN_CHARACTERS = 40
@@ -106,7 +106,7 @@ def quote_text(source_text: str) -> str:
     return f"'{sanitize_for_message(source_text)}'"
 
 
-def word_at(source_text: str, offset: int) -> str:
+def word_at_offset_for_message(source_text: str, offset: int) -> str:
     """Return the word, quoted text or character at `offset`, as a message shows it."""
     word = _WORD_PATTERN.match(source_text, offset)
     return quote_text(word[0]) if word else "the end of the file"
@@ -131,7 +131,7 @@ def decode_utf8(file_content: bytes, path: str) -> str:
         raise InputProblems([Problem(path=path, line=line, column=column, found=fault, expected="UTF-8")]) from None
 
 
-def read_regular_file(path: Path, display: str, max_bytes: int, root: Root | None = None) -> bytes:
+def read_regular_file(path: Path, display: str, max_bytes: int, root: InputRoot | None = None) -> bytes:
     """Return the bytes of a regular file of at most `max_bytes`; else raises InputProblems that name it `display`.
 
     With a `root`, no link leads out of it; without one, the file is opened as it is named.
@@ -145,7 +145,7 @@ def read_regular_file(path: Path, display: str, max_bytes: int, root: Root | Non
 
 @contextmanager
 def open_regular_file(
-    path: Path, display: str, max_bytes: int | None = None, root: Root | None = None
+    path: Path, display: str, max_bytes: int | None = None, root: InputRoot | None = None
 ) -> Iterator[tuple[BinaryIO, int]]:
     """Open a regular file of at most `max_bytes`: yield it and its size, or raise InputProblems that name `display`.
 
@@ -170,7 +170,7 @@ def open_regular_file(
         raise InputProblems([link_leads_out_problem(display, error)]) from None
     except (OSError, ValueError) as error:
         raise InputProblems(
-            [Problem(path=display, found=describe_failure(error), expected="a readable file")]
+            [Problem(path=display, found=describe_os_failure(error), expected="a readable file")]
         ) from None
 
 

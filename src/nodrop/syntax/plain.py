@@ -45,7 +45,7 @@ class _NotPlainYaml(Exception):
     """The text may be YAML, or no YAML, in a way that is not known here."""
 
 
-def load_plain_yaml(source_text: str) -> object:
+def load_simple_yaml_or_marker(source_text: str) -> object:
     """Return the data of a text, or NOT_PLAIN; scalars stay text, save `null`, `true` and `false` without quotes."""
     if _NON_ASCII_PATTERN.search(source_text):
         return NOT_PLAIN_YAML

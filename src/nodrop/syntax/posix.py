@@ -18,7 +18,7 @@ MAX_STATES = 2000
 """How many states an expression may have, the copies that `{m,n}` makes counted before they are made."""
 MAX_EXPRESSION_CHARACTERS = 8192
 """How many characters an expression may have: FRR reads lines of so many (lib/vty.h, VTY_BUFSIZ)."""
-MAX_DEPTH = 50
+MAX_GROUP_DEPTH = 50
 """How deep groups may be nested."""
 MAX_REPEAT = 32767
 """The largest number in `{m,n}` (glibc, RE_DUP_MAX)."""
@@ -45,7 +45,7 @@ _CHARACTER_BITS_BY_CLASS: Final = {
     name: sum(1 << ord(member) for member in members) for name, members in _CHARACTERS_BY_CLASS.items()
 }
 """The characters of a class, a bit for each code."""
-_ALL_CHARACTERS: Final = -1
+_ALL_CHARACTER_BITS: Final = -1
 _ESCAPABLE_CHARACTERS = frozenset("()[]{}.*+?^$|\\,-:/ ")
 _REPETITION_CHARACTERS = "*+?{"
 
@@ -172,7 +172,7 @@ class _Parser:
             case "$":
                 return _END
             case ".":
-                return _Node("set", 1, characters=_ALL_CHARACTERS)
+                return _Node("set", 1, characters=_ALL_CHARACTER_BITS)
             case "*" | "+" | "?" | "{":  # nothing stands before it to be repeated
                 raise _NotCompiled
             case "\\":
@@ -183,7 +183,7 @@ class _Parser:
 
     def _group(self) -> _Node:
         self._depth += 1
-        if self._depth > MAX_DEPTH:
+        if self._depth > MAX_GROUP_DEPTH:
             raise _NotCompiled
         node = self._parse_alternatives()
         if self._take() != ")":
@@ -260,7 +260,7 @@ class Expression:
         self._known: dict[frozenset[int], _StateSet] = {}
         self._begin: _StateSet | None = None
 
-    def matches(self, text: str) -> bool:
+    def matches_anywhere(self, text: str) -> bool:
         """Whether a part of a text is one that the expression describes."""
         if self._begin is None:
             self._build_automaton()

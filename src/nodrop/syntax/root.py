@@ -57,7 +57,7 @@ def _close_handle(handle: int) -> None:
         os.close(handle)
 
 
-class Root:
+class InputRoot:
     """A folder that contains all files read, or a single file that a user named; it can be sent to another process."""
 
     def __init__(self, top: str, shown: str, handle: int | None = None) -> None:
@@ -77,11 +77,11 @@ class Root:
         self._handle = handle
         return handle
 
-    def __reduce__(self) -> tuple[type["Root"], tuple[str, str]]:
-        return Root, (self.top, self.shown)
+    def __reduce__(self) -> tuple[type["InputRoot"], tuple[str, str]]:
+        return InputRoot, (self.top, self.shown)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Root) and self.top == other.top
+        return isinstance(other, InputRoot) and self.top == other.top
 
     def __hash__(self) -> int:
         return hash(self.top)
@@ -221,7 +221,7 @@ def _refuse_foreign_link(link: os.stat_result, folder: int) -> None:
         raise ForeignLink(link.st_uid)
 
 
-def repository_of(absolute: str) -> str | None:
+def topmost_repository_of_path(absolute: str) -> str | None:
     """Return the top of the repository around a named path; None if there is none.
 
     Below the top of a repository no link leads to another one: the author of a commit could choose it.
@@ -237,18 +237,18 @@ def repository_of(absolute: str) -> str | None:
     return top
 
 
-def find_root(path: str | os.PathLike[str], repository: str | None = None) -> Root:
+def find_containment_root(path: str | os.PathLike[str], repository: str | None = None) -> InputRoot:
     """Return the root for a path that a user named: the top of its repository, else the folder, or the file's folder.
 
     Outside a repository a user may name a link; its target is the root. `repository` is its top, if it is known.
     """
     absolute = os.path.abspath(path)  # noqa: PTH100
-    top = repository or repository_of(absolute)
+    top = repository or topmost_repository_of_path(absolute)
     if top is not None:
-        return Root(top, "the repository")
+        return InputRoot(top, "the repository")
     if os.path.isdir(path) or os.path.islink(path):  # noqa: PTH112, PTH114
-        return Root(absolute, os.fspath(path))
-    return Root(os.path.dirname(absolute), os.path.dirname(os.fspath(path)) or ".")  # noqa: PTH120
+        return InputRoot(absolute, os.fspath(path))
+    return InputRoot(os.path.dirname(absolute), os.path.dirname(os.fspath(path)) or ".")  # noqa: PTH120
 
 
 @cache
@@ -270,7 +270,7 @@ def _load_syscall() -> "tuple[Callable[..., int], Callable[[], int]] | None":
     return call, ctypes.get_errno
 
 
-_FALLBACK_ERRNOS = frozenset(
+_OPENAT2_FALLBACK_ERRNOS = frozenset(
     {errno.ENOSYS, errno.EPERM, errno.EINVAL, errno.ELOOP, errno.EXDEV, errno.EAGAIN, errno.E2BIG}
 )
 """What the kernel answers where it has no openat2, a sandbox refuses it, or a link is on the way."""
@@ -289,6 +289,6 @@ def _open_without_links(folder: int, below: str, flags: int) -> int | None:
     if handle >= 0:
         return handle
     code = error()
-    if code in _FALLBACK_ERRNOS:
+    if code in _OPENAT2_FALLBACK_ERRNOS:
         return None
     raise OSError(code, os.strerror(code))

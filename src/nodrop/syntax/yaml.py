@@ -29,10 +29,10 @@ from nodrop.syntax.places import (
     quote_text,
     refuse_oversize,
     sanitize_for_message,
-    word_at,
+    word_at_offset_for_message,
 )
 from nodrop.syntax.plain import NOT_PLAIN_YAML, VALUE_BY_YAML_WORD
-from nodrop.syntax.plain import load_plain_yaml as load_plain
+from nodrop.syntax.plain import load_simple_yaml_or_marker as load_plain
 
 try:
     from _ruamel_yaml import CParser  # type: ignore[import-not-found, unused-ignore]
@@ -42,7 +42,7 @@ except ImportError:
 MAX_YAML_BYTES = 8_000_000
 MAX_LEVELS = 64
 MAX_ALIASES = 100
-MAX_REPEATED_CHARACTERS = 1_000_000
+MAX_ALIAS_REPEATED_CHARACTERS = 1_000_000
 MAX_PROBLEMS = 20
 
 _OffsetsByKey: TypeAlias = "dict[str | int, tuple[int, int, _OffsetsByKey | None]]"
@@ -237,25 +237,25 @@ class _Reader:
         steps = {
             ScalarEvent: self.scalar,
             AliasEvent: self.alias,
-            MappingStartEvent: self.begin,
-            SequenceStartEvent: self.begin,
-            MappingEndEvent: self.end,
-            SequenceEndEvent: self.end,
-            DocumentStartEvent: self.document,
+            MappingStartEvent: self.open_collection,
+            SequenceStartEvent: self.open_collection,
+            MappingEndEvent: self.close_collection,
+            SequenceEndEvent: self.close_collection,
+            DocumentStartEvent: self.refuse_second_document,
         }
         try:
             for event in yaml_events(self.text):
                 if step := steps.get(type(event)):
                     step(event)
         except YAMLError as error:
-            self.syntax(error)
+            self.raise_syntax_error(error)
         if self.problems:
             raise InputProblems(self.problems)
         (data,) = self.root.data or (None,)
         self.root.places = self.root.places or {0: (0, 0, None)}
         return Document(data, self.path, self)
 
-    def document(self, event: Any) -> None:
+    def refuse_second_document(self, event: Any) -> None:
         self.documents += 1
         if self.documents > 1:
             self.stop(event.start_mark.index, "a second document", "one document in a file")
@@ -281,16 +281,18 @@ class _Reader:
 
     def key(self, top: _Node, key: str, at: int, plain: bool) -> None:
         if plain and VALUE_BY_YAML_WORD.get(key, "") is None:
-            self.fault(at, "an empty key" if not key else f"the key {key}", "a key with a name")
+            self.note_fault(at, "an empty key" if not key else f"the key {key}", "a key with a name")
         elif plain and key == "<<":
-            self.fault(at, "a merge key", "keys written out", "aliases of whole values are fine")
+            self.note_fault(at, "a merge key", "keys written out", "aliases of whole values are fine")
         elif key in top.places:
             top.key = key
             first_column = self.lines.place(top.places[key][0])[0]
             if self.doubled is None:
-                self.fault(at, f"the key {quote_text(key)} again", "each key once", f"first at line {first_column}")
+                self.note_fault(
+                    at, f"the key {quote_text(key)} again", "each key once", f"first at line {first_column}"
+                )
             elif len(self.doubled) < MAX_PROBLEMS:
-                self.doubled.append(DuplicateKey(self.steps(), *self.lines.place(at), first_column))
+                self.doubled.append(DuplicateKey(self.path_to_next_value(), *self.lines.place(at), first_column))
         top.key, top.key_at = key, at
 
     def alias(self, event: Any) -> None:
@@ -299,7 +301,9 @@ class _Reader:
         if top.key is None and type(top.data) is dict:
             self.stop(at, f"the alias {name} as a key", "a key written out")
         if node is None:
-            self.fault(at, f"the alias {name}", "the name of an anchor above it", "quote text that begins with '*'")
+            self.note_fault(
+                at, f"the alias {name}", "the name of an anchor above it", "quote text that begins with '*'"
+            )
             self.add(None, at, None)
             return
         if not node.closed:
@@ -308,14 +312,14 @@ class _Reader:
         if self.aliases > MAX_ALIASES:
             self.stop(at, f"alias number {self.aliases}", f"at most {MAX_ALIASES} aliases")
         self.repeated += node.size
-        if self.repeated > MAX_REPEATED_CHARACTERS:
+        if self.repeated > MAX_ALIAS_REPEATED_CHARACTERS:
             fault = f"{self.repeated:,} characters repeated by aliases"
-            self.stop(at, fault, f"at most {MAX_REPEATED_CHARACTERS:,}")
+            self.stop(at, fault, f"at most {MAX_ALIAS_REPEATED_CHARACTERS:,}")
         self.refuse_depth(at, len(self.open) - 1 + node.levels)
         top.levels = max(top.levels, node.levels + 1)
         self.add(node.data, at, node.places or None)
 
-    def begin(self, event: Any) -> None:
+    def open_collection(self, event: Any) -> None:
         at, top = event.start_mark.index, self.open[-1]
         if top.key is None and type(top.data) is dict:
             self.stop(at, "a list or mapping as a key", "text", "quote text that begins with a bracket")
@@ -328,7 +332,7 @@ class _Reader:
         if event.anchor:
             self.anchors[event.anchor] = node
 
-    def end(self, event: Any) -> None:
+    def close_collection(self, event: Any) -> None:
         node = self.open.pop()
         node.closed = True
         node.size = max(1, event.end_mark.index - node.start) + self.repeated - node.repeated
@@ -348,13 +352,13 @@ class _Reader:
     def refuse_tag(self, event: Any) -> None:
         if event.tag is not None:
             fault = f"the tag {quote_text(str(event.tag).replace('tag:yaml.org,2002:', '!!'))}"
-            self.fault(event.start_mark.index, fault, "a value without a tag", "quote text that begins with '!'")
+            self.note_fault(event.start_mark.index, fault, "a value without a tag", "quote text that begins with '!'")
 
     def refuse_depth(self, at: int, levels: int) -> None:
         if levels > MAX_LEVELS:
             self.stop(at, f"a list or mapping at level {levels}", f"at most {MAX_LEVELS} levels")
 
-    def syntax(self, error: YAMLError) -> None:
+    def raise_syntax_error(self, error: YAMLError) -> None:
         """Raise a parser's fault in our words: the parsers' own differ, and name their tokens."""
         if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
             self.stop(0, "text that cannot be read", "YAML", where="")
@@ -364,27 +368,27 @@ class _Reader:
         if "cannot start any token" in parser_message:
             tab = self.text.startswith("\t", at)
             hint = "YAML indents with spaces only" if tab else "quote text that begins with it"
-            self.stop(at, word_at(self.text, at), "a value", hint, where="")
+            self.stop(at, word_at_offset_for_message(self.text, at), "a value", hint, where="")
         for pattern, token, expected, hint, at_begin in _SYNTAX_ERROR_TEXTS:
             if pattern in parser_message:
                 at = begin if at_begin else at
                 expected = expected.format(line=self.lines.place(begin)[0])
-                self.stop(at, token or word_at(self.text, at), expected, hint, where="")
-        self.stop(at, word_at(self.text, at), "YAML", where="")
+                self.stop(at, token or word_at_offset_for_message(self.text, at), expected, hint, where="")
+        self.stop(at, word_at_offset_for_message(self.text, at), "YAML", where="")
 
-    def steps(self) -> tuple[str, ...]:
+    def path_to_next_value(self) -> tuple[str, ...]:
         """Return the path to the next value, by key and by number."""
         steps = (str(len(node.data)) if type(node.data) is list else node.key for node in self.open[1:])
         return tuple(step for step in steps if step is not None)
 
-    def where(self) -> str:
+    def dotted_path_to_next_value(self) -> str:
         """Return the path to the next value, as a message shows it."""
-        return ".".join(map(sanitize_for_message, self.steps()))
+        return ".".join(map(sanitize_for_message, self.path_to_next_value()))
 
-    def fault(self, at: int, fault_text: str, expected: str, hint: str = "", *, where: str | None = None) -> None:
+    def note_fault(self, at: int, fault_text: str, expected: str, hint: str = "", *, where: str | None = None) -> None:
         """Note a fault and go on, unless there are too many."""
         line, column = self.lines.place(at)
-        where = self.where() if where is None else where
+        where = self.dotted_path_to_next_value() if where is None else where
         texts = {"found": fault_text, "expected": expected, "hint": hint}
         self.problems.append(Problem(path=self.path, line=line, column=column, where=where, **texts))
         if len(self.problems) >= MAX_PROBLEMS:
@@ -392,5 +396,5 @@ class _Reader:
 
     def stop(self, at: int, fault_text: str, expected: str, hint: str = "", *, where: str | None = None) -> NoReturn:
         """Raise with this fault and those noted before."""
-        self.fault(at, fault_text, expected, hint, where=where)
+        self.note_fault(at, fault_text, expected, hint, where=where)
         raise InputProblems(self.problems)

@@ -21,7 +21,7 @@ from nodrop.syntax.yaml import yaml_events
 
 SpellText = Callable[[str], str]
 _INDENT_SPACES = 2
-_LONGEST_KEY = 128
+_MAX_SIMPLE_KEY_CHARACTERS = 128
 """Characters of a key with a colon behind it; a longer one has a question mark before it."""
 _OPENING_EVENTS = (MappingStartEvent, SequenceStartEvent)
 _CLOSING_EVENTS = (MappingEndEvent, SequenceEndEvent)
@@ -98,7 +98,7 @@ def compose_yaml(source_text: str) -> Node:
             continue
         if kind in _CLOSING_EVENTS:
             node = opened.pop()
-            _close_node(node, children_stack.pop(), mapping=kind is MappingEndEvent)
+            _fill_finished_node(node, children_stack.pop(), mapping=kind is MappingEndEvent)
             node.end = event.end_mark.index if node.flow else node.end
         elif kind is ScalarEvent:
             scalar = None if event.implicit[0] and not event.value else event.value
@@ -117,7 +117,7 @@ def compose_yaml(source_text: str) -> Node:
     return done
 
 
-def _close_node(node: Node, nodes: list[Node], *, mapping: bool) -> None:
+def _fill_finished_node(node: Node, nodes: list[Node], *, mapping: bool) -> None:
     if mapping:
         pairs = zip(nodes[::2], nodes[1::2], strict=True)
         entries = [Entry(key.text or "", value, key.start, key.end, (key.text or "", value)) for key, value in pairs]
@@ -300,8 +300,12 @@ class _Writer:
         """Yield new lines for entries, line breaks included."""
         for entry in entries:
             value, key, end = entry.value, self._key(entry.key), self._newline
-            mark = f"{' ' * indent}? {key}{end}{' ' * indent}" if len(key) > _LONGEST_KEY else f"{' ' * indent}{key}"
-            if value.entries and len(key) > _LONGEST_KEY:
+            mark = (
+                f"{' ' * indent}? {key}{end}{' ' * indent}"
+                if len(key) > _MAX_SIMPLE_KEY_CHARACTERS
+                else f"{' ' * indent}{key}"
+            )
+            if value.entries and len(key) > _MAX_SIMPLE_KEY_CHARACTERS:
                 inner = "".join(self.lines(value.entries, indent + _INDENT_SPACES))
                 yield f"{mark}: {inner[indent + _INDENT_SPACES :]}"
             elif value.entries:

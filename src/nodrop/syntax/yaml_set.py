@@ -19,7 +19,7 @@ def set_yaml_value(file_content: bytes, key_names: Sequence[str], value: object)
     """
     text = decode_utf8(file_content, "")
     data = parse_yaml(text, "").data
-    expected_data = _set_value(_expand_aliases(data), key_names, value)
+    expected_data = _set_value(_copy_data_per_alias(data), key_names, value)
     tree = compose_yaml(text)
     _set_node_value(tree, key_names, value)
     new = write_yaml(text, tree, _render_scalar, _render_scalar)
@@ -32,11 +32,11 @@ def set_yaml_value(file_content: bytes, key_names: Sequence[str], value: object)
     return ((BYTE_ORDER_MARK if file_content.startswith(BYTE_ORDER_MARK.encode()) else "") + new).encode()
 
 
-def _expand_aliases(data: object) -> object:
+def _copy_data_per_alias(data: object) -> object:
     """Return the data with a separate copy for every alias."""
     if isinstance(data, dict):
-        return {key: _expand_aliases(child) for key, child in data.items()}
-    return [_expand_aliases(child) for child in data] if isinstance(data, list) else data
+        return {key: _copy_data_per_alias(child) for key, child in data.items()}
+    return [_copy_data_per_alias(child) for child in data] if isinstance(data, list) else data
 
 
 def _set_value(data: object, key_names: Sequence[str], value: object) -> object:

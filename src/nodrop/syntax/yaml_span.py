@@ -7,7 +7,7 @@ from nodrop.syntax.places import Lines, Span, split_lines
 from nodrop.syntax.yaml_edit import Entry, Node, compose_yaml
 
 
-class Entries:
+class YamlEntrySpans:
     """The entries of a text that `syntax.yaml.parse` has accepted; it is looked through when first asked."""
 
     def __init__(self, text: str) -> None:
@@ -21,7 +21,7 @@ class Entries:
         """How many of the keys, from the first on, the document has."""
         return len(self._trail_of_keys(key_path))
 
-    def scalar(self, keys: Sequence[str | int]) -> bool:
+    def ends_at_scalar(self, keys: Sequence[str | int]) -> bool:
         """Whether the nearest entry to `key_path` in the document is a text or number, which ends the way."""
         trail = self._trail_of_keys(keys)
         node = trail[-1].value if trail and isinstance(trail[-1], Entry) else trail[-1] if trail else self._root_node

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nodrop.analyses._computed import compute_observation as compute_observation
-from nodrop.analyses._computed import destination_prefixes_by_leaf as destination_prefixes_by_leaf
-from nodrop.analyses._computed import unlike_data as unlike_data
+from nodrop.analyses._computed import leaves_by_destination_prefix as leaves_by_destination_prefix
+from nodrop.analyses._computed import reach_items_worse_than_dscp as reach_items_worse_than_dscp
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.routing.observation import Observation

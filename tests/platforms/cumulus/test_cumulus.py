@@ -11,7 +11,7 @@ from nodrop.model.qos import PfcWatchdog, Scheduler
 from nodrop.model.reading import DeviceReading
 from nodrop.model.states import UNKNOWN, Unknown, require_fact
 from nodrop.platforms import reader
-from nodrop.platforms.cumulus.features import expand_port_set
+from nodrop.platforms.cumulus.features import port_ranges_of_set
 from nodrop.platforms.cumulus.places import where
 from support.legacy_platforms import findings, notes, port, qos, read, remarks, same
 from support.places import TESTS
@@ -468,9 +468,9 @@ def test_a_misspelt_setting_of_an_interface_is_found_and_underscores_are_as_good
 
 
 def test_sets_of_ports() -> None:
-    assert expand_port_set("swp1-swp4,swp6") == ("swp1-4", "swp6")
-    assert expand_port_set("swp50s0-swp50s3") == ("swp50s0-3",)
-    assert expand_port_set("allports") == ()
+    assert port_ranges_of_set("swp1-swp4,swp6") == ("swp1-4", "swp6")
+    assert port_ranges_of_set("swp50s0-swp50s3") == ("swp50s0-3",)
+    assert port_ranges_of_set("allports") == ()
 
 
 def test_frr_is_read_and_its_references_have_lines() -> None:

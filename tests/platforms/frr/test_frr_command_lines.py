@@ -1,6 +1,6 @@
 """Commands of FRR: the lines of several findings in one sequence, each in the context that it needs."""
 
-from nodrop.advising import _fold_ports
+from nodrop.advising import _fold_commands_over_ports
 from nodrop.platforms.frr.command_lines import open_contexts_once
 
 ROUTER, EXIT = "router bgp", "exit-address-family"
@@ -15,7 +15,7 @@ def test_each_network_statement_stays_in_its_address_family() -> None:
     lines = [line for block in blocks for line in block]
     joined = [ROUTER, *(line for line in lines if line != ROUTER)]
     assert list(open_contexts_once(lines)) == joined
-    assert list(_fold_ports("frr", [("\n".join(block), "") for block in blocks])) == joined
+    assert list(_fold_commands_over_ports("frr", [("\n".join(block), "") for block in blocks])) == joined
 
 
 def test_a_context_that_was_left_is_opened_again() -> None:

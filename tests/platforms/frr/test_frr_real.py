@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 import nodrop
 from nodrop.model.fabric import Device, Fabric
-from nodrop.plan.effects import unchanged_files
+from nodrop.plan.effects import switch_files_if_unchanged
 from nodrop.platforms import frr
 from nodrop.platforms.frr.changes import find_vtysh_changes
 from nodrop.resources import resource_folder
@@ -64,14 +64,14 @@ def test_frr_accepts_what_shipped_intents_become(folder: Path, path: Path) -> No
 @given(fabric=built())
 def test_frr_accepts_what_random_intents_become(folder: Path, fabric: Fabric) -> None:
     for device in (fabric.devices[0], fabric.devices[-1]):
-        assert_accepted(folder, frr.write_frr_conf(device))
+        assert_accepted(folder, frr.render_frr_conf(device))
 
 
 @pytest.mark.nightly
 @settings(max_examples=20)
 @given(device=devices().filter(lambda device: device.bgp is not None))
 def test_frr_accepts_random_routing(folder: Path, device: Device) -> None:
-    assert_accepted(folder, frr.write_frr_conf(device))
+    assert_accepted(folder, frr.render_frr_conf(device))
 
 
 @pytest.mark.parametrize(
@@ -122,6 +122,6 @@ def test_lines_for_vtysh_make_one_running_configuration_of_another(wanted: dict[
 
 
 def _frr(of: Any, device: str) -> str:
-    files = unchanged_files(of, device)
+    files = switch_files_if_unchanged(of, device)
     assert files is not None
     return files["frr.conf"].decode()

@@ -9,17 +9,20 @@ import pytest
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast
 from nodrop.model.types import attributes_of, fields_of
 from nodrop.platforms.frr import rows as frr_rows
-from nodrop.platforms.frr.commands import CommandBinding, FieldCommands, form_of_context
-from nodrop.platforms.kit.bindings import Binding, NumberRangeCheck, bound_fields
-from nodrop.platforms.kit.expressible import FIELDS_SHARED_BY_VRFS
+from nodrop.platforms.frr.commands import CommandBinding, FieldCommandTable, command_form_of_context
+from nodrop.platforms.kit.bindings import FieldBinding, NumberRangeCheck, bound_fields
+from nodrop.platforms.kit.expressible import BGP_FIELDS_SHARED_BY_VRFS
 from nodrop.syntax.lines import NotUnderstood
 
-LISTS = {"networks", "aggregates", "redistributions", "neighbors", "vrf", *FIELDS_SHARED_BY_VRFS} - {"session_dscp"}
+LISTS = {"networks", "aggregates", "redistributions", "neighbors", "vrf", *BGP_FIELDS_SHARED_BY_VRFS} - {"session_dscp"}
 """Fields of a process that several commands state, or the block itself."""
 
 
 def test_each_field_has_a_row() -> None:
-    assert fields_of(BgpNeighbor).keys() - bound_fields(frr_rows.ALL_SESSION_COMMANDS.rows) == {"address", "ipv6"}
+    assert fields_of(BgpNeighbor).keys() - bound_fields(frr_rows.SESSION_AND_FAMILY_COMMANDS.rows) == {
+        "address",
+        "ipv6",
+    }
     assert fields_of(Ipv6Unicast).keys() == bound_fields(frr_rows.SESSION_FAMILY_COMMANDS.rows)
     assert (
         fields_of(Bgp).keys() - bound_fields(row for row in frr_rows.ALL_PROCESS_COMMANDS.rows if row.encode) == LISTS
@@ -28,7 +31,7 @@ def test_each_field_has_a_row() -> None:
 
 def written() -> Iterator[Any]:
     """Yield each row that writes and reads, with its commands and the class that it belongs to."""
-    for commands in (frr_rows.ALL_SESSION_COMMANDS, frr_rows.ALL_PROCESS_COMMANDS):
+    for commands in (frr_rows.SESSION_AND_FAMILY_COMMANDS, frr_rows.ALL_PROCESS_COMMANDS):
         for row in commands.rows:
             if row.encode is not None and row.decode is not None:
                 yield pytest.param(commands, row, id=row.field)
@@ -48,17 +51,19 @@ def values(row: CommandBinding, kind: type[Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize(("commands", "row"), list(written()))
-def test_a_row_reads_and_finds_what_it_writes(commands: FieldCommands, row: CommandBinding) -> None:
+def test_a_row_reads_and_finds_what_it_writes(commands: FieldCommandTable, row: CommandBinding) -> None:
     part = (
-        BgpNeighbor(address="10.0.0.1", local_asn=64_999) if commands is frr_rows.ALL_SESSION_COMMANDS else Bgp(asn=1)
+        BgpNeighbor(address="10.0.0.1", local_asn=64_999)
+        if commands is frr_rows.SESSION_AND_FAMILY_COMMANDS
+        else Bgp(asn=1)
     )
     assert row.encode is not None
     for value in values(row, type(part)):
         words = tuple(row.encode(value, replace(part, **{row.field: value})).split())
         on = words[0] != "no"
         assert (commands.read(words if on else words[1:], on) or {})[row.field] == value
-        assert commands.states(row.field, words)
-        assert [one.field for one in commands.rows if commands.states(one.field, words)] == [
+        assert commands.states_field(row.field, words)
+        assert [one.field for one in commands.rows if commands.states_field(one.field, words)] == [
             one.field for one in commands.rows if one.where[:1] == row.where[:1]
         ]
 
@@ -83,14 +88,14 @@ def test_a_row_reads_and_finds_what_it_writes(commands: FieldCommands, row: Comm
     ],
 )
 def test_the_form_of_a_command(where: str, words: str, on: bool, found: tuple[str, ...] | None) -> None:
-    assert form_of_context(where).match(words.split(), is_enabled=on) == found
+    assert command_form_of_context(where).values_of_command(words.split(), is_enabled=on) == found
 
 
 def test_two_fields_of_one_command_are_read_and_written_together() -> None:
     """Two rows with one command, as a keepalive time would have beside the hold time."""
 
     def row(field: str, at: int) -> CommandBinding:
-        return Binding(
+        return FieldBinding(
             field=field,
             where=("timers # #",),
             decode=lambda said: int(said.values[at]),
@@ -98,21 +103,21 @@ def test_two_fields_of_one_command_are_read_and_written_together() -> None:
         )
 
     rows = [row("ebgp_multihop", 0), row("hold_s", 1)]
-    commands = FieldCommands(BgpNeighbor, rows)
+    commands = FieldCommandTable(BgpNeighbor, rows)
     session = BgpNeighbor(address="10.0.0.1", ebgp_multihop=2, hold_s=9)
     assert list(commands.lines(session)) == ["timers 2 9"]
     assert commands.read(("timers", "2", "9"), True) == {"ebgp_multihop": 2, "hold_s": 9}
-    assert commands.one_for_each_command({"ebgp_multihop", "hold_s"}) == ["hold_s"]
+    assert commands.first_field_of_each_command({"ebgp_multihop", "hold_s"}) == ["hold_s"]
     assert commands.line("hold_s", BgpNeighbor(address="10.0.0.1", ebgp_multihop=2)) == "timers 2 None"
     assert commands.line("hold_s", BgpNeighbor(address="10.0.0.1")) is None
 
 
 def test_a_value_that_is_taken_back_is_not_understood() -> None:
     with pytest.raises(NotUnderstood):
-        frr_rows.ALL_SESSION_COMMANDS.read(("remote-as", "7"), False)
-    assert frr_rows.ALL_SESSION_COMMANDS.read(("timers", "3", "9"), False) == {"hold_s": None}
-    assert frr_rows.ALL_SESSION_COMMANDS.read(("timers", "connect", "9"), True) is None
-    assert frr_rows.ALL_SESSION_COMMANDS.read(("solo",), True) is None
+        frr_rows.SESSION_AND_FAMILY_COMMANDS.read(("remote-as", "7"), False)
+    assert frr_rows.SESSION_AND_FAMILY_COMMANDS.read(("timers", "3", "9"), False) == {"hold_s": None}
+    assert frr_rows.SESSION_AND_FAMILY_COMMANDS.read(("timers", "connect", "9"), True) is None
+    assert frr_rows.SESSION_AND_FAMILY_COMMANDS.read(("solo",), True) is None
 
 
 @pytest.mark.parametrize("family", ["ipv4", "ipv6"])

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.platforms.hosts.template_schema import find_refusals
+from nodrop.platforms.hosts.template_schema import find_refused_parts
 
 ABSENT = object()
 BASE = {
@@ -64,7 +64,9 @@ def changed(**changes: Any) -> dict[str, Any]:
 def found(*changes: dict[str, Any]) -> dict[str, tuple[str, str]]:
     """Return what is refused after changes, one after the other: by path, what is found and what is expected."""
     merged = {path: value for each in changes for path, value in each.items()}
-    return {".".join(map(str, one.keys[1:])): (one.found, one.expected) for one in find_refusals(changed(**merged))}
+    return {
+        ".".join(map(str, one.keys[1:])): (one.found, one.expected) for one in find_refused_parts(changed(**merged))
+    }
 
 
 @pytest.mark.parametrize(
@@ -175,4 +177,4 @@ def test_roce_on_infiniband_is_refused_by_the_operator() -> None:
     "document", [None, "text", [], {}, {"spec": None}, {"spec": {"template": [1], "nicSelector": "x"}}]
 )
 def test_a_template_of_another_shape_is_refused_without_a_fault_of_the_reader(document: Any) -> None:
-    assert all(one.found == "not there" for one in find_refusals(document))
+    assert all(one.found == "not there" for one in find_refused_parts(document))

@@ -8,18 +8,18 @@ import pytest
 from nodrop.errors import Unsupported
 from nodrop.model.routing import BgpNeighbor
 from nodrop.platforms.kit.bindings import (
-    Binding,
+    FieldBinding,
     NumberRangeCheck,
     bound_fields,
     check_fields,
-    check_release,
+    check_release_has_fields,
     decode_fields,
     encode_fields,
     places_of_field,
     refuse_unless_default,
 )
 
-Row = Binding[str, Mapping[str, str], str, str]
+Row = FieldBinding[str, Mapping[str, str], str, str]
 
 
 def number(source: Mapping[str, str]) -> int | None:
@@ -27,7 +27,7 @@ def number(source: Mapping[str, str]) -> int | None:
 
 
 ROWS: tuple[Row, ...] = (
-    Binding(
+    FieldBinding(
         field="hold_s",
         where=("hold", "timers"),
         decode=number,
@@ -35,8 +35,8 @@ ROWS: tuple[Row, ...] = (
         refuses=(NumberRangeCheck(3, 65535, frozenset({0})),),
         since="hold times",
     ),
-    Binding(field="description", where=("name",), encode=lambda value, release: f"{release}: name {value}"),
-    Binding(field="bfd", refuses=(refuse_unless_default("there is no BFD", default=False),)),
+    FieldBinding(field="description", where=("name",), encode=lambda value, release: f"{release}: name {value}"),
+    FieldBinding(field="bfd", refuses=(refuse_unless_default("there is no BFD", default=False),)),
 )
 
 
@@ -98,8 +98,8 @@ def test_values_that_a_row_refuses(fields: dict[str, Any], refused: tuple[str, s
 def test_values_that_a_release_does_not_have(fields: dict[str, Any], refused: tuple[str, str] | None) -> None:
     found = None
     try:
-        check_release(ROWS, BgpNeighbor(**fields), lacks, "bgp", "swp1")
+        check_release_has_fields(ROWS, BgpNeighbor(**fields), lacks, "bgp", "swp1")
     except Unsupported as error:
         found = error.path, error.reason
     assert found == refused
-    check_release(ROWS, BgpNeighbor(**fields), {}.get, "bgp", "swp1")
+    check_release_has_fields(ROWS, BgpNeighbor(**fields), {}.get, "bgp", "swp1")

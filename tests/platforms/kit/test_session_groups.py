@@ -77,7 +77,9 @@ def test_each_tier_has_one_group_for_each_other_tier_and_family(name: str) -> No
 def test_frr_gets_the_settings_of_a_group_once() -> None:
     fabric = build(shipped("two-by-two"))
     leaf = fabric.devices[0]
-    lines = [line.strip() for line in frr.write_frr_conf(leaf, group_name_by_far_end(leaf, Index(fabric))).splitlines()]
+    lines = [
+        line.strip() for line in frr.render_frr_conf(leaf, group_name_by_far_end(leaf, Index(fabric))).splitlines()
+    ]
     keys = [one.key for one in require_fact(leaf.neighbors)]
     assert [line for line in lines if "SPINES" in line] == [
         "neighbor SPINES peer-group",

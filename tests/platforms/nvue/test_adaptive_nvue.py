@@ -9,7 +9,7 @@ import pytest
 import nodrop
 from nodrop import platforms
 from nodrop.errors import Unsupported
-from nodrop.model.change import Change, Edit
+from nodrop.model.change import Change, EditResult
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN
@@ -139,7 +139,7 @@ def test_an_interface_that_is_no_port_is_remarked(name: str, kind: str | None) -
     assert read(state(body % (name, "disabled", typed), "5.16.0")).remarks == ()
 
 
-def made(body: str, release: str, *changes: tuple[str, Any]) -> Edit:
+def made(body: str, release: str, *changes: tuple[str, Any]) -> EditResult:
     wanted = [Change(subject=(NAME, *parse_subject(subject)), old=UNKNOWN, new=new) for subject, new in changes]
     return edit({FILE: state(body, release).encode()}, wanted, name=NAME)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import nodrop
-from nodrop.engine.rules import select_file_rules, shipped
+from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
 from support.nvue_startup import state
 
@@ -24,7 +24,7 @@ def found(folder: Path, startup: str, features: str = FEATURES) -> list[tuple[st
     reading = nodrop.read([str(folder)])
     assert [device.name for device in reading.fabric.devices] == ["leaf1"]
     assert reading.problems == ()
-    verdict = judge(reading, select_file_rules(shipped()))
+    verdict = judge(reading, select_lint_rules(shipped_rules()))
     return [(one.device or "", one.rule, one.message) for one in verdict.findings if one.rule == "file-beside-startup"]
 
 

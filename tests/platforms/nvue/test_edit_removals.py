@@ -3,7 +3,7 @@
 import pytest
 
 from nodrop.platforms.nvue.command_lines import fit_commands
-from nodrop.platforms.nvue.edit_removals import raise_removals
+from nodrop.platforms.nvue.edit_removals import raise_removals_to_empty_parents
 
 CLASSES = {
     "qos": {
@@ -29,7 +29,7 @@ FILE = b"""- set:
 
 
 def _raised(*removed: str, wanted: tuple[str, ...] = ()) -> list[str]:
-    paths = raise_removals(
+    paths = raise_removals_to_empty_parents(
         CLASSES, [(*RDMA, *path.split()) for path in removed], [(*RDMA, *path.split()) for path in wanted]
     )
     return [" ".join(path[3:]) for path in paths]

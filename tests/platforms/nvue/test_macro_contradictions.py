@@ -3,7 +3,7 @@
 import pytest
 
 from nodrop.engine.finding import Fix
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.model.assemble import assemble_fabric
 from nodrop.model.declared import DeclaredFacts
@@ -27,7 +27,7 @@ def _fix(text: str, mode: Mode | None) -> Fix:
     raw = f"# model: SN4700, release 5.16\n{text}".encode()
     reading = read_device("leaf1", [(Source(name="x.nv", display="x.nv", held=raw), raw)])
     fabric = assemble_fabric([reading], DeclaredFacts(mode=mode))
-    rules = [rule for rule in shipped() if rule.name == "macro-contradicted"]
+    rules = [rule for rule in shipped_rules() if rule.name == "macro-contradicted"]
     (finding,) = judge(fabric, rules).findings
     assert finding.fix is not None
     return finding.fix

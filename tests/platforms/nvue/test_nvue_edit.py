@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nodrop import platforms
 from nodrop.errors import InputProblems
-from nodrop.model.change import Change, Edit
+from nodrop.model.change import Change, EditResult
 from nodrop.model.compare import differences
 from nodrop.model.edit import set_value
 from nodrop.model.fabric import Device, Fabric
@@ -30,16 +30,16 @@ FULL = (TESTS / "platforms" / "nvue" / "full.yaml").read_text().replace("hostnam
 WATCHDOG = PfcWatchdog(priorities=(3,), detection_ms=800, restoration_ms=None, action=None)
 
 
-def made(document: str, *changes: tuple[str, Any], old: Any = UNKNOWN) -> Edit:
+def made(document: str, *changes: tuple[str, Any], old: Any = UNKNOWN) -> EditResult:
     wanted = [Change(subject=(NAME, *parse_subject(subject)), old=old, new=new) for subject, new in changes]
     return edit({FILE: document.encode()}, wanted, name=NAME)
 
 
-def now(one: Edit) -> str:
+def now(one: EditResult) -> str:
     return one.files[FILE].decode()
 
 
-def commands(one: Edit) -> list[str]:
+def commands(one: EditResult) -> list[str]:
     return one.forms["changes.nv"].splitlines()
 
 
@@ -580,7 +580,7 @@ def test_a_file_that_cannot_be_read_is_a_problem() -> None:
 def test_the_platform_is_asked_for_its_editor() -> None:
     one = platforms.find_editor("nvue")
     assert one is not None
-    assert one.edit({FILE: FULL.encode()}, [], name=NAME) == Edit()
+    assert one.edit({FILE: FULL.encode()}, [], name=NAME) == EditResult()
 
 
 LAYOUTS: dict[str, Callable[[str], str]] = {
@@ -686,7 +686,7 @@ def test_any_document_takes_any_changes_and_nothing_else(data: st.DataObject) ->
         _compare_bytes(document, after)
 
 
-def _compare(old: Device, new: Device, changes: Sequence[tuple[str, Any]], one: Edit) -> None:
+def _compare(old: Device, new: Device, changes: Sequence[tuple[str, Any]], one: EditResult) -> None:
     fabric = Fabric(name="", mode="lossless", devices=(old,))
     for subject, value in changes:
         fabric = set_value(fabric, (old.name, *parse_subject(subject)), value)
@@ -698,7 +698,7 @@ def _compare(old: Device, new: Device, changes: Sequence[tuple[str, Any]], one: 
         assert subject in told or "dscp_to_tc" in subject or "pcp_to_tc" in subject, subject_text(subject)
 
 
-def _compare_forms(document: str, after: str, one: Edit, form: str) -> None:
+def _compare_forms(document: str, after: str, one: EditResult, form: str) -> None:
     """The document with the other forms behind it says the same as the document that was changed."""
     if not one.files:
         return

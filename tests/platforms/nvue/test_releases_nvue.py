@@ -16,7 +16,7 @@ from nodrop.model.routing import Bgp, CommunityList
 from nodrop.model.states import require_fact
 from nodrop.platforms.kit.traits import traits_of_platform
 from nodrop.platforms.nvue.bindings_switch import SWITCH_BINDINGS
-from nodrop.platforms.nvue.releases import RELEASES, SINCE, has_feature
+from nodrop.platforms.nvue.releases import FIRST_RELEASE_BY_FEATURE, RELEASES, has_feature
 from nodrop.platforms.nvue.schema import schema_root
 from support.designs import Data, build, load, shipped
 from support.nvue_devices import as_nvue, fabric
@@ -109,7 +109,7 @@ def test_the_schema_has_what_is_written_since_the_same_release(what: str, path: 
     place: Any = schema_root()
     for word in path:
         place = place.words[word]
-    assert place.span.since == tuple(map(int, SINCE[what].split(".")))
+    assert place.span.since == tuple(map(int, FIRST_RELEASE_BY_FEATURE[what].split(".")))
 
 
 def test_all_that_older_releases_lack_is_tried() -> None:
@@ -126,7 +126,9 @@ def test_what_a_release_lacks_is_refused_with_the_first_that_has_it(what: str, r
         return
     with pytest.raises(Unsupported) as refused:
         platforms.writer_of_platform("nvue").write(device, Index(fabric()))
-    assert str(refused.value) == f"{name}: NVUE has {what} since {SINCE[what]}, and this is {release}"
+    assert (
+        str(refused.value) == f"{name}: NVUE has {what} since {FIRST_RELEASE_BY_FEATURE[what]}, and this is {release}"
+    )
 
 
 @pytest.mark.parametrize("release", RELEASES)

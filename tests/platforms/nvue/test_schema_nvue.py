@@ -10,7 +10,7 @@ from nodrop.model.index import Index
 from nodrop.platforms.nvue import schema_check, writer
 from nodrop.platforms.nvue.published import read_published_settings
 from nodrop.platforms.nvue.releases import RELEASES
-from nodrop.platforms.nvue.schema import PathWords, schema_root, schema_without_published_words
+from nodrop.platforms.nvue.schema import WordsAfterPath, schema_root, schema_without_published_words
 from nodrop.platforms.nvue.schema_types import Release, ReleaseSpan, SettingLeaf
 from support.nvue_devices import as_nvue, fabric
 from support.nvue_startup import read, state
@@ -279,7 +279,7 @@ def test_values_and_releases_below_open_places_are_those_of_the_documents() -> N
 
 
 def test_published_settings_are_only_below_open_places() -> None:
-    def unreached(typed: PathWords, stated: Any, path: tuple[str, ...]) -> list[str]:
+    def unreached(typed: WordsAfterPath, stated: Any, path: tuple[str, ...]) -> list[str]:
         """The words that schema.yaml does not leave open."""
         found = []
         for word, below in stated.items():
@@ -287,7 +287,7 @@ def test_published_settings_are_only_below_open_places() -> None:
             node = typed.words.get(word) or chosen
             if isinstance(node, SettingLeaf) or (node is None and word and not typed.open):
                 found.append(" ".join((*path, word)))
-            elif isinstance(node, PathWords) and isinstance(below, dict) and (node.words or node.chosen):
+            elif isinstance(node, WordsAfterPath) and isinstance(below, dict) and (node.words or node.chosen):
                 found += unreached(node, below, (*path, word))
         return found
 
@@ -397,7 +397,7 @@ def test_what_switches_have_in_common_is_walked_once(monkeypatch: pytest.MonkeyP
     walked: list[tuple[str, ...]] = []
     look = schema_check._find_faults
 
-    def counted(place: PathWords, value: Any, path: tuple[str, ...], found: Any) -> None:
+    def counted(place: WordsAfterPath, value: Any, path: tuple[str, ...], found: Any) -> None:
         walked.append(path)
         look(place, value, path, found)
 
@@ -410,7 +410,7 @@ def test_what_switches_have_in_common_is_walked_once(monkeypatch: pytest.MonkeyP
     assert walked == [(), ("system",)]
 
 
-def spans(place: PathWords) -> set[Release]:
+def spans(place: WordsAfterPath) -> set[Release]:
     """The releases that the schema names."""
     nodes = [*place.words.values(), *([place.chosen.below] if place.chosen else [])]
     found: set[ReleaseSpan] = {node.span for node in nodes}

@@ -193,7 +193,7 @@ def test_many_devices_share_what_their_ports_and_qos_say(monkeypatch: pytest.Mon
         return render(file, **names)
 
     monkeypatch.setattr(writer, "render_statements", counted)
-    writer._DESIGN_CACHE.clear()
+    writer._RENDERED_QOS_CACHE.clear()
     for device in fabric("reference-256").devices:
         if device.name.startswith("leaf"):
             writer.write(_sharing(device), Index(fabric("reference-256")))

@@ -12,7 +12,7 @@ import pytest
 import nodrop
 from nodrop.platforms.kit.artifact import Artifact
 from nodrop.platforms.sonic.delivery import apply_script
-from nodrop.platforms.sonic.releases import RELEASES
+from nodrop.platforms.sonic.releases import DATABASE_VERSION_BY_RELEASE
 from support.golden_outputs import fabric_of
 from support.sonic_switch import ADDED, SWITCH_PROGRAMS, SonicSwitch
 
@@ -360,9 +360,9 @@ def test_files_from_which_db_migrator_takes_another_mode_are_refused(
 
 
 def test_before_202311_db_migrator_does_not_read_a_golden_configuration() -> None:
-    lines = {release: apply_script(release).splitlines() for release in RELEASES}
+    lines = {release: apply_script(release).splitlines() for release in DATABASE_VERSION_BY_RELEASE}
     golden = {name for name, text in lines.items() if "MIGRATED_FROM='minigraph.xml golden_config_db.json'" in text}
-    assert golden == {*RELEASES} - {"202305"}
+    assert golden == {*DATABASE_VERSION_BY_RELEASE} - {"202305"}
     assert "MIGRATED_FROM='minigraph.xml'" in lines["202305"]
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.engine.rules import select_file_rules, shipped
+from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.model.assemble import assemble_fabric
 from nodrop.model.declared import DeclaredFacts
@@ -52,7 +52,7 @@ def of(name: str, address: str, config: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_nothing_is_missed_on_switches_without_qos_but_where_others_have_it() -> None:
-    rules = [rule for rule in select_file_rules(shipped()) if rule.name == "ecn-missing-on-rdma-queue"]
+    rules = [rule for rule in select_lint_rules(shipped_rules()) if rule.name == "ecn-missing-on-rdma-queue"]
     plain, far = read(of("sw1", "10.0.0.0/31", PLAIN)), of("sw2", "10.0.0.1/31", PLAIN)
     verdict = judge(assemble_fabric([plain, read(far)], DeclaredFacts()), rules)
     assert (verdict.findings, verdict.unknown) == ((), ())

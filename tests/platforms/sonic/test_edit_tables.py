@@ -7,7 +7,7 @@ import pytest
 
 import nodrop
 from nodrop import platforms
-from nodrop.model.change import Change, Edit
+from nodrop.model.change import Change, EditResult
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN
@@ -31,12 +31,12 @@ def files(**changes: Any) -> dict[str, bytes]:
     return {config.path: config.text.encode()}
 
 
-def edited(**changes: Any) -> Edit:
+def edited(**changes: Any) -> EditResult:
     wanted = [Change(subject=("leaf1", *parse_subject(one)), old=UNKNOWN, new=value) for one, value in changes.items()]
     return edit(files(), wanted, name="leaf1")
 
 
-def steps(made: Edit) -> list[tuple[str, str, Any, str]]:
+def steps(made: EditResult) -> list[tuple[str, str, Any, str]]:
     return [(one.op, one.path, one.value, one.disruption) for one in made.steps]
 
 
@@ -64,7 +64,7 @@ def test_what_no_table_says_is_left_to_be_done_by_hand() -> None:
     assert "bgp/requires_policy: no table has a column for it; use routing.delivery: frr.conf" in one.line
 
 
-def between(**changes: Any) -> Edit:
+def between(**changes: Any) -> EditResult:
     made = edit_between(files(), files(**changes), name="leaf1")
     assert made is not None
     return made

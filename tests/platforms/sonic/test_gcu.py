@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.model.change import Change, Edit, Step
+from nodrop.model.change import Change, EditResult, PatchStep
 from nodrop.model.qos import PfcWatchdog
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import parse_subject
@@ -18,7 +18,7 @@ from support.sonic_gcu import OTHER, PORT, TIMES, switch
 WATCHDOG = PfcWatchdog(priorities=(3, 4), detection_ms=200, restoration_ms=400, action="drop")
 
 
-def made(config: dict[str, Any], *changes: tuple[str, Any]) -> Edit:
+def made(config: dict[str, Any], *changes: tuple[str, Any]) -> EditResult:
     wanted = [Change(subject=(NAME, *parse_subject(subject)), old=UNKNOWN, new=new) for subject, new in changes]
     one = edit({"config_db.json": json.dumps(config, indent=2).encode()}, wanted)
     assert one.by_hand == ()
@@ -159,7 +159,7 @@ def test_a_watchdog_that_runs_keeps_the_priorities_that_it_had() -> None:
     )
 
 
-def steps(old: dict[str, Any], new: dict[str, Any]) -> list[Step]:
+def steps(old: dict[str, Any], new: dict[str, Any]) -> list[PatchStep]:
     return list(annotate_steps(diff_tables(old, new), old, new, "202605"))
 
 
@@ -238,7 +238,7 @@ def test_a_port_that_is_added_has_lanes_of_its_own() -> None:
     assert "a patch whose result has a fault (a lane of two ports)" in step.reason
 
 
-def between_files(old: dict[str, Any], new: dict[str, Any], **others: bytes) -> Edit:
+def between_files(old: dict[str, Any], new: dict[str, Any], **others: bytes) -> EditResult:
     files = [{"config_db.json": json.dumps(tables, indent=2).encode(), **others} for tables in (old, new)]
     one = between(*files, name=NAME)
     assert one is not None

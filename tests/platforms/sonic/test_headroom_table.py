@@ -114,13 +114,25 @@ def test_a_headroom_of_an_older_release_is_held_against_the_lesser_of_todays_row
     todays, former = (
         find_xoff_bounds(replace(device, headroom_table=table), port, length_m=300) for table in (UNKNOWN, None)
     )
-    assert (todays.usual, todays.by_row, todays.by_todays_row) == (36864, True, False)
-    assert (former.usual, former.by_row, former.by_todays_row) == (former.formula, False, False)
+    assert (todays.value_switch_would_take, todays.does_row_decide, todays.does_newer_row_decide) == (
+        36864,
+        True,
+        False,
+    )
+    assert (former.value_switch_would_take, former.does_row_decide, former.does_newer_row_decide) == (
+        former.formula,
+        False,
+        False,
+    )
     assert former.formula == min(former.formula or 0, 30719)
     short = find_xoff_bounds(
         replace(device, headroom_table=None), replace(port, speed_mbps=100_000, lanes=4), length_m=40
     )
-    assert (short.usual, short.by_row, short.by_todays_row) == (38912, False, True), "less than by the formula"
+    assert (short.value_switch_would_take, short.does_row_decide, short.does_newer_row_decide) == (
+        38912,
+        False,
+        True,
+    ), "less than by the formula"
     with pytest.raises(UnknownFact):
         headroom_rows(replace(device, headroom_table=None))
 

@@ -15,12 +15,16 @@ from nodrop.intent.load import loads
 from nodrop.model.fabric import CounterStream, Device, Fabric, Trimming
 from nodrop.model.index import Index
 from nodrop.platforms.kit.traits import traits_of_platform
-from nodrop.platforms.sonic.releases import RELEASES, SINCE, WAITING_ANNOUNCEMENTS_FEATURE
+from nodrop.platforms.sonic.releases import (
+    DATABASE_VERSION_BY_RELEASE,
+    FIRST_RELEASE_BY_FEATURE,
+    WAITING_ANNOUNCEMENTS_FEATURE,
+)
 from nodrop.resources import resource_folder
 from support import random_values
 from support.random_fabrics import alone
 
-WRITTEN = (*RELEASES, "master")
+WRITTEN = (*DATABASE_VERSION_BY_RELEASE, "master")
 MODES = {"two-by-two": "202305", "pfc-only": "202305", "lossy": "202305", "trim": "202505", "uec": "202505"}
 """Intents on SONiC, one for each mode, and the first release that carries it."""
 DATABASES = {
@@ -68,7 +72,7 @@ def test_a_release_carries_a_mode_and_is_clean(intent: str, release: str) -> Non
     assert not reading.notes
 
 
-@pytest.mark.parametrize("release", [release for release in RELEASES if release < "202505"])
+@pytest.mark.parametrize("release", [release for release in DATABASE_VERSION_BY_RELEASE if release < "202505"])
 def test_trimming_is_refused_with_the_release_that_has_it(release: str) -> None:
     with pytest.raises(InputProblems) as caught:
         built("trim", release)
@@ -201,10 +205,10 @@ def test_everything_that_is_not_in_all_releases_is_tried() -> None:
     """Lists without priorities are spelt otherwise, and refused nowhere; others have tests of their own."""
     elsewhere = {"PFC without priorities", "hashes of the IPv6 flow label", "routing in tables"}
     elsewhere |= {"modes of a golden configuration", "separated routing in frr.conf", "weighted paths"}
-    assert {what for what, *_ in NEEDED} | elsewhere == set(SINCE)
+    assert {what for what, *_ in NEEDED} | elsewhere == set(FIRST_RELEASE_BY_FEATURE)
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("release", DATABASE_VERSION_BY_RELEASE)
 def test_the_flow_label_is_hashed_where_the_release_knows_it(release: str) -> None:
     device = replace(built("two-by-two", release).device("leaf1"), hash_fields=("dst-ip", "ipv6-flow-label"))
     try:
@@ -270,7 +274,7 @@ def test_services_that_a_release_lacks_are_refused(release: str, added: str, sai
     assert {(one.found, one.expected) for one in caught.value.problems} == {said}
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("release", DATABASE_VERSION_BY_RELEASE)
 @pytest.mark.parametrize(("what", "where", "value", "path"), NEEDED)
 def test_what_a_release_lacks_is_refused(release: str, what: str, where: str, value: Any, path: str) -> None:
     device = random_values.replaced(
@@ -284,8 +288,9 @@ def test_what_a_release_lacks_is_refused(release: str, what: str, where: str, va
         said = ""
     except Unsupported as refused:
         said = str(refused)
-    lacks = f"{path.replace('/0/', '/Ethernet0/', 1)}: SONiC has {what} since {SINCE[what]}, and this is {release}"
-    assert (said == lacks) == (release < SINCE[what]), said
+    since = FIRST_RELEASE_BY_FEATURE[what]
+    lacks = f"{path.replace('/0/', '/Ethernet0/', 1)}: SONiC has {what} since {since}, and this is {release}"
+    assert (said == lacks) == (release < FIRST_RELEASE_BY_FEATURE[what]), said
 
 
 @pytest.mark.parametrize(("intent", "release"), CARRIED)

@@ -14,7 +14,7 @@ import pytest
 import nodrop
 from nodrop import platforms
 from nodrop.errors import Unsupported
-from nodrop.hardware.dynamic import resolve_dynamic_buffers, without_computed_headroom
+from nodrop.hardware.dynamic import resolve_dynamic_buffers, without_computed_shared_headroom
 from nodrop.model.compare import differences, mask_unsupported_fields
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
@@ -33,7 +33,7 @@ from nodrop.model.routing import (
 )
 from nodrop.platforms import unsupported_paths
 from nodrop.platforms.sonic import bgp_rows
-from nodrop.platforms.sonic.releases import RELEASES
+from nodrop.platforms.sonic.releases import DATABASE_VERSION_BY_RELEASE
 from nodrop.resources import resource_folder
 from support import random_values
 from support.random_fabrics import alone
@@ -46,7 +46,7 @@ PREFIXES6 = PrefixList(name="Q", family="ipv6", rules=(PrefixRule(sequence=5, ac
 COMMUNITIES = CommunityList(name="C", rules=(("permit", ("65000:1",)),))
 PATHS = AsPathList(name="A", rules=(("permit", "^65000_"), ("permit", "_65001$")))
 LISTS = {"prefix_lists": (PREFIXES, PREFIXES6), "community_lists": (COMMUNITIES,), "as_path_lists": (PATHS,)}
-NEWEST = list(RELEASES)[-1]
+NEWEST = list(DATABASE_VERSION_BY_RELEASE)[-1]
 
 
 @cache
@@ -56,7 +56,7 @@ def leaf() -> Device:
 
 def device(bgp: Bgp = BGP, release: str = NEWEST, **changes: Any) -> Device:
     made = {"bgp": bgp, "version": release, "routing_tables": True, "static_routes": (), "extra": ()} | changes
-    return resolve_dynamic_buffers(without_computed_headroom(replace(leaf(), **made)))
+    return resolve_dynamic_buffers(without_computed_shared_headroom(replace(leaf(), **made)))
 
 
 def written(one: Device) -> dict[str, str]:
@@ -345,7 +345,7 @@ def test_what_tables_cannot_say(bgp: Bgp, path: str, reason: str) -> None:
     assert random_values.leads_somewhere(one, refusal.value.path)
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("release", DATABASE_VERSION_BY_RELEASE)
 def test_releases_that_take_routing_from_tables(release: str) -> None:
     """Before 202511 frrcfgd reads prefix lists by keys that the YANG models refuse (sonic-buildimage#22888)."""
     if release >= "202511":
@@ -383,7 +383,7 @@ def test_there_is_no_frr_conf_beside_the_tables() -> None:
 def test_each_field_has_a_column_or_a_row_or_is_refused(kind: type[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """A field that is added to the model is refused in tables until it has a row."""
     part = {Bgp: BGP, BgpNeighbor: PEER, Ipv6Unicast: Ipv6Unicast(active=True)}[kind]
-    bgp_rows.check_part(part, "x")
+    bgp_rows.check_bgp_part_fits_columns(part, "x")
     monkeypatch.setitem(bgp_rows.BINDINGS_BY_CLASS, kind, ())  # type: ignore[index]
     with pytest.raises(Unsupported, match="no table has a column for it"):
-        bgp_rows.check_part(part, "x")
+        bgp_rows.check_bgp_part_fits_columns(part, "x")

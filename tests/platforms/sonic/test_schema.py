@@ -5,19 +5,19 @@ from typing import Any
 
 import pytest
 
-from nodrop.engine.rules import select_file_rules, shipped
+from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading, Remark
 from nodrop.platforms.sonic import schema_check
 from nodrop.platforms.sonic.schema import (
     SCHEMA_FILE,
-    Schema,
+    ReleaseSchema,
     release_of_database_version,
     schema_of_release,
     schema_releases,
 )
-from nodrop.syntax.plain import NOT_PLAIN_YAML, load_plain_yaml
+from nodrop.syntax.plain import NOT_PLAIN_YAML, load_simple_yaml_or_marker
 from support.sonic_configs import read, stock
 
 ALL = (*schema_releases(), None)
@@ -36,7 +36,7 @@ def told(release: str = "202505", **tables: Any) -> list[tuple[str, str]]:
 
 
 def test_the_file_is_read_by_the_quick_reader() -> None:
-    assert load_plain_yaml(SCHEMA_FILE.read_text()) is not NOT_PLAIN_YAML
+    assert load_simple_yaml_or_marker(SCHEMA_FILE.read_text()) is not NOT_PLAIN_YAML
 
 
 @pytest.mark.parametrize("release", ALL, ids=str)
@@ -57,7 +57,7 @@ def test_every_table_of_a_release_compiles_and_refers_to_tables_that_there_are(r
                 assert condition.names <= fields | row.fields.keys(), (name, condition.text)
 
 
-def expected(of_release: Schema, table: str, field: str) -> str:
+def expected(of_release: ReleaseSchema, table: str, field: str) -> str:
     found = of_release.table(table)
     assert found is not None
     (row,) = found.keyed.values()
@@ -67,8 +67,8 @@ def expected(of_release: Schema, table: str, field: str) -> str:
 def test_ranges_are_those_of_the_release() -> None:
     assert expected(schema_of_release("202505"), "PFC_WD", "POLL_INTERVAL") == "a number in 100..3000"
     assert expected(schema_of_release("202511"), "PFC_WD", "POLL_INTERVAL") == "a number in 100..1000"
-    assert schema_of_release("202505").elsewhere("PFC_WD", "pfc_stat_history") == "since 202511"
-    assert schema_of_release("202505").elsewhere("PFC_WD", "stat_history") == ""
+    assert schema_of_release("202505").describe_other_releases("PFC_WD", "pfc_stat_history") == "since 202511"
+    assert schema_of_release("202505").describe_other_releases("PFC_WD", "stat_history") == ""
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_a_configuration_is_checked_by_the_models_of_its_release(
 def invalid(**tables: Any) -> list[str]:
     """Return the kinds of faults for which the models of 202505 refuse the stock configuration with other tables."""
     return list(
-        schema_check.invalid_fault_kinds(stock(VERSIONS={"DATABASE": {"VERSION": "version_202505_01"}}, **tables))
+        schema_check.yang_refused_fault_kinds(stock(VERSIONS={"DATABASE": {"VERSION": "version_202505_01"}}, **tables))
     )
 
 
@@ -312,7 +312,7 @@ def test_numbers_are_compared_as_numbers_also_where_they_are_equal() -> None:
 
 
 def test_a_row_of_a_fixed_name_has_its_defaults_also_where_it_is_absent() -> None:
-    tables = schema_of_release("202505").tables({"SCHEDULER": {}})
+    tables = schema_of_release("202505").condition_tables({"SCHEDULER": {}})
     assert tables.row("MGMT_VRF_CONFIG", "vrf_global")["mgmtVrfEnabled"] == "false"
     assert tables.row("VLAN_INTERFACE", "Vlan9") == {}
 
@@ -351,7 +351,7 @@ def causes(config: Any, *names: str) -> list[list[str]]:
     of_config = read(config)
     whole = Fabric(name="test", mode="lossless", devices=(of_config.device,))
     together: dict[str, list[str]] = {}
-    rules = [rule for rule in select_file_rules(shipped()) if rule.name in names]
+    rules = [rule for rule in select_lint_rules(shipped_rules()) if rule.name in names]
     for finding in judge(Reading(fabric=whole, remarks=of_config.remarks), rules).findings:
         together.setdefault(finding.group, []).append(finding.message.partition(" ")[0])
     return sorted(map(sorted, together.values()))

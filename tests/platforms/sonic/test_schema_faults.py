@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodrop.platforms.sonic import schema_check, schema_rows
-from nodrop.platforms.sonic.config import MAX_REMARKS
+from nodrop.platforms.sonic.config import MAX_REMARKS_PER_SWITCH
 from nodrop.platforms.sonic.schema import schema_of_release, schema_releases
 from support.sonic_configs import read, stock
 
@@ -208,18 +208,18 @@ def test_all_tables_of_the_cases_are_known_to_every_release() -> None:
 
 def test_names_of_unknown_tables_are_guessed_for_as_many_as_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     guessed: list[str] = []
-    monkeypatch.setattr(schema_check, "meant", lambda word, _known: guessed.append(word) or "")
-    reading = read({**stock(), **{f"X_{number}": {} for number in range(3 * MAX_REMARKS)}})
-    assert len(reading.remarks) == MAX_REMARKS
-    assert len(guessed) <= MAX_REMARKS + 1
+    monkeypatch.setattr(schema_check, "did_you_mean_hint", lambda word, _known: guessed.append(word) or "")
+    reading = read({**stock(), **{f"X_{number}": {} for number in range(3 * MAX_REMARKS_PER_SWITCH)}})
+    assert len(reading.remarks) == MAX_REMARKS_PER_SWITCH
+    assert len(guessed) <= MAX_REMARKS_PER_SWITCH + 1
 
 
 def test_the_nearest_word_is_looked_for_of_listed_faults_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     guessed: list[str] = []
-    monkeypatch.setattr(schema_rows, "meant", lambda word, *_: guessed.append(word) or "")
-    cells = {f"x{number}": "1" for number in range(2 * MAX_REMARKS)}
+    monkeypatch.setattr(schema_rows, "did_you_mean_hint", lambda word, *_: guessed.append(word) or "")
+    cells = {f"x{number}": "1" for number in range(2 * MAX_REMARKS_PER_SWITCH)}
     reading = read({**stock(), "VLAN": {"Vlan2": cells, "Vlan3": cells, "Vlan4": cells}})
-    assert (len(reading.remarks), len(guessed)) == (MAX_REMARKS, MAX_REMARKS)
+    assert (len(reading.remarks), len(guessed)) == (MAX_REMARKS_PER_SWITCH, MAX_REMARKS_PER_SWITCH)
 
 
 ANY = st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.just("Ethernet0")
@@ -243,14 +243,14 @@ def changed(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
 def test_no_value_of_a_field_stops_the_check(case: tuple[str, dict[str, Any]]) -> None:
     release, config = case
     config["VERSIONS"] = {"DATABASE": {"VERSION": f"version_{release}_01"}} if release.isdecimal() else {}
-    assert set(schema_check.invalid_fault_kinds(config)) <= TOLD
+    assert set(schema_check.yang_refused_fault_kinds(config)) <= TOLD
 
 
 @pytest.mark.parametrize("value", [None, 1, [], ["x"], {}, {"x": []}], ids=repr)
 def test_a_value_of_any_shape_can_be_searched_for(value: Any) -> None:
     config = edited({("VLAN_MEMBER", "Vlan9|Ethernet0"): {"port": value, "tagging_mode": value}})
     config["VERSIONS"] = {"DATABASE": {"VERSION": "version_202505_01"}}
-    assert "unknown-field" in list(schema_check.invalid_fault_kinds(config))
+    assert "unknown-field" in list(schema_check.yang_refused_fault_kinds(config))
 
 
 def test_a_null_in_a_field_that_does_not_exist_is_one_fault() -> None:

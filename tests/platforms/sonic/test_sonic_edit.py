@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodrop.errors import InputProblems
-from nodrop.model.change import Change, Edit
+from nodrop.model.change import Change, EditResult
 from nodrop.model.compare import differences
 from nodrop.model.edit import set_value
 from nodrop.model.fabric import Device, Fabric, Interface, SampledCounters
@@ -21,7 +21,7 @@ from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import parse_subject, subject_text
 from nodrop.platforms import find_editor
 from nodrop.platforms.sonic.edit import edit
-from nodrop.platforms.sonic.edit_qos import _cell_uses
+from nodrop.platforms.sonic.edit_qos import _buffer_uses_of_port
 from support.json_text import applied, entries
 from support.places import GOLDEN
 from support.sonic_configs import NAME, read, stock
@@ -31,16 +31,16 @@ OTHER = "Ethernet8"
 WATCHDOG = PfcWatchdog(priorities=(3, 4), detection_ms=200, restoration_ms=400, action="drop")
 
 
-def made(document: str, *changes: tuple[str, Any], old: Any = UNKNOWN) -> Edit:
+def made(document: str, *changes: tuple[str, Any], old: Any = UNKNOWN) -> EditResult:
     wanted = [Change(subject=(NAME, *parse_subject(subject)), old=old, new=new) for subject, new in changes]
     return edit({"config_db.json": document.encode()}, wanted)
 
 
-def tables(one: Edit) -> Any:
+def tables(one: EditResult) -> Any:
     return json.loads(one.files["config_db.json"])
 
 
-def patched(one: Edit, table: str) -> dict[str, Any]:
+def patched(one: EditResult, table: str) -> dict[str, Any]:
     """The operations on a table: path below it, value (None where it is taken out)."""
     steps = [step for step in one.steps if parse_subject(step.path)[1] == table]
     return {step.path.removeprefix(f"/{table}"): step.value for step in steps}
@@ -349,7 +349,7 @@ def test_a_file_that_is_no_json_is_a_problem() -> None:
 def test_a_platform_is_asked_for_its_editor() -> None:
     one = find_editor("sonic")
     assert one is not None
-    assert one.edit({"config_db.json": dumped(stock()).encode()}, [], name=NAME) == Edit()
+    assert one.edit({"config_db.json": dumped(stock()).encode()}, [], name=NAME) == EditResult()
     with pytest.raises(KeyError):
         find_editor("none such")
 
@@ -453,7 +453,7 @@ def test_any_document_takes_any_changes_and_nothing_else(
     _compare_bytes(document, after)
 
 
-def _compare(old: Device, new: Device, changes: Sequence[tuple[str, Any]], one: Edit) -> None:
+def _compare(old: Device, new: Device, changes: Sequence[tuple[str, Any]], one: EditResult) -> None:
     fabric = Fabric(name="", mode="lossless", devices=(old,))
     for subject, value in changes:
         fabric = set_value(fabric, (NAME, *parse_subject(subject)), value)
@@ -498,7 +498,9 @@ def test_a_buffer_that_is_not_known_is_no_use_of_a_profile() -> None:
     rows = {table: {PORT: {0: {"profile": f"of_{table}"}}} for table in ("BUFFER_PG", "BUFFER_QUEUE")}
 
     def used(port: Interface) -> list[tuple[str, Any]]:
-        return [(use.table, use.cell) for use in _cell_uses(rows, old, port, NAME, ()) if use.cell == (PORT, 0)]
+        return [
+            (use.table, use.cell) for use in _buffer_uses_of_port(rows, old, port, NAME, ()) if use.cell == (PORT, 0)
+        ]
 
     assert used(old) == [("BUFFER_PG", (PORT, 0)), ("BUFFER_QUEUE", (PORT, 0))]
     assert used(new) == [("BUFFER_QUEUE", (PORT, 0))]

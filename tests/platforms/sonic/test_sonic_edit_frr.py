@@ -5,7 +5,7 @@ from typing import Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
-from nodrop.model.change import Change, Edit
+from nodrop.model.change import Change, EditResult
 from nodrop.model.edit import get_value
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Source
@@ -27,7 +27,7 @@ def bundle() -> dict[str, bytes]:
     return {name: files[f"leaf1/{name}"].encode() for name in ("config_db.json", "frr.conf")}
 
 
-def edited(files: dict[str, bytes], **changes: object) -> Edit:
+def edited(files: dict[str, bytes], **changes: object) -> EditResult:
     spelt = {subject.replace("__", "/").replace("AT", "@"): value for subject, value in changes.items()}
     return edit(
         files, [Change(subject=("leaf1", *parse_subject(one)), old=UNKNOWN, new=new) for one, new in spelt.items()]
@@ -134,7 +134,7 @@ def test_a_field_of_each_row_is_edited_and_taken_back() -> None:
     fabric = read_back(old)
     written_rows = {
         "@bgp": [row for row in frr_rows.ALL_PROCESS_COMMANDS.rows if row.encode and row.field not in LEFT_OUT],
-        key: [row for row in frr_rows.ALL_SESSION_COMMANDS.rows if row.encode and row.field not in OF_OTHERS],
+        key: [row for row in frr_rows.SESSION_AND_FAMILY_COMMANDS.rows if row.encode and row.field not in OF_OTHERS],
         f"{key}/ipv6": [row for row in frr_rows.SESSION_FAMILY_COMMANDS.rows if row.field not in OF_OTHERS],
     }
     values = {}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.model.change import Edit
+from nodrop.model.change import EditResult
 from nodrop.platforms.sonic.edit import between
 from nodrop.platforms.sonic.turns import tables_after_each_patch
 from support.json_text import applied
@@ -14,13 +14,13 @@ from support.sonic_configs import NAME
 from support.sonic_gcu import OTHER, PORT, TIMES, switch
 
 
-def patched(old: dict[str, Any], new: dict[str, Any]) -> Edit:
+def patched(old: dict[str, Any], new: dict[str, Any]) -> EditResult:
     one = between(*({"config_db.json": json.dumps(tables, indent=2).encode()} for tables in (old, new)), name=NAME)
     assert one is not None
     return one
 
 
-def paths(one: Edit) -> dict[str, list[str]]:
+def paths(one: EditResult) -> dict[str, list[str]]:
     patches = {name: json.loads(text) for name, text in one.forms.items() if name.endswith(".json")}
     return {name: [f"{step['op']} {step['path']}" for step in steps] for name, steps in patches.items()}
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from nodrop.platforms.sonic.releases import RELEASES
+from nodrop.platforms.sonic.releases import DATABASE_VERSION_BY_RELEASE
 from nodrop.platforms.sonic.schema import schema_of_release
-from nodrop.platforms.sonic.unknown_tables import harmless_tables, parsed_tables, unreleased_table_subjects
+from nodrop.platforms.sonic.unknown_tables import harmless_tables, tables_with_a_reader, unreleased_table_subjects
 from support.sonic_configs import read_bundle, stock
 
 UNKNOWN = {
@@ -50,9 +50,9 @@ def test_a_harmless_table_is_so_for_its_values(tables: Mapping[str, Any], expect
 
 
 def test_no_table_is_in_both_lists_and_each_is_of_a_release() -> None:
-    known = {table for release in RELEASES for table in schema_of_release(release).names()}
-    assert parsed_tables() & harmless_tables().keys() == set()
-    assert (parsed_tables() | harmless_tables().keys()) - known == set()
+    known = {table for release in DATABASE_VERSION_BY_RELEASE for table in schema_of_release(release).names()}
+    assert tables_with_a_reader() & harmless_tables().keys() == set()
+    assert (tables_with_a_reader() | harmless_tables().keys()) - known == set()
 
 
 def test_every_reason_has_a_source() -> None:
@@ -82,5 +82,5 @@ def test_a_designed_table_is_unknown_in_the_newest_release_and_named_in_others(
 
 
 def test_no_known_release_has_a_designed_table() -> None:
-    known = {table for release in RELEASES for table in schema_of_release(release).names()}
+    known = {table for release in DATABASE_VERSION_BY_RELEASE for table in schema_of_release(release).names()}
     assert unreleased_table_subjects().keys() & known == set()

@@ -16,7 +16,7 @@ from unittest import mock
 import nodrop
 from nodrop import platforms
 from nodrop.engine.example_setup import PlatformExamples
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 from nodrop.inputs import is_intent
 from nodrop.platforms import hosts
 from nodrop.platforms.kit.artifact import Artifact
@@ -137,7 +137,7 @@ def _examples(platform: str) -> tuple[Files, ...]:
         raise _Enough
 
     with mock.patch.object(nodrop, "read_back", kept):
-        for rule in shipped():
+        for rule in shipped_rules():
             for example in rule.examples:
                 edits = example.artifact or {}
                 if (
@@ -149,7 +149,7 @@ def _examples(platform: str) -> tuple[Files, ...]:
                 elif platform in edits:
                     speaks = next((one for one in edits if one in platforms.writable_platforms()), "sonic")
                     with contextlib.suppress(_Enough):
-                        list(PlatformExamples(speaks).artifact(edits, example.intent or {}))
+                        list(PlatformExamples(speaks).views_of_edited_artifacts(edits, example.intent or {}))
     return tuple(made)
 
 

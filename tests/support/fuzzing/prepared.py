@@ -6,7 +6,7 @@ from pathlib import Path
 from unittest import mock
 
 from nodrop import cache, inputs
-from nodrop.judging import Settings
+from nodrop.judging import CheckSettings
 from nodrop.outcome_cache import check_or_recall_outcome
 from support.fuzzing.mutation import Files
 from support.fuzzing.trial import command, write
@@ -47,5 +47,8 @@ def entries_of(files: Files) -> list[bytes]:
             mock.patch.object(cache.Store, "get", return_value=None),
             mock.patch.object(cache.Store, "put", lambda _self, _key, data: kept.append(data)),
         ):
-            check_or_recall_outcome(inputs.find([place]).only(), Settings(store=cache.Store(Path(place), b"", b"")))
+            check_or_recall_outcome(
+                inputs.find_inputs([place]).require_single_fabric(),
+                CheckSettings(store=cache.Store(Path(place), b"", b"")),
+            )
     return [one for one in kept if one != b"good"]

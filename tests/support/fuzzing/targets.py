@@ -24,7 +24,7 @@ import nodrop
 from nodrop import cache, config, context, inputs, outcome_cache
 from nodrop.context.profile import load_profile
 from nodrop.engine.baseline import load as load_baseline
-from nodrop.engine.rules import load_rules, select_file_rules, select_routing_rules, shipped
+from nodrop.engine.rules import load_rules, select_lint_rules, select_validate_rules, shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.intent.load import loads as load_intent
 from nodrop.model.reading import Reading
@@ -119,7 +119,7 @@ def _read(platform: str | None = None, named: str = "") -> Callable[[Path], Read
 
 def _judge(reading: Reading) -> None:
     """Judge a reading by every rule."""
-    for rules in (select_file_rules(shipped()), select_routing_rules(shipped())):
+    for rules in (select_lint_rules(shipped_rules()), select_validate_rules(shipped_rules())):
         require_whole(judge(reading, rules, strictness="auditor").problems)
 
 
@@ -166,7 +166,7 @@ def _config(name: str) -> Callable[[Path], bool]:
         found = config.find([str(folder)])
         if found is None or found.name != name:
             return False
-        config.load(found).check(shipped())
+        config.load(found).check_severity_and_options(shipped_rules())
         return True
 
     return accepted
@@ -213,7 +213,7 @@ def _entry(folder: Path) -> bool:
     ):
         store = cache.Store(folder, b"", b"")
         settings = outcome_cache.judging.Settings(store=store)
-        what = inputs.find([str(folder / "leaf1")]).only()
+        what = inputs.find_inputs([str(folder / "leaf1")]).require_single_fabric()
         outcome_cache.check_or_recall_outcome(what, settings)
     return len(dropped) < len(asked)
 

@@ -15,7 +15,7 @@ from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
 from nodrop.routing.observation import Observation, ObservationCheck, address_item, route_item
 from nodrop.validating.batfish import reaching
-from nodrop.validating.batfish.lines import explain_harmless
+from nodrop.validating.batfish.lines import why_line_is_harmless
 from nodrop.validating.batfish.names import format_node_specifier
 from nodrop.validating.batfish.observing import PARTLY_READ_REASON
 from support import batfish_answering as answering
@@ -55,7 +55,8 @@ def differences(seen: Observation, fabric: Fabric = FABRIC) -> dict[Any, Any]:
         (check, item): seen.seen.get(check, {}).get(item)
         for check in CHECKED
         for item in {**own.seen.get(check, {}), **seen.seen.get(check, {})}
-        if not seen.blind(check, item) and own.seen.get(check, {}).get(item) != seen.seen.get(check, {}).get(item)
+        if not seen.reason_unseen(check, item)
+        and own.seen.get(check, {}).get(item) != seen.seen.get(check, {}).get(item)
     }
 
 
@@ -592,7 +593,7 @@ def test_static_routes_are_there_without_a_session() -> None:
      "bgp graceful-restart", "no bgp suppress-duplicates", "neighbor swp1 capability extended-nexthop", "log syslog"],
 )  # fmt: skip
 def test_lines_that_do_not_matter(line: str) -> None:
-    assert explain_harmless(line)
+    assert why_line_is_harmless(line)
 
 
 @pytest.mark.parametrize(
@@ -602,7 +603,7 @@ def test_lines_that_do_not_matter(line: str) -> None:
      "bgp bestpath compare-routerid", "neighbor X passive", "neighbor X ttl-security hops 1"],
 )  # fmt: skip
 def test_lines_that_may_matter(line: str) -> None:
-    assert not explain_harmless(line)
+    assert not why_line_is_harmless(line)
 
 
 def test_names_that_are_no_words_are_quoted() -> None:

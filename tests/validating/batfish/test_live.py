@@ -39,7 +39,7 @@ def _agrees(reading: Reading) -> str:
         found = seen.seen.get(check, {})
         for item, value in there.seen.get(check, {}).items():
             wanted = harmed.get(item, value) if check == "configuration" else value
-            if not seen.blind(check, item) and found.get(item) != wanted:
+            if not seen.reason_unseen(check, item) and found.get(item) != wanted:
                 wrong.append(f"{check} {item}")
     return shown(seen, there) if wrong else ""
 

@@ -8,7 +8,7 @@ import pytest
 from nodrop.model.fabric import End, Fabric
 from nodrop.model.index import Index
 from nodrop.routing.observation import Observation, failure_item, route_item
-from nodrop.validating import compute_observation, destination_prefixes_by_leaf
+from nodrop.validating import compute_observation, leaves_by_destination_prefix
 from nodrop.validating.batfish import failures
 from nodrop.validating.batfish.comparing import ComparedBuild, DifferingFlow, compare_reachability
 from nodrop.validating.batfish.failures import BatfishNames, FailureResults, try_failures
@@ -80,7 +80,7 @@ def outcome(
         called or all_of(fabric),
         fabric,
         seen or compute_observation(index),
-        destination_prefixes_by_leaf(index),
+        leaves_by_destination_prefix(index),
     )
 
 
@@ -176,8 +176,8 @@ def test_what_the_snapshot_does_not_have_cannot_fail(fabric: Fabric) -> None:
 
 
 def test_a_large_fabric_has_a_part_of_its_failures_tried(fabric: Fabric, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures, "SWITCHES_COMPUTED", 8)
-    monkeypatch.setattr(failures, "AT_LEAST", 1)
+    monkeypatch.setattr(failures, "MAX_SWITCHES_RECOMPUTED", 8)
+    monkeypatch.setattr(failures, "MIN_TRIED_FAILURES", 1)
     found = outcome(fabric, Pretended(nothing))
     assert list(found.seen) == [FAILED[0], FAILED[2]]
     why = "of 4 failures 2 are tried in a fabric of this size"
@@ -205,7 +205,7 @@ def compared(
         )
         for one in (old, new)
     ]
-    found = compare_reachability(sides[0], sides[1], destination_prefixes_by_leaf(Index(fabric)))
+    found = compare_reachability(sides[0], sides[1], leaves_by_destination_prefix(Index(fabric)))
     return found.flows, new, list(found.notes)
 
 
@@ -229,7 +229,7 @@ def test_builds_without_a_difference_take_one_question_from_leaves_and_ports_of_
             "of": "new",
             "pathConstraints": {"startLocation": start},
             "headers": {"dstIps": prefixes, "srcIps": prefixes},
-            "maxTraces": failures.SHOWN_WAYS,
+            "maxTraces": failures.MAX_SHOWN_PACKET_PATHS,
         }
     ]
 

@@ -60,7 +60,7 @@ def test_batfish_sees_a_sound_fabric_as_it_is_computed(name: str, update_golden:
         found = observation.seen.get(check, {})
         for item, value in there.seen[check].items():
             assert found.get(item, value) == value, (check, item)
-            assert (item in found) != bool(observation.blind(check, item)), (check, item)
+            assert (item in found) != bool(observation.reason_unseen(check, item)), (check, item)
     assert [one for one in observation.refused if one.matters] == []
     compare(name, shown(observation, there), update_golden)
 
@@ -108,7 +108,7 @@ def test_other_configurations_than_the_recorded_have_no_answers(tmp_path: Path) 
 
 
 def test_other_questions_than_the_recorded_have_no_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nodrop.validating.batfish.failures.SHOWN_WAYS", 5)
+    monkeypatch.setattr("nodrop.validating.batfish.failures.MAX_SHOWN_PACKET_PATHS", 5)
     with pytest.raises(Stale, match=r'has no answer to .*"maxTraces": 5'):
         seen("two-by-two", sound("two-by-two"))
 

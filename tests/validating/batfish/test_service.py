@@ -149,9 +149,9 @@ def test_two_snapshots_are_compared_and_forked() -> None:
     pretender = Pretender(sound)
     with pretender.serving() as where, Service(where) as made:
         base = made.load({"a": "b"})
-        failed = base.fork("f1", nodes=["spine1"])
+        failed = base.fork_without("f1", nodes=["spine1"])
         assert failed.ask("ipOwners", reference=base) == [{"IP": "10.0.0.1"}]
-        failed.forget()
+        failed.delete_snapshot()
         forked = json.loads(pretender.bodies[f"/v2/networks/{made.network}/snapshots:fork"])
     assert (forked["snapshotBase"], forked["snapshotNew"], forked["deactivateNodes"]) == (base.name, "f1", ["spine1"])
     assert f"DELETE /v2/networks/{made.network}/snapshots/f1" in pretender.asked
@@ -185,7 +185,7 @@ def test_an_old_library_is_named(monkeypatch: pytest.MonkeyPatch, version: str) 
 
 
 def test_somebody_takes_the_call_and_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "ANSWERS_S", 0.2)
+    monkeypatch.setattr(service, "VERSION_ANSWER_TIMEOUT_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         assert said(f"127.0.0.1:{port}") == "nothing answered at 127.0.0.1:PORT within 0 s"
@@ -290,7 +290,7 @@ def test_a_question_that_never_ends() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["frozen", "starved", "without an end"])
 def test_what_never_finishes_ends_in_its_time_and_is_told_meanwhile(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nodrop.validating.batfish.watching.BEAT_S", 0.05)
+    monkeypatch.setattr("nodrop.validating.batfish.watching.PROGRESS_INTERVAL_S", 0.05)
     at = "/v2/question_templates"
     never = failing("/work/", (200, b'{"workstatuscode": "ASSIGNED", "task": {}}'))
     pretender = Pretender(never if how == "without an end" else sound)
@@ -313,7 +313,7 @@ def test_what_never_finishes_ends_in_its_time_and_is_told_meanwhile(how: str, mo
 
 @pytest.mark.parametrize("head", [True, False])
 def test_a_service_that_says_who_it_is_byte_by_byte(head: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "ANSWERS_S", 0.15)
+    monkeypatch.setattr(service, "VERSION_ANSWER_TIMEOUT_S", 0.15)
     pretender = Pretender(sound)
     pretender.starved = frozenset({"/v2/version"})
     if head:

@@ -12,7 +12,7 @@ import pytest
 
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading
-from nodrop.platforms.frr.harmless import BlockKind, Harmless, harmless_rows
+from nodrop.platforms.frr.harmless import BlockKind, HarmlessLine, harmless_rows
 from nodrop.validating.twin import box, looking
 from nodrop.validating.twin import lab as lab_module
 from nodrop.validating.twin.daemons import DAEMONS_FOLDER, BootConfiguration, Daemons
@@ -57,7 +57,7 @@ _RESET_S = 60
 State = tuple[Tables, dict[str, str]]
 
 
-def typed() -> list[Harmless]:
+def typed() -> list[HarmlessLine]:
     return [row for row in harmless_rows() if row.line not in PRINTED | NEEDS_MORE]
 
 
@@ -65,7 +65,7 @@ def state(lab: TwinLab) -> State:
     """Return the tables of all switches, and the states of all sessions."""
     sessions = {
         "/".join(item): session.state
-        for node in lab.devices
+        for node in lab.running_devices
         for item, session in looking.bgpd_sessions(lab, node).items()
     }
     return tables(lab), sessions
@@ -79,7 +79,7 @@ def difference(before: State, now: State) -> str:
     )[0]
 
 
-def tried(fabric: Fabric, given: list[Harmless]) -> list[tuple[str, str]]:
+def tried(fabric: Fabric, given: list[HarmlessLine]) -> list[tuple[str, str]]:
     """Return what FRR says against a line, or what the line changes: nothing where all are harmless."""
     boots = prepare_start(Reading(fabric=fabric)).boots
     return box.call_in_sandbox(
@@ -197,5 +197,5 @@ def test_no_harmless_line_changes_a_session_or_a_route() -> None:
 @pytest.mark.nightly
 def test_a_line_that_is_not_harmless_is_noticed() -> None:
     needed()
-    row = Harmless("session", "shutdown", "it is not harmless", "bgpd/bgp_vty.c")
+    row = HarmlessLine("session", "shutdown", "it is not harmless", "bgpd/bgp_vty.c")
     assert tried(build(shipped("two-by-two")), [row]) == [(f"neighbor {NEIGHBOR} shutdown", "changes routes of leaf1")]

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from nodrop.model.access import AccessEntry, AccessList, Bits, PortRange, Stage
+from nodrop.model.access import AccessEntry, AccessList, AccessListStage, Bits, PortRange
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
-from nodrop.routing.filtering import Packets, decide_packets
+from nodrop.routing.filtering import PacketSet, decide_packets
 from nodrop.routing.prefixes import Address, parse_address
 from nodrop.routing.session_packets import single_address_range
 from nodrop.validating.twin import bpf
@@ -32,7 +32,7 @@ DENY = AccessEntry(name="1", action="deny")
 
 
 def program(
-    *entries: AccessEntry, stage: Stage = "ingress", own: tuple[str, ...] = (), **more: Any
+    *entries: AccessEntry, stage: AccessListStage = "ingress", own: tuple[str, ...] = (), **more: Any
 ) -> Sequence[BpfInstruction]:
     rules = AccessList(name="A", entries=entries, **more)
     return compile_list(rules, entries, stage, map(at, own))
@@ -193,7 +193,7 @@ def test_stages_tell_packets_of_the_switch_itself_from_others() -> None:
     ],
 )  # fmt: skip
 def test_what_no_program_can_do_is_said(
-    entries: tuple[AccessEntry, ...], stage: Stage, more: dict[str, Any], words: str
+    entries: tuple[AccessEntry, ...], stage: AccessListStage, more: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(Inexpressible, match=words):
         program(*entries, stage=stage, **more)
@@ -283,7 +283,7 @@ def test_random_lists_drop_what_they_are_held_to_deny(seed: int) -> None:
         ports = [(PortRange(number, number),) for number in (one.source_port, one.destination_port)]
         dscp = frozenset({one.dscp})
         sides = (single_address_range(one.source),), (single_address_range(one.destination),)
-        packets = Packets(family, one.protocol, *sides, ports[0], ports[1], dscp, frozenset({one.ecn}))
+        packets = PacketSet(family, one.protocol, *sides, ports[0], ports[1], dscp, frozenset({one.ecn}))
         if (one.protocol, one.destination_port) == (17, 4791):
             packets = packets._replace(opcodes=frozenset({one.opcode}))
         (found,) = decide_packets(rules, "e0", packets)

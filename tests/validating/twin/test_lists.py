@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.model.access import AccessEntry, AccessList, Binding, PortRange, Stage
+from nodrop.model.access import AccessEntry, AccessList, AccessListStage, Binding, PortRange
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.fabric import Device, End, Fabric, Interface, Link
 from nodrop.model.states import UNKNOWN
@@ -24,7 +24,9 @@ PORTS = tuple(Interface(name=f"p{number}", addresses=(f"10.0.{number}.0/31",)) f
 VLAN = Vlan(id=5, members=(VlanMember(interface="p2", tagged=False),), addresses=("10.5.0.1/24",))
 
 
-def site(*entries: AccessEntry, ports: tuple[str | None, ...] = ("p1",), stage: Stage = "ingress", **more: Any) -> Any:
+def site(
+    *entries: AccessEntry, ports: tuple[str | None, ...] = ("p1",), stage: AccessListStage = "ingress", **more: Any
+) -> Any:
     bindings = tuple(Binding(interface=port, stage=stage) for port in ports)
     return AccessList(name="A", entries=entries, bindings=bindings, **more)
 
@@ -65,7 +67,9 @@ def verdicts(found: TwinFilters, name: str, frame: Frame) -> list[bool]:
         (("p9",), "ingress", {}),
     ],
 )
-def test_a_list_acts_at_its_ports(ports: tuple[str | None, ...], stage: Stage, expected: dict[str, list[str]]) -> None:
+def test_a_list_acts_at_its_ports(
+    ports: tuple[str | None, ...], stage: AccessListStage, expected: dict[str, list[str]]
+) -> None:
     assert where(applied(site(DENY, ports=ports, stage=stage, own_packets=True))) == expected
 
 
@@ -225,7 +229,7 @@ HERE, BEHIND = (NamespaceKey("a"), "p1"), (NamespaceKey("a"), "p2")
     ],
 )
 def test_the_entry_that_drops_a_packet_is_named(rules: AccessList, where: tuple[NamespaceKey, str], said: str) -> None:
-    assert applied(rules).cause(DeniedPacket(FROM_HOST, where, ("p1",))) == said
+    assert applied(rules).denial_cause(DeniedPacket(FROM_HOST, where, ("p1",))) == said
 
 
 EGRESS = site(replace_fields(DENY, name="7"), stage="egress")
@@ -243,7 +247,7 @@ OTHER = replace_fields(site(DENY, ports=("p2",), stage="egress"), name="B")
 )
 def test_only_lists_where_the_route_of_a_packet_leaves_drop_it(leaves_by: tuple[str, ...], named: str) -> None:
     said = named and f", dropped by {named} where it leaves a"
-    assert applied(EGRESS, OTHER).cause(DeniedPacket(FROM_HOST, HERE, leaves_by)) == said
+    assert applied(EGRESS, OTHER).denial_cause(DeniedPacket(FROM_HOST, HERE, leaves_by)) == said
 
 
 def test_entries_of_ports_of_a_vlan_drop_what_leaves_by_it() -> None:
@@ -251,32 +255,32 @@ def test_entries_of_ports_of_a_vlan_drop_what_leaves_by_it() -> None:
     found = applied(EGRESS, OTHER, interfaces=ports, vlans=(VLAN,))
     (bridge,) = (name for space, name in found.bridged if space == NamespaceKey("a"))
     said = ", dropped by entry 1 of access list B where it leaves a"
-    assert found.cause(DeniedPacket(FROM_HOST, HERE, (bridge,))) == said
+    assert found.denial_cause(DeniedPacket(FROM_HOST, HERE, (bridge,))) == said
 
 
 def test_packets_for_a_switch_and_from_it_pass_lists_for_others_and_for_the_control_plane() -> None:
     to_switch = DeniedPacket(FROM_HOST._replace(target=at("10.0.1.0")), HERE, ())
-    assert applied(site(DENY)).cause(to_switch) == ", dropped there by entry 1 of access list A"
-    stages: tuple[Stage, ...] = ("transit", "control-plane")
+    assert applied(site(DENY)).denial_cause(to_switch) == ", dropped there by entry 1 of access list A"
+    stages: tuple[AccessListStage, ...] = ("transit", "control-plane")
     for stage in stages:
-        assert applied(site(DENY, stage=stage)).cause(to_switch) == ""
+        assert applied(site(DENY, stage=stage)).denial_cause(to_switch) == ""
     from_switch = DeniedPacket(ProbePacket(NamespaceKey("a"), at("10.0.7.1"), at("10.0.1.0")), None, ("p1",))
     named = ", dropped by entry 1 of access list A where it leaves a"
-    assert applied(site(DENY, stage="egress")).cause(from_switch) == ""
-    assert applied(site(DENY, stage="egress", own_packets=True)).cause(from_switch) == named
-    out_stages: tuple[Stage, ...] = ("transit-out", "control-plane-out")
+    assert applied(site(DENY, stage="egress")).denial_cause(from_switch) == ""
+    assert applied(site(DENY, stage="egress", own_packets=True)).denial_cause(from_switch) == named
+    out_stages: tuple[AccessListStage, ...] = ("transit-out", "control-plane-out")
     for stage in out_stages:
-        assert applied(site(DENY, stage=stage)).cause(from_switch) == ""
+        assert applied(site(DENY, stage=stage)).denial_cause(from_switch) == ""
 
 
 def test_a_frame_that_is_seen_nowhere_is_dropped_at_the_other_end_of_its_cable() -> None:
     lost = DeniedPacket(ProbePacket(NamespaceKey("b"), at("10.0.7.1"), at("10.9.9.9"), "p1"), None, ("p1",))
-    assert applied(site(DENY)).cause(lost) == ", dropped by entry 1 of access list A where it enters a"
-    assert applied(site(DENY, ports=("p2",))).cause(lost) == ""
+    assert applied(site(DENY)).denial_cause(lost) == ", dropped by entry 1 of access list A where it enters a"
+    assert applied(site(DENY, ports=("p2",))).denial_cause(lost) == ""
 
 
 @pytest.mark.parametrize(("stage", "expected"), [("egress", True), ("transit-out", True), ("ingress", False)])
-def test_it_is_known_where_lists_act_on_what_leaves(stage: Stage, expected: bool) -> None:
+def test_it_is_known_where_lists_act_on_what_leaves(stage: AccessListStage, expected: bool) -> None:
     fabric_filters = applied(site(DENY, stage=stage))
     nics = [TwinInterface(space=NamespaceKey("a"), name=name, leg=name) for name in ("p1", "p2")]
     assert [fabric_filters.filters_egress(nic) for nic in nics] == [expected, False]
@@ -284,8 +288,8 @@ def test_it_is_known_where_lists_act_on_what_leaves(stage: Stage, expected: bool
 
 def test_an_entry_for_another_port_drops_nothing_here() -> None:
     found = applied(site(replace_fields(DENY, interfaces=("p2",)), ports=(None,)))
-    assert found.cause(DeniedPacket(FROM_HOST, HERE, ())) == ""
-    assert found.cause(DeniedPacket(FROM_HOST, BEHIND, ())) == ", dropped there by entry 1 of access list A"
+    assert found.denial_cause(DeniedPacket(FROM_HOST, HERE, ())) == ""
+    assert found.denial_cause(DeniedPacket(FROM_HOST, BEHIND, ())) == ", dropped there by entry 1 of access list A"
 
 
 def test_notes_name_some_switches() -> None:

@@ -11,7 +11,7 @@ import pytest
 from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
 from nodrop.model.states import UNKNOWN
 from nodrop.validating.twin import box
-from nodrop.validating.twin.outward import remove_outward_lines
+from nodrop.validating.twin.outward import comment_out_outward_lines
 from support import twin_attacked
 from support.twin_attacked import given, plant
 from support.twin_attacks import ATTACKS, OTHERS, PORTS, TRIAL, VRFS, Attack
@@ -47,7 +47,7 @@ def test_the_list_is_that_of_the_trial_and_more_than_thirty_of_our_own() -> None
 def test_lines_with_effects_outside_routing_are_left_out_and_the_rest_keeps_its_numbers(attack: Attack) -> None:
     lines = ["router bgp 1", "exit", *given(attack.lines, "/guard", "token"), "ip route 10.0.0.0/8 Null0"]
     wanted = given(attack.left_out, "/guard", "token")
-    found = remove_outward_lines("\n".join(lines))
+    found = comment_out_outward_lines("\n".join(lines))
     kept = found.text.split("\n")
     assert len(kept) == len(lines)
     assert [lines[number - 1] for number in found.lines] == wanted
@@ -59,7 +59,7 @@ def test_lines_with_effects_outside_routing_are_left_out_and_the_rest_keeps_its_
 
 def test_lines_about_hardware_and_restarts_are_left_out_and_not_listed() -> None:
     waits = [" bgp suppress-fib-pending", " bgp graceful-restart", " bgp graceful-restart restart-time 240"]
-    found = remove_outward_lines("\n".join(["router bgp 1", *waits, " bgp router-id 10.0.0.1"]))
+    found = comment_out_outward_lines("\n".join(["router bgp 1", *waits, " bgp router-id 10.0.0.1"]))
     assert found == ("router bgp 1\n!\n!\n!\n bgp router-id 10.0.0.1", ())
 
 

@@ -11,10 +11,10 @@ from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.validating.twin import daemons
 from nodrop.validating.twin.daemons import BootConfiguration, RefusedFrrLine, parse_refusals
 from nodrop.validating.twin.lab import TwinLab
-from nodrop.validating.twin.observing import can_line_matter
+from nodrop.validating.twin.observing import may_refused_line_matter
 from nodrop.validating.twin.plan import NamespaceKey, Plan, plan_twin
 from nodrop.validating.twin.waiting import (
-    COALESCE_S,
+    COALESCE_TIME_TERMS_S,
     MAX_PATIENCE_FACTOR,
     MAX_SESSION_DROPS,
     QUIET_PERIOD_S,
@@ -53,7 +53,7 @@ def test_a_bundle_is_one_cable_that_needs_as_many_members_as_it_asks_for() -> No
     assert cables(made) == {("a:PortChannel1", "b:PortChannel1")}
     (wire,) = made.wires
     assert (wire.a.least, wire.links) == (2, TWO)
-    assert made.at[End("a", "p2")] == (wire.a,)
+    assert made.nics_by_port[End("a", "p2")] == (wire.a,)
 
 
 def test_a_cable_carries_each_vlan_that_both_ends_tag_alike_and_no_other() -> None:
@@ -86,7 +86,7 @@ def test_what_linux_does_not_take_as_a_name_has_another() -> None:
     long = "an-interface-of-a-long-name"
     made = pair((), interfaces=(Interface(name=long, addresses=("10.0.0.0/31",)),))
     assert made.names == {"a": {long: "if0"}, "b": {long: "if0"}}
-    assert made.legs[NamespaceKey("a"), "if0"] == long
+    assert made.leg_by_nic[NamespaceKey("a"), "if0"] == long
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_refused_lines_have_their_number_and_the_words_of_who_refused_them() -> 
 
 
 def test_a_refused_line_about_logs_or_the_asic_does_not_matter() -> None:
-    assert [one.line for one in parse_refusals(TOLD, CONF) if can_line_matter(one, CONF)] == [3, 4, 6]
+    assert [one.line for one in parse_refusals(TOLD, CONF) if may_refused_line_matter(one, CONF)] == [3, 4, 6]
 
 
 @pytest.fixture
@@ -169,7 +169,7 @@ def test_daemons_that_read_their_configuration_for_too_long_are_dead(
     lab: TwinLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(daemons, "namespace_command_prefix", lambda _: ("sh", "-c", "exec sleep 30"))
-    monkeypatch.setattr(daemons, "_START_S", 0.1)
+    monkeypatch.setattr(daemons, "_START_TIMEOUT_S", 0.1)
     lab.boot("a")
     assert lab.dead == {"a": "vtysh is not done with its configuration after 0.1 s"}
 
@@ -218,7 +218,7 @@ def test_a_twin_is_waited_for_until_bgpd_has_had_the_time_to_tell_and_nothing_ch
         True, {}, moving=False
     )
     assert told == [0, 1]
-    assert COALESCE_S[0] + QUIET_PERIOD_S < standing.monotonic() < 5
+    assert COALESCE_TIME_TERMS_S[0] + QUIET_PERIOD_S < standing.monotonic() < 5
 
 
 def test_a_session_that_never_comes_up_is_given_up_when_nothing_has_changed_for_the_time_of_patience(

@@ -7,9 +7,9 @@ import pytest
 
 from nodrop.errors import ServiceUnavailable
 from nodrop.validating.twin import answers, box
-from nodrop.validating.twin.filtering import SOCKET_FAMILIES, SYSCALL_NUMBERS
-from nodrop.validating.twin.inside import MEMORY_BYTES
-from nodrop.validating.twin.own_root import FILES_BYTES
+from nodrop.validating.twin.filtering import ALLOWED_SOCKET_FAMILIES, SYSCALL_NUMBERS
+from nodrop.validating.twin.inside import MAX_PROCESS_MEMORY_BYTES
+from nodrop.validating.twin.own_root import MAX_WRITTEN_BYTES
 from support import twin_probes
 from support.twin_runs import needed
 from support.twin_user import USERS, as_user, prepare
@@ -38,14 +38,14 @@ def test_nothing_of_the_host_is_in_reach(tmp_path: Path, user: str) -> None:
 @pytest.mark.slow
 def test_processes_and_memory_are_limited() -> None:
     assert 0 < box.call_in_sandbox(twin_probes.forks, 300, processes=100) < 100
-    assert box.call_in_sandbox(twin_probes.memory, 2 * MEMORY_BYTES) is False
+    assert box.call_in_sandbox(twin_probes.memory, 2 * MAX_PROCESS_MEMORY_BYTES) is False
     assert box.call_in_sandbox(twin_probes.memory, 1 << 30) is True
 
 
 @pytest.mark.slow
 def test_files_are_limited() -> None:
     had = box.call_in_sandbox(twin_probes.disk, 4 << 30)
-    assert 0 < had <= FILES_BYTES
+    assert 0 < had <= MAX_WRITTEN_BYTES
 
 
 def test_an_answer_is_data_and_is_never_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,7 +75,7 @@ def test_what_a_tree_tells_is_limited() -> None:
     told: list[int] = []
     with pytest.raises(ServiceUnavailable, match="tells more"):
         box.call_in_sandbox(twin_probes.talks, 64, progress=lambda line: told.append(len(line)))
-    assert 0 < sum(told) <= answers.PROGRESS_BYTES
+    assert 0 < sum(told) <= answers.MAX_PROGRESS_BYTES
     assert box.call_in_sandbox(twin_probes.talks, 8) == "done"
 
 
@@ -86,7 +86,7 @@ _filtered = pytest.mark.skipif(
 
 @_filtered
 def test_sockets_are_of_the_families_that_a_twin_needs() -> None:
-    assert box.call_in_sandbox(twin_probes.families) == sorted(SOCKET_FAMILIES)
+    assert box.call_in_sandbox(twin_probes.families) == sorted(ALLOWED_SOCKET_FAMILIES)
 
 
 @_filtered

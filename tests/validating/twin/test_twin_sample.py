@@ -8,7 +8,12 @@ from nodrop.model.index import Index
 from nodrop.routing.observation import Observation
 from nodrop.validating import compute_observation
 from nodrop.validating.twin import Options, observe_in_twin, sampling
-from nodrop.validating.twin.sampling import Sample, compute_sample_observation, describe_sample_coverage, sample_fabric
+from nodrop.validating.twin.sampling import (
+    Sample,
+    compute_sample_observation,
+    limit_observation_to_sample,
+    sample_fabric,
+)
 from nodrop.validating.twin.work import PartialObservation
 from support.designs import build, shipped
 from support.twin_runs import needed
@@ -104,7 +109,7 @@ def test_only_what_is_computed_alike_is_claimed_of_the_whole() -> None:
     own = compute_sample_observation(taken, whole)
     assert names(taken) == {"leaf1", "leaf2", "spine1", "spine2"}
     part = PartialObservation(seen={check: dict(items) for check, items in own.seen.items()}, unseen={})
-    found = describe_sample_coverage(part, taken, own, whole)
+    found = limit_observation_to_sample(part, taken, own, whole)
     wanted = ("leaf1", "@routes", "", "10.0.0.2/32")
     assert found.seen["routes"][wanted] == whole.seen["routes"][wanted]
     assert ("leaf1", "@routes", "", "10.0.0.3/32") not in found.seen["routes"]
@@ -125,11 +130,11 @@ def test_a_sample_that_does_what_is_not_computed_of_it_is_told() -> None:
     own = compute_sample_observation(taken, whole)
     item = ("leaf1", "@routes", "", "10.0.0.2/32")
     part = PartialObservation(seen={"routes": {**own.seen["routes"], item: frozenset({"Ethernet128"})}}, unseen={})
-    assert describe_sample_coverage(part, taken, own, whole).seen["routes"][item] == frozenset({"Ethernet128"})
+    assert limit_observation_to_sample(part, taken, own, whole).seen["routes"][item] == frozenset({"Ethernet128"})
 
 
 def test_room_is_at_least_for_two() -> None:
-    assert sampling.max_devices() >= 2
+    assert sampling.max_devices_of_machine() >= 2
 
 
 @pytest.mark.slow
@@ -148,6 +153,6 @@ def test_a_sample_runs_and_says_so() -> None:
         found = {item: value for item, value in seen.seen[check].items() if item in items}
         assert found == {item: items[item] for item in found}, check
         assert {item for item in items if item not in found} == {
-            item for item in items if seen.blind(check, item) == why
+            item for item in items if seen.reason_unseen(check, item) == why
         }, check
     assert set(seen.seen["configuration"]) == {("leaf1",), ("spine1",), ("spine2",)}

@@ -7,7 +7,7 @@ import pytest
 from clos import two_tier
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
-from nodrop.proofs.deadlock import DeadlockCheck, Names, check_deadlock
+from nodrop.proofs.deadlock import DeadlockCheckResult, DependencyGraphNames, check_deadlock
 from nodrop.routing import compute_control_plane
 from support.lossless_fabrics import links_between, lossless, ring
 from support.twin_runs import needed
@@ -21,8 +21,8 @@ def _can() -> None:
     needed()
 
 
-def turns_of(check: DeadlockCheck) -> Iterator[TwinTurn]:
-    names = Names(check.traffic)
+def turns_of(check: DeadlockCheckResult) -> Iterator[TwinTurn]:
+    names = DependencyGraphNames(check.traffic)
     for circle in check.circles:
         for turn, following in zip(circle, (*circle[1:], circle[0]), strict=True):
             yield TwinTurn(

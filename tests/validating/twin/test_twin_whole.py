@@ -29,6 +29,6 @@ def test_all_that_is_computed_is_seen(name: str) -> None:
     seen = observe_in_twin(reading, index, progress=lines.append)
     assert seen.refused == ()
     for check, items in own.seen.items():
-        found = {item: seen.seen[check].get(item, seen.blind(check, item)) for item in items}
+        found = {item: seen.seen[check].get(item, seen.reason_unseen(check, item)) for item in items}
         assert found == items, check
     assert any(line.startswith("failure 1 of ") for line in lines)

@@ -2,10 +2,10 @@
 
 import click
 
-from nodrop.cli.commands import Commands
+from nodrop.cli.commands import LazyCommandGroup
 
 
-@click.group(cls=Commands, package="nodrop.cli.export")
+@click.group(cls=LazyCommandGroup, package="nodrop.cli.export")
 def command() -> None:
     """Write a fabric in the format of another program.
 

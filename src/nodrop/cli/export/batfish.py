@@ -8,7 +8,7 @@ from nodrop.cli.options import SectionedHelpCommand, add_site_options, output_fo
 from nodrop.cli.reading import ReadingOptions, add_reading_options
 
 if TYPE_CHECKING:
-    from nodrop.judging import Settings
+    from nodrop.judging import CheckSettings
 
 
 @click.command(cls=SectionedHelpCommand)
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @output_folder_option
 @add_reading_options
 @add_site_options
-def command(paths: tuple[str, ...], output: str, stated: ReadingOptions, settings: "Settings") -> int:
+def command(paths: tuple[str, ...], output: str, stated: ReadingOptions, settings: "CheckSettings") -> int:
     """Write a Batfish snapshot of a fabric.
 
     PATH is as for `nodrop lint`: configurations of one fabric, or an intent. DIR gets the configurations, cables
@@ -35,7 +35,7 @@ def command(paths: tuple[str, ...], output: str, stated: ReadingOptions, setting
     from nodrop.cli.writing import write_folder
     from nodrop.export.batfish import LAYER1_FILE, SNAPSHOT_FILE_PATTERNS, build_snapshot, report_omissions
 
-    reading = stated.whole(paths, settings)
+    reading = stated.read_fabric_or_report(paths, settings)
     if reading is None:
         write_error_line(f"nothing was written to {output}")
         return WRONG

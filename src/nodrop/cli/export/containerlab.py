@@ -4,25 +4,25 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.options import OUTPUT, SectionedHelpCommand, add_site_options, option, output_folder_option
+from nodrop.cli.options import OUTPUT, SectionedHelpCommand, add_site_options, grouped_option, output_folder_option
 from nodrop.cli.reading import ReadingOptions, add_reading_options
 
 if TYPE_CHECKING:
-    from nodrop.judging import Settings
+    from nodrop.judging import CheckSettings
 
 
 def _image_help() -> str:
     from nodrop.platforms import default_platform
-    from nodrop.platforms.kit.virtual_switches import makers_by_platform
+    from nodrop.platforms.kit.virtual_switches import virtual_switch_modules_by_platform
 
-    able = sorted(makers_by_platform(), key=lambda platform: (platform != default_platform(), platform))
+    able = sorted(virtual_switch_modules_by_platform(), key=lambda platform: (platform != default_platform(), platform))
     return f"Image of the switches of a platform ({', '.join(able)}), or of hosts (repeatable)."
 
 
 @click.command(cls=SectionedHelpCommand)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
 @output_folder_option
-@option(
+@grouped_option(
     OUTPUT,
     "--image",
     "named",
@@ -33,7 +33,7 @@ def _image_help() -> str:
 @add_reading_options
 @add_site_options
 def command(
-    paths: tuple[str, ...], output: str, named: tuple[str, ...], stated: ReadingOptions, settings: "Settings"
+    paths: tuple[str, ...], output: str, named: tuple[str, ...], stated: ReadingOptions, settings: "CheckSettings"
 ) -> int:
     """Write a containerlab topology of a fabric.
 
@@ -54,7 +54,7 @@ def command(
     from nodrop.export.containerlab import export_lab, image_keys, lab_file_patterns
 
     chosen = _parse_image_options(named, image_keys())
-    reading = stated.whole(paths, settings)
+    reading = stated.read_fabric_or_report(paths, settings)
     if reading is None:
         write_error_line(f"nothing was written to {output}")
         return WRONG

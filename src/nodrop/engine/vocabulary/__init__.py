@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, TypeVar, get_type_hints
 
-from nodrop.model.index import Channel
-from nodrop.model.types import Type, type_of
+from nodrop.model.index import IndexChannel
+from nodrop.model.types import ValueType, type_of
 
 WordKind = Literal["filter", "test", "function"]
 Topic = Literal["mode", "classes", "roles", "cables", "models", "hosts", "policy"]
@@ -28,7 +28,7 @@ Topic = Literal["mode", "classes", "roles", "cables", "models", "hosts", "policy
 
 ReportedRules = dict[tuple[str, ...], set[tuple[str, str, str]]]
 """Area, name and severity of the rules that found something, by device and port or cable."""
-REPORTED_RULES_KEY = Channel[ReportedRules]("reported")
+REPORTED_RULES_KEY = IndexChannel[ReportedRules]("reported")
 
 _F = TypeVar("_F", bound=Callable[..., object])
 _WORD_ATTRIBUTE = "nodrop_word"
@@ -40,10 +40,10 @@ class Word:
 
     kind: WordKind
     name: str
-    parameters: tuple[tuple[str, Type], ...]
+    parameters: tuple[tuple[str, ValueType], ...]
     required: int
     """How many of the parameters, from the first, have no default."""
-    result: Type
+    result: ValueType
     indexed: bool
     """Whether it is given the fabric's index."""
     rests_on: frozenset[Topic]
@@ -101,13 +101,13 @@ def vocabulary() -> Mapping[tuple[WordKind, str], Word]:
     """All words by kind and name; two words of one kind with one name are a bug."""
     words: dict[tuple[WordKind, str], Word] = {}
     for module in pkgutil.iter_modules(__path__):
-        for declared_word in declared_in(importlib.import_module(f"{__name__}.{module.name}")):
+        for declared_word in words_declared_in(importlib.import_module(f"{__name__}.{module.name}")):
             if words.setdefault((declared_word.kind, declared_word.name), declared_word) is not declared_word:
                 raise TypeError(f"two {declared_word.kind}s are called {declared_word.name}")
     return words
 
 
-def declared_in(module: Any) -> list[Word]:
+def words_declared_in(module: Any) -> list[Word]:
     """Return the words that a module declares itself."""
     members = [
         module_member

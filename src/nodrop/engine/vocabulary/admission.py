@@ -7,9 +7,13 @@ from nodrop.engine.vocabulary import declare_word
 from nodrop.engine.vocabulary.buffers import dropping_lossless_queues
 from nodrop.engine.vocabulary.marking import marks
 from nodrop.engine.vocabulary.scheduling import lossless_queues
-from nodrop.engine.vocabulary.sides import stopped_queues
+from nodrop.engine.vocabulary.sides import queues_stopped_by_pause
 from nodrop.hardware import asic_of, shares
-from nodrop.hardware.thresholds import dynamic_threshold_bytes, part_of_pool_bytes, pool_has_shared_headroom
+from nodrop.hardware.thresholds import (
+    dynamic_threshold_bytes,
+    pool_bytes_port_can_fill,
+    pool_size_contains_shared_headroom,
+)
 from nodrop.model import effects
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.fabric import Device, Interface
@@ -23,7 +27,7 @@ _OptionalBufferProfile = BufferProfile | None | Unknown
 
 
 @declare_word("function")
-def pause_threshold_bytes(
+def queue_bytes_when_senders_pause(
     model: str | Unknown, buffer_model: _BufferModel, pools: _BufferPools, qos: QosProfile, queue: int
 ) -> float | None:
     """Return the depth of one egress queue, bytes, at which the ports that feed it pause, if one of them brings it all.
@@ -37,12 +41,12 @@ def pause_threshold_bytes(
     sharers = sum(group.lossless for group in _require_priority_groups(qos))
     group_depths = [
         _held_bytes_when_paused(model, buffer_model, pools, buffer_profile, sharers=sharers)
-        for buffer_profile in _buffers_feeding_queue(qos, queue)
+        for buffer_profile in _lossless_buffers_feeding_queue(qos, queue)
     ]
     return min((depth for depth in group_depths if depth is not None), default=None)
 
 
-def _buffers_feeding_queue(qos: QosProfile, queue: int) -> list[BufferProfile]:
+def _lossless_buffers_feeding_queue(qos: QosProfile, queue: int) -> list[BufferProfile]:
     """Return the buffers of the lossless priority groups whose packets use a queue."""
     table = require_fact(qos.tc_to_queue, "interface.qos.tc_to_queue")
     tcs = [tc for tc in range(16) if effects.queue_of_tc(qos, tc) == queue] if table else range(16)
@@ -63,9 +67,9 @@ def _held_bytes_when_paused(
     """Return what `senders` of the sharers of a pool hold together when all sharers are paused; None for never."""
     if buffer.static_th_bytes is not None:
         return buffer.static_th_bytes * senders
-    if buffer.dynamic_th is None or buffer.dynamic_th >= effects.UNLIMITED_DYNAMIC_TH:
+    if buffer.dynamic_th is None or buffer.dynamic_th >= effects.NVIDIA_UNLIMITED_DYNAMIC_TH:
         return None
-    size = part_of_pool_bytes(model, shared_bytes(model, buffer_model, pools, buffer.pool))
+    size = pool_bytes_port_can_fill(model, most_shareable_bytes(model, buffer_model, pools, buffer.pool))
     return dynamic_threshold_bytes(size, buffer.dynamic_th, sharers) * senders
 
 
@@ -75,7 +79,7 @@ def _single_sender_pause_bytes(
     """Return the depth of a queue at which one sender is paused that fills it alone, the memory else empty."""
     group_depths = [
         _held_bytes_when_paused(model, buffer_model, pools, buffer_profile, sharers=1)
-        for buffer_profile in _buffers_feeding_queue(qos, queue)
+        for buffer_profile in _lossless_buffers_feeding_queue(qos, queue)
     ]
     return min((depth for depth in group_depths if depth is not None), default=None)
 
@@ -85,7 +89,7 @@ def group_pause_bytes(device: Device, buffer: BufferProfile, sharers: int) -> fl
     return _held_bytes_when_paused(device.model, device.buffer_model, device.buffer_pools, buffer, sharers=sharers)
 
 
-def lossless_sharers(device: Device) -> int:
+def lossless_ports_per_memory_part(device: Device) -> int:
     """Return how many ports of a switch that may pause their neighbors share one part of its memory, at least 1."""
     chip = asic_of(device.model)
     ports = max(sum(map(_may_pause_neighbor, device.interfaces)), 1)
@@ -115,7 +119,7 @@ def all_paused_bytes(device: Device, interface: Interface, queue: Queue) -> floa
     chip = asic_of(device.model)
     memory_parts = min(chip.memory_parts if chip else 1, senders)
     sharers = ceil(senders / memory_parts)
-    feeding = _buffers_feeding_queue(interface.qos, queue.index)
+    feeding = _lossless_buffers_feeding_queue(interface.qos, queue.index)
     group_depths = [
         _held_bytes_when_paused(*facts, buffer_profile, sharers=sharers, senders=sharers) for buffer_profile in feeding
     ]
@@ -139,18 +143,20 @@ def _marking_start_bytes(pools: _BufferPools, qos: QosProfile | None | Unknown, 
     return wred.green.min_bytes if marks(pools, require_fact(qos, "interface.qos"), queue) else None
 
 
-def shared_bytes(model_name: str | Unknown, buffer_model: _BufferModel, pools: _BufferPools, name: str | None) -> int:
+def most_shareable_bytes(
+    model_name: str | Unknown, buffer_model: _BufferModel, pools: _BufferPools, name: str | None
+) -> int:
     """Return the most that a pool can share: its size, less shared headroom where it is known to contain that."""
     size, headroom = _pool_size_bytes(pools, name), _deducted_headroom_bytes(buffer_model, pools, name)
-    return size - headroom if pool_has_shared_headroom(model_name, size, headroom) else size
+    return size - headroom if pool_size_contains_shared_headroom(model_name, size, headroom) else size
 
 
-def _least_shared_bytes(
+def _least_shareable_bytes(
     model_name: str | Unknown, buffer_model: _BufferModel, pools: _BufferPools, name: str | None
 ) -> int:
     """Return the least that a pool can share: its size less shared headroom, unless that is known to be outside it."""
     size, headroom = _pool_size_bytes(pools, name), _deducted_headroom_bytes(buffer_model, pools, name)
-    return size if pool_has_shared_headroom(model_name, size, headroom) is False else size - headroom
+    return size if pool_size_contains_shared_headroom(model_name, size, headroom) is False else size - headroom
 
 
 def _deducted_headroom_bytes(buffer_model: _BufferModel, pools: _BufferPools, name: str | None) -> int:
@@ -202,15 +208,21 @@ def lossless_limit_bytes(
     the queue has no limit or is not lossless, and where it has the buffer of the lossy ones, another fault.
     """
     buffer = require_fact(queue.buffer, "queue.buffer")
-    if qos is None or buffer is None or queue.index not in stopped_queues(qos).intersection(lossless_queues(qos)):
+    if (
+        qos is None
+        or buffer is None
+        or queue.index not in queues_stopped_by_pause(qos).intersection(lossless_queues(qos))
+    ):
         return None
     if queue.index in dropping_lossless_queues(qos):
         return None
     if buffer.static_th_bytes is not None:
         return buffer.static_th_bytes
-    if buffer.dynamic_th is None or buffer.dynamic_th >= effects.UNLIMITED_DYNAMIC_TH:
+    if buffer.dynamic_th is None or buffer.dynamic_th >= effects.NVIDIA_UNLIMITED_DYNAMIC_TH:
         return None
-    return dynamic_threshold_bytes(part_of_pool_bytes(model, _pool_size_bytes(pools, buffer.pool)), buffer.dynamic_th)
+    return dynamic_threshold_bytes(
+        pool_bytes_port_can_fill(model, _pool_size_bytes(pools, buffer.pool)), buffer.dynamic_th
+    )
 
 
 @declare_word("function", rests_on=("models",))
@@ -228,7 +240,9 @@ def overfilling_bytes(
         return None
     buffers = [group.buffer for group in _require_priority_groups(qos)]
     names = {buffer.pool for buffer in buffers if isinstance(buffer, BufferProfile) and buffer.headroom is not None}
-    admitted = part_of_pool_bytes(model, sum(_least_shared_bytes(model, buffer_model, pools, name) for name in names))
+    admitted = pool_bytes_port_can_fill(
+        model, sum(_least_shareable_bytes(model, buffer_model, pools, name) for name in names)
+    )
     if limit >= admitted:
         return None
     chip = asic_of(model)
@@ -309,7 +323,7 @@ def reserve_needed_bytes(model: str | Unknown, buffer: _OptionalBufferProfile) -
     if headroom is None or isinstance(headroom.xoff_bytes, Unknown):
         return 0
     chip = asic_of(model)
-    xon = headroom.xon_bytes if chip and chip.computes else None
+    xon = headroom.xon_bytes if chip and chip.has_headroom_terms else None
     return headroom.xoff_bytes + (xon if isinstance(xon, int) else 0)
 
 

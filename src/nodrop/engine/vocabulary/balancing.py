@@ -9,7 +9,7 @@ from nodrop.model.values import replace_fields
 from nodrop.platforms.kit.traits import newest_traits
 from nodrop.units import show_speed
 
-_MOST_NAMED = 4
+_MAX_NAMED_PORTS = 4
 
 
 @declare_word("function", rests_on=("models",))
@@ -78,8 +78,8 @@ def half_adaptive(device: Device) -> str:
         return ""
     if on:
         return "on for the switch, and none of its ports has it"
-    extra_count = len(ports) - _MOST_NAMED
-    names = ", ".join(ports[:_MOST_NAMED]) + (f" and {extra_count} more" if extra_count > 0 else "")
+    extra_count = len(ports) - _MAX_NAMED_PORTS
+    names = ", ".join(ports[:_MAX_NAMED_PORTS]) + (f" and {extra_count} more" if extra_count > 0 else "")
     return f"off for the switch, though {names} {'has' if len(ports) == 1 else 'have'} it"
 
 
@@ -101,32 +101,32 @@ def adaptive_beside(device: Device, interface: Interface, *, index: Index) -> st
 @declare_word("function", rests_on=("models", "cables", "roles"))
 def can_balance_adaptively(device: Device, *, index: Index) -> bool:
     """Whether a port has adaptive routing where its chip and speed can: then the switch is to have it, too."""
-    return bool(_adaptive_ports(device, index))
+    return bool(_ports_due_adaptive_routing(device, index))
 
 
 @declare_word("function", rests_on=("models", "cables", "roles"))
 def evenly_adaptive(device: Device, *, index: Index) -> tuple[Interface, ...]:
     """Return the ports with adaptive routing on those alone that share the load with a port that has it and can."""
-    ports = _adaptive_ports(device, index)
+    ports = _ports_due_adaptive_routing(device, index)
     return tuple(replace_fields(port, adaptive_routing=port.name in ports) for port in device.interfaces)
 
 
-def _adaptive_ports(device: Device, index: Index) -> set[str]:
+def _ports_due_adaptive_routing(device: Device, index: Index) -> set[str]:
     """Return the ports that have adaptive routing and can, with those to the same tier that can have it, too."""
     ports = {
         port.name
         for port in device.interfaces
-        if require_fact(port.adaptive_routing, "interface.adaptive_routing") and _can_adapt(device, port)
+        if require_fact(port.adaptive_routing, "interface.adaptive_routing") and _can_route_adaptively(device, port)
     }
     if not ports:
         return ports
     role_by_port = {port.name: _role_of_far_switch(device, port, index) for port in device.interfaces}
     roles = {role_by_port[name] for name in ports} - {None}
     beside = (port for port in device.interfaces if port.enabled and role_by_port[port.name] in roles)
-    return ports | {port.name for port in beside if _can_adapt(device, port)}
+    return ports | {port.name for port in beside if _can_route_adaptively(device, port)}
 
 
-def _can_adapt(device: Device, port: Interface) -> bool:
+def _can_route_adaptively(device: Device, port: Interface) -> bool:
     obstacle = adaptive_obstacle(device.platform, device.version, device.model, port.speed_mbps)
     return not obstacle and not not_routed_alone(device, port)
 
@@ -142,5 +142,5 @@ def _role_of_far_switch(device: Device, interface: Interface, index: Index) -> s
 def hosts_in_order(fabric: Fabric) -> str:
     """Return the hosts whose NICs are stated to take packets in order only, as a sentence names them; none: nothing."""
     names = [host.name for host in fabric.hosts if host.out_of_order is False]
-    count_suffix = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + count_suffix
+    count_suffix = f" and {len(names) - _MAX_NAMED_PORTS} more" if len(names) > _MAX_NAMED_PORTS else ""
+    return ", ".join(names[:_MAX_NAMED_PORTS]) + count_suffix

@@ -3,7 +3,7 @@
 from nodrop import units
 from nodrop.engine.vocabulary import declare_word
 from nodrop.engine.vocabulary.scheduling import lossless_queues
-from nodrop.engine.vocabulary.sides import stopped_queues
+from nodrop.engine.vocabulary.sides import queues_stopped_by_pause
 from nodrop.hardware import asic_of, switch, switches
 from nodrop.model import effects
 from nodrop.model.buffers import BufferPool, BufferProfile
@@ -40,14 +40,14 @@ def dropping_lossless_queues(qos: QosProfile) -> tuple[int, ...]:
 
     Admitted packets must fit on the egress side, or they are dropped there, without any pause.
     """
-    lossless = stopped_queues(qos).intersection(lossless_queues(qos))
+    lossless = queues_stopped_by_pause(qos).intersection(lossless_queues(qos))
     queues = require_fact(qos.queues, "interface.qos.queues")
     lossy = [queue.buffer for queue in queues if queue.index not in lossless and _is_known_buffer(queue.buffer)]
     return tuple(
         queue.index
         for queue in queues
         if queue.index in lossless
-        and _has_threshold_limit(require_fact(queue.buffer, "queue.buffer"))
+        and _has_dynamic_limit(require_fact(queue.buffer, "queue.buffer"))
         and queue.buffer in lossy
     )
 
@@ -58,8 +58,10 @@ def takes_packets(qos: QosProfile, queue: int) -> bool:
     return queue in effects.used_queues(qos)
 
 
-def _has_threshold_limit(buffer: BufferProfile | None) -> bool:
-    return buffer is not None and buffer.dynamic_th is not None and buffer.dynamic_th < effects.UNLIMITED_DYNAMIC_TH
+def _has_dynamic_limit(buffer: BufferProfile | None) -> bool:
+    return (
+        buffer is not None and buffer.dynamic_th is not None and buffer.dynamic_th < effects.NVIDIA_UNLIMITED_DYNAMIC_TH
+    )
 
 
 @declare_word("function")

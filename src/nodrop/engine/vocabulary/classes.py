@@ -60,7 +60,7 @@ def unmapped_dscps(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
         return ()
     reported_dscps = {
         *lossy_rdma_dscps(fabric, qos),
-        *(effects.cnp_dscps(fabric) if effects.cnp_dscps_sharing_queue(fabric, qos) else ()),
+        *(effects.cnp_dscps(fabric) if effects.cnp_dscps_sharing_lossy_queue(fabric, qos) else ()),
     }
     return tuple(dscp for dscp in unmapped if dscp not in reported_dscps)
 
@@ -69,7 +69,9 @@ def unmapped_dscps(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
 def cnps_with_the_rest(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     """Return the DSCPs of CNPs that use the queue of unmarked traffic, DSCP 0."""
     return tuple(
-        dscp for dscp, company in effects.cnp_dscps_sharing_queue(fabric, qos) if company == effects.REST_LABEL
+        dscp
+        for dscp, company in effects.cnp_dscps_sharing_lossy_queue(fabric, qos)
+        if company == effects.REST_TRAFFIC_LABEL
     )
 
 
@@ -77,7 +79,9 @@ def cnps_with_the_rest(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...
 def cnps_with_bulk(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     """Return the DSCPs of CNPs in a queue of storage, in-band or lossy RDMA traffic, without `cnps_with_the_rest`."""
     return tuple(
-        dscp for dscp, company in effects.cnp_dscps_sharing_queue(fabric, qos) if company != effects.REST_LABEL
+        dscp
+        for dscp, company in effects.cnp_dscps_sharing_lossy_queue(fabric, qos)
+        if company != effects.REST_TRAFFIC_LABEL
     )
 
 
@@ -85,7 +89,10 @@ def cnps_with_bulk(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
 def company_of_cnps(fabric: Fabric, qos: QosProfile | None) -> tuple[str, ...]:
     """Return the classes whose queue CNPs share, as `cnps_with_bulk` finds them."""
     return tuple(
-        sorted({company for _, company in effects.cnp_dscps_sharing_queue(fabric, qos)} - {effects.REST_LABEL})
+        sorted(
+            {company for _, company in effects.cnp_dscps_sharing_lossy_queue(fabric, qos)}
+            - {effects.REST_TRAFFIC_LABEL}
+        )
     )
 
 

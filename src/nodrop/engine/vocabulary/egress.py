@@ -3,9 +3,9 @@
 from nodrop.engine.vocabulary import declare_word
 from nodrop.engine.vocabulary.buffers import dropping_lossless_queues
 from nodrop.engine.vocabulary.scheduling import lossless_queues
-from nodrop.engine.vocabulary.sides import stopped_queues
+from nodrop.engine.vocabulary.sides import queues_stopped_by_pause
 from nodrop.hardware import asic_of
-from nodrop.hardware.commitment import packet_memory_bytes
+from nodrop.hardware.commitment import max_packet_memory_bytes
 from nodrop.model import effects
 from nodrop.model.buffers import BufferPool, BufferProfile
 from nodrop.model.fabric import Device
@@ -139,7 +139,7 @@ def refused_threshold_limit_bytes(device: Device, pool: BufferPool) -> int | Non
     chip = asic_of(device.model)
     if chip is None or chip.sonic_threshold_per_part_since is None:
         return None
-    limit_bytes = packet_memory_bytes(device) // chip.memory_parts
+    limit_bytes = max_packet_memory_bytes(device) // chip.memory_parts
     if highest_static_threshold_bytes(device, pool) <= limit_bytes:
         return None
     release = require_fact(device.version, "device.version")
@@ -163,4 +163,4 @@ def _find_highest_static_threshold(device: Device, pool: BufferPool) -> tuple[in
 
 
 def _stopped_lossless_queues(qos: QosProfile) -> frozenset[int]:
-    return frozenset(index for index in lossless_queues(qos) if index in stopped_queues(qos))
+    return frozenset(index for index in lossless_queues(qos) if index in queues_stopped_by_pause(qos))

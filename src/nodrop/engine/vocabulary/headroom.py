@@ -44,7 +44,7 @@ def headroom_needed_bytes(device: Device, interface: Interface, *, index: Index)
     if speed is None:
         raise UnknownFact("interface.speed_mbps")
     row = sku_xoff_bytes(device, speed, length)
-    least = find_xoff_bounds(device, interface, length_m=length).least
+    least = find_xoff_bounds(device, interface, length_m=length).least_of_row_and_formula
     if least is None or row is None:
         raise UnknownFact(missing_headroom_source(device, f"{show_speed(speed)} and {length} m"))
     return least
@@ -66,9 +66,9 @@ def headroom_in_any_release_bytes(device: Device, interface: Interface, *, index
 def headroom_rule(device: Device, interface: Interface, *, index: Index) -> str:
     """Return the source of `headroom_by_formula_bytes`: the SKU's table, the formula of the chip, or IEEE 802.1Q."""
     found_bounds = find_xoff_bounds(device, interface, length_m=cable_m(device, interface, index=index))
-    if found_bounds.by_todays_row:
+    if found_bounds.does_newer_row_decide:
         return "today's table of its SKU"
-    return "its SKU's table" if found_bounds.by_row else _headroom_formula_name(found_bounds)
+    return "its SKU's table" if found_bounds.does_row_decide else _headroom_formula_name(found_bounds)
 
 
 @declare_word("function", rests_on=("cables",))
@@ -103,7 +103,9 @@ def headroom_by_formula_bytes(device: Device, interface: Interface, *, index: In
 
     The lower bound of IEEE 802.1Q where no formula of the chip is published.
     """
-    usual = find_xoff_bounds(device, interface, length_m=cable_m(device, interface, index=index)).usual
+    usual = find_xoff_bounds(
+        device, interface, length_m=cable_m(device, interface, index=index)
+    ).value_switch_would_take
     if usual is None:
         raise UnknownFact("interface.speed_mbps")
     return usual
@@ -114,7 +116,7 @@ def takes_table_row(device: Device, interface: Interface, *, index: Index) -> bo
     """Whether a port takes a row of its SKU's table with room for the data on its cable; not in the dynamic model."""
     if require_fact(device.buffer_model, "device.buffer_model") == "dynamic":
         return False
-    return find_xoff_bounds(device, interface, length_m=cable_m(device, interface, index=index)).by_row
+    return find_xoff_bounds(device, interface, length_m=cable_m(device, interface, index=index)).does_row_decide
 
 
 @declare_word("function", rests_on=("cables",))

@@ -67,7 +67,7 @@ def passive(media: str | None | Unknown) -> bool:
 def module_corrects(media: str | None | Unknown, speed_mbps: int | None | Unknown) -> bool:
     """Whether a transceiver has the FEC itself at some lanes of its port, whose FEC is off then: 100GBASE-DR."""
     kind = medium(media)
-    return kind is not None and isinstance(speed_mbps, int) and kind.corrects(speed_mbps)
+    return kind is not None and isinstance(speed_mbps, int) and kind.may_ends_differ_in_fec(speed_mbps)
 
 
 @declare_word("function")

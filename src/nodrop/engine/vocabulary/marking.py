@@ -261,6 +261,6 @@ def _queue_limit_bytes(pools: _BufferPools, qos: QosProfile | None, index: int) 
     size = None if pool is None or isinstance(pool.size_bytes, Unknown) else pool.size_bytes
     if size is None or buffer.dynamic_th is None:
         return size
-    if buffer.dynamic_th >= effects.UNLIMITED_DYNAMIC_TH:
+    if buffer.dynamic_th >= effects.NVIDIA_UNLIMITED_DYNAMIC_TH:
         return size
     return round(dynamic_threshold_bytes(size, buffer.dynamic_th))

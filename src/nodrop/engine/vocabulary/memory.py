@@ -19,7 +19,7 @@ def memory_bytes(device: Device) -> int:
 @declare_word("function", rests_on=("models",))
 def packet_memory_bytes(device: Device) -> int:
     """All packet memory of a switch's chip, in bytes, an upper bound; UNKNOWN without a source."""
-    return commitment.packet_memory_bytes(device)
+    return commitment.max_packet_memory_bytes(device)
 
 
 @declare_word("function", rests_on=("models",))

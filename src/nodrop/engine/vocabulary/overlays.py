@@ -119,12 +119,12 @@ def neighbors_beyond_macs(device: Device) -> str:
         neighbor_s = max(
             (time_s or traits.reachable_s for is_6, time_s in ((False, arp), (True, nd)) if is_6 in families), default=0
         )
-        if neighbor_s > ageing and _is_lossless_vlan(device, vlan):
+        if neighbor_s > ageing and _is_multiport_vlan_with_pfc(device, vlan):
             return f"a neighbor in VLAN {vlan.id} is kept for {neighbor_s} s, and its MAC address for {ageing} s"
     return ""
 
 
-def _is_lossless_vlan(device: Device, vlan: Vlan) -> bool:
+def _is_multiport_vlan_with_pfc(device: Device, vlan: Vlan) -> bool:
     """Whether a VLAN has several ports, one with PFC at least."""
     names = {name for member in vlan.members for name in _member_ports_of(device, member.interface)}
     paused = (

@@ -11,7 +11,7 @@ from nodrop.model.purposes import STORAGE_PURPOSES, TCP_STORAGE
 from nodrop.model.qos import PfcWatchdog, QosProfile
 from nodrop.model.states import Unknown, UnknownFact, known_rows, require_fact
 
-MOST_PAUSED = 2
+MAX_PFC_PRIORITIES = 2
 DUAL_LEAF_PAUSED_PRIORITIES = (2, 3, 4, 6)
 _RDMA_INCOMPATIBLE_PURPOSES = (STORAGE_PURPOSES - TCP_STORAGE) | {"inband", "control"}
 """Purposes that must not share the class of RDMA; storage over TCP must not share any lossless class."""
@@ -35,7 +35,7 @@ def facing(side: str | None | Unknown) -> str:
 @declare_word("function", rests_on=("cables",))
 def runs_session(name: str, port: str, *, index: Index) -> bool:
     """Whether a BGP session runs over a port, by its name (unnumbered) or to an address of its networks."""
-    return port in _session_ports(name, index)
+    return port in _cached_session_ports(name, index)
 
 
 @declare_word("function", rests_on=("cables", "policy"))
@@ -48,22 +48,22 @@ def may_go_unwatched(fabric: Fabric, name: str, port: str, side: str | None | Un
     """
     if not isinstance(side, Unknown):
         return side == "fabric"
-    device, sessions = index.devices[name], _session_ports(name, index)
+    device, sessions = index.devices[name], _cached_session_ports(name, index)
     if port not in sessions:
         return False
     if not fabric_watchdog_off(fabric, device.role):
-        watched = index.keep(f"watched ports: {name}", lambda: _watched_ports(device))
+        watched = index.compute_once(f"watched ports: {name}", lambda: _ports_maybe_watched(device))
         if watched & sessions:
             return False
     raise UnknownFact("interface.side")
 
 
-def _session_ports(name: str, index: Index) -> set[str]:
+def _cached_session_ports(name: str, index: Index) -> set[str]:
     """Return the ports of a device that BGP sessions run over."""
-    return index.keep(f"ports of sessions: {name}", lambda: _ports_of_sessions(index.devices[name]))
+    return index.compute_once(f"ports of sessions: {name}", lambda: _compute_session_ports(index.devices[name]))
 
 
-def _watched_ports(device: Device) -> set[str]:
+def _ports_maybe_watched(device: Device) -> set[str]:
     """Return the ports of a device with a PFC watchdog, and those of which it is not known."""
     return {
         interface.name
@@ -72,7 +72,7 @@ def _watched_ports(device: Device) -> set[str]:
     }
 
 
-def _ports_of_sessions(device: Device) -> set[str]:
+def _compute_session_ports(device: Device) -> set[str]:
     """Return the ports of a device that BGP sessions run over, by their name or to an address of their networks."""
     ports_by_network: dict[Network, list[str]] = {}
     for interface in device.interfaces:
@@ -246,7 +246,7 @@ def too_many_paused(qos: QosProfile | None) -> bool:
     (files/build_templates/qos_config.j2).
     """
     paused = paused_priorities(qos)
-    return len(paused) > MOST_PAUSED and paused != DUAL_LEAF_PAUSED_PRIORITIES
+    return len(paused) > MAX_PFC_PRIORITIES and paused != DUAL_LEAF_PAUSED_PRIORITIES
 
 
 @declare_word("function")

@@ -9,7 +9,7 @@ from typing import Literal
 from nodrop.engine.vocabulary import declare_word
 from nodrop.engine.vocabulary.headroom import headroom_by_formula_bytes, headroom_needed_bytes, takes_table_row
 from nodrop.engine.vocabulary.qos import paused_priorities, policy_watchdog, unintended_priorities
-from nodrop.engine.vocabulary.watchdog import DETECTION_POLLINGS, WATCHDOG_COUNTER_GROUP
+from nodrop.engine.vocabulary.watchdog import MIN_POLLINGS_TO_DETECT, WATCHDOG_COUNTER_GROUP
 from nodrop.model import effects
 from nodrop.model.buffers import BufferProfile
 from nodrop.model.fabric import HASH_FIELDS, Counter, Device, Fabric, HashField, HostPort, Interface
@@ -147,7 +147,7 @@ def intended_groups(fabric: Fabric, qos: QosProfile | None) -> tuple[PriorityGro
     table = require_fact(qos.pfc_to_priority_group, "interface.qos.pfc_to_priority_group")
     groups = [
         {effects.map_entry(table, priority) if table else priority for priority in priorities}
-        for priorities in _split_pfc_priorities(fabric, qos)
+        for priorities in _intended_and_unintended_priorities(fabric, qos)
     ]
     idle = groups[1] - groups[0]
     return tuple(
@@ -173,7 +173,7 @@ def without_group(qos: QosProfile | None, number: int) -> tuple[PriorityGroup, .
     return tuple(priority_group for priority_group in qos.priority_groups if priority_group.index != number)
 
 
-def _split_pfc_priorities(fabric: Fabric, qos: QosProfile) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _intended_and_unintended_priorities(fabric: Fabric, qos: QosProfile) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the priorities with PFC that lossless classes have, and those that none has."""
     paused = paused_priorities(qos)
     return intended_pause(fabric, qos, paused), unintended_priorities(fabric, qos)
@@ -226,8 +226,8 @@ def slow_enough_ms(device: Device, polling_ms: int) -> int | Unknown:
         else 1
     )
     times = {ms for watchdog in _find_watchdogs(device.interfaces) if isinstance(ms := watchdog.detection_ms, int)}
-    times = {ms for ms in times if ms >= DETECTION_POLLINGS * least}
-    most = min((polling_ms, *(ms // DETECTION_POLLINGS for ms in times)))
+    times = {ms for ms in times if ms >= MIN_POLLINGS_TO_DETECT * least}
+    most = min((polling_ms, *(ms // MIN_POLLINGS_TO_DETECT for ms in times)))
     if not times or most < least:
         return UNKNOWN
     return next((ms for ms in range(most, least - 1, -1) if not any(time % ms for time in times)), most)

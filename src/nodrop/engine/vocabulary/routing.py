@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from nodrop.analyses._tiers import bgp_peers_of
+from nodrop.analyses._tiers import possible_bgp_peers_by_key
 from nodrop.engine.vocabulary import declare_word
 from nodrop.engine.vocabulary.general import ranges
 from nodrop.model.fabric import Device, Fabric
@@ -34,7 +34,7 @@ def unused_paths(device: Device, *, index: Index) -> str:
     ):
         if (paths is None or paths >= len(sessions)) and bgp.multipath_relax:
             continue
-        leads_to = leads_to or bgp_peers_of(index, device)
+        leads_to = leads_to or possible_bgp_peers_by_key(index, device)
         if reason := _reason_paths_are_unused(device, bgp, paths, sessions, leads_to, name):
             return reason
     return ""
@@ -180,7 +180,7 @@ def _default_routes_downwards(device: Device, index: Index) -> Iterator[tuple[St
         for route in known_rows(device.static_routes)
         if route.prefix in _DEFAULT_PREFIXES and route.vrf is None and tier_of_device(device)
     ]
-    leads_to = bgp_peers_of(index, device) if routes else {}
+    leads_to = possible_bgp_peers_by_key(index, device) if routes else {}
     for route in routes:
         far = leads_to.get(route.next_hop)
         if far is not None and _is_in_higher_tier(device, far):

@@ -7,24 +7,24 @@ from nodrop.hardware.bounds import shipped_headroom_rows
 from nodrop.model import effects
 from nodrop.model.buffers import HeadroomRow
 from nodrop.model.fabric import Device, Fabric, TrafficClass
-from nodrop.model.pausing import GROUP_MAPS, find_misplaced_classes, queue_of_priority
+from nodrop.model.pausing import PRIORITY_GROUP_MAPS, find_classes_with_group_queue_mismatch, queue_of_priority
 from nodrop.model.purposes import STORAGE_PURPOSES, TCP_STORAGE
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, UnknownFact, require_fact
 
-DSCPS_OF_BLOCK = 8
+DSCPS_PER_BLOCK = 8
 """DSCPs with the same class selector, which is their upper three bits (RFC 2474, section 4.2.2)."""
 
 
 def misplaced_tcs(qos: QosProfile) -> tuple[int, ...]:
     """Return the traffic classes whose queue or priority group, but not both, belongs to a PFC priority."""
-    return tuple(sorted({misplacement.tc for misplacement in find_misplaced_classes(qos)}))
+    return tuple(sorted({misplacement.tc for misplacement in find_classes_with_group_queue_mismatch(qos)}))
 
 
 @declare_word("function")
 def misplaced_pause(qos: QosProfile) -> str:
     """How a PFC priority has the queue of one traffic class and the priority group of another; else nothing."""
-    return next((misplacement.why for misplacement in find_misplaced_classes(qos)), "")
+    return next((misplacement.why for misplacement in find_classes_with_group_queue_mismatch(qos)), "")
 
 
 @declare_word("function")
@@ -32,13 +32,13 @@ def misplaced_between_maps(qos: QosProfile) -> str:
     """Return the text of `misplaced_pause` where no single row of a map to priority groups decides it; else nothing."""
     misplacements = [
         misplacement
-        for misplacement in find_misplaced_classes(qos)
-        if misplacement.row is None or misplacement.row.field not in GROUP_MAPS
+        for misplacement in find_classes_with_group_queue_mismatch(qos)
+        if misplacement.row is None or misplacement.row.field not in PRIORITY_GROUP_MAPS
     ]
     return misplacements[0].why if misplacements else ""
 
 
-def stopped_queues(qos: QosProfile) -> frozenset[int | None]:
+def queues_stopped_by_pause(qos: QosProfile) -> frozenset[int | None]:
     """Return the queues that a neighbor's pause stops, by the priorities on which the port pauses its neighbors."""
     sent = require_fact(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
     return frozenset(queue_of_priority(qos, priority) for priority in sent)
@@ -91,7 +91,7 @@ def table_lacks(
 
 
 @declare_word("function", rests_on=("classes",))
-def unintended_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
+def unintended_lossless_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     """Return the DSCPs that share a priority group with lossless classes and are of none.
 
     Those of CNPs and of storage over TCP are left out, and those of other storage, in-band and control traffic beside
@@ -132,10 +132,10 @@ def unintended_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
 
 @declare_word("function", rests_on=("classes",))
 def unintended_beside_macro(fabric: Fabric, style: str | None | Unknown, qos: QosProfile | None) -> tuple[int, ...]:
-    """Return the DSCPs of `unintended_dscps` except those that a RoCE macro maps there by itself."""
+    """Return the DSCPs of `unintended_lossless_dscps` except those that a RoCE macro maps there by itself."""
     return tuple(
         dscp
-        for dscp in unintended_dscps(fabric, qos)
+        for dscp in unintended_lossless_dscps(fabric, qos)
         if not (_is_macro_style(style) and _dscp_block_shares_tc(qos, dscp))
     )
 
@@ -147,7 +147,7 @@ def dscps_of_macro(fabric: Fabric, device: Device) -> tuple[int, ...]:
         return ()
     up = (port for port in device.interfaces if isinstance(port.enabled, Unknown) or port.enabled)
     profiles = dict.fromkeys(port.qos for port in up if not isinstance(port.qos, Unknown))
-    dscp_pairs = ((qos, dscp) for qos in profiles for dscp in unintended_dscps(fabric, qos))
+    dscp_pairs = ((qos, dscp) for qos in profiles for dscp in unintended_lossless_dscps(fabric, qos))
     return tuple(sorted({dscp for qos, dscp in dscp_pairs if _dscp_block_shares_tc(qos, dscp)}))
 
 
@@ -157,9 +157,10 @@ def _is_macro_style(style: str | None | Unknown) -> bool:
 
 def _dscp_block_shares_tc(qos: QosProfile | None, dscp: int) -> bool:
     """Whether all DSCPs with the same class selector land in one traffic class, as a RoCE macro maps them."""
-    first_dscp = dscp - dscp % DSCPS_OF_BLOCK
+    first_dscp = dscp - dscp % DSCPS_PER_BLOCK
     return (
-        len({effects.tc_of_dscp(qos, block_dscp) for block_dscp in range(first_dscp, first_dscp + DSCPS_OF_BLOCK)}) == 1
+        len({effects.tc_of_dscp(qos, block_dscp) for block_dscp in range(first_dscp, first_dscp + DSCPS_PER_BLOCK)})
+        == 1
     )
 
 

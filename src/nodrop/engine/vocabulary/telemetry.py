@@ -86,7 +86,7 @@ def most_state(fact: str, platform: str, *, index: Index) -> bool:
         states = [_states_fact(device, fact) for device in index.fabric.devices if device.platform == platform]
         return states.count(True) > states.count(False)
 
-    return index.keep(f"most state {fact} on {platform}", most_state)
+    return index.compute_once(f"most state {fact} on {platform}", most_state)
 
 
 def _states_fact(device: Device, fact: str) -> bool | None:

@@ -18,13 +18,13 @@ def shows_roce(fabric: Fabric, device: Device, *, index: Index) -> bool:
     PFC alone is no sign: FCoE and iSCSI have it too. Nor is a DSCP that RDMA is assumed to have because it is lossless.
     What is not known may be a sign.
     """
-    return index.keep(f"shows RoCE: {device.name}", lambda: _shows_roce(fabric, device))
+    return index.compute_once(f"shows RoCE: {device.name}", lambda: _shows_roce(fabric, device))
 
 
 @declare_word("function", rests_on=("classes",))
 def rdma_is_lossless_somewhere(fabric: Fabric, *, index: Index) -> bool:
     """Whether some port of the fabric has a DSCP of RDMA in a lossless class, as far as is known."""
-    return index.keep(
+    return index.compute_once(
         "RDMA is lossless somewhere",
         lambda: any(_is_any_dscp_lossless(qos, effects.rdma_dscps(fabric)) for qos in qos_profiles_of(fabric.devices)),
     )
@@ -39,7 +39,7 @@ def is_for_rdma(fabric: Fabric) -> bool:
 @declare_word("function", rests_on=("classes", "mode"))
 def rdma_is_marked_somewhere(fabric: Fabric, *, index: Index) -> bool:
     """Whether some port of the fabric has a WRED profile on a queue of RDMA, as far as is known."""
-    return index.keep(
+    return index.compute_once(
         "RDMA is marked somewhere",
         lambda: any(_marks_rdma_queue(fabric, qos) for qos in qos_profiles_of(fabric.devices)),
     )

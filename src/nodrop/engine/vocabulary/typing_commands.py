@@ -1,7 +1,7 @@
 """Words for commands of rules: values as they are typed."""
 
 from nodrop.engine.vocabulary import declare_word
-from nodrop.model.routing import FAMILY_NAMES
+from nodrop.model.routing import TITLE_BY_ADDRESS_FAMILY
 from nodrop.units import show_ids
 
 
@@ -32,10 +32,10 @@ def as_each(names: str) -> tuple[str, ...] | None:
 @declare_word("filter")
 def family_of(prefix: str) -> str:
     """Return the address family of a prefix or address, or of its name such as `IPv6`: `ipv4` or `ipv6`."""
-    return "ipv6" if ":" in prefix or prefix == FAMILY_NAMES["ipv6"] else "ipv4"
+    return "ipv6" if ":" in prefix or prefix == TITLE_BY_ADDRESS_FAMILY["ipv6"] else "ipv4"
 
 
 @declare_word("filter")
 def protocol_of(prefix: str) -> str:
     """Return how commands begin about a prefix, an address, or a family such as `IPv6`: `ip` or `ipv6`."""
-    return "ipv6" if ":" in prefix or prefix == FAMILY_NAMES["ipv6"] else "ip"
+    return "ipv6" if ":" in prefix or prefix == TITLE_BY_ADDRESS_FAMILY["ipv6"] else "ip"

@@ -10,7 +10,7 @@ from nodrop.platforms.kit.traits import WatchdogTraits, newest_traits
 
 WATCHDOG_COUNTER_GROUP = "PFCWD"
 """The group of counters by which the watchdog sees a paused queue."""
-DETECTION_POLLINGS = 2
+MIN_POLLINGS_TO_DETECT = 2
 """In how many pollings, one after the other, a queue has to be found stuck."""
 LEAST_DETECTION_MS = 200
 """What `watchdog-detects-too-soon` takes for enough, unless its option says otherwise."""
@@ -39,7 +39,9 @@ def polls_too_slowly(platform: str, polling_ms: int, watchdog: PfcWatchdog) -> b
     settings = _watchdog_traits(platform)
     if settings is None or settings.robustness is not None or watchdog.detection_ms is None:
         return False
-    return DETECTION_POLLINGS * settings.polling_ms[0] <= watchdog.detection_ms < DETECTION_POLLINGS * polling_ms
+    return (
+        MIN_POLLINGS_TO_DETECT * settings.polling_ms[0] <= watchdog.detection_ms < MIN_POLLINGS_TO_DETECT * polling_ms
+    )
 
 
 @declare_word("function")
@@ -47,7 +49,7 @@ def has_stock_times(device: Device, watchdog: PfcWatchdog) -> bool:
     """Whether a watchdog has the times with which a platform starts its watchdogs by itself, on so many ports."""
     settings = _watchdog_traits(device.platform)
     polling_ms = require_fact(device.watchdog_polling_ms, "device.watchdog_polling_ms")
-    return settings is not None and settings.is_stock(len(device.interfaces), polling_ms, watchdog)
+    return settings is not None and settings.has_stock_times(len(device.interfaces), polling_ms, watchdog)
 
 
 @declare_word("function")
@@ -80,7 +82,7 @@ def acts_after_ms(platform: str, polling_ms: int, watchdog: PfcWatchdog) -> int 
         settings is None
         or settings.robustness is not None
         or stated_ms is None
-        or stated_ms < DETECTION_POLLINGS * polling_ms
+        or stated_ms < MIN_POLLINGS_TO_DETECT * polling_ms
     ):
         return stated_ms
     return -(-stated_ms // polling_ms) * polling_ms

@@ -15,9 +15,9 @@ from functools import cached_property
 
 from nodrop import platforms
 from nodrop.errors import Unsupported
-from nodrop.export.batfish.hosts import written_hosts
-from nodrop.export.batfish.lost import comment_out_lines, find_first_loss, find_stray_lines
-from nodrop.export.batfish.names import Names, node_names_of
+from nodrop.export.batfish.hosts import batfish_host_files
+from nodrop.export.batfish.lost import comment_out_lines, find_fatal_interface_lines, find_first_fatal_bgp_line
+from nodrop.export.batfish.names import BatfishInterfaceNames, node_names_of
 from nodrop.export.batfish.stanzas import format_interfaces_part
 from nodrop.export.batfish.unseen import NO_IPV4_HOST_REASON, unseen_access_lists, unseen_parts_of_device
 from nodrop.export.frr_conf import FrrConf, frr_conf, render_routing
@@ -76,7 +76,7 @@ class Snapshot:
 
 def build_snapshot(reading: Reading) -> Snapshot:
     """Return the snapshot of a reading; InputProblems where a file has changed since it was read."""
-    return _Writer(reading).snapshot()
+    return _SnapshotWriter(reading).snapshot()
 
 
 _MAX_LISTED = 3
@@ -122,7 +122,7 @@ def _list_first_parts(texts: Sequence[str]) -> str:
     return f"{', '.join(texts[:_MAX_LISTED])}{suffix}"
 
 
-class _Writer:
+class _SnapshotWriter:
     def __init__(self, reading: Reading) -> None:
         self._reading, self._index = reading, Index(reading.fabric)
         self._files: dict[str, str] = {}
@@ -145,7 +145,7 @@ class _Writer:
                 self._unseen[(device.name,)] = f"it cannot be written for Batfish: {error}"
             else:
                 written.add(names[device.name])
-        for host in written_hosts(self._index, names):
+        for host in batfish_host_files(self._index, names):
             self._files[f"hosts/{host.node}.json"] = host.text
             self._made.setdefault(_HOSTS_PHRASE, []).append(host.name)
             self._at.update({End(host.name, port): (host.node, port) for port in host.ports})
@@ -177,12 +177,12 @@ class _Writer:
             folder = f"{tables.folder}/{node}"
             self._files[f"{folder}/{tables.file}"] = tables.text
             self._unseen |= tables.unseen
-            names = Names.of_tables(device, tables.vlan)
+            names = BatfishInterfaceNames.of_tables(device, tables.vlan)
             self._write_frr_file(f"{folder}/frr.conf", device.name, "", conf, text)
         else:
             self._unseen |= unseen_access_lists(device)
-            names = Names.of_stanzas(device)
-            text = names.renamed(text)
+            names = BatfishInterfaceNames.of_stanzas(device)
+            text = names.rename_interfaces_in_text(text)
             self._write_frr_file(
                 f"configs/{node}.cfg", device.name, format_interfaces_part(device, node, names, text), conf, text
             )
@@ -200,8 +200,10 @@ class _Writer:
         conf = frr_conf(self._reading, device)
         if conf is None or conf.own:
             return conf
-        lost = find_stray_lines(conf.text)
-        if (loss := find_first_loss(conf.text)) is not None and (own_frr_conf := render_routing(device)) is not None:
+        lost = find_fatal_interface_lines(conf.text)
+        if (loss := find_first_fatal_bgp_line(conf.text)) is not None and (
+            own_frr_conf := render_routing(device)
+        ) is not None:
             lost, new_frr_conf = [loss], own_frr_conf
             self._anew.append(device.name)
         else:
@@ -232,7 +234,9 @@ class _Writer:
             ends = [self._at.get(end) for end in (link.a, link.b)]
             of_host = any(end.node in self._index.hosts for end in (link.a, link.b))
             if ends[0] is None or ends[1] is None:
-                self._unseen[subject.link_subject(link.a, link.b)] = NO_IPV4_HOST_REASON if of_host else _NO_PORT
+                self._unseen[subject.link_subject(link.a, link.b)] = (
+                    NO_IPV4_HOST_REASON if of_host else _WHY_CABLE_LEFT_OUT
+                )
             elif of_host and self._bundled & {link.a, link.b}:
                 self._unseen[subject.link_subject(link.a, link.b)] = _WHY_HOST_BOND_LEFT_OUT
             elif (key := frozenset(ends)) not in seen:
@@ -249,7 +253,7 @@ _WHY_LINES_REPLACED = (
     "Batfish loses the device at lines of its frr.conf, so nodrop replaces them by the lines that it read"
 )
 _WHY_HOST_BOND_LEFT_OUT = "Batfish has no bonds of hosts, so a port channel with cables to ports outside a bond is down"
-_NO_PORT = "one end is at no port that was read, and Batfish has cables between ports only"
+_WHY_CABLE_LEFT_OUT = "one end is at no port that was read, and Batfish has cables between ports only"
 
 
 def _no_place_for_line(_line: int) -> None:

@@ -22,9 +22,9 @@ class BatfishHostFile:
     ports: tuple[str, ...]
 
 
-def written_hosts(index: Index, nodes: Mapping[str, str]) -> Iterator[BatfishHostFile]:
+def batfish_host_files(index: Index, nodes: Mapping[str, str]) -> Iterator[BatfishHostFile]:
     """Yield the hosts that have an address of IPv4; those of a bond are those of its first member."""
-    gateways = _Gateways(index)
+    gateways = _HostGateways(index)
     for host in index.hosts.values():
         if host.name in index.devices or not any(ipv4_addresses_of(port.addresses) for port in host.ports):
             continue
@@ -33,7 +33,7 @@ def written_hosts(index: Index, nodes: Mapping[str, str]) -> Iterator[BatfishHos
         yield BatfishHostFile(name=host.name, node=nodes[host.name], text=text, ports=tuple(interfaces))
 
 
-def _batfish_host_interface(host: Host, port: HostPort, gateways: "_Gateways") -> dict[str, object]:
+def _batfish_host_interface(host: Host, port: HostPort, gateways: "_HostGateways") -> dict[str, object]:
     interface: dict[str, object] = {"name": port.name}
     first_host_port = next(
         host_port
@@ -50,7 +50,7 @@ def _batfish_host_interface(host: Host, port: HostPort, gateways: "_Gateways") -
     return interface
 
 
-class _Gateways:
+class _HostGateways:
     """The addresses of switches that hosts use to leave their subnet."""
 
     def __init__(self, index: Index) -> None:

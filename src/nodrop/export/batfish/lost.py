@@ -38,7 +38,7 @@ class FatalFrrLine(NamedTuple):
     why: str
 
 
-def find_stray_lines(text: str) -> list[FatalFrrLine]:
+def find_fatal_interface_lines(text: str) -> list[FatalFrrLine]:
     """Return lines that Batfish does not read in any case, and cannot pass over either."""
     found_strays = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -60,20 +60,20 @@ def comment_out_lines(text: str, lost: list[FatalFrrLine]) -> str:
     return "\n".join(lines)
 
 
-def find_first_loss(text: str) -> FatalFrrLine | None:
+def find_first_fatal_bgp_line(text: str) -> FatalFrrLine | None:
     """Return the first line at which the device is lost and on which others build; None where there is none."""
     return next(
         (
             lost
             for statement in parse_frr(text)
             if statement.starts("router", "bgp")
-            for lost in _bgp_process_losses(statement)
+            for lost in _fatal_lines_of_bgp(statement)
         ),
         None,
     )
 
 
-def _bgp_process_losses(process: Statement) -> Iterator[FatalFrrLine]:
+def _fatal_lines_of_bgp(process: Statement) -> Iterator[FatalFrrLine]:
     declared: set[str] = set()
     for statement in process.children:
         match statement.words:

@@ -38,7 +38,7 @@ def _assign_unique_names(preferred_names: Iterable[tuple[str, str]], used_names:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Names:
+class BatfishInterfaceNames:
     """The interfaces of one device: `own` by its name of them, those of VLANs by `vlan` and their number."""
 
     own: Mapping[str, str]
@@ -46,12 +46,12 @@ class Names:
     vlans: tuple[int, ...] = ()
 
     @classmethod
-    def of_tables(cls, device: Device, vlan: str) -> "Names":
+    def of_tables(cls, device: Device, vlan: str) -> "BatfishInterfaceNames":
         """Return the names of a device that keeps its tables: its own, with its word for VLANs before their number."""
         return cls(own={leg.name: leg.name for leg in routed_interfaces(device)}, vlan=vlan)
 
     @classmethod
-    def of_stanzas(cls, device: Device) -> "Names":
+    def of_stanzas(cls, device: Device) -> "BatfishInterfaceNames":
         """Return those in an interfaces file; a loopback of a VRF is the interface of the VRF itself."""
         loopbacks = {loopback.name for loopback in known_rows(device.loopbacks)}
         preferred_names = []
@@ -74,7 +74,7 @@ class Names:
         """Return the name of a leg."""
         return f"{self.vlan}{leg.subject[2]}" if leg.subject[1] == "@vlans" else self.port(leg.name)
 
-    def renamed(self, text: str) -> str:
+    def rename_interfaces_in_text(self, text: str) -> str:
         """Return a text of FRR's with interfaces renamed to these names; no line becomes another's."""
         replacements = {name: new_name for name, new_name in self.own.items() if name != new_name}
         replacements |= {f"Vlan{number}": f"{self.vlan}{number}" for number in self.vlans}

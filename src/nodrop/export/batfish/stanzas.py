@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nodrop.export.batfish.names import Names
+from nodrop.export.batfish.names import BatfishInterfaceNames
 from nodrop.export.batfish.unseen import ipv4_addresses_of, ports_in_port_channels
 from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown, known_rows, surely_off
@@ -38,7 +38,7 @@ class InterfaceStanza:
     off: bool = False
 
 
-def format_interfaces_part(device: Device, node: str, node_names: Names, text: str) -> str:
+def format_interfaces_part(device: Device, node: str, node_names: BatfishInterfaceNames, text: str) -> str:
     """Return the part before frr.conf, a `text`, in the file of a node; Unsupported where a name cannot be written.
 
     An interface that only FRR mentions is written empty, because Batfish would not know its kind.
@@ -58,7 +58,7 @@ def format_interfaces_part(device: Device, node: str, node_names: Names, text: s
     return file_text
 
 
-def _interface_stanzas(device: Device, names: Names) -> Iterator[InterfaceStanza]:
+def _interface_stanzas(device: Device, names: BatfishInterfaceNames) -> Iterator[InterfaceStanza]:
     of_vrf = {row.vrf: row for row in known_rows(device.loopbacks) if row.vrf is not None and row.name == row.vrf}
     for vrf in _vrfs_in_use(device):
         yield InterfaceStanza(

@@ -14,7 +14,7 @@ from typing import Any
 from nodrop.model.fabric import Fabric
 from nodrop.model.fields.ports import PORT_FIELDS
 from nodrop.model.fields.routing import ROUTING_FIELDS
-from nodrop.model.fields.row import Field, FieldTable, Impact, NumberMapWords
+from nodrop.model.fields.row import ChangeImpact, FieldTable, ModelField, NumberMapWords
 from nodrop.model.fields.stated import STATED_FIELDS
 from nodrop.model.fields.switches import SWITCH_FIELDS
 from nodrop.model.subject import Subject, matches
@@ -22,27 +22,27 @@ from nodrop.model.types import attributes_of
 
 __all__ = [
     "FIELD_TABLE",
-    "Field",
-    "Impact",
+    "ChangeImpact",
+    "ModelField",
     "NumberMapWords",
     "entry_label",
     "field_names",
     "field_of",
     "impacts_of_path",
     "label_of",
-    "nearest_field",
-    "number_words_by_field",
+    "nearest_field_with_column",
+    "number_map_words_by_field",
     "unit_of",
 ]
 
 FIELD_TABLE: FieldTable = {**STATED_FIELDS, **SWITCH_FIELDS, **PORT_FIELDS, **ROUTING_FIELDS}
-_UNIT_SUFFIXES = ("_bytes_per_s", "_bytes", "_mbps", "_percent", "_ms", "_us", "_s", "_m")
+_FIELD_UNIT_SUFFIXES = ("_bytes_per_s", "_bytes", "_mbps", "_percent", "_ms", "_us", "_s", "_m")
 _SWITCH_PORT_SUBJECT: Subject = ("devices", "*", "interfaces", "*")
 
 
 def unit_of(name: str) -> str:
     """Return the unit that the name of a field ends with, such as `ms`; empty without one."""
-    return next((unit[1:] for unit in _UNIT_SUFFIXES if name.endswith(unit)), "")
+    return next((unit[1:] for unit in _FIELD_UNIT_SUFFIXES if name.endswith(unit)), "")
 
 
 def label_of(name: str) -> str:
@@ -61,7 +61,7 @@ def _labels_by_path() -> Mapping[str, str]:
 
 
 @cache
-def number_words_by_field() -> Mapping[str, NumberMapWords]:
+def number_map_words_by_field() -> Mapping[str, NumberMapWords]:
     """Return the words for the entries of maps, by field."""
     return {name: row.numbers for rows in FIELD_TABLE.values() for name, row in rows.items() if row.numbers}
 
@@ -81,14 +81,14 @@ def field_names(*owners: type[object], **columns: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def field_of(owner: type[Any], name: str) -> Field:
+def field_of(owner: type[Any], name: str) -> ModelField:
     """Return the row of a field in its class; KeyError if there is none."""
     rows = FIELD_TABLE[owner]
     return rows[name] if name in rows else rows[f"{name}/**"]
 
 
 @lru_cache(maxsize=8192)
-def nearest_field(path: Subject, *columns: str) -> Field | None:
+def nearest_field_with_column(path: Subject, *columns: str) -> ModelField | None:
     """Return the row for a path that has one of these columns or, without one, that of the nearest path around it."""
     owners = list(_owners_along_path(path))
     for end in range(len(path), -1, -1):
@@ -99,7 +99,7 @@ def nearest_field(path: Subject, *columns: str) -> Field | None:
 
 
 @lru_cache(maxsize=4096)
-def impacts_of_path(path: Subject, *, of_port: bool) -> tuple[Impact, ...]:
+def impacts_of_path(path: Subject, *, of_port: bool) -> tuple[ChangeImpact, ...]:
     """Return the effects of changes at a path below a switch, or below one of its ports."""
     whole_paths = (*_SWITCH_PORT_SUBJECT[: 4 if of_port else 2], *path)
     return tuple(
@@ -107,7 +107,7 @@ def impacts_of_path(path: Subject, *, of_port: bool) -> tuple[Impact, ...]:
     )
 
 
-def _rows_for_path(owners: list[tuple[int, type[object]]], path: Subject) -> Iterator[Field]:
+def _rows_for_path(owners: list[tuple[int, type[object]]], path: Subject) -> Iterator[ModelField]:
     """Yield the rows for a path, those of the outermost class first."""
     for start, owner in owners:
         remaining_subjects = path[start:]

@@ -5,15 +5,15 @@ from typing import NamedTuple
 
 from nodrop.model.change import Disruption
 
-CHANGE_KINDS = ("added", "removed", "changed")
+ROW_CHANGE_KINDS = ("added", "removed", "changed")
 
 
-class Impact(NamedTuple):
+class ChangeImpact(NamedTuple):
     """The effect of a change on a running switch, on every platform: `kinds` and `values` limit where it applies."""
 
     disruption: Disruption
     reason: str
-    kinds: tuple[str, ...] = CHANGE_KINDS
+    kinds: tuple[str, ...] = ROW_CHANGE_KINDS
     values: tuple[object, ...] | None = None
     """The change applies if the new value is one of these."""
 
@@ -26,7 +26,7 @@ class NumberMapWords(NamedTuple):
     verb: str = "goes to"
 
 
-class Field(NamedTuple):
+class ModelField(NamedTuple):
     """The facts about one field of the model. Its type and its unit follow from its declaration and its name.
 
     `label`, `unordered` and `heading` belong to the name: all classes with a field of that name share them.
@@ -38,7 +38,7 @@ class Field(NamedTuple):
     """The intent keys that decide the field, as `design/decisions.py` describes; if empty, those of what holds it."""
     no_key: str = ""
     """The reason why no intent key decides the field."""
-    impact: tuple[Impact, ...] = ()
+    impact: tuple[ChangeImpact, ...] = ()
     """The effects of a change; the first that applies counts. Without any, no effect is known."""
     needs: str = ""
     """The flag of the same object without which the field has no effect."""
@@ -56,16 +56,16 @@ class Field(NamedTuple):
     """Whether reports omit the field where they name a field inside it."""
 
 
-FieldsByPath = Mapping[str, Field]
+FieldsByPath = Mapping[str, ModelField]
 """The rows of one class by path: `bfd` is a field, `queues/*` an entry of a list, `prefix_lists/**` a field with all
 that it holds, and `buffer/discard` a field of the class of `buffer`, in this place only."""
 FieldTable = Mapping[type[object], FieldsByPath]
 
-EXTRA_KEYS = "!extra.{addressee} !extra.{switches} !extra.{role} !extra.{platform}"
-LOSSLESS_KEY = "classes.{lossless}.lossless"
+EXTRA_SETTING_KEYS = "!extra.{addressee} !extra.{switches} !extra.{role} !extra.{platform}"
+CLASS_LOSSLESS_KEY = "classes.{lossless}.lossless"
 CLASS_KEY = "classes.{class}"
 BUFFERS_KEYS = "buffers; topology.{tier}.model"
-TEMPLATE_DEFAULT_REASON = "every switch of a tier has what SONiC's own templates have"
+SONIC_TEMPLATE_DEFAULT_REASON = "every switch of a tier has what SONiC's own templates have"
 """Why no key decides how BGP starts and announces."""
 DEFAULT_VRF_ONLY_REASON = "an intent uses the default VRF only"
 """Why no key decides a VRF."""

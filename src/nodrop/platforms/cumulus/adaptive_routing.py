@@ -20,7 +20,7 @@ def translate_adaptive_routing(config_text: str, translation: Translation) -> No
     enable_stated, first_setting = False, None
     for setting in parse_lines(ADAPTIVE_ROUTING_FILE, config_text):
         if isinstance(setting, FilePlace):
-            translation.ignore(setting, "the line")
+            translation.add_not_understood(setting, "the line")
             continue
         word = "on" if setting.flag else "off"
         match setting.parts:
@@ -42,6 +42,6 @@ def translate_adaptive_routing(config_text: str, translation: Translation) -> No
             case ("adaptive_routing", part, *_) if part in _IGNORED_KEY_PARTS:
                 pass
             case _:
-                translation.ignore(setting.place, f"setting {quote_text(setting.key)}")
+                translation.add_not_understood(setting.place, f"setting {quote_text(setting.key)}")
     if first_setting is not None and not enable_stated:
         translation.add(f"{_ADAPTIVE_ROUTING_COMMAND} enable off", first_setting.place, first_setting.key)

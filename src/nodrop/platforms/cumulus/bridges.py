@@ -27,7 +27,7 @@ SettingLinesByKey = Mapping[str, Sequence[tuple[Sequence[str], FilePlace]]]
 
 
 @dataclass(slots=True)
-class Stanza:
+class InterfaceStanza:
     """The settings of an interface in the file."""
 
     place: FilePlace
@@ -38,7 +38,7 @@ class Stanza:
         return next((words[0] for words, _ in self.settings.get(key, ()) if words), "")
 
 
-def translate_bridges(stanzas: Mapping[str, Stanza], translation: Translation) -> None:
+def translate_bridges(stanzas: Mapping[str, InterfaceStanza], translation: Translation) -> None:
     """Add the meaning of the bridges; where they are not a single VLAN-aware bridge, the VLANs are not known."""
     bridges = {name: iface_stanza for name, iface_stanza in stanzas.items() if "bridge-ports" in iface_stanza.settings}
     aware = {name for name, bridge in bridges.items() if bridge.word("bridge-vlan-aware") == "yes"}
@@ -54,7 +54,9 @@ def translate_bridges(stanzas: Mapping[str, Stanza], translation: Translation) -
             _add_vlan_interface(vlan, name, stanza, translation)
 
 
-def _add_bridge(name: str, bridge: Stanza, stanzas: Mapping[str, Stanza], translation: Translation) -> None:
+def _add_bridge(
+    name: str, bridge: InterfaceStanza, stanzas: Mapping[str, InterfaceStanza], translation: Translation
+) -> None:
     for words, place in bridge.settings.get("bridge-vids", ()):
         translation.add(f"bridge domain {name} vlan {_format_vlan_list(words)}", place, f"bridge-vids of {name}")
     if bridge.word("bridge-pvid"):
@@ -62,7 +64,7 @@ def _add_bridge(name: str, bridge: Stanza, stanzas: Mapping[str, Stanza], transl
         translation.add(f"bridge domain {name} untagged {_format_vlan_list(words)}", place, f"bridge-pvid of {name}")
     for words, place in bridge.settings["bridge-ports"]:
         for port in _expand_ports(words, stanzas):
-            own_stanza = stanzas.get(port, Stanza(place))
+            own_stanza = stanzas.get(port, InterfaceStanza(place))
             if "vxlan-id" in own_stanza.settings:
                 continue
             translation.add(f"interface {port} bridge domain {name}", place, f"bridge-ports of {name}")
@@ -80,7 +82,7 @@ def _add_bridge(name: str, bridge: Stanza, stanzas: Mapping[str, Stanza], transl
                 )
 
 
-def _expand_ports(line_words: Sequence[str], stanzas: Mapping[str, Stanza]) -> list[str]:
+def _expand_ports(line_words: Sequence[str], stanzas: Mapping[str, InterfaceStanza]) -> list[str]:
     """Return the ports that a list names; after `glob`, those with a stanza that a range such as swp1-3 has."""
     if line_words[:1] != ["glob"]:
         return [word for word in line_words if _BRIDGE_PORT_PATTERN.fullmatch(word) and word != "none"]
@@ -92,7 +94,7 @@ def _expand_ports(line_words: Sequence[str], stanzas: Mapping[str, Stanza]) -> l
     return ports
 
 
-def _add_vlan_interface(name: str, bridge: str, stanza: Stanza, translation: Translation) -> None:
+def _add_vlan_interface(name: str, bridge: str, stanza: InterfaceStanza, translation: Translation) -> None:
     """Add the switch's own interface in a VLAN: `vlan10`, `bridge.10`, or any with a vlan-id over the bridge."""
     below, _, number = name.partition(".")
     named_match = _SVI_NAME_PATTERN.fullmatch(name)
@@ -102,7 +104,7 @@ def _add_vlan_interface(name: str, bridge: str, stanza: Stanza, translation: Tra
         return
     vlan = parse_whole_number(stated, MAX_VLAN)
     if vlan is None:
-        translation.ignore(stanza.place, f"VLAN {quote_text(stated)} of iface {name}")
+        translation.add_not_understood(stanza.place, f"VLAN {quote_text(stated)} of iface {name}")
         return
     head = f"interface vlan{vlan}"
     translation.add(f"{head} type svi", stanza.place, f"iface {name}")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from nodrop.model.change import Edit
+from nodrop.model.change import EditResult
 from nodrop.model.subject import natural_sort_key
 from nodrop.platforms.kit.command_lines import PORTS, repeat_for_ports
 
@@ -18,6 +18,6 @@ def for_ports(command: str, ports: Sequence[str]) -> tuple[str, ...]:
     return repeat_for_ports(command.replace(PORTS, ",".join(sorted(set(ports), key=natural_sort_key))), ports)
 
 
-def of_edit(bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:
+def of_edit(bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:
     """Return nothing: these files are edited by hand, with the lines of its manual steps."""
     return ()

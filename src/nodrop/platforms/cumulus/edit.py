@@ -3,12 +3,17 @@
 import re
 from collections.abc import Iterable, Mapping
 
-from nodrop.model.change import Change, Edit
+from nodrop.model.change import Change, EditResult
 from nodrop.model.subject import subject_text
 from nodrop.platforms.cumulus.adaptive_routing import ADAPTIVE_ROUTING_FILE
-from nodrop.platforms.cumulus.features import QOS_FEATURES_FILES, RELOAD, SWITCHD_FILE, expand_port_set
+from nodrop.platforms.cumulus.features import (
+    QOS_FEATURES_FILES,
+    SWITCHD_FILE,
+    SWITCHD_RELOAD_COMMAND,
+    port_ranges_of_set,
+)
 from nodrop.platforms.cumulus.interfaces import INTERFACES_FILE
-from nodrop.platforms.cumulus.keys import Setting, parse_lines
+from nodrop.platforms.cumulus.keys import QosFileSetting, parse_lines
 from nodrop.platforms.kit.command_lines import PORT, PORTS
 from nodrop.platforms.kit.editing import RetryBudget, as_manual_steps
 from nodrop.platforms.nvue.names import expand_names
@@ -20,10 +25,10 @@ _PRIORITY_SOURCES_BY_TRUST = {"dscp": "dscp", "pcp": "802.1p", "both": "802.1p,d
 
 def edit(
     config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: RetryBudget | None = None
-) -> Edit:
+) -> EditResult:
     """Leave the files unchanged, and report for each change which line to write into which of them."""
     file = next((file for file in QOS_FEATURES_FILES if file in config_files), QOS_FEATURES_FILES[0])
-    features = _Features(file, config_files.get(file, b"").decode("utf-8", "replace"))
+    features = _QosFeaturesFile(file, config_files.get(file, b"").decode("utf-8", "replace"))
     return as_manual_steps(
         changes,
         lambda change: _describe_manual_change(change, features),
@@ -34,17 +39,17 @@ def edit(
     )
 
 
-class _Features:
+class _QosFeaturesFile:
     """The file of QoS features of a switch: its name, and the groups of ports that the watchdog is on."""
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
-        settings = [line for line in parse_lines(file, text) if isinstance(line, Setting)]
+        settings = [line for line in parse_lines(file, text) if isinstance(line, QosFileSetting)]
         own = [setting for setting in settings if setting.parts[0] == _WATCHDOG_KEY]
         self._sets = {one.parts[1]: one.value.strip("[] ") for one in own if one.parts[2:] == ("port_set",)}
         self._listed = [item for one in own if one.parts[1:] == ("port_group_list",) for item in one.items]
 
-    def watch(self, port: str, ports: str) -> tuple[str, ...]:
+    def watchdog_lines_for_port(self, port: str, ports: str) -> tuple[str, ...]:
         """Return the lines that put a port under the watchdog and leave all that is there.
 
         `ports` is written for it and others. Groups that are listed and have no ports are left out.
@@ -60,20 +65,20 @@ class _Features:
     def find_ports_of_group(self, port: str) -> tuple[str, ...]:
         """Return the ports of the group that the watchdog is turned on for with a port."""
         members = next((members for members in self._sets.values() if _has_port(members, port)), port)
-        return tuple(expand_names(",".join(expand_port_set(members))))
+        return tuple(expand_names(",".join(port_ranges_of_set(members))))
 
 
 def _has_port(members: str, port: str) -> bool:
     """Whether a set of ports such as `swp1-2,swp31` has a port."""
     number = re.fullmatch(r"(\D+)(\d+)", port)
-    for item in expand_port_set(members):
+    for item in port_ranges_of_set(members):
         run = re.fullmatch(r"(\D+)(\d+)-(\d+)", item)
         if item == port or (run and number and run[1] == number[1] and int(run[2]) <= int(number[2]) <= int(run[3])):
             return True
     return False
 
 
-def _lines_for_change(change: Change, features: _Features) -> tuple[str, ...]:
+def _lines_for_change(change: Change, features: _QosFeaturesFile) -> tuple[str, ...]:
     """Return the lines of a change below the file that they go to, and the command that loads it."""
     rendered = _render_change(change, features, PORT, PORTS)
     if rendered is None:
@@ -82,7 +87,7 @@ def _lines_for_change(change: Change, features: _Features) -> tuple[str, ...]:
     return f"# {file}:", *lines, command
 
 
-def _describe_manual_change(change: Change, features: _Features) -> str:
+def _describe_manual_change(change: Change, features: _QosFeaturesFile) -> str:
     subject = subject_text(change.subject)
     name = change.subject[1] if len(change.subject) > 1 else ""
     found_change = _render_change(change, features, name, name)
@@ -93,7 +98,7 @@ def _describe_manual_change(change: Change, features: _Features) -> str:
 
 
 def _render_change(
-    change: Change, features: _Features, port: str, ports: str
+    change: Change, features: _QosFeaturesFile, port: str, ports: str
 ) -> tuple[str, tuple[str, ...], str] | None:
     """Return the file, the lines and the command that make a change; None where they are not known.
 
@@ -116,22 +121,22 @@ def _render_change(
             return (
                 features.file,
                 (f"traffic.packet_priority_source_set = [{_PRIORITY_SOURCES_BY_TRUST[str(new)]}]",),
-                RELOAD,
+                SWITCHD_RELOAD_COMMAND,
             )
         case ["qos", "pfc_watchdog"] if new is not None and features.file == QOS_FEATURES_FILES[0]:
-            return features.file, features.watch(name, ports), RELOAD
+            return features.file, features.watchdog_lines_for_port(name, ports), SWITCHD_RELOAD_COMMAND
         case ["cable_length_m"] if isinstance(new, int):
-            return f"the port group of {ports} in {features.file}", (f"cable_length = {new}",), RELOAD
+            return f"the port group of {ports} in {features.file}", (f"cable_length = {new}",), SWITCHD_RELOAD_COMMAND
         case ["adaptive_routing"] if isinstance(new, bool):
             return (
                 ADAPTIVE_ROUTING_FILE,
                 (f"interface.{port}.adaptive_routing.enable = {_format_boolean(new)}",),
-                RELOAD,
+                SWITCHD_RELOAD_COMMAND,
             )
         case [] if name == "@adaptive_routing" and isinstance(new, bool):
-            return ADAPTIVE_ROUTING_FILE, (f"adaptive_routing.enable = {_format_boolean(new)}",), RELOAD
+            return ADAPTIVE_ROUTING_FILE, (f"adaptive_routing.enable = {_format_boolean(new)}",), SWITCHD_RELOAD_COMMAND
         case [] if name == "@watchdog_polling_ms" and isinstance(new, int):
-            return SWITCHD_FILE, (f"pfc_wd.poll_interval = {new}",), RELOAD
+            return SWITCHD_FILE, (f"pfc_wd.poll_interval = {new}",), SWITCHD_RELOAD_COMMAND
     return None
 
 

@@ -8,11 +8,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
-from nodrop.limits import MAX_COMPARED
-from nodrop.model.change import Choice
+from nodrop.limits import MAX_SIMILAR_NAMES_COMPARED
+from nodrop.model.change import CommandsForCase
 from nodrop.model.reading import FilePlace, Remedy
-from nodrop.model.types import nearest, only_near_name
-from nodrop.platforms.cumulus.keys import Setting, parse_lines
+from nodrop.model.types import known_word_hint, only_near_name
+from nodrop.platforms.cumulus.keys import QosFileSetting, parse_lines
 from nodrop.platforms.kit.command_lines import is_typable
 from nodrop.platforms.kit.near_words import find_near_word
 from nodrop.platforms.kit.translating import FileRemark, Translation, format_command_word
@@ -23,7 +23,7 @@ from nodrop.units import parse_whole_number
 GLOBAL_PROFILE = "default-global"
 QOS_FEATURES_FILES = ("qos_features.conf", "traffic.conf")
 QOS_INFRA_FILES = ("qos_infra.conf", "datapath.conf")
-RELOAD = "systemctl reload switchd"
+SWITCHD_RELOAD_COMMAND = "systemctl reload switchd"
 SWITCHD_FILE = "switchd.conf"
 TRUST_BY_PRIORITY_SOURCES = {
     frozenset({"802.1p"}): "l2",
@@ -78,10 +78,10 @@ _NVUE_ECN_WORDS = {
     "red_enable": "red",
     "mode": "mode",
 }
-_ADDED_MARKING_KEYS = ("egress_queue_list", "cos_list", "port_set", "min_threshold_percent", "max_threshold_percent")
+_EXTRA_ECN_KEY_PARTS = ("egress_queue_list", "cos_list", "port_set", "min_threshold_percent", "max_threshold_percent")
 _FIELDS_BY_KIND: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(("pfc", "link_pause"), (*_NVUE_PFC_WORDS, "cos_list", "tx_enable", "rx_enable", "port_set")),
-    **dict.fromkeys(("ecn_red", "ecn", "default_ecn_red_conf"), (*_NVUE_ECN_WORDS, *_ADDED_MARKING_KEYS)),
+    **dict.fromkeys(("ecn_red", "ecn", "default_ecn_red_conf"), (*_NVUE_ECN_WORDS, *_EXTRA_ECN_KEY_PARTS)),
 }
 """The fields of settings of a kind, where all of them are known."""
 KNOWN_KEY_PARTS = frozenset({
@@ -110,32 +110,32 @@ class QosFeatureReader:
 
     def __init__(self, translation: Translation) -> None:
         self._found = translation
-        self._groups: dict[str, dict[str, list[Setting]]] = {}
-        self._lists: dict[str, Setting] = {}
-        self._percents: dict[tuple[str, str], Setting] = {}
+        self._groups: dict[str, dict[str, list[QosFileSetting]]] = {}
+        self._lists: dict[str, QosFileSetting] = {}
+        self._percents: dict[tuple[str, str], QosFileSetting] = {}
         self._lossless_pool: dict[str, str] = {}
-        self._weights: dict[str, Setting] = {}
-        self._classes: dict[str, Setting] = {}
-        self._listed: dict[tuple[str, str], tuple[Setting, dict[int, Setting]]] = {}
+        self._weights: dict[str, QosFileSetting] = {}
+        self._classes: dict[str, QosFileSetting] = {}
+        self._listed: dict[tuple[str, str], tuple[QosFileSetting, dict[int, QosFileSetting]]] = {}
         """Of each profile and field, the first setting and the last list that has each value."""
-        self._marking: list[Setting] = []
-        self._before_5: Setting | None = None
+        self._marking: list[QosFileSetting] = []
+        self._before_5: QosFileSetting | None = None
         """The first setting of a release that marks nothing unless it is told to."""
 
-    def take(self, file: str, text: str) -> None:
+    def translate_file(self, file: str, text: str) -> None:
         """Take a file over."""
         for setting in parse_lines(file, text):
             if isinstance(setting, FilePlace):
-                self._found.ignore(setting, "the line")
+                self._found.add_not_understood(setting, "the line")
                 continue
             if file == QOS_FEATURES_FILES[1]:
                 self._before_5 = self._before_5 or setting
-            unread: list[Setting] = []
-            read_or_keep_line(setting, partial(self._take, file), unread)
+            unread: list[QosFileSetting] = []
+            read_or_keep_line(setting, partial(self._translate_line, file), unread)
             for unread_setting in unread:
                 self._remark_unknown_key(unread_setting)
 
-    def _take(self, file: str, setting: Setting) -> None:
+    def _translate_line(self, file: str, setting: QosFileSetting) -> None:
         if not (self._translates_watchdog_timer if file == SWITCHD_FILE else self._translates_setting)(
             setting
         ) and file not in (
@@ -144,7 +144,7 @@ class QosFeatureReader:
         ):
             raise NotUnderstood
 
-    def finish(self) -> None:
+    def translate_groups(self) -> None:
         """Add what groups of settings mean together."""
         for kind, groups in self._groups.items():
             listed = self._lists.get(kind)
@@ -152,7 +152,11 @@ class QosFeatureReader:
             for name in names:
                 if name not in groups and listed is not None:
                     facts = {"kind": "port group", "name": name, "field": listed.key}
-                    remedy = Remedy(choices=tuple(_choices(listed, name, groups)) if len(names) <= MAX_COMPARED else ())
+                    remedy = Remedy(
+                        choices=tuple(_choices_for_missing_port_group(listed, name, groups))
+                        if len(names) <= MAX_SIMILAR_NAMES_COMPARED
+                        else ()
+                    )
                     self._found.remarks.append(FileRemark("dangling-reference", (), listed.place, facts, remedy))
             misspelt = any(name not in groups for name in names)
             for name, own_groups in groups.items():
@@ -179,10 +183,10 @@ class QosFeatureReader:
             facts = {"kind": "port group", "name": name, "reason": reason}
             self._found.remarks.append(FileRemark("unused-profile", (), place, facts))
 
-    def _add_command(self, command: str, setting: Setting) -> None:
+    def _add_command(self, command: str, setting: QosFileSetting) -> None:
         self._found.add(command, setting.place, setting.key)
 
-    def _add_toggle(self, command: str, setting: Setting) -> None:
+    def _add_toggle(self, command: str, setting: QosFileSetting) -> None:
         """Add a setting that is turned on or off; a value that is neither true nor false is remarked."""
         if setting.flag is None:
             facts = {"path": setting.key, "found": quote_text(setting.value), "expected": "true or false"}
@@ -190,20 +194,22 @@ class QosFeatureReader:
         else:
             self._add_command(f"{command} {'enable' if setting.flag else 'disable'}", setting)
 
-    def _remark_unknown_key(self, setting: Setting) -> None:
+    def _remark_unknown_key(self, setting: QosFileSetting) -> None:
         """Remark a key that switchd does not have: a slip, or a field that port groups of its kind do not have."""
         fields = _FIELDS_BY_KIND.get(setting.parts[0], ())
         for word in setting.parts:
             if word not in KNOWN_KEY_PARTS and (meant := find_near_word(word, KNOWN_KEY_PARTS)):
                 hint = f"`{word}`: did you mean `{meant}`?"
-                self._found.unknown(setting.place, setting.key, "switchd", hint)
+                self._found.remark_unknown_command(setting.place, setting.key, "switchd", hint)
                 return
         if fields:
-            self._found.unknown(setting.place, setting.key, "switchd", nearest(setting.parts[-1], fields))
+            self._found.remark_unknown_command(
+                setting.place, setting.key, "switchd", known_word_hint(setting.parts[-1], fields)
+            )
         else:
-            self._found.ignore(setting.place, f"setting {quote_text(setting.key)}")
+            self._found.add_not_understood(setting.place, f"setting {quote_text(setting.key)}")
 
-    def _translates_watchdog_timer(self, setting: Setting) -> bool:
+    def _translates_watchdog_timer(self, setting: QosFileSetting) -> bool:
         if setting.parts[0] == "pfc_wd" and setting.parts[-1] in _NVUE_WATCHDOG_TIMER_WORDS:
             self._add_command(
                 (
@@ -214,7 +220,7 @@ class QosFeatureReader:
             )
         return True
 
-    def _translates_setting(self, setting: Setting) -> bool:
+    def _translates_setting(self, setting: QosFileSetting) -> bool:
         """Take a setting over; False where it is none that is known."""
         key_parts = setting.parts
         match key_parts:
@@ -259,7 +265,7 @@ class QosFeatureReader:
                 return key_parts[0] in _UNMODELED_KEY_PARTS or key_parts[0].startswith("priority_group")
         return True
 
-    def _translates_classification(self, profile: str, key_parts: Sequence[str], setting: Setting) -> bool:
+    def _translates_classification(self, profile: str, key_parts: Sequence[str], setting: QosFileSetting) -> bool:
         match key_parts:
             case ["packet_priority_source_set"]:
                 trust = TRUST_BY_PRIORITY_SOURCES.get(frozenset(setting.items))
@@ -296,14 +302,14 @@ class QosFeatureReader:
                 return False
         return True
 
-    def _remark_overlap(self, setting: Setting, before: Mapping[int, Setting]) -> None:
+    def _remark_overlap(self, setting: QosFileSetting, before: Mapping[int, QosFileSetting]) -> None:
         """Remark values of a list that another list has too: a packet gets one internal priority."""
         for other_setting in {old_setting.key: old_setting for old_setting in before.values()}.values():
             values = ", ".join(str(value) for value, old_setting in before.items() if old_setting is other_setting)
             facts = {"values": values, "key": setting.key, "other": other_setting.key}
             self._found.remarks.append(FileRemark("value-in-two-lists", (), setting.place, facts))
 
-    def _translates_queue_share(self, profile: str, queue: str, setting: Setting) -> bool:
+    def _translates_queue_share(self, profile: str, queue: str, setting: QosFileSetting) -> bool:
         match = _QUEUE_KEY_PATTERN.fullmatch(queue)
         if not match:
             return False
@@ -315,14 +321,14 @@ class QosFeatureReader:
             self._add_command(f"{head} bw-percent {format_command_word(setting.value)}", setting)
         return True
 
-    def _group(self, kind: str, name: str, own_settings: Sequence[Setting]) -> None:
+    def _group(self, kind: str, name: str, own_settings: Sequence[QosFileSetting]) -> None:
         """Add a port group as a profile, and bind its ports to it; that of all ports is the global profile."""
         ports = next((setting for setting in own_settings if setting.parts[2] == "port_set"), None)
         everywhere = ports is not None and "allports" in ports.items
         profile = GLOBAL_PROFILE if everywhere else name
         if kind in ("ecn_red", "ecn"):
             self._add_marking_group(profile, own_settings)
-        taken: Mapping[str, Callable[[Setting], bool]] = {
+        taken: Mapping[str, Callable[[QosFileSetting], bool]] = {
             "source": lambda setting: self._translates_classification(profile, setting.parts[2:], setting),
             "remark": lambda setting: self._translates_classification(profile, setting.parts[2:], setting),
             "egress_sched": lambda setting: self._translates_queue_share(profile, setting.parts[2], setting),
@@ -336,8 +342,8 @@ class QosFeatureReader:
             elif kind in taken and not taken[kind](setting):
                 self._remark_unknown_key(setting)
 
-    def _bind_ports(self, kind: str, profile: str, setting: Setting) -> None:
-        ports = expand_port_set(setting.value)
+    def _bind_ports(self, kind: str, profile: str, setting: QosFileSetting) -> None:
+        ports = port_ranges_of_set(setting.value)
         if kind == "pfc_watchdog":
             for port in ports:
                 self._add_command(f"interface {port} qos pfc-watchdog state enable", setting)
@@ -345,7 +351,7 @@ class QosFeatureReader:
             for port in ports:
                 self._add_command(f"interface {port} qos {_PROFILE_BY_GROUP_KIND[kind]} profile {profile}", setting)
 
-    def _read_pause_setting(self, kind: str, profile: str, setting: Setting) -> bool:
+    def _read_pause_setting(self, kind: str, profile: str, setting: QosFileSetting) -> bool:
         field = setting.parts[2]
         head = f"qos {kind} {profile}"
         if field == "cos_list":
@@ -359,14 +365,14 @@ class QosFeatureReader:
             return False
         return True
 
-    def _add_marking_group(self, profile: str, own_settings: Sequence[Setting]) -> None:
+    def _add_marking_group(self, profile: str, own_settings: Sequence[QosFileSetting]) -> None:
         """Add a group of marking; its queues are in a separate setting."""
         queues = next((one for one in own_settings if one.parts[-1] in ("egress_queue_list", "cos_list")), None)
         listed = ",".join(queues.items) if queues else "0" if profile == GLOBAL_PROFILE else ""
         for setting in own_settings if listed else ():
             field = _NVUE_ECN_WORDS.get(setting.parts[-1])
             if field is None:
-                if setting.parts[-1] not in _ADDED_MARKING_KEYS:
+                if setting.parts[-1] not in _EXTRA_ECN_KEY_PARTS:
                     self._remark_unknown_key(setting)
                 continue
             head = f"qos congestion-control {profile} traffic-class {format_command_word(listed)} {field}"
@@ -375,7 +381,7 @@ class QosFeatureReader:
             else:
                 self._add_command(f"{head} {format_command_word(setting.value)}", setting)
 
-    def _read_shaper_rates(self, profile: str, setting: Setting) -> bool:
+    def _read_shaper_rates(self, profile: str, setting: QosFileSetting) -> bool:
         match = _QUEUE_KEY_PATTERN.fullmatch(setting.parts[2])
         if setting.parts[-1] != "shaper" or (not match and setting.parts[2] != "port"):
             return False
@@ -413,19 +419,21 @@ class QosFeatureReader:
                 self._translates_queue_share(GLOBAL_PROFILE, f"egr_queue_{item}", setting)
 
 
-def expand_port_set(config_text: str) -> tuple[str, ...]:
+def port_ranges_of_set(config_text: str) -> tuple[str, ...]:
     """Return the ports of a set such as `swp1-swp4,swp6,swp50s0-swp50s3`; `allports` is none by itself."""
     matches = (_PORT_RANGE_PATTERN.fullmatch(port_text.strip()) for port_text in config_text.strip("[] \t").split(","))
     return tuple(f"{match[1]}-{match[2]}" if match[2] else match[1] for match in matches if match)
 
 
-def _alpha_word(setting: Setting) -> str:
+def _alpha_word(setting: QosFileSetting) -> str:
     value = setting.value.lower()
     number = parse_whole_number(value, len(ALPHA_BY_QUOTA) - 1)
     return format_command_word(value) if number is None else f"alpha_{ALPHA_BY_QUOTA[number]}"
 
 
-def _choices(listed: Setting, name: str, groups: Iterable[str]) -> Iterator[Choice]:
+def _choices_for_missing_port_group(
+    listed: QosFileSetting, name: str, groups: Iterable[str]
+) -> Iterator[CommandsForCase]:
     """Yield the line that lists the group of ports that is near a missing name, and the one without the name."""
     near = only_near_name(name, groups)
     others = [item for item in listed.items if item not in (name, near)]
@@ -434,5 +442,5 @@ def _choices(listed: Setting, name: str, groups: Iterable[str]) -> Iterator[Choi
     cases = {f"if {near} is meant": [*others, near]} if near is not None else {}
     cases |= {"if no group is meant": others} if others else {}
     for condition, items in cases.items():
-        lines = (f"# {listed.place.file}:", f"{listed.key} = [{','.join(items)}]", RELOAD)
-        yield Choice(condition=condition, language="cumulus", lines=lines)
+        lines = (f"# {listed.place.file}:", f"{listed.key} = [{','.join(items)}]", SWITCHD_RELOAD_COMMAND)
+        yield CommandsForCase(condition=condition, language="cumulus", lines=lines)

@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.limits import MAX_COMMANDS
+from nodrop.limits import MAX_COMMANDS_PER_FILE
 from nodrop.model.addresses import interface_of
 from nodrop.model.reading import FilePlace
 from nodrop.platforms.cumulus import bridges
-from nodrop.platforms.cumulus.bridges import Stanza
+from nodrop.platforms.cumulus.bridges import InterfaceStanza
 from nodrop.platforms.kit.near_words import find_near_word
 from nodrop.platforms.kit.translating import Translation, format_command_word, non_blank_lines
 from nodrop.platforms.nvue.naming import nvue_port
@@ -73,14 +73,14 @@ class InterfaceReader:
 
     def __init__(self, translation: Translation) -> None:
         self._found = translation
-        self._stanzas: dict[str, Stanza] = {}
+        self._stanzas: dict[str, InterfaceStanza] = {}
         self._bare: list[tuple[str, str, FilePlace]] = []
         """Addresses without the length of their prefix: (interface, address, place)."""
         self.names: set[str] = set()
         self._written = 0
         """Names that ranges were written out to, counted again for each setting of theirs."""
 
-    def take(self, text: str, file: str = INTERFACES_FILE) -> None:
+    def translate_interfaces_file(self, text: str, file: str = INTERFACES_FILE) -> None:
         """Translate an interfaces file, which may have another name.
 
         Lines between stanzas, in files that were put together, are reported by the first of them.
@@ -92,7 +92,7 @@ class InterfaceReader:
             words = line.split()
             if line.startswith("#"):
                 continue
-            stray = span.column == 1 and not _is_stanza_setting(words[0])
+            stray = span.column == 1 and not _may_be_stanza_setting(words[0])
             if words[0] in _STANZA_KEYWORDS:
                 current = self._open_stanzas(words, place, file)
             elif current and not stray:
@@ -101,9 +101,9 @@ class InterfaceReader:
                 for name in current:
                     read_or_keep_line(name, partial(self._read_attribute, words, place), unread)
                 if unread:
-                    self._found.ignore(place, f"line {quote_text(line)}")
+                    self._found.add_not_understood(place, f"line {quote_text(line)}")
             elif not lost:
-                self._found.ignore(place, f"line {quote_text(line)}")
+                self._found.add_not_understood(place, f"line {quote_text(line)}")
             current = () if stray and words[0] not in _STANZA_KEYWORDS else current
             lost = not current and words[0] not in _STANZA_KEYWORDS
         for name, address, place in self._bare:
@@ -125,9 +125,9 @@ class InterfaceReader:
     def _count_names(self, names: int, file: str) -> None:
         """Count names before they are made, or given a setting. Raise InputProblems above MAX_COMMANDS."""
         self._written += names
-        if self._written > MAX_COMMANDS:
-            problem_text = f"more than {MAX_COMMANDS:,} interfaces and settings of theirs, ranges written out"
-            raise InputProblems([Problem(path=file, found=problem_text, expected=f"at most {MAX_COMMANDS:,}")])
+        if self._written > MAX_COMMANDS_PER_FILE:
+            problem_text = f"more than {MAX_COMMANDS_PER_FILE:,} interfaces and settings of theirs, ranges written out"
+            raise InputProblems([Problem(path=file, found=problem_text, expected=f"at most {MAX_COMMANDS_PER_FILE:,}")])
 
     def _open_stanzas(self, words: Sequence[str], place: FilePlace, file: str) -> tuple[str, ...]:
         if words[0] != "iface" or len(words) < 2:
@@ -137,7 +137,7 @@ class InterfaceReader:
         names = tuple(f"{head}{number}{end}" for number in numbers) or (words[1],)
         stanzas = tuple(name for name in names if _INTERFACE_NAME_PATTERN.fullmatch(name))
         for name in stanzas:
-            self._stanzas.setdefault(name, Stanza(place))
+            self._stanzas.setdefault(name, InterfaceStanza(place))
             self.names.add(name)
             if nvue_port(name) or name in ("lo", "eth0"):
                 self._found.add(f"interface {name} type {_interface_type(name)}", place, f"iface {name}")
@@ -152,7 +152,9 @@ class InterfaceReader:
         self._stanzas[name].settings.setdefault(key, []).append((words[1:], place))
         is_known_name = nvue_port(name) is not None or name in ("lo", "eth0")
         if key not in _IFUPDOWN_ATTRIBUTES and (meant := find_near_word(key, _IFUPDOWN_ATTRIBUTES)):
-            self._found.unknown(place, " ".join(words), "ifupdown2", f"`{words[0]}`: did you mean `{meant}`?")
+            self._found.remark_unknown_command(
+                place, " ".join(words), "ifupdown2", f"`{words[0]}`: did you mean `{meant}`?"
+            )
         elif key == "bond-slaves":
             for member in words[1:] if words[1:] != ["none"] else ():
                 self._found.add(f"{head} bond member {format_command_word(member)}", place, origin)
@@ -160,15 +162,15 @@ class InterfaceReader:
             pass
         elif not is_known_name or not value:
             if not key.startswith((*_UNMODELED_ATTRIBUTE_PREFIXES, "address", "alias", "mtu", "vrf")):
-                self._found.ignore(place, f"setting {quote_text(key)} of {name}")
+                self._found.add_not_understood(place, f"setting {quote_text(key)} of {name}")
         elif key == "address" and "/" not in value:
             self._bare.append((name, value, place))
         elif (translate := _NVUE_TRANSLATOR_BY_ATTRIBUTE.get(key)) is not None:
             self._found.add(f"{head} {translate(words[1:])}", place, origin)
         elif not key.startswith(_UNMODELED_ATTRIBUTE_PREFIXES):
-            self._found.ignore(place, f"setting {quote_text(key)} of {name}")
+            self._found.add_not_understood(place, f"setting {quote_text(key)} of {name}")
 
-    def ports(self, text: str) -> None:
+    def translate_ports_file(self, text: str) -> None:
         """Translate ports.conf; only ports in use count."""
         for _, line, span in non_blank_lines(text):
             place = FilePlace(PORTS_FILE, span)
@@ -184,14 +186,14 @@ class InterfaceReader:
             elif whole_match := _UNSPLIT_PORT_PATTERN.fullmatch(body):
                 self._add_link_speed(f"swp{whole_match[1]}", whole_match[2], place, body)
             elif not re.fullmatch(r"[0-9]{1,3}=(?:disabled|loopback|[0-9]+x.*)|[0-9]{1,3}-[0-9]{1,3}=.*", body):
-                self._found.ignore(place, f"line {quote_text(line)}")
+                self._found.add_not_understood(place, f"line {quote_text(line)}")
 
     def _add_link_speed(self, name: str, gigabits: str, place: FilePlace, origin: str) -> None:
         if not self.names or name in self.names:
             self._found.add(f"interface {name} link speed {gigabits}G", place, origin)
 
 
-def _is_stanza_setting(key: str) -> bool:
+def _may_be_stanza_setting(key: str) -> bool:
     """Whether a word may begin a setting of a stanza, though it is not indented."""
     key = key.replace("_", "-")
     return (

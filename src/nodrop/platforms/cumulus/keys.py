@@ -12,7 +12,7 @@ _KEY_VALUE_LINE = re.compile(r"([A-Za-z0-9_.-]+)[ \t]*=[ \t]*([^#]*)")
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class QosFileSetting:
     """A setting: the parts of its key, its value, and where it stands."""
 
     parts: tuple[str, ...]
@@ -35,11 +35,11 @@ class Setting:
         return _BOOLEAN_BY_WORD.get(self.value.lower())
 
 
-def parse_lines(file: str, text: str) -> Iterator[Setting | FilePlace]:
+def parse_lines(file: str, text: str) -> Iterator[QosFileSetting | FilePlace]:
     """Yield the settings in their order, and the place of each line that is none."""
     for _, line, span in non_blank_lines(text):
         if line.startswith("#"):
             continue
         match = _KEY_VALUE_LINE.fullmatch(line.partition("#")[0].rstrip())
         place = FilePlace(file, span)
-        yield Setting(tuple(match[1].split(".")), match[2].strip(), place) if match else place
+        yield QosFileSetting(tuple(match[1].split(".")), match[2].strip(), place) if match else place

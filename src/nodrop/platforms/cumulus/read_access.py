@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from nodrop.model.access import AccessEntry, AccessList, Binding, EntryFamily, Stage
+from nodrop.model.access import AccessEntry, AccessEntryFamily, AccessList, AccessListStage, Binding
 from nodrop.model.fabric import Device
 from nodrop.model.states import known_rows
 from nodrop.model.values import replace_fields
@@ -24,14 +24,18 @@ RULES_FOLDERS = ("policy.d", "acl/policy.d", "cumulus/acl/policy.d", "etc/cumulu
 """Where the files with rules lie, below the folder of a device; last, beside its other files."""
 RULES_FILE_SUFFIX = ".rules"
 
-_FAMILY_BY_SECTION: Mapping[str, EntryFamily | None] = {"[ip6tables]": "ipv6", "[iptables]": "ipv4", "[ebtables]": None}
+_FAMILY_BY_SECTION: Mapping[str, AccessEntryFamily | None] = {
+    "[ip6tables]": "ipv6",
+    "[iptables]": "ipv4",
+    "[ebtables]": None,
+}
 """The sections of a file, in the order in which a switch reads their rules, and the packets that they are for."""
-_STAGE_BY_CHAIN: Mapping[tuple[str, str], Stage] = {
+_STAGE_BY_CHAIN: Mapping[tuple[str, str], AccessListStage] = {
     ("filter", "INPUT"): "control-plane", ("filter", "FORWARD"): "transit", ("filter", "OUTPUT"): "control-plane-out",
     ("mangle", "PREROUTING"): "ingress", ("mangle", "INPUT"): "control-plane", ("mangle", "FORWARD"): "transit",
     ("mangle", "OUTPUT"): "control-plane-out", ("mangle", "POSTROUTING"): "egress",
 }  # fmt: skip
-_FORWARD_STAGES: frozenset[Stage] = frozenset({"transit", "transit-out"})
+_STAGES_KNOWING_BOTH_INTERFACES: frozenset[AccessListStage] = frozenset({"transit", "transit-out"})
 """The stages at which iptables knows where a packet came and where it goes; at the others it refuses such a rule."""
 _VARIABLE_LINE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*(.*)")
 _MAX_VARIABLE_CHARACTERS = 10_000
@@ -39,7 +43,7 @@ _MAX_VARIABLE_CHARACTERS = 10_000
 _VARIABLE_USE_PATTERN = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
 
 
-class _Rule(NamedTuple):
+class _ChainRule(NamedTuple):
     """A rule of a chain: its entry, without ports, and the interfaces that it names, as the file does."""
 
     entry: AccessEntry
@@ -47,7 +51,7 @@ class _Rule(NamedTuple):
     outputs: tuple[str, ...]
 
 
-class UnreadLine(NamedTuple):
+class UnreadRuleLine(NamedTuple):
     """A line that is not understood, and its subject."""
 
     file: str
@@ -60,10 +64,10 @@ class UnreadLine(NamedTuple):
 class RuleReader:
     """The rules of a device while its files are read in turn: by chain and stage, those of each section."""
 
-    chains: dict[tuple[str, Stage], dict[str, list[_Rule]]] = field(default_factory=dict)
+    chains: dict[tuple[str, AccessListStage], dict[str, list[_ChainRule]]] = field(default_factory=dict)
     places: dict[str, tuple[str, Span]] = field(default_factory=dict)
     """File and place of each entry, by its name."""
-    unread: list[UnreadLine] = field(default_factory=list)
+    unread: list[UnreadRuleLine] = field(default_factory=list)
 
     def take(self, text: str, file: str) -> None:
         """Take the rules of a file."""
@@ -83,7 +87,7 @@ class RuleReader:
                 try:
                     self._read_rule(name, section, _expand_words(line, variables))
                 except UnreadRule as error:
-                    self.unread.append(UnreadLine(file, span, line, str(error)))
+                    self.unread.append(UnreadRuleLine(file, span, line, str(error)))
                 else:
                     self.places[name] = file, span
 
@@ -105,11 +109,11 @@ class RuleReader:
                 sections = self.chains.setdefault(
                     (called, stage), {section_name: [] for section_name in _FAMILY_BY_SECTION}
                 )
-                sections[section].append(_Rule(entry, rule.inputs, rule.outputs))
+                sections[section].append(_ChainRule(entry, rule.inputs, rule.outputs))
 
     def access_lists(self, device: Device) -> tuple[AccessList, ...]:
         """Return the lists, with the ports of the device that the interface names mean."""
-        named_ports = _PortNames(device)
+        named_ports = _PortsByInterfaceName(device)
         return sort_lists_and_bindings(
             AccessList(
                 name=name,
@@ -155,18 +159,18 @@ def _expand_words(line: str, variables: Mapping[str, str]) -> list[str]:
         raise UnreadRule("a quote without an end") from error
 
 
-def _bind_entry_to_ports(rule: _Rule, stage: Stage, named_ports: "_PortNames") -> AccessEntry:
+def _bind_entry_to_ports(rule: _ChainRule, stage: AccessListStage, named_ports: "_PortsByInterfaceName") -> AccessEntry:
     """Return an entry with the ports of its side, and those of the other side."""
     leaves = stage in ("transit-out", "egress", "control-plane-out")
     names, far_names = (rule.outputs, rule.inputs) if leaves else (rule.inputs, rule.outputs)
     ports, far_ports = named_ports.ports(names, of_switch=stage == "control-plane"), named_ports.ports(far_names)
-    if far_ports and stage not in _FORWARD_STAGES:
+    if far_ports and stage not in _STAGES_KNOWING_BOTH_INTERFACES:
         far_condition = f"{'-i' if leaves else '-o'} {','.join(far_names)}"
         return replace_fields(rule.entry, interfaces=ports, others=(*rule.entry.others, far_condition))
     return replace_fields(rule.entry, interfaces=ports, far_interfaces=far_ports) if ports or far_ports else rule.entry
 
 
-class _PortNames:
+class _PortsByInterfaceName:
     """The ports that names of interfaces stand for: of ports, bonds and VLANs, and the wildcards `swp+` and `bond+`."""
 
     def __init__(self, device: Device) -> None:

@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from nodrop.model.access import AccessEntry, Bits, EntryAction, EntryFamily, PortRange
+from nodrop.model.access import AccessEntry, AccessEntryFamily, Bits, EntryAction, PortRange
 from nodrop.model.addresses import network_of
-from nodrop.platforms.kit.packet_words import DSCP_BY_WORD, PORT_BY_WORD, PROTOCOL_BY_WORD
+from nodrop.platforms.kit.packet_words import DSCP_BY_WORD, IP_PROTOCOL_NUMBER_BY_WORD, TCP_UDP_PORT_BY_WORD
 from nodrop.units import parse_whole_number
 
 ALL_INTERFACES_WORDS = ("ANY", "any", "+")
 """Words for all interfaces."""
-_FAMILY_BY_ETHER_TYPE: Mapping[str, EntryFamily | None] = {
+_FAMILY_BY_ETHER_TYPE: Mapping[str, AccessEntryFamily | None] = {
     "ipv4": "ipv4", "ip": "ipv4", "0x0800": "ipv4", "0x800": "ipv4", "0800": "ipv4",
     "ipv6": "ipv6", "0x86dd": "ipv6", "86dd": "ipv6", "802_1q": None, "0x8100": None, "8100": None,
 }  # fmt: skip
@@ -50,7 +50,7 @@ class UnreadRule(Exception):
     """A line is not understood; the text describes its subject, without names and values."""
 
 
-class _Option(NamedTuple):
+class _RuleOption(NamedTuple):
     name: str
     negated: bool
     value: str
@@ -62,10 +62,10 @@ class _Option(NamedTuple):
 
 
 @dataclass(slots=True)
-class Rule:
+class AclRule:
     """A rule: where it stands, and its entry as far as that does not depend on the ports of the switch."""
 
-    family: EntryFamily | None
+    family: AccessEntryFamily | None
     bridged: bool
     table: str = "filter"
     chains: tuple[str, ...] = ()
@@ -101,9 +101,9 @@ class Rule:
         )
 
 
-def read_rule(line_words: Iterable[str], family: EntryFamily | None) -> Rule:
+def read_rule(line_words: Iterable[str], family: AccessEntryFamily | None) -> AclRule:
     """Return a rule for packets of a family, or for frames. Raise Unread where the line is none that cl-acltool has."""
-    rule = Rule(family, bridged=family is None)
+    rule = AclRule(family, bridged=family is None)
     for option in _parse_options(line_words):
         if option.name in _IGNORED_OPTIONS_BY_TARGET.get(rule.target, ()):
             continue
@@ -112,7 +112,7 @@ def read_rule(line_words: Iterable[str], family: EntryFamily | None) -> Rule:
         ).get(option.name)
         act = _MARKING_OPTION_READERS.get(option.name, act) if rule.target else act
         if option.negated:
-            _take_negated(rule, option, act)
+            _add_negated_condition(rule, option, act)
         elif act is not None:
             act(rule, option)
         elif rule.target:
@@ -124,9 +124,11 @@ def read_rule(line_words: Iterable[str], family: EntryFamily | None) -> Rule:
     return rule
 
 
-def _take_negated(rule: Rule, option: _Option, act: Callable[[Rule, _Option], None] | None) -> None:
+def _add_negated_condition(
+    rule: AclRule, option: _RuleOption, act: Callable[[AclRule, _RuleOption], None] | None
+) -> None:
     """Take a condition that is reversed: one address, one set of ports or one DSCP as all the others of its kind."""
-    alone = Rule(rule.family, rule.bridged)
+    alone = AclRule(rule.family, rule.bridged)
     if act is not None:
         act(alone, option)
     stated = {**alone.fields}
@@ -138,7 +140,7 @@ def _take_negated(rule: Rule, option: _Option, act: Callable[[Rule, _Option], No
         rule.others.append(option.condition)
 
 
-def _add_condition(rule: Rule, field_name: str, value: object, option: _Option) -> None:
+def _add_condition(rule: AclRule, field_name: str, value: object, option: _RuleOption) -> None:
     """Take a condition; one that joins no earlier condition on its field is among those that the model lacks."""
     earlier = rule.fields.get(field_name, value)
     intersect = _INTERSECTION_BY_FIELD.get(field_name)
@@ -168,13 +170,14 @@ def _invert_ports(port_ranges: tuple[PortRange, ...]) -> tuple[PortRange, ...]:
     return (*found_ranges, *([PortRange(first, _LAST_PORT)] if first <= _LAST_PORT else []))
 
 
-def _make_inverter(last: int) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
+def _make_number_inverter(last: int) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
     return lambda numbers: tuple(number for number in range(last + 1) if number not in numbers)
 
 
 _COMPLEMENT_BY_FIELD: Mapping[str, Callable[[Any], tuple[Any, ...]]] = {
     "sources": _invert_addresses, "destinations": _invert_addresses, "source_ports": _invert_ports,
-    "destination_ports": _invert_ports, "dscps": _make_inverter(_LAST_DSCP), "ecns": _make_inverter(_LAST_ECN),
+    "destination_ports": _invert_ports, "dscps": _make_number_inverter(_LAST_DSCP),
+    "ecns": _make_number_inverter(_LAST_ECN),
 }  # fmt: skip
 """All other values of a condition, by the field that has them."""
 
@@ -195,9 +198,9 @@ _INTERSECTION_BY_FIELD: Mapping[str, Callable[[Any, Any], tuple[Any, ...]]] = {
 """The values that two conditions on a field have in common."""
 
 
-def _parse_options(words: Iterable[str]) -> list[_Option]:
+def _parse_options(words: Iterable[str]) -> list[_RuleOption]:
     """Return the options of a line, each with its values; `!` is before an option, or before its value."""
-    options: list[_Option] = []
+    options: list[_RuleOption] = []
     negated = False
     for word in words:
         if word == "!":
@@ -205,64 +208,64 @@ def _parse_options(words: Iterable[str]) -> list[_Option]:
             continue
         if word.startswith("-") and word[1:2] and not word[1].isdigit():
             name, _, value = word.partition("=") if word.startswith("--") else (word, "", "")
-            options.append(_Option(name, negated, value))
+            options.append(_RuleOption(name, negated, value))
         elif not options:
             raise UnreadRule("a word without an option")
         else:
             name, before, value = options[-1]
-            options[-1] = _Option(name, before or negated, f"{value} {word}" if value else word)
+            options[-1] = _RuleOption(name, before or negated, f"{value} {word}" if value else word)
         negated = False
     return options
 
 
-def _split_option_values(option: _Option) -> list[str]:
+def _split_option_values(option: _RuleOption) -> list[str]:
     option_values = [option_value for option_value in option.value.replace(" ", "").split(",") if option_value]
     if not option_values:
         raise UnreadRule(f"`{option.name}` without a value")
     return option_values
 
 
-def _take_table(rule: Rule, option: _Option) -> None:
+def _read_rule_table(rule: AclRule, option: _RuleOption) -> None:
     rule.table = option.value
 
 
-def _read_chains(rule: Rule, option: _Option) -> None:
+def _read_chains(rule: AclRule, option: _RuleOption) -> None:
     rule.chains = tuple(dict.fromkeys(_split_option_values(option)))
 
 
-def _read_input_ports(rule: Rule, option: _Option) -> None:
+def _read_input_ports(rule: AclRule, option: _RuleOption) -> None:
     rule.inputs = tuple(_split_option_values(option))
 
 
-def _read_output_ports(rule: Rule, option: _Option) -> None:
+def _read_output_ports(rule: AclRule, option: _RuleOption) -> None:
     rule.outputs = tuple(_split_option_values(option))
 
 
-def _take_target(rule: Rule, option: _Option) -> None:
+def _read_target(rule: AclRule, option: _RuleOption) -> None:
     rule.target = option.value.upper()
     if rule.target not in _ACTION_BY_TARGET or not rule.target:
         raise UnreadRule("a target that cl-acltool does not have")
 
 
-def _read_match_module(rule: Rule, option: _Option) -> None:
+def _read_match_module(rule: AclRule, option: _RuleOption) -> None:
     if option.value not in _NEUTRAL_MATCH_MODULES:
         rule.others.append(f"-m {option.value}")
 
 
-def _ignore_option(rule: Rule, option: _Option) -> None:
+def _ignore_option(rule: AclRule, option: _RuleOption) -> None:
     """Take a comment."""
 
 
-def _read_protocol(rule: Rule, option: _Option) -> None:
+def _read_protocol(rule: AclRule, option: _RuleOption) -> None:
     text = option.value.lower()
-    number = _parse_number(text, PROTOCOL_BY_WORD, 255)
+    number = _parse_number(text, IP_PROTOCOL_NUMBER_BY_WORD, 255)
     if number is not None and number != 0:
         _add_condition(rule, "protocol", number, option)
     elif text not in ("all", "0"):
         rule.others.append(option.condition)
 
 
-def _read_ether_type(rule: Rule, option: _Option) -> None:
+def _read_ether_type(rule: AclRule, option: _RuleOption) -> None:
     text = option.value.lower()
     family = _FAMILY_BY_ETHER_TYPE.get(text, "other")
     if family is None:
@@ -271,8 +274,8 @@ def _read_ether_type(rule: Rule, option: _Option) -> None:
         _add_condition(rule, "family", family, option)
 
 
-def _make_address_reader(side: str) -> Callable[[Rule, _Option], None]:
-    def take(rule: Rule, option: _Option) -> None:
+def _make_address_reader(side: str) -> Callable[[AclRule, _RuleOption], None]:
+    def take(rule: AclRule, option: _RuleOption) -> None:
         networks = [network_of(address_text) for address_text in _split_option_values(option)]
         if None in networks:
             rule.others.append(option.condition)
@@ -282,15 +285,15 @@ def _make_address_reader(side: str) -> Callable[[Rule, _Option], None]:
     return take
 
 
-def _make_ports_taker(interface_side: str) -> Callable[[Rule, _Option], None]:
-    def take(rule: Rule, option: _Option) -> None:
+def _make_port_ranges_reader(interface_side: str) -> Callable[[AclRule, _RuleOption], None]:
+    def take(rule: AclRule, option: _RuleOption) -> None:
         port_ranges: list[PortRange] = []
         for port_text in _split_option_values(option):
             low_text, is_range, last = (
-                port_text.partition(":") if port_text not in PORT_BY_WORD else (port_text, "", "")
+                port_text.partition(":") if port_text not in TCP_UDP_PORT_BY_WORD else (port_text, "", "")
             )
-            low = _parse_number(low_text or "0", PORT_BY_WORD, _LAST_PORT)
-            high = _parse_number(last or "65535", PORT_BY_WORD, _LAST_PORT) if is_range else low
+            low = _parse_number(low_text or "0", TCP_UDP_PORT_BY_WORD, _LAST_PORT)
+            high = _parse_number(last or "65535", TCP_UDP_PORT_BY_WORD, _LAST_PORT) if is_range else low
             if low is None or high is None or low > high:
                 rule.others.append(option.condition)
                 return
@@ -300,8 +303,8 @@ def _make_ports_taker(interface_side: str) -> Callable[[Rule, _Option], None]:
     return take
 
 
-def _make_number_reader(field_name: str, words: Mapping[str, int], most: int) -> Callable[[Rule, _Option], None]:
-    def take(rule: Rule, option: _Option) -> None:
+def _make_number_reader(field_name: str, words: Mapping[str, int], most: int) -> Callable[[AclRule, _RuleOption], None]:
+    def take(rule: AclRule, option: _RuleOption) -> None:
         number = _parse_number(option.value, words, most)
         if number is None:
             rule.others.append(option.condition)
@@ -311,7 +314,7 @@ def _make_number_reader(field_name: str, words: Mapping[str, int], most: int) ->
     return take
 
 
-def _read_tcp_flags(rule: Rule, option: _Option) -> None:
+def _read_tcp_flags(rule: AclRule, option: _RuleOption) -> None:
     sides = option.value.split()
     names = [side.upper().split(",") for side in sides]
     if len(sides) != 2 or not all(name in _TCP_FLAG_BITS for side in names for name in side):
@@ -321,12 +324,12 @@ def _read_tcp_flags(rule: Rule, option: _Option) -> None:
     _add_condition(rule, "tcp_flags", Bits(number=number, mask=mask), option)
 
 
-def _read_syn_flag(rule: Rule, option: _Option) -> None:
+def _read_syn_flag(rule: AclRule, option: _RuleOption) -> None:
     _add_condition(rule, "tcp_flags", _SYN_FLAGS_MATCH, option)
 
 
-def _make_mark_reader(field_name: Literal["dscp", "traffic_class"]) -> Callable[[Rule, _Option], None]:
-    def take(rule: Rule, option: _Option) -> None:
+def _make_mark_reader(field_name: Literal["dscp", "traffic_class"]) -> Callable[[AclRule, _RuleOption], None]:
+    def take(rule: AclRule, option: _RuleOption) -> None:
         words, most = (DSCP_BY_WORD, 63) if field_name == "dscp" else ({}, 7)
         rule.fields[field_name] = _parse_number(option.value, words, most)
         if rule.fields[field_name] is None:
@@ -335,7 +338,7 @@ def _make_mark_reader(field_name: Literal["dscp", "traffic_class"]) -> Callable[
     return take
 
 
-def _read_violate_action(rule: Rule, option: _Option) -> None:
+def _read_violate_action(rule: AclRule, option: _RuleOption) -> None:
     rule.fields["polices"] = option.value.lower() != "accept"
 
 
@@ -351,17 +354,17 @@ def _parse_number(text: str, words: Mapping[str, int], most: int) -> int | None:
 
 
 def _map_options_to_reader(
-    act: Callable[[Rule, _Option], None], *names: str
-) -> dict[str, Callable[[Rule, _Option], None]]:
+    act: Callable[[AclRule, _RuleOption], None], *names: str
+) -> dict[str, Callable[[AclRule, _RuleOption], None]]:
     return dict.fromkeys(names, act)
 
 
 _COMMON_OPTION_READERS = {
     **_map_options_to_reader(_read_chains, "-A", "--append"),
-    **_map_options_to_reader(_take_table, "-t", "--table"),
+    **_map_options_to_reader(_read_rule_table, "-t", "--table"),
     **_map_options_to_reader(_read_input_ports, "-i", "--in-interface"),
     **_map_options_to_reader(_read_output_ports, "-o", "--out-interface"),
-    **_map_options_to_reader(_take_target, "-j", "--jump"),
+    **_map_options_to_reader(_read_target, "-j", "--jump"),
     **_map_options_to_reader(_read_match_module, "-m", "--match"),
     **_map_options_to_reader(_ignore_option, "--comment"),
 }
@@ -370,10 +373,14 @@ _IP_OPTION_READERS = {
     **_map_options_to_reader(_make_address_reader("sources"), "-s", "--source", "--src"),
     **_map_options_to_reader(_make_address_reader("destinations"), "-d", "--destination", "--dst"),
     **_map_options_to_reader(
-        _make_ports_taker("source_ports"), "--sport", "--source-port", "--sports", "--source-ports"
+        _make_port_ranges_reader("source_ports"), "--sport", "--source-port", "--sports", "--source-ports"
     ),
     **_map_options_to_reader(
-        _make_ports_taker("destination_ports"), "--dport", "--destination-port", "--dports", "--destination-ports"
+        _make_port_ranges_reader("destination_ports"),
+        "--dport",
+        "--destination-port",
+        "--dports",
+        "--destination-ports",
     ),
     **_map_options_to_reader(_make_number_reader("dscps", DSCP_BY_WORD, _LAST_DSCP), "--dscp", "--dscp-class"),
     **_map_options_to_reader(_make_number_reader("ecns", {}, _LAST_ECN), "--ecn-ip-ect"),
@@ -388,10 +395,10 @@ _ETHERNET_OPTION_READERS = {
         _make_address_reader("destinations"), "--ip-dst", "--ip-destination", "--ip6-dst", "--ip6-destination"
     ),
     **_map_options_to_reader(
-        _make_ports_taker("source_ports"), "--ip-sport", "--ip-source-port", "--ip6-sport", "--ip6-source-port"
+        _make_port_ranges_reader("source_ports"), "--ip-sport", "--ip-source-port", "--ip6-sport", "--ip6-source-port"
     ),
     **_map_options_to_reader(
-        _make_ports_taker("destination_ports"),
+        _make_port_ranges_reader("destination_ports"),
         "--ip-dport",
         "--ip-destination-port",
         "--ip6-dport",

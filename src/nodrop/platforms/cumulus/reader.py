@@ -65,16 +65,16 @@ def translate_files(texts: Mapping[str, str]) -> Translation:
     routing_file, routing_text = find_frr_text(texts) or ("", "")
     for file, text in texts.items():
         if _is_interfaces_file(file, text):
-            interfaces.take(text[: _frr_text_offset(text)] if file == routing_file else text, file)
+            interfaces.translate_interfaces_file(text[: _frr_text_offset(text)] if file == routing_file else text, file)
     if PORTS_FILE in texts:
-        interfaces.ports(texts[PORTS_FILE])
+        interfaces.translate_ports_file(texts[PORTS_FILE])
     of_rules = sort_rule_files(texts)
     non_qos_files = (*COMPANION_FILES, *of_rules)
     of_qos = [file for file, text in texts.items() if file not in non_qos_files and not _is_interfaces_file(file, text)]
     for file in (*sorted(of_qos, key=(*QOS_FEATURES_FILES, *QOS_INFRA_FILES, INTERFACES_FILE).index), SWITCHD_FILE):
         if file in texts:
-            features.take(file, texts[file])
-    features.finish()
+            features.translate_file(file, texts[file])
+    features.translate_groups()
     if ADAPTIVE_ROUTING_FILE in texts:
         translate_adaptive_routing(texts[ADAPTIVE_ROUTING_FILE], translation)
     translation.balances = ADAPTIVE_ROUTING_FILE in texts or QOS_FEATURES_FILES[1] in of_qos
@@ -84,7 +84,7 @@ def translate_files(texts: Mapping[str, str]) -> Translation:
         _add_acl_rules(texts, of_rules, translation)
     if routing_file:
         translation.routes = True
-        translation.hide(find_frr_secrets(routing_text), routing_file)
+        translation.add_secrets(find_frr_secrets(routing_text), routing_file)
         for number, line in enumerate(routing_text.split("\n"), 1):
             translation.frr.append((line, FilePlace(routing_file, Span(number, 1, number, max(len(line), 1) + 1))))
         _add_frr_addresses(translation)

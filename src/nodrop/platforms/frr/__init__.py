@@ -7,14 +7,14 @@ from nodrop.model.fabric import Device
 from nodrop.model.routing import AddressFamily, Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
 from nodrop.model.states import Unknown, require_fact
 from nodrop.platforms.frr import rows as frr_rows
-from nodrop.platforms.frr.limits import check_bgp_limits
+from nodrop.platforms.frr.limits import expressible_bgp_processes
 from nodrop.platforms.frr.places import where as where
 from nodrop.platforms.frr.text_reader import ADDRESS_COMMANDS as ADDRESS_COMMANDS
 from nodrop.platforms.frr.text_reader import DATACENTER as DATACENTER
-from nodrop.platforms.frr.text_reader import Routing as Routing
+from nodrop.platforms.frr.text_reader import FrrRouting as FrrRouting
 from nodrop.platforms.frr.text_reader import read_frr as read_frr
 from nodrop.platforms.kit.address_families import has_ipv6_settings, stated_families
-from nodrop.platforms.kit.rendering import Quoted, load_template
+from nodrop.platforms.kit.rendering import EscapedText, load_template
 from nodrop.platforms.kit.session_groups import (
     NO_FAR_ENDS,
     GroupedSessions,
@@ -24,12 +24,12 @@ from nodrop.platforms.kit.session_groups import (
 )
 
 
-def write_frr_conf(device: Device, far_ends: GroupNameByFarEnd = NO_FAR_ENDS) -> str:
+def render_frr_conf(device: Device, far_ends: GroupNameByFarEnd = NO_FAR_ENDS) -> str:
     """Return the device's frr.conf; Unsupported names the model path that FRR cannot express.
 
     `far_ends` names the peer groups of its sessions.
     """
-    processes = check_bgp_limits(device)
+    processes = expressible_bgp_processes(device)
     bgp = processes[0] if processes else None
     routes = list(map(format_static_route, device.static_routes))
     installed = [] if bgp is None else [*frr_rows.ZEBRA_COMMANDS.lines(bgp)]
@@ -50,7 +50,7 @@ def format_static_route(route: StaticRoute) -> str:
     return f"{family} route {route.prefix} {route.next_hop}{distance}{f' vrf {route.vrf}' if route.vrf else ''}"
 
 
-def _render_process(bgp: Bgp, ends: GroupNameByFarEnd) -> Quoted:
+def _render_process(bgp: Bgp, ends: GroupNameByFarEnd) -> EscapedText:
     """Return the commands of a process; rendered here because lines of an included template are passed through."""
     head, *own_commands = frr_rows.PROCESS_COMMANDS.lines(bgp)
     session = group_sessions(bgp, ends)
@@ -72,7 +72,7 @@ def _session_commands(neighbor: BgpNeighbor, peer_groups: GroupedSessions) -> li
     return [makes_it, frr_rows.format_session_command(neighbor.key, f"peer-group {group}"), *setting_lines]
 
 
-def _family_commands(bgp: Bgp, family: "Family") -> Iterator[str]:
+def _family_commands(bgp: Bgp, family: "AddressFamilySettings") -> Iterator[str]:
     """Yield the commands of an address family of a process."""
     for network in family.networks:
         yield f"network {network}"
@@ -87,11 +87,11 @@ def _family_commands(bgp: Bgp, family: "Family") -> Iterator[str]:
     yield from frr_rows.PROCESS_FAMILY_COMMANDS[family.name].lines(bgp)
 
 
-def _render_template(file: str, **names: object) -> Quoted:
-    return Quoted(load_template(f"frr/{file}.conf.j2").render(**names))
+def _render_template(file: str, **names: object) -> EscapedText:
+    return EscapedText(load_template(f"frr/{file}.conf.j2").render(**names))
 
 
-class Family(NamedTuple):
+class AddressFamilySettings(NamedTuple):
     """The settings of a BGP address family: `by_default` is a session's behavior where it has no setting."""
 
     name: AddressFamily
@@ -102,7 +102,7 @@ class Family(NamedTuple):
     by_default: bool | Unknown
 
 
-def find_address_families(bgp: Bgp, sessions: Sequence[tuple[str, BgpNeighbor]]) -> Iterator[Family]:
+def find_address_families(bgp: Bgp, sessions: Sequence[tuple[str, BgpNeighbor]]) -> Iterator[AddressFamilySettings]:
     """Yield the address families that a process states; `sessions` are pairs of name and session."""
     for name in stated_families(bgp, [neighbor for _, neighbor in sessions]):
         is_ipv6 = name == "ipv6"
@@ -115,4 +115,6 @@ def find_address_families(bgp: Bgp, sessions: Sequence[tuple[str, BgpNeighbor]])
             if is_ipv6
             else [*sessions]
         )
-        yield Family(name, networks, other_redistributions, carrying, False if is_ipv6 else bgp.default_ipv4_unicast)
+        yield AddressFamilySettings(
+            name, networks, other_redistributions, carrying, False if is_ipv6 else bgp.default_ipv4_unicast
+        )

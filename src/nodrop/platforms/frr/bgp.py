@@ -7,11 +7,11 @@ releases before 7.4 do not ask for policies on sessions to other ASes.
 from collections.abc import Mapping
 from typing import Any
 
-from nodrop.model.routing import ROUTE_SOURCES, Aggregate, Bgp, BgpNeighbor, Ipv6Unicast, Redistribution
+from nodrop.model.routing import ROUTE_SOURCE_BY_NAME, Aggregate, Bgp, BgpNeighbor, Ipv6Unicast, Redistribution
 from nodrop.model.values import replace_fields
 from nodrop.platforms.frr import rows as frr_rows
 from nodrop.platforms.frr.harmless import find_harmless_row
-from nodrop.platforms.frr.policies import BFD_PROFILE, Policies
+from nodrop.platforms.frr.policies import BFD_PROFILE, PolicyBuilder
 from nodrop.platforms.frr.rows import FAMILY_BY_BLOCK_COMMAND, Family
 from nodrop.platforms.frr.words import checked_address, checked_prefix_or_address, is_neighbor_address, strip_no_word
 from nodrop.platforms.kit.bindings import bound_fields
@@ -19,16 +19,16 @@ from nodrop.platforms.kit.session_groups import mark_local_asn_of_group
 from nodrop.syntax.frr import Statement
 from nodrop.syntax.lines import NotUnderstood, read_or_keep_line
 
-_FAMILY_FIELDS = bound_fields(frr_rows.SESSION_FAMILY_COMMANDS.rows)
+_SESSION_FAMILY_FIELDS = bound_fields(frr_rows.SESSION_FAMILY_COMMANDS.rows)
 _DEFAULT_IPV6_UNICAST = Ipv6Unicast()
 _EVPN_FAMILY_COMMANDS = (("address-family", "l2vpn", "evpn"), ("address-family", "evpn"))
 """The commands that open the address family of EVPN: FRR's, and that of Cumulus' Quagga, which FRR refuses."""
 
 
-class Process:
+class BgpProcessBuilder:
     """The BGP process of a VRF, put together command by command."""
 
-    def __init__(self, bgp: Bgp, policies: Policies, other_statements: list[Statement]) -> None:
+    def __init__(self, bgp: Bgp, policies: PolicyBuilder, other_statements: list[Statement]) -> None:
         self._said: dict[str, Any] = {}
         self._bgp, self._policies, self._others = bgp, policies, other_statements
         self._networks: list[str] = []
@@ -104,9 +104,9 @@ class Process:
         for child in block.children:
             words, on = strip_no_word(child.words)
             if words[:1] == ("neighbor",) and words[2:] == ("activate",):
-                self._session(words[1])["evpn"] = on
+                self._stated_fields_of_session(words[1])["evpn"] = on
 
-    def _session(self, key: str) -> dict[str, Any]:
+    def _stated_fields_of_session(self, key: str) -> dict[str, Any]:
         """Return the stated settings of a session or peer group."""
         if key in self._groups:
             return self._groups[key]
@@ -118,7 +118,7 @@ class Process:
         """Read a command that states fields of the process or of all its sessions; return whether it is one."""
         tables = (
             (frr_rows.PROCESS_COMMANDS, self._said),
-            (frr_rows.EVERY_SESSION_COMMANDS, self._every),
+            (frr_rows.ALL_SESSIONS_OF_PROCESS_COMMANDS, self._every),
             (frr_rows.EVERY_SESSION_IPV6_COMMANDS, self._every_ipv6),
         )
         for commands, stated_fields in tables:
@@ -139,7 +139,7 @@ class Process:
         elif words[0] == "aggregate-address":
             aggregate = frr_rows.parse_aggregate(words[1:])
             self._aggregates[_require_prefix_family(family, aggregate.prefix)] = aggregate
-        elif words[0] == "redistribute" and words[1:2] and words[1] in ROUTE_SOURCES:
+        elif words[0] == "redistribute" and words[1:2] and words[1] in ROUTE_SOURCE_BY_NAME:
             self._read_redistribution(statement, words[1], words[2:], family)
         elif (
             stated := frr_rows.PROCESS_FAMILY_COMMANDS[family].read(words if on else words[1:] or words, on)
@@ -154,8 +154,8 @@ class Process:
             if options[0] != "route-map" or len(options) != 2:
                 raise NotUnderstood
             policy = options[1]
-            self._policies.refer(statement, "route map", policy)
-        row = Redistribution(source=ROUTE_SOURCES[source], family=family, policy=policy)
+            self._policies.record_reference(statement, "route map", policy)
+        row = Redistribution(source=ROUTE_SOURCE_BY_NAME[source], family=family, policy=policy)
         self._redistributions[family, source] = row
 
     def _read_neighbor_statement(
@@ -169,11 +169,11 @@ class Process:
             return
         stated = self._read_session_fields(statement, key, remaining_words, on, family)
         if family == "ipv6":
-            if not _FAMILY_FIELDS.issuperset(stated):
+            if not _SESSION_FAMILY_FIELDS.issuperset(stated):
                 raise NotUnderstood
             _update_stated_fields(self._ipv6.setdefault(key, {}), stated)
         else:
-            session_fields = self._session(key)
+            session_fields = self._stated_fields_of_session(key)
             if on and any(
                 {name, *session_fields} >= frr_rows.EXCLUSIVE_HOP_FIELDS
                 for name in frr_rows.EXCLUSIVE_HOP_FIELDS.intersection(stated)
@@ -181,13 +181,13 @@ class Process:
                 raise NotUnderstood  # bgpd refuses the second of the two (bgpd/bgpd.c, peer_ttl_security_hops_set)
             _update_stated_fields(session_fields, stated)
 
-    def _join(self, key: str, group: str) -> None:
+    def _join_peer_group(self, key: str, group: str) -> None:
         """Put a session into a peer group; raise NotUnderstood where bgpd refuses it.
 
         Members are all internal or all external, as the group states, or its first member if the group does not: a
         member without an AS number keeps out all that have one (bgpd/bgpd.c, peer_group_bind and peer_sort).
         """
-        own_asn, stated = self._session(key).get("remote_asn"), self._groups[group].get("remote_asn")
+        own_asn, stated = self._stated_fields_of_session(key).get("remote_asn"), self._groups[group].get("remote_asn")
         first_member = self._first_member(group)
         if stated is None and first_member is not None:
             first_kind = self._session_kind(self._neighbors[first_member].get("remote_asn"))
@@ -208,7 +208,9 @@ class Process:
         A group without an AS number is what its first session is (bgpd/bgpd.c, peer_calc_sort).
         """
         member_key = self._first_member(key) or key
-        own_asn = self._session(key).get("remote_asn", self._session(member_key).get("remote_asn"))
+        own_asn = self._stated_fields_of_session(key).get(
+            "remote_asn", self._stated_fields_of_session(member_key).get("remote_asn")
+        )
         return (
             self._session_kind(self._groups.get(self._member_of.get(key, ""), {}).get("remote_asn", own_asn))
             == "internal"
@@ -227,7 +229,7 @@ class Process:
             if not words:
                 return {}
         if words[0] == "peer-group" and on and len(words) == 2 and words[1] in self._groups:
-            self._join(key, words[1])
+            self._join_peer_group(key, words[1])
             return {}
         over_interface = not is_neighbor_address(key) and key not in self._groups
         if words == ("capability", "extended-nexthop") and not on and over_interface:
@@ -236,7 +238,7 @@ class Process:
             raise NotUnderstood  # bgpd refuses it (bgpd/bgp_vty.c, neighbor_ttl_security)
         if find_harmless_row("session", words, on) is not None:
             return {}
-        stated = frr_rows.ALL_SESSION_COMMANDS.read(words, on)
+        stated = frr_rows.SESSION_AND_FAMILY_COMMANDS.read(words, on)
         if stated is None:
             raise NotUnderstood
         if stated.get("reflector_client") and not self._is_ibgp_session(key):
@@ -244,9 +246,9 @@ class Process:
         if not on:
             stated = {name: None if name in frr_rows.GROUP_DEFAULT_FLAGS else value for name, value in stated.items()}
         if words[0] in frr_rows.LIST_KINDS_BY_COMMAND:
-            self._policies.refer(statement, frr_rows.LIST_KINDS_BY_COMMAND[words[0]][family], words[1])
+            self._policies.record_reference(statement, frr_rows.LIST_KINDS_BY_COMMAND[words[0]][family], words[1])
         elif words[:2] == ("bfd", "profile"):
-            self._policies.refer(statement, BFD_PROFILE, words[2])
+            self._policies.record_reference(statement, BFD_PROFILE, words[2])
         return stated
 
 

@@ -14,16 +14,16 @@ from nodrop.syntax.frr import Statement, parse_frr
 VTYSH_CHANGES_FILE = "changes.vtysh"
 """The file, for `vtysh -f`."""
 
-BlockCommands = tuple[str, ...]
+EnclosingBlockCommands = tuple[str, ...]
 """The commands that lead into a block, outermost first; none of the top."""
 
 
-def _bgp_command_patterns() -> Iterator[str]:
+def _single_value_command_patterns() -> Iterator[str]:
     """Yield a pattern for each command of BGP whose row has a value."""
     for commands, subject in (
         (frr_rows.ALL_PROCESS_COMMANDS, ""),
-        (frr_rows.EVERY_SESSION_COMMANDS, ""),
-        (frr_rows.ALL_SESSION_COMMANDS, r"neighbor \S+(?: interface)? "),
+        (frr_rows.ALL_SESSIONS_OF_PROCESS_COMMANDS, ""),
+        (frr_rows.SESSION_AND_FAMILY_COMMANDS, r"neighbor \S+(?: interface)? "),
     ):
         for words in (row.where[0].split() for row in commands.rows if row.decode is not None):
             positions = [position for position, word in enumerate(words) if word in VALUE_PLACEHOLDERS]
@@ -42,7 +42,7 @@ _SINGLE_VALUE_PATTERNS = tuple(
         r"(ip prefix-list \S+ seq \d+|ipv6 prefix-list \S+ seq \d+) .+",
         r"(neighbor \S+ (?:advertisement-interval|maximum-prefix|timers connect)) .+",
         r"(neighbor \S+ filter-list) \S+ (in|out)",
-        *_bgp_command_patterns(),
+        *_single_value_command_patterns(),
     )
 )
 """Commands of which a block has one: another value takes the place of the one before."""
@@ -64,7 +64,7 @@ def find_vtysh_changes(old_text: str, new_text: str) -> str | None:
     before, after = _commands_by_block(parse_frr(old_text)), _commands_by_block(parse_frr(new_text))
     if _frr_profile_lines(before) != _frr_profile_lines(after):
         return None
-    if any(_has_left_peer_group(before[block], after.get(block, ())) for block in before):
+    if any(_any_session_left_peer_group(before[block], after.get(block, ())) for block in before):
         return None
     gone = [block for block in before if block and block not in after]
     if any(not block[-1].startswith((*_WHOLLY_REMOVED_BLOCKS, *_LINE_WISE_REMOVED_BLOCKS)) for block in gone):
@@ -110,9 +110,11 @@ def _peer_group_by_session(lines: Sequence[str]) -> Mapping[str, str]:
     return {join[1]: join[0].split()[-1] for join in joins}
 
 
-def _commands_by_block(statements: Sequence[Statement], at: BlockCommands = ()) -> dict[BlockCommands, list[str]]:
+def _commands_by_block(
+    statements: Sequence[Statement], at: EnclosingBlockCommands = ()
+) -> dict[EnclosingBlockCommands, list[str]]:
     """Return the commands of each block, in order; of two blocks that begin alike, those of both."""
-    blocks: dict[BlockCommands, list[str]] = {at: []}
+    blocks: dict[EnclosingBlockCommands, list[str]] = {at: []}
     for statement in statements:
         if statement.children or statement.text.startswith((*_WHOLLY_REMOVED_BLOCKS, *_LINE_WISE_REMOVED_BLOCKS)):
             for block, commands in _commands_by_block(statement.children, (*at, statement.text)).items():
@@ -133,27 +135,29 @@ def _moved_entry_removals(old: Sequence[str], new: Sequence[str]) -> Iterator[st
             yield f"no {line}"
 
 
-def _has_left_peer_group(before: Sequence[str], after: Sequence[str]) -> bool:
+def _any_session_left_peer_group(before: Sequence[str], after: Sequence[str]) -> bool:
     """Whether a session is in a peer group before, and afterwards in none or in another."""
     joins = [match for line in before if line not in after and (match := _PEER_GROUP_MEMBER_LINE.fullmatch(line))]
     return not _session_names(after).isdisjoint(join[1] for join in joins)
 
 
-def _frr_profile_lines(blocks: Mapping[BlockCommands, Sequence[str]]) -> list[str]:
+def _frr_profile_lines(blocks: Mapping[EnclosingBlockCommands, Sequence[str]]) -> list[str]:
     return [line for line in blocks[()] if line.startswith(("frr defaults ", "service "))]
 
 
 def _find_added_lines(
-    block: BlockCommands,
-    blocks_before: Mapping[BlockCommands, Sequence[str]],
-    blocks_after: Mapping[BlockCommands, Sequence[str]],
+    block: EnclosingBlockCommands,
+    blocks_before: Mapping[EnclosingBlockCommands, Sequence[str]],
+    blocks_after: Mapping[EnclosingBlockCommands, Sequence[str]],
 ) -> list[str]:
     had = blocks_before.get(block, ())
     return [line for line in blocks_after.get(block, ()) if line not in had]
 
 
 def _removal_commands(
-    block: BlockCommands, before: Mapping[BlockCommands, Sequence[str]], after: Mapping[BlockCommands, Sequence[str]]
+    block: EnclosingBlockCommands,
+    before: Mapping[EnclosingBlockCommands, Sequence[str]],
+    after: Mapping[EnclosingBlockCommands, Sequence[str]],
 ) -> Iterator[str]:
     """Yield the commands that undo those that a block no longer has, the last first."""
     new_lines = after.get(block, ())
@@ -186,7 +190,7 @@ def _is_interface_neighbor(peer: str, lines: Sequence[str]) -> bool:
     return any(line.startswith(f"neighbor {peer} interface") for line in lines)
 
 
-def _wrap_block(block: BlockCommands, lines: Sequence[str], *, is_new: bool = False) -> list[str]:
+def _wrap_block(block: EnclosingBlockCommands, lines: Sequence[str], *, is_new: bool = False) -> list[str]:
     """Return lines in their block, each block by itself to leave their order free; nothing where there are none."""
     if not lines and not is_new:
         return []

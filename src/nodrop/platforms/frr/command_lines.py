@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from nodrop.model.change import Edit
+from nodrop.model.change import EditResult
 from nodrop.platforms.kit.command_lines import repeat_for_ports
 
 LANGUAGE_TITLE = "FRR"
@@ -39,6 +39,6 @@ def open_contexts_once(lines: Sequence[str]) -> tuple[str, ...]:
     return tuple(kept)
 
 
-def of_edit(bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:
+def of_edit(bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:
     """Return nothing: platforms that have an frr.conf edit it with their other files."""
     return ()

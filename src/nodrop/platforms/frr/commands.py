@@ -10,7 +10,7 @@ from dataclasses import fields
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from nodrop.platforms.kit.bindings import Binding
+from nodrop.platforms.kit.bindings import FieldBinding
 
 VALUE_PLACEHOLDERS = ("*", "#", "[*]", "**")
 _OPTIONAL_PLACEHOLDERS = ("[*]", "...")
@@ -24,7 +24,7 @@ class CommandValues(NamedTuple):
     on: bool
 
 
-CommandBinding = Binding[str, CommandValues, Any, str]
+CommandBinding = FieldBinding[str, CommandValues, Any, str]
 """`encode` is given the value and its part of the model; it returns the whole command, with `no` where it needs it.
 
 `decode` raises NotUnderstood where FRR does not take the command; None means that the field is not stated any more.
@@ -41,7 +41,7 @@ class CommandForm(NamedTuple):
     least_off: int
     most: int
 
-    def match(self, line_words: Sequence[str], *, is_enabled: bool = True) -> tuple[str, ...] | None:
+    def values_of_command(self, line_words: Sequence[str], *, is_enabled: bool = True) -> tuple[str, ...] | None:
         """Return the words that state values; None where it is another command."""
         count = len(line_words)
         if count > self.most or count < (self.least if is_enabled else self.least_off):
@@ -55,7 +55,7 @@ class CommandForm(NamedTuple):
 
 
 @cache
-def form_of_context(frr_context: str) -> CommandForm:
+def command_form_of_context(frr_context: str) -> CommandForm:
     """Return the form of a place."""
     words = frr_context.split()
     literals = tuple(
@@ -73,7 +73,7 @@ def form_of_context(frr_context: str) -> CommandForm:
     )
 
 
-class FieldCommands:
+class FieldCommandTable:
     """The commands of the rows of a class."""
 
     def __init__(self, owner: type[Any], rows: Iterable[CommandBinding]) -> None:
@@ -88,8 +88,8 @@ class FieldCommands:
             for where in row.where:
                 bindings.setdefault(where, []).append(row)
         self._read: dict[str, list[tuple[CommandForm, list[CommandBinding]]]] = {}
-        for where in sorted(bindings, key=lambda pattern: -len(form_of_context(pattern).literals)):
-            self._read.setdefault(where.split()[0], []).append((form_of_context(where), bindings[where]))
+        for where in sorted(bindings, key=lambda pattern: -len(command_form_of_context(pattern).literals)):
+            self._read.setdefault(where.split()[0], []).append((command_form_of_context(where), bindings[where]))
         self.read = lru_cache(maxsize=4096)(self._decode_command)
         """`_stated`, remembered: most sessions of a fabric are configured by the same words."""
 
@@ -110,12 +110,12 @@ class FieldCommands:
         self, words: Sequence[str], on: bool
     ) -> tuple[Sequence[CommandBinding], tuple[str, ...]] | None:
         for place, rows in self._read.get(words[0], ()) if words else ():
-            values = place.match(words, is_enabled=on)
+            values = place.values_of_command(words, is_enabled=on)
             if values is not None:
                 return rows, values
         return None
 
-    def states(self, field: str, words: Sequence[str]) -> bool:
+    def states_field(self, field: str, words: Sequence[str]) -> bool:
         """Whether a command, with or without `no`, states a field, even with a value that FRR does not take."""
         on = "no" not in words[:1]
         match = self._find_matching_rows(words if on else words[1:], on)
@@ -135,12 +135,12 @@ class FieldCommands:
                 yield line
                 last = line
 
-    def one_for_each_command(self, moved: Container[str]) -> list[str]:
+    def first_field_of_each_command(self, moved: Container[str]) -> list[str]:
         """Return one of the fields that each command states, for commands with a field among `moved`."""
         return list({row.where[0]: row.field for row in self.rows if row.where and row.field in moved}.values())
 
     def line(self, field: str, model: object, **unless: object) -> str | None:
         """Return the command that states a field and what goes with it; None where all of that is at its default."""
         where = self._rows[field].where[:1]
-        together = FieldCommands(type(model), (row for row in self.rows if row.where[:1] == where))
+        together = FieldCommandTable(type(model), (row for row in self.rows if row.where[:1] == where))
         return next(together.lines(model, **unless), None)

@@ -6,13 +6,13 @@ from typing import NamedTuple
 from nodrop.model.fabric import Device
 from nodrop.model.routing import Bgp
 from nodrop.model.states import known_rows, surely_off
-from nodrop.platforms.frr.text_reader import Routing
+from nodrop.platforms.frr.text_reader import FrrRouting
 from nodrop.syntax.frr import Statement
 
 SHUT, FORWARDS_NOT = "interface-shut-by-frr", "forwarding-off-in-frr"
 
 
-class Fault(NamedTuple):
+class FaultyLine(NamedTuple):
     """A line that is a remark: its kind and facts, and its subject."""
 
     kind: str
@@ -21,7 +21,7 @@ class Fault(NamedTuple):
     facts: Mapping[str, str]
 
 
-def find_interface_faults(routing: Routing, device: Device) -> Iterator[Fault]:
+def find_interface_faults(routing: FrrRouting, device: Device) -> Iterator[FaultyLine]:
     """Yield the interfaces of a device that only zebra shuts, and the families that it routes and does not forward.
 
     zebra takes the interface down in the kernel as it reads the line (FRR, zebra/interface.c, if_shutdown), and stops
@@ -33,15 +33,15 @@ def find_interface_faults(routing: Routing, device: Device) -> Iterator[Fault]:
     for name, statement in routing.shut.items():
         if name not in off:
             subject = (device.name, name) if name in names else (device.name,)
-            yield Fault(SHUT, statement, subject, {"interface": name})
+            yield FaultyLine(SHUT, statement, subject, {"interface": name})
     routed_families = _find_routed_families(device) if routing.forwards_not else frozenset()
     for statement in routing.forwards_not:
         family = "IPv6" if "ipv6" in statement.words else "IPv4"
         if family in routed_families:
-            yield Fault(FORWARDS_NOT, statement, (device.name,), {"family": family})
+            yield FaultyLine(FORWARDS_NOT, statement, (device.name,), {"family": family})
 
 
-def unknown_statements(routing: Routing, device: Device) -> list[Statement]:
+def statements_with_unknown_effect(routing: FrrRouting, device: Device) -> list[Statement]:
     """Return the commands with unknown effect: those not understood, and `no shutdown` of objects shut elsewhere."""
     off = _disabled_interface_names(device)
     return [*routing.not_understood, *(statement for name, statement in routing.raised.items() if name in off)]

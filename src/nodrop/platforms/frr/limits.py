@@ -5,7 +5,7 @@ The ranges are FRR's (bgpd/bgp_vty.c, lib/filter_cli.c, lib/routemap_cli.c): vty
 
 import re
 
-from nodrop.limits import MAX_32_BITS, MAX_DISTANCE
+from nodrop.limits import MAX_ADMINISTRATIVE_DISTANCE, MAX_UINT32
 from nodrop.model import policy_values
 from nodrop.model.addresses import is_address_or_prefix
 from nodrop.model.fabric import Device
@@ -16,12 +16,12 @@ from nodrop.platforms.frr import rows as frr_rows
 from nodrop.platforms.frr.words import is_neighbor_address
 from nodrop.platforms.kit import bindings
 from nodrop.platforms.kit.expressible import (
-    FIELDS_SHARED_BY_VRFS,
+    BGP_FIELDS_SHARED_BY_VRFS,
     ScalarCheck,
     check_distinct,
-    check_far_end,
     check_range,
-    check_rows,
+    check_row_names_and_order,
+    check_session_far_end,
     reason_unwritable_text,
     unsupported_error,
 )
@@ -58,12 +58,14 @@ ROUTE_MAP_FLOW_COMMANDS = ("call", "on-match")
 
 _CHECK_BY_TEXT_FIELD = {
     row.field: reason_unwritable_text
-    for row in frr_rows.ALL_SESSION_COMMANDS.rows
+    for row in frr_rows.SESSION_AND_FAMILY_COMMANDS.rows
     if row.encode and row.where[0].endswith("**")
 }
-_PLAIN_EXCEPT_POLICIES = ScalarCheck("matches", "sets", "as_path_lists", "community_lists", **_CHECK_BY_TEXT_FIELD)
-_PLAIN_THROUGHOUT = ScalarCheck()
-_PLAIN_EXCEPT_RULES = ScalarCheck("rules")
+_SCALAR_CHECK_EXCEPT_POLICIES = ScalarCheck(
+    "matches", "sets", "as_path_lists", "community_lists", **_CHECK_BY_TEXT_FIELD
+)
+_SCALAR_CHECK_OF_ALL_FIELDS = ScalarCheck()
+_SCALAR_CHECK_EXCEPT_RULES = ScalarCheck("rules")
 _AS_PATH_REGEX_PATTERN = re.compile(r"[0-9_^|\[,{}() \]$*+.?\\-]+")
 """What FRR takes in a regular expression of AS paths (bgpd/bgp_filter.c, config_bgp_aspath_validate)."""
 _INTERFACE_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,14}")
@@ -72,24 +74,24 @@ _LARGEST_SEQUENCE = 65535
 _MAX_LENGTH_BY_FAMILY = {"ipv4": 32, "ipv6": 128}
 
 
-def check_bgp_limits(device: Device) -> tuple[Bgp, ...]:
+def expressible_bgp_processes(device: Device) -> tuple[Bgp, ...]:
     """Return the device's BGP processes, that of the default VRF first.
 
     Unsupported where FRR has no command for a part of the routing.
     """
     bgp, other_bgps = require_fact(device.bgp), require_fact(device.vrf_bgp)
-    _PLAIN_EXCEPT_POLICIES.check(device.static_routes, "static_routes")
+    _SCALAR_CHECK_EXCEPT_POLICIES.check(device.static_routes, "static_routes")
     for route in require_fact(device.static_routes):
         _check_prefix(route.prefix, "static_routes", route.prefix, "prefix")
-        check_range(route.distance, 1, MAX_DISTANCE, "static_routes", route.prefix, "distance")
-    check_rows(other_bgps, "vrf_bgp", order=lambda instance: natural_sort_key(instance.key))
+        check_range(route.distance, 1, MAX_ADMINISTRATIVE_DISTANCE, "static_routes", route.prefix, "distance")
+    check_row_names_and_order(other_bgps, "vrf_bgp", order=lambda instance: natural_sort_key(instance.key))
     if bgp is not None and bgp.vrf is not None:
         raise unsupported_error(["bgp", "vrf"], "the process of another VRF is in `vrf_bgp`")
     processes: list[tuple[tuple[str, ...], Bgp]] = [(("vrf_bgp", one.key), one) for one in other_bgps]
     if bgp is not None:
         processes.insert(0, (("bgp",), bgp))
     for path, process in processes:
-        _PLAIN_EXCEPT_POLICIES.check(process, *path)
+        _SCALAR_CHECK_EXCEPT_POLICIES.check(process, *path)
         _check_process(process, *path)
     _check_shut_interfaces(require_fact(device.shut_by_daemon))
     if processes:
@@ -97,14 +99,14 @@ def check_bgp_limits(device: Device) -> tuple[Bgp, ...]:
     for path, process in processes[1 if bgp is not None else 0 :]:
         if process.vrf is None or process.vrf == "default":
             raise unsupported_error(path, "the process of the default VRF is `bgp`")
-        for name in FIELDS_SHARED_BY_VRFS:
+        for name in BGP_FIELDS_SHARED_BY_VRFS:
             if getattr(process, name) != getattr(processes[0][1], name):
                 raise unsupported_error((*path, name), "FRR has this once for all VRFs")
     return tuple(one for _, one in processes)
 
 
 def _check_shut_interfaces(names: tuple[str, ...]) -> None:
-    check_rows(names, "shut_by_daemon", order=natural_sort_key)
+    check_row_names_and_order(names, "shut_by_daemon", order=natural_sort_key)
     for position, name in enumerate(names):
         if not _INTERFACE_NAME_PATTERN.fullmatch(name):
             raise unsupported_error(("shut_by_daemon", position), f"{name!r} is no name of an interface")
@@ -119,8 +121,8 @@ def _check_routing_policies(bgp: Bgp) -> None:
 
 def _check_process(bgp: Bgp, *path: object) -> None:
     bindings.check_fields(frr_rows.ALL_PROCESS_COMMANDS.limited, bgp, *path)
-    check_rows(bgp.redistributions, *path, "redistributions")
-    check_rows(require_fact(bgp.neighbors), *path, "neighbors", order=lambda _: 0)
+    check_row_names_and_order(bgp.redistributions, *path, "redistributions")
+    check_row_names_and_order(require_fact(bgp.neighbors), *path, "neighbors", order=lambda _: 0)
     for neighbor in require_fact(bgp.neighbors):
         _check_neighbor(neighbor, *path, "neighbors", neighbor.key)
 
@@ -133,26 +135,28 @@ def _check_prefix(prefix: str, *path: object) -> None:
 def _check_prefix_lists(lists: tuple[PrefixList, ...]) -> None:
     # The two families may share a name, so that each is looked at by itself.
     for family in _MAX_LENGTH_BY_FAMILY:
-        check_rows([named_list for named_list in lists if named_list.family == family], "bgp", "prefix_lists")
-    check_rows([f"{named_list.family} {named_list.name}" for named_list in lists], "bgp", "prefix_lists")
+        check_row_names_and_order(
+            [named_list for named_list in lists if named_list.family == family], "bgp", "prefix_lists"
+        )
+    check_row_names_and_order([f"{named_list.family} {named_list.name}" for named_list in lists], "bgp", "prefix_lists")
     for prefix_list in lists:
         path = ("bgp", "prefix_lists", prefix_list.name, "rules")
         if not prefix_list.rules:
             raise unsupported_error(path, "a list without rules is no list")
-        check_rows(prefix_list.rules, *path, order=lambda rule: rule.sequence)
+        check_row_names_and_order(prefix_list.rules, *path, order=lambda rule: rule.sequence)
         for rule in prefix_list.rules:
             where = (*path, rule.sequence)
             if rule.prefix != ANY_PREFIX_WORD:
                 _check_prefix(rule.prefix, *where, "prefix")
-            check_range(rule.sequence, 1, MAX_32_BITS, *where, "sequence")
+            check_range(rule.sequence, 1, MAX_UINT32, *where, "sequence")
             check_range(rule.ge, 0, _MAX_LENGTH_BY_FAMILY[prefix_list.family], *where, "ge")
             check_range(rule.le, 0, _MAX_LENGTH_BY_FAMILY[prefix_list.family], *where, "le")
 
 
 def _check_community_lists(lists: tuple[CommunityList, ...]) -> None:
-    check_rows(lists, "bgp", "community_lists")
+    check_row_names_and_order(lists, "bgp", "community_lists")
     for community_list in lists:
-        (_PLAIN_EXCEPT_RULES if community_list.expanded else _PLAIN_THROUGHOUT).check(
+        (_SCALAR_CHECK_EXCEPT_RULES if community_list.expanded else _SCALAR_CHECK_OF_ALL_FIELDS).check(
             community_list, "bgp", "community_lists", community_list.name
         )
         path = ("bgp", "community_lists", community_list.name, "rules")
@@ -164,9 +168,9 @@ def _check_community_lists(lists: tuple[CommunityList, ...]) -> None:
 
 
 def _check_as_path_lists(lists: tuple[AsPathList, ...]) -> None:
-    check_rows(lists, "bgp", "as_path_lists")
+    check_row_names_and_order(lists, "bgp", "as_path_lists")
     for path_list in lists:
-        _PLAIN_EXCEPT_RULES.check(path_list, "bgp", "as_path_lists", path_list.name)
+        _SCALAR_CHECK_EXCEPT_RULES.check(path_list, "bgp", "as_path_lists", path_list.name)
         path = ("bgp", "as_path_lists", path_list.name, "rules")
         if not path_list.rules:
             raise unsupported_error(path, "a list without rules is no list")
@@ -176,12 +180,12 @@ def _check_as_path_lists(lists: tuple[AsPathList, ...]) -> None:
 
 
 def _check_route_maps(maps: tuple[RouteMap, ...]) -> None:
-    check_rows(maps, "bgp", "route_maps")
+    check_row_names_and_order(maps, "bgp", "route_maps")
     for route_map in maps:
         path = ("bgp", "route_maps", route_map.name, "rules")
         if not route_map.rules:
             raise unsupported_error(path, "a route map without rules is no route map")
-        check_rows(route_map.rules, *path, order=lambda rule: rule.sequence)
+        check_row_names_and_order(route_map.rules, *path, order=lambda rule: rule.sequence)
         for rule in route_map.rules:
             where = (*path, rule.sequence)
             check_range(rule.sequence, 1, _LARGEST_SEQUENCE, *where, "sequence")
@@ -212,6 +216,6 @@ def _check_neighbor(neighbor: BgpNeighbor, *path: object) -> None:
     if has_one_end and is_neighbor_address(neighbor.key) != (neighbor.address is not None):
         kind = "address" if neighbor.interface is None else "interface"
         raise unsupported_error((*path, kind), f"FRR takes {neighbor.key} for something else")
-    check_far_end(neighbor, *path)
-    bindings.check_fields(frr_rows.ALL_SESSION_COMMANDS.limited, neighbor, *path)
+    check_session_far_end(neighbor, *path)
+    bindings.check_fields(frr_rows.SESSION_AND_FAMILY_COMMANDS.limited, neighbor, *path)
     bindings.check_fields(frr_rows.SESSION_FAMILY_COMMANDS.limited, neighbor.ipv6, *path, "ipv6")

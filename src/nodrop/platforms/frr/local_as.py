@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from nodrop.limits import MAX_32_BITS
+from nodrop.limits import MAX_UINT32
 from nodrop.model.routing import BgpNeighbor, LocalAsnMode
 from nodrop.platforms.frr.commands import CommandBinding, CommandValues
 from nodrop.platforms.frr.words import checked_number
-from nodrop.platforms.kit.bindings import Binding, NumberRangeCheck, refuse_unless_default
+from nodrop.platforms.kit.bindings import FieldBinding, NumberRangeCheck, refuse_unless_default
 from nodrop.syntax.lines import NotUnderstood
 
 _LOCAL_AS_COMMAND = "local-as * [*] [*]"
@@ -30,27 +30,27 @@ def _decode_local_as_mode(command: CommandValues) -> LocalAsnMode | None:
     return mode if command.on else None
 
 
-def _local_asn_fault(mode: str, neighbor: BgpNeighbor) -> str | None:
+def _local_as_mode_fault(mode: str, neighbor: BgpNeighbor) -> str | None:
     alone = mode != "prepend" and neighbor.local_asn is None
     return "there is no local AS number for it to be about" if alone else None
 
 
 LOCAL_AS_BINDINGS: tuple[CommandBinding, ...] = (
-    Binding(
+    FieldBinding(
         field="local_asn",
         where=(_LOCAL_AS_COMMAND,),
         decode=lambda command: checked_number(command.values[0], 1) if command.on else None,
         encode=_encode_local_as,
-        refuses=(NumberRangeCheck(1, MAX_32_BITS),),
+        refuses=(NumberRangeCheck(1, MAX_UINT32),),
     ),
-    Binding(
+    FieldBinding(
         field="local_asn_mode",
         where=(_LOCAL_AS_COMMAND,),
         decode=_decode_local_as_mode,
         encode=lambda _, neighbor: _encode_local_as(neighbor.local_asn, neighbor),
-        refuses=(_local_asn_fault,),
+        refuses=(_local_as_mode_fault,),
     ),
-    Binding(
+    FieldBinding(
         field="local_asn_of_group",
         refuses=(
             refuse_unless_default(

@@ -2,7 +2,7 @@
 
 from nodrop.model.routing import BgpNeighbor, Ipv6Unicast
 from nodrop.platforms.frr.commands import CommandBinding, CommandValues
-from nodrop.platforms.kit.bindings import Binding
+from nodrop.platforms.kit.bindings import FieldBinding
 from nodrop.syntax.lines import NotUnderstood
 
 
@@ -12,12 +12,12 @@ def _decode_next_hop_self(command: CommandValues) -> bool:
     return command.on
 
 
-def _next_hop_self_fault(forced: bool, carried: BgpNeighbor | Ipv6Unicast) -> str | None:
+def _forced_next_hop_self_fault(forced: bool, carried: BgpNeighbor | Ipv6Unicast) -> str | None:
     return "reflected routes keep their next hop where others do" if forced and not carried.next_hop_self else None
 
 
 NEXT_HOP_BINDINGS: tuple[CommandBinding, ...] = (
-    Binding(
+    FieldBinding(
         field="next_hop_self",
         where=("next-hop-self [*]",),
         decode=_decode_next_hop_self,
@@ -25,11 +25,11 @@ NEXT_HOP_BINDINGS: tuple[CommandBinding, ...] = (
             f"{'' if value else 'no '}next-hop-self{' force' if value and carried.next_hop_forced else ''}"
         ),
     ),
-    Binding(
+    FieldBinding(
         field="next_hop_forced",
         where=("next-hop-self [*]",),
         decode=lambda command: _decode_next_hop_self(command) and command.values == ("force",),
         encode=lambda value, _: f"next-hop-self{' force' if value else ''}",
-        refuses=(_next_hop_self_fault,),
+        refuses=(_forced_next_hop_self_fault,),
     ),
 )

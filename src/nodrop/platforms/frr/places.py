@@ -95,7 +95,9 @@ def _find_process_commands(statements: list[_NestedStatement], subpath: list[str
     else:
         in_ipv6 = field in bound_fields(frr_rows.PROCESS_FAMILY_COMMANDS["ipv6"].rows)
         every = [
-            statement for statement in statements if frr_rows.ALL_PROCESS_COMMANDS.states(field, statement[1].words)
+            statement
+            for statement in statements
+            if frr_rows.ALL_PROCESS_COMMANDS.states_field(field, statement[1].words)
         ]
         commands = [statement for _, statement in sorted(every, key=lambda found: _is_in_ipv6_family(found) != in_ipv6)]
         yield from commands[number:] if (number := parse_whole_number(key)) is not None else ()
@@ -115,8 +117,8 @@ def _find_neighbor_commands(statements: list[_NestedStatement], key: str, subpat
         for statement in (*own_statements, *of_group)
         if frr_rows.is_session_field_command(field, statement.words)
     )
-    every_session = frr_rows.EVERY_SESSION_IPV6_COMMANDS if ipv6 else frr_rows.EVERY_SESSION_COMMANDS
-    yield from (statement for _, statement in statements if every_session.states(field, statement.words))
+    every_session = frr_rows.EVERY_SESSION_IPV6_COMMANDS if ipv6 else frr_rows.ALL_SESSIONS_OF_PROCESS_COMMANDS
+    yield from (statement for _, statement in statements if every_session.states_field(field, statement.words))
     yield from own_statements
 
 

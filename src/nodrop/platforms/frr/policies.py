@@ -8,14 +8,14 @@ kind takes the place of the first (lib/routemap.c).
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from nodrop.limits import MAX_COMPARED
+from nodrop.limits import MAX_SIMILAR_NAMES_COMPARED
 from nodrop.model import policy_values
-from nodrop.model.change import Choice
+from nodrop.model.change import CommandsForCase
 from nodrop.model.reading import FilePlace, Remark, Remedy
 from nodrop.model.routing import (
-    Action,
     AsPathList,
     CommunityList,
+    PolicyAction,
     PrefixList,
     PrefixRule,
     RouteMap,
@@ -35,19 +35,19 @@ _LIST_LABEL_BY_FAMILY = {
     "ipv6": LIST_KINDS_BY_COMMAND["prefix-list"]["ipv6"],
 }
 """What a list of an address family's prefixes is called where it is missing."""
-_OTHER_FAMILY_LABEL = {
+_LIST_LABEL_OF_OTHER_FAMILY = {
     _LIST_LABEL_BY_FAMILY["ip"]: _LIST_LABEL_BY_FAMILY["ipv6"],
     _LIST_LABEL_BY_FAMILY["ipv6"]: _LIST_LABEL_BY_FAMILY["ip"],
 }
 BFD_PROFILE = "BFD profile"
 _PREFIX_LIST_SEQUENCE_STEP = 5
-_FIRST_EXPANDED = 100
+_FIRST_EXPANDED_COMMUNITY_LIST = 100
 """The first number of a community list whose lines are expressions."""
-_MAX_LENGTH = 128
+_MAX_PREFIX_LENGTH = 128
 """Of a prefix of IPv6, the longer ones."""
 
 
-_WITHOUT = {
+_EFFECT_OF_UNDEFINED_REFERENCE = {
     "neighbor": "then the session passes all routes",
     "redistribute": "then all routes of the source are announced",
     "network": "then the route is announced unchanged",
@@ -79,36 +79,45 @@ class UndefinedReference(NamedTuple):
         remedy = Remedy(choices=tuple(self._choices(field)))
         return Remark(kind=kind, subject=(device, "@bgp"), place=place, facts=facts, remedy=remedy)
 
-    def _choices(self, command: str) -> Iterator[Choice]:
+    def _choices(self, command: str) -> Iterator[CommandsForCase]:
         """Yield the command that names the near object, and the one that removes the reference."""
         if not all(map(is_typable, (command, *self.within, self.near or command))):
             return
         if self.near is not None:
             words = (self.near if word == self.name else word for word in command.split())
             lines = (*self.within, " ".join(words))
-            yield Choice(condition=f"if {self.near} is meant", language=self.language, lines=lines)
-        effect = next((effect for start, effect in _WITHOUT.items() if self.statement.starts(*start.split(" "))), "")
+            yield CommandsForCase(condition=f"if {self.near} is meant", language=self.language, lines=lines)
+        effect = next(
+            (
+                effect
+                for start, effect in _EFFECT_OF_UNDEFINED_REFERENCE.items()
+                if self.statement.starts(*start.split(" "))
+            ),
+            "",
+        )
         if effect:
             lines = (*self.within, f"no {command}")
-            yield Choice(condition=f"if no {self.kind} is meant ({effect})", language=self.language, lines=lines)
+            yield CommandsForCase(
+                condition=f"if no {self.kind} is meant ({effect})", language=self.language, lines=lines
+            )
 
 
-class Policies:
+class PolicyBuilder:
     """The lists and maps of a device, put together command by command."""
 
     def __init__(self, other_statements: list[Statement]) -> None:
         self._others = other_statements
         self._prefix_lists: dict[tuple[str, str], dict[int, PrefixRule]] = {}
-        self._community_lists: dict[str, dict[int, tuple[Action, tuple[str, ...]]]] = {}
+        self._community_lists: dict[str, dict[int, tuple[PolicyAction, tuple[str, ...]]]] = {}
         self._expanded: set[str] = set()
-        self._as_path_lists: dict[str, dict[int, tuple[Action, str]]] = {}
+        self._as_path_lists: dict[str, dict[int, tuple[PolicyAction, str]]] = {}
         self._route_maps: dict[str, dict[int, RouteMapRule]] = {}
         self.bfd_profiles: set[str] = set()
         self._references: list[tuple[Statement, str, str]] = []
         self._last: dict[tuple[str, str, str], int] = {}
         """The largest number of a rule, by the kind, family and name of its list."""
 
-    def refer(self, statement: Statement, object_kind: str, name: str) -> None:
+    def record_reference(self, statement: Statement, object_kind: str, name: str) -> None:
         """Keep that a command names a list or map."""
         self._references.append((statement, object_kind, name))
 
@@ -126,9 +135,9 @@ class Policies:
         near_names: dict[tuple[str, str], str | None] = {}
         for statement, kind, name in self._references:
             if name not in defined[kind]:
-                other_kind = _OTHER_FAMILY_LABEL.get(kind, "")
+                other_kind = _LIST_LABEL_OF_OTHER_FAMILY.get(kind, "")
                 other_family = other_kind if name in defined.get(other_kind, ()) else ""
-                if (kind, name) not in near_names and len(near_names) < MAX_COMPARED:
+                if (kind, name) not in near_names and len(near_names) < MAX_SIMILAR_NAMES_COMPARED:
                     near_names[kind, name] = only_near_name(name, defined[kind])
                 near = near_names.get((kind, name))
                 undefined.append(UndefinedReference(statement, kind, name, other_family, near))
@@ -163,7 +172,7 @@ class Policies:
         self._last[object_kind, family, name] = max(number_of_rule, last)
         return number_of_rule
 
-    def prefix_list(self, statement: Statement) -> None:
+    def read_prefix_list(self, statement: Statement) -> None:
         """Read a line of a prefix list."""
         family, _, name, *rule_words = (*statement.words, "", "")
         rule_words = rule_words[:-2]
@@ -174,7 +183,7 @@ class Policies:
             raise NotUnderstood
         action_word, prefix, *bounds = rule_words
         limits = {
-            word: checked_number(length, most=_MAX_LENGTH)
+            word: checked_number(length, most=_MAX_PREFIX_LENGTH)
             for word, length in zip(bounds[::2], bounds[1::2], strict=True)
         }
         if set(limits) - {"ge", "le"}:
@@ -189,12 +198,12 @@ class Policies:
             le=limits.get("le"),
         )
 
-    def community_list(self, statement: Statement) -> None:
+    def read_community_list(self, statement: Statement) -> None:
         """Read a line of a community list; those with a number from 100 on are of expressions."""
         _, _, *rule_words = statement.words
         style = rule_words[0] if rule_words else ""
         if style not in ("standard", "expanded"):
-            style = "standard" if checked_number(style) < _FIRST_EXPANDED else "expanded"
+            style = "standard" if checked_number(style) < _FIRST_EXPANDED_COMMUNITY_LIST else "expanded"
             rule_words.insert(0, style)
         name, sequence, said, communities = _parse_list_line(rule_words[1:])
         if name in self._community_lists and (style == "expanded") != (name in self._expanded):
@@ -208,7 +217,7 @@ class Policies:
         if not policy_values.is_computable_list(own_community_list):
             self._others.append(statement)
 
-    def as_path_list(self, statement: Statement) -> None:
+    def read_as_path_list(self, statement: Statement) -> None:
         """Read a line of an AS path list."""
         name, sequence, said, words = _parse_list_line(statement.words[3:])
         expression = " ".join(words)
@@ -217,7 +226,7 @@ class Policies:
         if policy_values.parse_as_path_expression(expression) is None:
             self._others.append(statement)
 
-    def route_map(self, statement: Statement) -> None:
+    def read_route_map(self, statement: Statement) -> None:
         """Read an entry of a route map with the commands inside it.
 
         An unknown command is kept, which prevents reading the entry as more than it is.
@@ -245,7 +254,7 @@ class Policies:
         )
 
     def _read_entry_command(
-        self, statement: Statement, sequence: int, what: Action, entry: dict[str, dict[str, str]]
+        self, statement: Statement, sequence: int, what: PolicyAction, entry: dict[str, dict[str, str]]
     ) -> None:
         """Read a command of an entry into its matches and sets."""
         kind, _, remainder = statement.text.partition(" ")
@@ -273,17 +282,17 @@ class Policies:
     def _record_list_reference(self, match: Statement, attribute: str, value: str) -> None:
         """Keep that a command of a route map names a list, if it does."""
         if attribute.endswith("prefix-list"):
-            self.refer(match, _LIST_LABEL_BY_FAMILY[attribute.partition(" ")[0]], value)
+            self.record_reference(match, _LIST_LABEL_BY_FAMILY[attribute.partition(" ")[0]], value)
         elif match.starts("match", "community"):
-            self.refer(match, "community list", value.split()[0])
+            self.record_reference(match, "community list", value.split()[0])
         elif match.starts("match", "as-path"):
-            self.refer(match, "AS path list", value)
+            self.record_reference(match, "AS path list", value)
 
     def _read_route_flow(self, statement: Statement) -> dict[str, str]:
         """Return where a route goes from an entry; one that is not understood is kept."""
         match statement.words:
             case ("call", name):
-                self.refer(statement, "route map", name)
+                self.record_reference(statement, "route map", name)
                 return {"call": name}
             case ("on-match", "next") | ("continue",):
                 return {"on-match": "next"}
@@ -295,7 +304,7 @@ class Policies:
         return {kind: remainder}
 
 
-def _parse_list_line(words: Sequence[str]) -> tuple[str, int | None, Action, tuple[str, ...]]:
+def _parse_list_line(words: Sequence[str]) -> tuple[str, int | None, PolicyAction, tuple[str, ...]]:
     """Return a list's name, the number of its line, if it has one, the line's action, and its arguments."""
     match words:
         case (name, "seq", place, said, *rest) if rest:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from nodrop.platforms.frr.commands import VALUE_PLACEHOLDERS, CommandBinding, CommandValues
 from nodrop.platforms.frr.words import checked_number
-from nodrop.platforms.kit.bindings import Binding, NumberRangeCheck, RefusalCheck
+from nodrop.platforms.kit.bindings import FieldBinding, NumberRangeCheck, RefusalCheck
 from nodrop.syntax.lines import NotUnderstood
 
 
@@ -13,7 +13,7 @@ def flag_row(
 ) -> CommandBinding:
     """Return the row of a command without a value, which means `means`; with `no`, the opposite."""
     words = frr_context[0].removesuffix(" ...")
-    return Binding(
+    return FieldBinding(
         field=field,
         where=frr_context,
         decode=lambda command: command.on is means,
@@ -33,7 +33,7 @@ def value_row(
         return read(*command.values)
 
     words = " ".join("{}" if word in VALUE_PLACEHOLDERS else word for word in frr_context[0].split())
-    return Binding(
+    return FieldBinding(
         field=field, where=frr_context, decode=decode, encode=lambda value, _: words.format(value), refuses=refuses
     )
 

@@ -11,15 +11,15 @@ from dataclasses import replace
 from ipaddress import IPv4Address
 from typing import Literal
 
-from nodrop.limits import MAX_32_BITS, MAX_DSCP
+from nodrop.limits import MAX_DSCP, MAX_UINT32
 from nodrop.model.addresses import is_address_or_prefix
 from nodrop.model.routing import Aggregate, Bgp, BgpNeighbor, Ipv6Unicast
-from nodrop.platforms.frr.commands import CommandBinding, CommandValues, FieldCommands
+from nodrop.platforms.frr.commands import CommandBinding, CommandValues, FieldCommandTable
 from nodrop.platforms.frr.local_as import LOCAL_AS_BINDINGS
 from nodrop.platforms.frr.next_hop import NEXT_HOP_BINDINGS
 from nodrop.platforms.frr.row_shapes import flag_row, number_row, value_row
 from nodrop.platforms.frr.words import checked_address, checked_number, checked_prefix_or_address, password_digest
-from nodrop.platforms.kit.bindings import Binding, NumberRangeCheck, refuse_unless_default
+from nodrop.platforms.kit.bindings import FieldBinding, NumberRangeCheck, refuse_unless_default
 from nodrop.syntax.lines import NotUnderstood
 
 Family = Literal["ipv4", "ipv6"]
@@ -66,11 +66,11 @@ _COMMAND_BY_PRIVATE_ASNS: Mapping[str, str] = {
     "replace-all": "remove-private-AS all replace-AS",
 }
 """What is done with private AS numbers, and its command."""
-_PRIVATE_BY_WORDS = {command.partition(" ")[2]: private for private, command in _COMMAND_BY_PRIVATE_ASNS.items()}
+_PRIVATE_ASNS_BY_WORDS = {command.partition(" ")[2]: private for private, command in _COMMAND_BY_PRIVATE_ASNS.items()}
 
 
 def _decode_private_as(said: CommandValues) -> str | None:
-    private = _PRIVATE_BY_WORDS.get(" ".join(said.values))
+    private = _PRIVATE_ASNS_BY_WORDS.get(" ".join(said.values))
     if private is None:
         raise NotUnderstood
     return private if said.on else None
@@ -90,7 +90,7 @@ def _decode_prefix_limit(said: CommandValues) -> int | None:
     """Return the maximum number of prefixes of a session; the warning threshold (a share) takes nothing down."""
     if len(said.values) == 2:
         checked_number(said.values[1], 1, 100)
-    return checked_number(said.values[0], 1, MAX_32_BITS) if said.on else None
+    return checked_number(said.values[0], 1, MAX_UINT32) if said.on else None
 
 
 def _interface_multihop_fault(hops: int | None, neighbor: BgpNeighbor) -> str | None:
@@ -98,33 +98,33 @@ def _interface_multihop_fault(hops: int | None, neighbor: BgpNeighbor) -> str | 
     return "a session over an interface is to the far end of its link" if is_refused else None
 
 
-def _multihop_conflict(hops: int | None, neighbor: BgpNeighbor) -> str | None:
+def _ttl_security_with_multihop_fault(hops: int | None, neighbor: BgpNeighbor) -> str | None:
     """Refuse both at one session, as bgpd does (bgpd/bgpd.c, peer_ttl_security_hops_set)."""
     return None if hops is None or neighbor.ebgp_multihop is None else "the session has ebgp-multihop, too"
 
 
-def _interface_ttl_fault(hops: int | None, neighbor: BgpNeighbor) -> str | None:
+def _interface_ttl_security_hops_fault(hops: int | None, neighbor: BgpNeighbor) -> str | None:
     """Refuse more hops at a session over an interface, as bgpd does unless its group has them (bgpd/bgp_vty.c)."""
     too_many = hops is not None and hops > 1 and neighbor.interface is not None
     return "a session over an interface is one hop long" if too_many else None
 
 
-def _interface_next_hop_fault(on: bool, neighbor: BgpNeighbor) -> str | None:
+def _extended_next_hop_on_interface_fault(on: bool, neighbor: BgpNeighbor) -> str | None:
     return "a session over an interface has it by itself" if on and neighbor.interface is not None else None
 
 
 _SESSION_BINDINGS: tuple[CommandBinding, ...] = (
-    Binding(field="interface", where=("interface ...",)),
-    Binding(
+    FieldBinding(field="interface", where=("interface ...",)),
+    FieldBinding(
         field="remote_asn",
         where=("remote-as *",),
         decode=_decode_asn,
         encode=_encode_remote_as,
-        refuses=(NumberRangeCheck(1, MAX_32_BITS),),
+        refuses=(NumberRangeCheck(1, MAX_UINT32),),
     ),
     value_row("description", "description **", read=_join_words),
     flag_row("bfd", "bfd", "bfd # # #", "bfd profile *", "bfd check-control-plane-failure ..."),
-    Binding(
+    FieldBinding(
         field="hold_s",
         where=("timers # #",),
         decode=_decode_hold_time,
@@ -137,21 +137,25 @@ _SESSION_BINDINGS: tuple[CommandBinding, ...] = (
     flag_row("passive", "passive"),
     *LOCAL_AS_BINDINGS,
     number_row(
-        "ttl_security_hops", "ttl-security hops *", NumberRangeCheck(1, 254), _multihop_conflict, _interface_ttl_fault
+        "ttl_security_hops",
+        "ttl-security hops *",
+        NumberRangeCheck(1, 254),
+        _ttl_security_with_multihop_fault,
+        _interface_ttl_security_hops_fault,
     ),
     flag_row("connected_check", "disable-connected-check", means=False),
-    Binding(
+    FieldBinding(
         field="password",
         where=("password **",),
         decode=lambda said: password_digest(" ".join(said.values)) if said.on else None,
         refuses=(refuse_unless_default("nodrop keeps no password, and writes none"),),
     ),
-    Binding(
+    FieldBinding(
         field="evpn",
         refuses=(refuse_unless_default("nodrop does not write the address family of EVPN", default=False),),
     ),
     value_row("update_source", "update-source *"),
-    flag_row("extended_next_hop", "capability extended-nexthop", refuses=(_interface_next_hop_fault,)),
+    flag_row("extended_next_hop", "capability extended-nexthop", refuses=(_extended_next_hop_on_interface_fault,)),
     flag_row("enabled", "shutdown", "shutdown message ...", means=False),
 )
 
@@ -169,31 +173,31 @@ _SESSION_FAMILY_BINDINGS: tuple[CommandBinding, ...] = (
     value_row("export_path_list", "filter-list * out"),
     number_row("weight", "weight *", NumberRangeCheck(0, 65535)),
     flag_row("as_override", "as-override"),
-    Binding(
+    FieldBinding(
         field="private_asns",
         where=("remove-private-AS [*] [*]",),
         decode=_decode_private_as,
         encode=lambda value, _: _COMMAND_BY_PRIVATE_ASNS[value],
     ),
-    Binding(
+    FieldBinding(
         field="default_originate",
         where=("default-originate", "default-originate route-map *"),
         decode=lambda said: said.on,
         encode=_encode_default_route,
     ),
-    Binding(
+    FieldBinding(
         field="default_policy",
         where=("default-originate", "default-originate route-map *"),
         decode=lambda said: said.values[0] if said.on and said.values else None,
         encode=lambda value, _: f"default-originate route-map {value}",
         refuses=(_default_policy_fault,),
     ),
-    Binding(
+    FieldBinding(
         field="maximum_prefix",
         where=("maximum-prefix #", "maximum-prefix # #"),
         decode=_decode_prefix_limit,
         encode=lambda value, _: f"maximum-prefix {value}",
-        refuses=(NumberRangeCheck(1, MAX_32_BITS),),
+        refuses=(NumberRangeCheck(1, MAX_UINT32),),
     ),
 )
 LIST_KINDS_BY_COMMAND: Mapping[str, Mapping[Family, str]] = {
@@ -226,7 +230,7 @@ def _router_id_fault(value: str | None, _: object) -> str | None:
 
 def _parse_cluster_id(word: str) -> str:
     """Return the id of a cluster, which may be stated as a number."""
-    return checked_address(word) if "." in word else str(IPv4Address(checked_number(word, 1, MAX_32_BITS)))
+    return checked_address(word) if "." in word else str(IPv4Address(checked_number(word, 1, MAX_UINT32)))
 
 
 def _prefix_fault(networks: tuple[str, ...], _: object) -> str | None:
@@ -250,7 +254,7 @@ def _equal_paths_row(field: str, words: str = "maximum-paths *") -> CommandBindi
 
 def _seconds_row(field: str, words: str, most: int) -> CommandBinding:
     """Return the row of a time in seconds, which `no` leaves to the daemon."""
-    return Binding(
+    return FieldBinding(
         field=field,
         where=(f"{words} *",),
         decode=lambda said: checked_number(said.values[0], 0, most) if said.on else None,
@@ -259,7 +263,7 @@ def _seconds_row(field: str, words: str, most: int) -> CommandBinding:
     )
 
 
-def _distances_row(field: str) -> CommandBinding:
+def _bgp_distances_row(field: str) -> CommandBinding:
     def parse_number(*words: str) -> tuple[int, ...]:
         return tuple(checked_number(word, 1, 255) for word in words)
 
@@ -305,23 +309,23 @@ def _aggregate_fault(aggregates: tuple[Aggregate, ...], _: object) -> str | None
 
 
 _PROCESS_BINDINGS: tuple[CommandBinding, ...] = (
-    Binding(
+    FieldBinding(
         field="asn",
         where=("router bgp *", "router bgp * vrf ..."),
         encode=_router_bgp_line,
-        refuses=(NumberRangeCheck(1, MAX_32_BITS),),
+        refuses=(NumberRangeCheck(1, MAX_UINT32),),
     ),
     value_row("router_id", "bgp router-id *", read=checked_address, refuses=(_router_id_fault,)),
     value_row("cluster_id", "bgp cluster-id *", read=_parse_cluster_id, refuses=(_router_id_fault,)),
     flag_row("default_ipv4_unicast", "bgp default ipv4-unicast"),
     flag_row("requires_policy", "bgp ebgp-requires-policy"),
     flag_row("import_check", "bgp network import-check", "bgp network import-check exact"),
-    Binding(
+    FieldBinding(
         field="default_preference",
         where=("bgp default local-preference *",),
         decode=lambda said: checked_number(said.values[0]) if said.on else None,
         encode=lambda value, _: f"bgp default local-preference {value}",
-        refuses=(NumberRangeCheck(0, MAX_32_BITS),),
+        refuses=(NumberRangeCheck(0, MAX_UINT32),),
     ),
     flag_row("always_compare_med", "bgp always-compare-med"),
     flag_row(
@@ -336,49 +340,51 @@ _PROCESS_BINDINGS: tuple[CommandBinding, ...] = (
     flag_row("preserve_forwarding", "bgp graceful-restart preserve-fw-state"),
     _seconds_row("select_defer_s", "bgp graceful-restart select-defer-time", 3600),
     flag_row("graceful_shutdown", "bgp graceful-shutdown"),
-    number_row("maximum_med", "bgp max-med administrative [*]", NumberRangeCheck(0, MAX_32_BITS), bare=4294967294),
-    Binding(field="aggregates", where=("aggregate-address *", "aggregate-address * ..."), refuses=(_aggregate_fault,)),
-    Binding(field="networks", where=("network *",), refuses=(_prefix_fault, _network_order_fault)),
+    number_row("maximum_med", "bgp max-med administrative [*]", NumberRangeCheck(0, MAX_UINT32), bare=4294967294),
+    FieldBinding(
+        field="aggregates", where=("aggregate-address *", "aggregate-address * ..."), refuses=(_aggregate_fault,)
+    ),
+    FieldBinding(field="networks", where=("network *",), refuses=(_prefix_fault, _network_order_fault)),
 )
-_EVERY_SESSION_BINDINGS = tuple(
+_ALL_SESSIONS_OF_PROCESS_BINDINGS = tuple(
     replace(row, where=("timers bgp # #",)) for row in _SESSION_BINDINGS if row.where == ("timers # #",)
 )
 """Commands of a process that state a field of all its sessions."""
 _EVERY_SESSION_IPV6_BINDINGS: tuple[CommandBinding, ...] = (flag_row("active", "bgp default ipv6-unicast"),)
 
-SESSION_COMMANDS = FieldCommands(BgpNeighbor, _SESSION_BINDINGS)
-SESSION_FAMILY_COMMANDS = FieldCommands(BgpNeighbor, _SESSION_FAMILY_BINDINGS)
-ALL_SESSION_COMMANDS = FieldCommands(BgpNeighbor, (*_SESSION_BINDINGS, *_SESSION_FAMILY_BINDINGS))
+SESSION_COMMANDS = FieldCommandTable(BgpNeighbor, _SESSION_BINDINGS)
+SESSION_FAMILY_COMMANDS = FieldCommandTable(BgpNeighbor, _SESSION_FAMILY_BINDINGS)
+SESSION_AND_FAMILY_COMMANDS = FieldCommandTable(BgpNeighbor, (*_SESSION_BINDINGS, *_SESSION_FAMILY_BINDINGS))
 """All commands of a session: FRR takes those of IPv4 unicast in the process, too."""
-PROCESS_COMMANDS = FieldCommands(Bgp, _PROCESS_BINDINGS)
-EVERY_SESSION_COMMANDS = FieldCommands(BgpNeighbor, _EVERY_SESSION_BINDINGS)
-EVERY_SESSION_IPV6_COMMANDS = FieldCommands(Ipv6Unicast, _EVERY_SESSION_IPV6_BINDINGS)
-PROCESS_FAMILY_COMMANDS: Mapping[Family, FieldCommands] = {
-    "ipv4": FieldCommands(
+PROCESS_COMMANDS = FieldCommandTable(Bgp, _PROCESS_BINDINGS)
+ALL_SESSIONS_OF_PROCESS_COMMANDS = FieldCommandTable(BgpNeighbor, _ALL_SESSIONS_OF_PROCESS_BINDINGS)
+EVERY_SESSION_IPV6_COMMANDS = FieldCommandTable(Ipv6Unicast, _EVERY_SESSION_IPV6_BINDINGS)
+PROCESS_FAMILY_COMMANDS: Mapping[Family, FieldCommandTable] = {
+    "ipv4": FieldCommandTable(
         Bgp,
         (
             _equal_paths_row("maximum_paths"),
             _equal_paths_row("maximum_paths_internal", "maximum-paths ibgp *"),
-            _distances_row("distances"),
+            _bgp_distances_row("distances"),
         ),
     ),
-    "ipv6": FieldCommands(
+    "ipv6": FieldCommandTable(
         Bgp,
         (
             _equal_paths_row("maximum_paths_ipv6"),
             _equal_paths_row("maximum_paths_internal_ipv6", "maximum-paths ibgp *"),
-            _distances_row("distances_ipv6"),
+            _bgp_distances_row("distances_ipv6"),
         ),
     ),
 }
-ZEBRA_COMMANDS = FieldCommands(
+ZEBRA_COMMANDS = FieldCommandTable(
     Bgp, (_installed_policy_row("installed_policy", "ip"), _installed_policy_row("installed_policy_ipv6", "ipv6"))
 )
 """Commands of zebra, outside any BGP process."""
-TOP_LEVEL_COMMANDS = FieldCommands(
+TOP_LEVEL_COMMANDS = FieldCommandTable(
     Bgp, (number_row("session_dscp", "bgp session-dscp *", NumberRangeCheck(0, MAX_DSCP)),)
 )
-ALL_PROCESS_COMMANDS = FieldCommands(
+ALL_PROCESS_COMMANDS = FieldCommandTable(
     Bgp,
     (
         row
@@ -394,9 +400,9 @@ def is_session_field_command(field: str, line_words: tuple[str, ...]) -> bool:
     start = 1 if line_words[0] == "no" else 0
     setting = line_words[start + 2 :]
     inner = words_behind_interface(setting) if setting[:1] == ("interface",) else setting
-    return ALL_SESSION_COMMANDS.states(field, (*line_words[:start], *setting)) or ALL_SESSION_COMMANDS.states(
-        field, (*line_words[:start], *inner)
-    )
+    return SESSION_AND_FAMILY_COMMANDS.states_field(
+        field, (*line_words[:start], *setting)
+    ) or SESSION_AND_FAMILY_COMMANDS.states_field(field, (*line_words[:start], *inner))
 
 
 def format_session_command(key: str, command_text: str) -> str:

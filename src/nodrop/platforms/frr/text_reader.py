@@ -4,14 +4,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from nodrop.limits import MAX_DISTANCE
+from nodrop.limits import MAX_ADMINISTRATIVE_DISTANCE
 from nodrop.model.routing import Bgp, StaticRoute
 from nodrop.model.subject import natural_sort_key
 from nodrop.model.values import replace_fields
 from nodrop.platforms.frr import rows as frr_rows
-from nodrop.platforms.frr.bgp import Process
+from nodrop.platforms.frr.bgp import BgpProcessBuilder
 from nodrop.platforms.frr.harmless import BlockKind, find_harmless_row
-from nodrop.platforms.frr.policies import Policies, UndefinedReference
+from nodrop.platforms.frr.policies import PolicyBuilder, UndefinedReference
 from nodrop.platforms.frr.words import checked_number, strip_no_word
 from nodrop.platforms.frr.words import checked_prefix_or_address as prefix_in
 from nodrop.syntax.frr import Statement, parse_frr
@@ -22,15 +22,15 @@ ADDRESS_COMMANDS = (("ip", "address"), ("ipv6", "address"))
 TRADITIONAL, DATACENTER = "traditional", "datacenter"
 """FRR's profiles of defaults: the first is its own, the second Cumulus Linux's."""
 _VERSION_PATTERN = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
-_POLICIES_REQUIRED_SINCE = (7, 4)
+_EBGP_POLICIES_REQUIRED_SINCE = (7, 4)
 """The release since which sessions to other ASes ask for policies, and networks for routes (bgpd/bgp_vty.c)."""
 
-_LISTS_OF_BGP_SINCE = (7, 3)
+_BGP_LIST_COMMANDS_SINCE = (7, 3)
 """The release since which lists of communities and AS paths begin with `bgp` only, not `ip` (bgpd/bgp_vty.c)."""
 
 
 @dataclass(slots=True)
-class Routing:
+class FrrRouting:
     """The content of an FRR configuration: BGP, static routes, its hostname, and the commands not understood."""
 
     bgp: Bgp | None = None
@@ -48,30 +48,30 @@ class Routing:
     """The commands that turn forwarding in the kernel off."""
 
 
-def read_frr(config_text: str, profile: str = TRADITIONAL, *, addressed: bool = False) -> Routing:
+def read_frr(config_text: str, profile: str = TRADITIONAL, *, addressed: bool = False) -> FrrRouting:
     """Return the content of the text, as far as the model covers it.
 
     `profile` is FRR's where no `frr defaults` names one. `addressed`: the addresses that it gives to interfaces are
     read elsewhere.
     """
-    return _Reader(config_text, profile, addressed=addressed).build_routing()
+    return _FrrTextReader(config_text, profile, addressed=addressed).build_routing()
 
 
-class _Reader:
+class _FrrTextReader:
     def __init__(self, text: str, profile: str, *, addressed: bool) -> None:
         self._addressed = addressed
         self._top = parse_frr(text)
-        self._result = Routing()
-        self._policies = Policies(self._result.not_understood)
+        self._result = FrrRouting()
+        self._policies = PolicyBuilder(self._result.not_understood)
         self._routes: list[StaticRoute] = []
-        self._processes: dict[str | None, Process] = {}
+        self._processes: dict[str | None, BgpProcessBuilder] = {}
         self._shared: dict[str, object] = {}
         self._drained = False
         self._installed: dict[str, object] = {}
         self._profile, self._release = profile, (0, 0)
         self._old = False
 
-    def build_routing(self) -> Routing:
+    def build_routing(self) -> FrrRouting:
         result = self._result
         for statement in self._top:
             read_or_keep_line(statement, self._read_statement, result.not_understood)
@@ -89,20 +89,20 @@ class _Reader:
     def _read_statement(self, statement: Statement) -> None:
         """Read a statement by its first words, as a row of one setting, or as one that means nothing to the model."""
         words = statement.words
-        if (read := _reader_of(words)) is not None:
+        if (read := _reader_of_command(words)) is not None:
             read(self, statement)
         elif (shared := frr_rows.TOP_LEVEL_COMMANDS.read(words, True)) is not None:
             self._shared |= shared
         elif (installed := frr_rows.ZEBRA_COMMANDS.read(words, True)) is not None:
             self._installed |= installed
-            self._policies.refer(statement, "route map", words[-1])
+            self._policies.record_reference(statement, "route map", words[-1])
         else:
             _require_harmless("top", words)
 
-    def _read_route(self, statement: Statement) -> None:
+    def _read_default_vrf_route(self, statement: Statement) -> None:
         self._read_static_route(statement.words, None)
 
-    def _read_vrf(self, statement: Statement) -> None:
+    def _read_vrf_static_routes(self, statement: Statement) -> None:
         _, name = statement.words
         for child in statement.children:
             read_or_keep_line(
@@ -132,7 +132,7 @@ class _Reader:
     def _read_hostname(self, statement: Statement) -> None:
         _, self._result.hostname = statement.words
 
-    def _read_defaults(self, statement: Statement) -> None:
+    def _read_frr_defaults_profile(self, statement: Statement) -> None:
         *_, profile = statement.words
         if profile in (TRADITIONAL, DATACENTER):
             self._profile = profile
@@ -142,34 +142,34 @@ class _Reader:
     def _read_version(self, statement: Statement) -> None:
         if match := _VERSION_PATTERN.match("".join(statement.words[2:3])):
             self._release = int(match[1]), int(match[2])
-            self._old = self._release < _POLICIES_REQUIRED_SINCE
+            self._old = self._release < _EBGP_POLICIES_REQUIRED_SINCE
         else:
             _require_harmless("top", statement.words)
 
     def _read_prefix_list(self, statement: Statement) -> None:
-        self._policies.prefix_list(statement)
+        self._policies.read_prefix_list(statement)
 
     def _read_community_list(self, statement: Statement) -> None:
-        self._policies.community_list(statement)
+        self._policies.read_community_list(statement)
 
     def _read_as_path_list(self, statement: Statement) -> None:
-        self._policies.as_path_list(statement)
+        self._policies.read_as_path_list(statement)
 
-    def _read_list_of_ip(self, statement: Statement) -> None:
+    def _read_list_of_old_release(self, statement: Statement) -> None:
         """Read a list as old releases write it; later ones refuse the line, so without a release it is unknown too."""
-        if self._release >= _LISTS_OF_BGP_SINCE:
+        if self._release >= _BGP_LIST_COMMANDS_SINCE:
             raise NotUnderstood
         if statement.words[1] == "as-path":
-            self._policies.as_path_list(statement)
+            self._policies.read_as_path_list(statement)
         else:
-            self._policies.community_list(statement)
+            self._policies.read_community_list(statement)
         if not any(self._release):
             self._result.not_understood.append(statement)
 
     def _read_route_map(self, statement: Statement) -> None:
-        self._policies.route_map(statement)
+        self._policies.read_route_map(statement)
 
-    def _process(self, words: tuple[str, ...]) -> Process:
+    def _process(self, words: tuple[str, ...]) -> BgpProcessBuilder:
         """Return the process of a VRF, which is made with the defaults that hold so far."""
         match words:
             case (asn,) | (asn, "vrf", "default"):
@@ -186,7 +186,7 @@ class _Reader:
                 requires_policy=traditional and not self._old,
                 import_check=not (traditional and self._old),
             )
-            self._processes[vrf] = Process(bgp, self._policies, self._result.not_understood)
+            self._processes[vrf] = BgpProcessBuilder(bgp, self._policies, self._result.not_understood)
         if self._processes[vrf].asn != checked_number(asn, 1):
             raise NotUnderstood
         return self._processes[vrf]
@@ -202,7 +202,7 @@ class _Reader:
                 case ["vrf", own, *options]:
                     vrf = own
                 case [word, *options] if word.isdecimal():
-                    distance = checked_number(word, 1, MAX_DISTANCE)
+                    distance = checked_number(word, 1, MAX_ADMINISTRATIVE_DISTANCE)
                 case _:
                     raise NotUnderstood
         route = StaticRoute(prefix=prefix_in(prefix), next_hop=next_hop, vrf=vrf, distance=distance)
@@ -240,7 +240,7 @@ def _require_harmless(block: BlockKind, words: tuple[str, ...]) -> None:
         raise NotUnderstood
 
 
-def _reader_of(words: tuple[str, ...]) -> Callable[[_Reader, Statement], None] | None:
+def _reader_of_command(words: tuple[str, ...]) -> Callable[[_FrrTextReader, Statement], None] | None:
     for length in (3, 2, 1):
         number_of_words, read = _READER_BY_COMMAND.get(words[:length], (None, None))
         if read is not None and number_of_words in (None, len(words)):
@@ -248,26 +248,26 @@ def _reader_of(words: tuple[str, ...]) -> Callable[[_Reader, Statement], None] |
     return None
 
 
-_READER_BY_COMMAND: Mapping[tuple[str, ...], tuple[int | None, Callable[[_Reader, Statement], None]]] = {
-    ("ip", "prefix-list"): (None, _Reader._read_prefix_list),
-    ("ipv6", "prefix-list"): (None, _Reader._read_prefix_list),
-    ("bgp", "community-list"): (None, _Reader._read_community_list),
-    ("bgp", "as-path", "access-list"): (None, _Reader._read_as_path_list),
-    ("ip", "as-path", "access-list"): (None, _Reader._read_list_of_ip),
-    ("ip", "community-list"): (None, _Reader._read_list_of_ip),
-    ("ip", "route"): (None, _Reader._read_route),
-    ("ipv6", "route"): (None, _Reader._read_route),
-    ("vrf",): (2, _Reader._read_vrf),
-    ("route-map",): (4, _Reader._read_route_map),
-    ("router", "bgp"): (None, _Reader._read_process),
-    ("bgp", "graceful-shutdown"): (2, _Reader._read_drain),
-    ("interface",): (None, _Reader._read_interface),
-    ("no", "ip", "forwarding"): (3, _Reader._read_no_forwarding),
-    ("no", "ipv6", "forwarding"): (3, _Reader._read_no_forwarding),
-    ("bfd",): (1, _Reader._read_bfd),
-    ("hostname",): (2, _Reader._read_hostname),
-    ("frr", "defaults"): (3, _Reader._read_defaults),
-    ("frr", "version"): (None, _Reader._read_version),
+_READER_BY_COMMAND: Mapping[tuple[str, ...], tuple[int | None, Callable[[_FrrTextReader, Statement], None]]] = {
+    ("ip", "prefix-list"): (None, _FrrTextReader._read_prefix_list),
+    ("ipv6", "prefix-list"): (None, _FrrTextReader._read_prefix_list),
+    ("bgp", "community-list"): (None, _FrrTextReader._read_community_list),
+    ("bgp", "as-path", "access-list"): (None, _FrrTextReader._read_as_path_list),
+    ("ip", "as-path", "access-list"): (None, _FrrTextReader._read_list_of_old_release),
+    ("ip", "community-list"): (None, _FrrTextReader._read_list_of_old_release),
+    ("ip", "route"): (None, _FrrTextReader._read_default_vrf_route),
+    ("ipv6", "route"): (None, _FrrTextReader._read_default_vrf_route),
+    ("vrf",): (2, _FrrTextReader._read_vrf_static_routes),
+    ("route-map",): (4, _FrrTextReader._read_route_map),
+    ("router", "bgp"): (None, _FrrTextReader._read_process),
+    ("bgp", "graceful-shutdown"): (2, _FrrTextReader._read_drain),
+    ("interface",): (None, _FrrTextReader._read_interface),
+    ("no", "ip", "forwarding"): (3, _FrrTextReader._read_no_forwarding),
+    ("no", "ipv6", "forwarding"): (3, _FrrTextReader._read_no_forwarding),
+    ("bfd",): (1, _FrrTextReader._read_bfd),
+    ("hostname",): (2, _FrrTextReader._read_hostname),
+    ("frr", "defaults"): (3, _FrrTextReader._read_frr_defaults_profile),
+    ("frr", "version"): (None, _FrrTextReader._read_version),
 }
 """What reads a statement that begins with these words, and how many words it has where that is fixed."""
 

@@ -3,13 +3,13 @@
 from hashlib import blake2b
 from typing import Literal
 
-from nodrop.limits import MAX_32_BITS
+from nodrop.limits import MAX_UINT32
 from nodrop.model.addresses import is_address_or_prefix
 from nodrop.syntax.lines import NotUnderstood
 from nodrop.units import parse_whole_number
 
 
-def checked_number(word: str, min_value: int = 0, most: int = MAX_32_BITS) -> int:
+def checked_number(word: str, min_value: int = 0, most: int = MAX_UINT32) -> int:
     """Return the decimal number of a word; raise NotUnderstood where it is no number that FRR takes."""
     integer = parse_whole_number(word, most)
     if integer is None or integer < min_value:

@@ -29,14 +29,14 @@ def _is_boot_file(head: str) -> bool:
     )
 
 
-def _parse(file_text: str) -> tuple[HostFileContent, ...]:
+def _parse_programs_started_at_boot(file_text: str) -> tuple[HostFileContent, ...]:
     parsed_facts = HostFileContent()
     for number, line in enumerate(file_text.splitlines(), 1):
         if (started := _PROGRAM_START_LINE.match(line)) is not None:
             fact = parsed_facts.parts.get("", {}).get("starts")
             programs = (*(fact.value if fact else ()), started[1].rstrip('" ').strip())
-            parsed_facts.say("", "starts", programs, fact.span if fact else line_span(number, line))
+            parsed_facts.record_fact("", "starts", programs, fact.span if fact else line_span(number, line))
     return (parsed_facts,)
 
 
-FILE_KIND = HostFileKind(_is_boot_file, _parse)
+FILE_KIND = HostFileKind(_is_boot_file, _parse_programs_started_at_boot)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
 
-from nodrop.model.change import Edit
+from nodrop.model.change import EditResult
 from nodrop.platforms.kit.command_lines import repeat_for_ports
 from nodrop.platforms.kit.secrets import looks_like_secret
 
@@ -45,10 +45,12 @@ def format_job_file_lines(name: str, file_content: bytes, commands: Sequence[str
 
 def _assignment_line_numbers(names: Sequence[str], text: Sequence[str]) -> list[int]:
     """Return the numbers of the lines that set a variable of these: at their beginning, or by `-x` of mpirun."""
-    return [number for number, line in enumerate(text, 1) if any(word in names for word in _variables_set(line))]
+    return [
+        number for number, line in enumerate(text, 1) if any(word in names for word in _variables_set_on_line(line))
+    ]
 
 
-def _variables_set(line: str) -> Iterator[str]:
+def _variables_set_on_line(line: str) -> Iterator[str]:
     words = line.split()
     words = words[1:] if words[:1] == ["export"] else words
     assigned = takewhile(_ENVIRONMENT_VARIABLE_PATTERN.fullmatch, words)
@@ -59,7 +61,7 @@ def _variables_set(line: str) -> Iterator[str]:
         yield word.partition("=")[0]
 
 
-def of_edit(bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:
+def of_edit(bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:
     """Return the lines that an edit changes, indented, each below its place; none where one may hold a secret."""
     lines = []
     for name, new in edit.files.items():

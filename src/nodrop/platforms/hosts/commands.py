@@ -5,11 +5,11 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from nodrop.limits import MAX_LINE
-from nodrop.model.types import meant
+from nodrop.limits import MAX_EXPANDED_LINE_CHARACTERS
+from nodrop.model.types import did_you_mean_hint
 from nodrop.platforms.hosts import environment, firmware, nvme
 from nodrop.platforms.hosts.boot import BOOT_PERSISTENCE_PATTERN
-from nodrop.platforms.hosts.environment import Environment
+from nodrop.platforms.hosts.environment import RdmaEnvironmentVariables
 from nodrop.platforms.hosts.facts import (
     HostFileContent,
     HostFileKind,
@@ -60,7 +60,7 @@ _ORDERED_RATE_PAIRS = (("rpg_min_rate", "rpg_max_rate"), ("rpg_ai_rate", "rpg_ha
 Source: Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015, section 3 (additive and hyper
 increase).
 """
-_NVIDIA_NICS = "NVIDIA"
+_ALL_NVIDIA_NICS = "NVIDIA"
 """What stands for all NICs that NVIDIA's tools set."""
 _PFC_PREVENTION_OFF_WORDS = ("0", "off", "disable")
 
@@ -71,11 +71,11 @@ def _has_host_commands(head: str) -> bool:
     )
 
 
-def _parse(file_text: str) -> tuple[HostFileContent, ...]:
-    return (_Script().parse_script(file_text),)
+def _parse_script_commands(file_text: str) -> tuple[HostFileContent, ...]:
+    return (_NicScript().parse_script(file_text),)
 
 
-class _Script:
+class _NicScript:
     """A script while it is read: variables that were given a value, and the priorities of DCQCN by NIC and end."""
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class _Script:
         self._variables: dict[str, str] = {}
         self._ends: dict[str, dict[str, set[int]]] = {}
         self._lost: dict[str, Span] = {}
-        self._environment = Environment(self._found)
+        self._environment = RdmaEnvironmentVariables(self._found)
         self._others = NicCommandReader(self._found, self._note_volatile_fact)
 
     def parse_script(self, file_text: str) -> HostFileContent:
@@ -95,18 +95,18 @@ class _Script:
             if (echoed := _ECHO_TO_FILE_PATTERN.search(line.replace('"', "").replace("'", ""))) is not None:
                 self._read_echo(echoed[1], echoed[2], span)
             elif (listed := SYSFS_LISTING_LINE.match(line)) is not None:
-                self._read_sys_file(listed[2], listed[1], span, self._found.say)
+                self._read_sys_file(listed[2], listed[1], span, self._found.record_fact)
             if (run := _UDEV_RUN_PATTERN.search(line)) is not None:
                 line = run[1]
             for piece in _COMMAND_SEPARATOR_PATTERN.split(line):
                 self._read_command(piece.strip(), span)
-        self._environment.end()
+        self._environment.record_conclusions()
         self._note_rate_contradictions()
         has_restore = BOOT_PERSISTENCE_PATTERN.search(file_text) is not None
         for nic_part, span in self._lost.items():
-            self._found.say(nic_part, "kept", has_restore, span)
+            self._found.record_fact(nic_part, "kept", has_restore, span)
         makers = self._found.by_command
-        return replace(self._found, models=() if _NVIDIA_NICS in makers else tuple(sorted(makers)))
+        return replace(self._found, models=() if _ALL_NVIDIA_NICS in makers else tuple(sorted(makers)))
 
     def _note_rate_contradictions(self) -> None:
         """Note rates of the reaction point that contradict each other."""
@@ -120,12 +120,12 @@ class _Script:
     def _note_volatile_fact(self, nic_part: str, name: str, value: object, span: Span) -> None:
         """Note a fact that a restart ends."""
         self._lost.setdefault(nic_part, span)
-        self._found.say(nic_part, name, value, span)
+        self._found.record_fact(nic_part, name, value, span)
 
     def _expand_variables(self, line: str) -> str:
         """Return a line with the values of its variables; as it is written if that is longer than MAX_LINE."""
         values = [self._variables.get(used[1] or used[2], used[0]) for used in _VARIABLE_USE_PATTERN.finditer(line)]
-        if sum(map(len, values)) > MAX_LINE:
+        if sum(map(len, values)) > MAX_EXPANDED_LINE_CHARACTERS:
             return line
         following = iter(values)
         return _VARIABLE_USE_PATTERN.sub(lambda _: next(following), line)
@@ -136,12 +136,14 @@ class _Script:
     def _read_sys_file(self, value: str, path: str, span: Span, say: Callable[[str, str, object, Span], None]) -> None:
         """Read the value of a file below /sys."""
         if (match := _ECN_ENABLE_PATH_PATTERN.match(path)) is not None:
-            self._set_dcqcn_priority(_nic_name(match[1]), match[2], int(match[3]), span, say, on=value == "1")
+            self._set_dcqcn_priority(
+                _literal_nic_name_of_path(match[1]), match[2], int(match[3]), span, say, on=value == "1"
+            )
         elif (match := _REACTION_POINT_PATH_PATTERN.match(path)) is not None:
-            self._set_reaction_rate(_nic_name(match[1]), match[2], value, span, say)
+            self._set_reaction_rate(_literal_nic_name_of_path(match[1]), match[2], value, span, say)
         for ending, name in _FIELD_BY_SYSFS_SUFFIX.items():
             if path.endswith(ending) and (stated := parse_byte(value)) is not None:
-                say(_nic_name(path[: -len(ending)]), name, stated, span)
+                say(_literal_nic_name_of_path(path[: -len(ending)]), name, stated, span)
 
     def _set_dcqcn_priority(
         self, part: str, end: str, priority: int, span: Span, say: Callable[[str, str, object, Span], None], *, on: bool
@@ -160,16 +162,18 @@ class _Script:
 
     def _read_command(self, piece: str, span: Span) -> None:
         try:
-            words = shlex.split(piece[:MAX_LINE], comments=True)  # takes time with the square of a word
+            words = shlex.split(
+                piece[:MAX_EXPANDED_LINE_CHARACTERS], comments=True
+            )  # takes time with the square of a word
         except ValueError:
-            words = piece[:MAX_LINE].split()
+            words = piece[:MAX_EXPANDED_LINE_CHARACTERS].split()
         if words and words[0] in _PRINTING_COMMANDS:
             return
         for at, word in enumerate(words):
             name = word.rpartition("/")[2].rpartition("=")[2]
             if name in _READER_BY_COMMAND:
                 if name not in ("ip", "ethtool"):
-                    self._found.by_command.add(_NVIDIA_NICS)
+                    self._found.by_command.add(_ALL_NVIDIA_NICS)
                 _READER_BY_COMMAND[name](self, words[at + 1 :], span)
                 return
             if self._others.read_command(name, words[at + 1 :], span):
@@ -183,10 +187,10 @@ class _Script:
             if not word.startswith("-") or word == "-":
                 continue
             name, equals, value = word.partition("=") if word.startswith("--") else (word[:2], "", word[2:])
-            known_option = _resolve_option(name)
+            known_option = _resolve_mlnx_qos_option(name)
             if known_option is None:
                 close = (
-                    meant(name, [f"--{long_option}" for long_option in _MLNX_QOS_LONG_OPTIONS])
+                    did_you_mean_hint(name, [f"--{long_option}" for long_option in _MLNX_QOS_LONG_OPTIONS])
                     or "see `mlnx_qos --help`"
                 )
                 self._found.noticed.append(HostFileRemark("nic-option", {"found": name, "expected": close}, span))
@@ -196,7 +200,7 @@ class _Script:
             options.append((known_option, value))
         path = next((value for name, value in options if name == "interface"), "")
         for name, value in options:
-            self._read_mlnx_qos_setting(_nic_name(path), name, value, span)
+            self._read_mlnx_qos_setting(_literal_nic_name_of_path(path), name, value, span)
 
     def _read_mlnx_qos_setting(self, nic_part: str, name: str, value: str, span: Span) -> None:
         match name:
@@ -223,11 +227,13 @@ class _Script:
 
     def _read_cma_tos(self, words: Sequence[str], span: Span) -> None:
         if (value := parse_byte(word_after(words, "-t"))) is not None:
-            self._note_volatile_fact(_nic_name(word_after(words, "-d")), "tos", value, span)
+            self._note_volatile_fact(_literal_nic_name_of_path(word_after(words, "-d")), "tos", value, span)
 
     def _read_cma_roce_mode(self, words: Sequence[str], span: Span) -> None:
         if (mode := word_after(words, "-m")) in ("1", "2"):
-            self._note_volatile_fact(_nic_name(word_after(words, "-d")), "roce_version", int(mode), span)
+            self._note_volatile_fact(
+                _literal_nic_name_of_path(word_after(words, "-d")), "roce_version", int(mode), span
+            )
 
     def _read_nvme_command(self, words: Sequence[str], span: Span) -> None:
         if words and words[0] in ("connect", "connect-all"):
@@ -236,15 +242,17 @@ class _Script:
     def _read_ip_link_mtu(self, words: Sequence[str], span: Span) -> None:
         mtu = parse_number(word_after(words, "mtu"))
         if "link" in words and mtu is not None:
-            self._found.say(_nic_name(word_after(words, "dev") or word_after(words, "set")), "mtu_bytes", mtu, span)
+            self._found.record_fact(
+                _literal_nic_name_of_path(word_after(words, "dev") or word_after(words, "set")), "mtu_bytes", mtu, span
+            )
 
     def _read_ethtool_command(self, words: Sequence[str], span: Span) -> None:
         if words and words[0] in ("-A", "--pause") and len(words) > 1:
             on = "on" in (word_after(words, "rx"), word_after(words, "tx"))
-            self._note_volatile_fact(_nic_name(words[1]), "link_pause", on, span)
+            self._note_volatile_fact(_literal_nic_name_of_path(words[1]), "link_pause", on, span)
         elif words and words[0] == "--set-tunable" and len(words) > 1 and "pfc-prevention-tout" in words:
             guarded = word_after(words, "pfc-prevention-tout") not in _PFC_PREVENTION_OFF_WORDS
-            self._note_volatile_fact(_nic_name(words[1]), "storm_guard", guarded, span)
+            self._note_volatile_fact(_literal_nic_name_of_path(words[1]), "storm_guard", guarded, span)
 
     def _read_mlxreg_command(self, words: Sequence[str], span: Span) -> None:
         if word_after(words, "--reg_name") != "ROCE_ACCL":
@@ -253,19 +261,24 @@ class _Script:
             name, _, value = setting.partition("=")
             if name.strip() == "adaptive_routing_forced_en" and (stated := parse_byte(value)) is not None:
                 self._note_volatile_fact(
-                    _nic_name(word_after(words, "-d", "--device")), "adaptive_routing", bool(stated), span
+                    _literal_nic_name_of_path(word_after(words, "-d", "--device")),
+                    "adaptive_routing",
+                    bool(stated),
+                    span,
                 )
 
     def _read_mlxconfig_command(self, words: Sequence[str], span: Span) -> None:
         """Read the settings that the firmware keeps from its next start on."""
-        device = _nic_name(word_after(words, "-d", "--dev"))
+        device = _literal_nic_name_of_path(word_after(words, "-d", "--dev"))
         for word in words[words.index("set") + 1 :] if "set" in words else ():
             name, _, value = word.partition("=")
             setting = firmware.PORT_SETTING_PATTERN.fullmatch(name)
             stated = {"True": 1, "False": 0}.get(value, parse_byte(value))
             if setting is not None and stated is not None:
                 port = f"P{setting[2]}" if setting[2] else ""
-                firmware.record_setting(self._found, ".".join(filter(None, (device, port))), setting[1], stated, span)
+                firmware.record_firmware_setting(
+                    self._found, ".".join(filter(None, (device, port))), setting[1], stated, span
+                )
 
 
 def _join_continued_lines(text: str) -> Iterator[tuple[str, Span]]:
@@ -284,7 +297,7 @@ def _join_continued_lines(text: str) -> Iterator[tuple[str, Span]]:
         yield joined_line, span
 
 
-def _resolve_option(name: str) -> str | None:
+def _resolve_mlnx_qos_option(name: str) -> str | None:
     """Return the option that a word means; a beginning that only one option has is enough, as optparse has it."""
     if not name.startswith("--"):
         return _MLNX_QOS_SHORT_OPTIONS.get(name[1:])
@@ -297,7 +310,7 @@ def _resolve_option(name: str) -> str | None:
     return fitting[0] if len(fitting) == 1 else None
 
 
-def _nic_name(path: str) -> str:
+def _literal_nic_name_of_path(path: str) -> str:
     """Return a NIC as a path or an argument names it; nothing where that is a variable of the script."""
     name = path.rstrip("/").removesuffix("/ecn").rpartition("/")[2]
     return "" if set("$*%") & set(path) else name
@@ -310,17 +323,17 @@ _FIELD_BY_SYSFS_SUFFIX = {
 }
 """How a file below /sys ends, and what is set by it."""
 
-_READER_BY_COMMAND: dict[str, Callable[[_Script, Sequence[str], Span], None]] = {
-    "mlnx_qos": _Script._read_mlnx_qos,
-    "cma_roce_tos": _Script._read_cma_tos,
-    "cma_roce_mode": _Script._read_cma_roce_mode,
-    "nvme": _Script._read_nvme_command,
-    "ip": _Script._read_ip_link_mtu,
-    "ethtool": _Script._read_ethtool_command,
-    "mlxreg": _Script._read_mlxreg_command,
-    "mstreg": _Script._read_mlxreg_command,
-    "mlxconfig": _Script._read_mlxconfig_command,
-    "mstconfig": _Script._read_mlxconfig_command,
+_READER_BY_COMMAND: dict[str, Callable[[_NicScript, Sequence[str], Span], None]] = {
+    "mlnx_qos": _NicScript._read_mlnx_qos,
+    "cma_roce_tos": _NicScript._read_cma_tos,
+    "cma_roce_mode": _NicScript._read_cma_roce_mode,
+    "nvme": _NicScript._read_nvme_command,
+    "ip": _NicScript._read_ip_link_mtu,
+    "ethtool": _NicScript._read_ethtool_command,
+    "mlxreg": _NicScript._read_mlxreg_command,
+    "mstreg": _NicScript._read_mlxreg_command,
+    "mlxconfig": _NicScript._read_mlxconfig_command,
+    "mstconfig": _NicScript._read_mlxconfig_command,
 }
 
-FILE_KIND = HostFileKind(_has_host_commands, _parse)
+FILE_KIND = HostFileKind(_has_host_commands, _parse_script_commands)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeGuard
 
-from nodrop.model.change import Change, Edit, ManualChange
+from nodrop.model.change import Change, EditResult, ManualChange
 from nodrop.model.edit import set_part
 from nodrop.model.nics import Nic
 from nodrop.model.reading import HostReading
@@ -18,7 +18,7 @@ from nodrop.platforms.hosts import is_command_output, read_host
 from nodrop.platforms.hosts.facts import PRIORITY_COUNT
 from nodrop.platforms.kit.editing import sources_of_files
 
-_MOST_PLACES = 16
+_MOST_TRIED_PLACES = 16
 """Places with the old value that are tried, of each form."""
 _OFF_AND_ON_WORDS = (
     ("off", "auto"), ("0", "auto"), ("rx off tx off", "rx on tx on"), ("0", "1"), ("false", "true")
@@ -26,7 +26,7 @@ _OFF_AND_ON_WORDS = (
 """How files of hosts say that a setting is off and on; `auto` is the guard of mlx5 against pause storms."""
 
 
-def edit(config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "") -> Edit:
+def edit(config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "") -> EditResult:
     """Change the files of a host, given by canonical name; what cannot be changed is `by_hand`, with the reason."""
     files = dict(config_files)
     reading = read_host(name, sources_of_files(files))
@@ -41,7 +41,7 @@ def edit(config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: 
             line = f"{subject_text(change.subject)}: no value in the file sets this alone"
             by_hand.append(ManualChange(change=change, line=line))
     changed = {file: raw for file, raw in files.items() if raw != config_files[file]}
-    return Edit(files=changed, by_hand=tuple(by_hand))
+    return EditResult(files=changed, by_hand=tuple(by_hand))
 
 
 def _try_rewrites(files: Mapping[str, bytes], change: Change) -> Iterator[dict[str, bytes]]:
@@ -52,7 +52,7 @@ def _try_rewrites(files: Mapping[str, bytes], change: Change) -> Iterator[dict[s
     text = files[file].decode("utf-8", "surrogateescape")
     for old, new in _spell_values(change.old, change.new):
         places = list(re.finditer(rf"(?<![\w.]){re.escape(old)}(?![\w.])", text))
-        for place in places[: -_MOST_PLACES - 1 : -1]:
+        for place in places[: -_MOST_TRIED_PLACES - 1 : -1]:
             new_text = text[: place.start()] + new + text[place.end() :]
             yield {**files, file: new_text.encode("utf-8", "surrogateescape")}
 

@@ -66,9 +66,9 @@ _NCCL_VERSION_PATTERN = re.compile(
     r"\b(?:NCCL_VERSION=|nvidia-nccl-cu\d{1,3}==|libnccl2=)[\"']?v?(\d{1,4})\.(\d{1,4})\.(\d{1,4})"
 )
 """How files state the release of NCCL: the variable of NVIDIA's images, and requirements of pip and apt."""
-_GIN_SINCE = (2, 28, 7)
+_NCCL_GIN_SINCE = (2, 28, 7)
 """The first release with GIN (NVIDIA/nccl, commit "NCCL 2.28.7-1": src/gin)."""
-_GIN_TC_SINCE = (2, 30, 7)
+_NCCL_GIN_IB_TC_SINCE = (2, 30, 7)
 """The release that reads NCCL_GIN_IB_TC (NVIDIA/nccl issues 2138, of 2.30.4 without it, and 2383, of 2.30.7)."""
 
 
@@ -100,7 +100,7 @@ _PARSER_BY_VARIABLE: Mapping[str, tuple[str, Callable[[str], object]]] = {
 }
 
 
-class Environment:
+class RdmaEnvironmentVariables:
     """The variables of a file, in the file's order of assignment."""
 
     def __init__(self, parsed_facts: HostFileContent) -> None:
@@ -142,13 +142,13 @@ class Environment:
         self._held[name] = value, span
         read = _PARSER_BY_VARIABLE.get(name)
         if read is not None and (stated := read[1](value)) is not None:
-            self._found.say("", read[0], stated, span)
+            self._found.record_fact("", read[0], stated, span)
 
     def _note_launch(self, line: str) -> None:
         """Note a job that runs on one host, and one that runs before the variables of loopback are set."""
         if line.startswith("#") or _JOB_LAUNCH_PATTERN.search(line) is None:
             return
-        self._has_one_host = self._has_one_host or _stays_on_one_host(line)
+        self._has_one_host = self._has_one_host or _starts_single_host_job(line)
         is_plain = _GPU_JOB_PATTERN.search(line) is not None and not any(
             self._has_variable(name) or name in line for name in _NCCL_LOOPBACK_VARIABLES
         )
@@ -159,9 +159,9 @@ class Environment:
         if spans := [self._held[name][1] for name in _NCCL_LOOPBACK_VARIABLES if self._has_variable(name)]:
             both_off = all(self._value(name) == "1" for name in _NCCL_LOOPBACK_VARIABLES)
             is_test = self._has_one_host or self._has_plain_job
-            self._found.say("", "loopback", both_off and not is_test, max(spans))
+            self._found.record_fact("", "loopback", both_off and not is_test, max(spans))
 
-    def end(self) -> None:
+    def record_conclusions(self) -> None:
         """Say which libraries use RDMA and have no traffic class, unless the file takes variables from another one."""
         self._say_loopback()
         adapters = self._value("NCCL_IB_HCA") + self._value("UCX_NET_DEVICES")
@@ -169,20 +169,20 @@ class Environment:
         if (at := self._held.get("NCCL_IB_HCA") or self._held.get("UCX_NET_DEVICES")) and _ROCE_DEVICE_PATTERN.search(
             adapters
         ):
-            self._found.say("", "link_layer", "ethernet", at[1])
+            self._found.record_fact("", "link_layer", "ethernet", at[1])
         if self._has_no_gin():
-            self._found.say("", "gin", False, min(span for _, span in self._held.values()))
+            self._found.record_fact("", "gin", False, min(span for _, span in self._held.values()))
         if (ibgda := self._held.get("NVSHMEM_IB_ENABLE_IBGDA")) is not None:
-            self._found.say("", "ibgda", ibgda[0].lower() in _TRUE_WORDS, ibgda[1])
+            self._found.record_fact("", "ibgda", ibgda[0].lower() in _TRUE_WORDS, ibgda[1])
         users = (
             {}
             if self._elsewhere
-            else {name: span for name, span in self._users_without_traffic_class() if span is not None}
+            else {name: span for name, span in self._libraries_without_traffic_class() if span is not None}
         )
         if users:
-            self._found.say("", "unmarked", tuple(users), min(users.values()))
+            self._found.record_fact("", "unmarked", tuple(users), min(users.values()))
 
-    def _users_without_traffic_class(self) -> Iterator[tuple[str, Span | None]]:
+    def _libraries_without_traffic_class(self) -> Iterator[tuple[str, Span | None]]:
         if not self._has_variable("NCCL_IB_TC"):
             yield (
                 "NCCL",
@@ -190,17 +190,19 @@ class Environment:
                 if self._has_other_transport()
                 else self._first_variable_span("NCCL_IB_", without="NCCL_IB_DISABLE"),
             )
-            if self._nccl_version is not None and self._nccl_version < _GIN_TC_SINCE:
+            if self._nccl_version is not None and self._nccl_version < _NCCL_GIN_IB_TC_SINCE:
                 yield (
                     "NCCL GIN before 2.30.7",
-                    None if self._has_no_gin() else self._gin_span() or self._first_variable_span("NCCL_GIN_IB_TC"),
+                    None
+                    if self._has_no_gin()
+                    else self._span_enabling_gin() or self._first_variable_span("NCCL_GIN_IB_TC"),
                 )
             elif not self._has_variable("NCCL_GIN_IB_TC"):
-                yield "NCCL GIN", self._gin_span()
+                yield "NCCL GIN", self._span_enabling_gin()
         if not self._has_variable("NVSHMEM_IB_TRAFFIC_CLASS"):
-            yield "NVSHMEM IBGDA", self._ibgda_span()
+            yield "NVSHMEM IBGDA", self._span_enabling_ibgda()
         if not self._has_variable("UCX_IB_TRAFFIC_CLASS"):
-            yield "UCX", self._ucx_span()
+            yield "UCX", self._span_enabling_ucx_rdma()
 
     def _has_other_transport(self) -> bool:
         """Whether NCCL does not use its own transport over verbs: none, another plugin, or libfabric."""
@@ -210,12 +212,12 @@ class Environment:
 
     def _has_no_gin(self) -> bool:
         """Whether GPUs cannot send by NCCL over verbs: by variables, or for a release that is older than GIN."""
-        is_older = self._nccl_version is not None and self._nccl_version < _GIN_SINCE
+        is_older = self._nccl_version is not None and self._nccl_version < _NCCL_GIN_SINCE
         kind = self._value("NCCL_GIN_TYPE")
         is_off = self._value("NCCL_GIN_ENABLE") == "0" or self._value("NCCL_IB_DISABLE") == "1"
         return bool(self._held) and (is_older or is_off or (kind.isdecimal() and kind not in _GIN_VERBS_TYPES))
 
-    def _gin_span(self) -> Span | None:
+    def _span_enabling_gin(self) -> Span | None:
         if self._has_no_gin():
             return None
         kind = self._value("NCCL_GIN_TYPE")
@@ -223,13 +225,13 @@ class Environment:
             return self._held["NCCL_GIN_TYPE"][1]
         return self._held["NCCL_GIN_ENABLE"][1] if self._value("NCCL_GIN_ENABLE") == "1" and not kind else None
 
-    def _ibgda_span(self) -> Span | None:
+    def _span_enabling_ibgda(self) -> Span | None:
         on = self._value("NVSHMEM_IB_ENABLE_IBGDA").lower()
         if on:
             return self._held["NVSHMEM_IB_ENABLE_IBGDA"][1] if on in _TRUE_WORDS else None
         return self._first_variable_span("NVSHMEM_IBGDA_")
 
-    def _ucx_span(self) -> Span | None:
+    def _span_enabling_ucx_rdma(self) -> Span | None:
         transports = self._value("UCX_TLS").lower().split(",")
         if any(transport in _RDMA_UCX_TRANSPORTS for transport in transports):
             return self._held["UCX_TLS"][1]
@@ -247,7 +249,7 @@ class Environment:
         return self._held[name][0] if name in self._held else ""
 
 
-def _stays_on_one_host(line: str) -> bool:
+def _starts_single_host_job(line: str) -> bool:
     """Whether a line starts a job on one host, by the options of the command that it is."""
     return _LOCAL_HOST_OPTION_PATTERN.search(line) is not None or any(
         options.search(command, start.end()) is not None

@@ -50,7 +50,7 @@ class HostFileContent:
     by_command: set[str] = field(default_factory=set)
     """The NICs that the commands of the file are made for."""
 
-    def say(self, nic_part: str, name: str, value: object, span: Span, default: str = "") -> None:
+    def record_fact(self, nic_part: str, name: str, value: object, span: Span, default: str = "") -> None:
         """Note a fact; a later one counts."""
         self.parts.setdefault(nic_part, {})[name] = NicFact(value, span, default)
 

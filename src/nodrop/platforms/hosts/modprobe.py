@@ -11,9 +11,9 @@ from nodrop.model.nics import UNSET_TOS
 from nodrop.platforms.hosts.facts import HostFileContent, HostFileKind, line_span, parse_byte
 from nodrop.syntax.places import Span
 
-FIELD_BY_MODULE = {"ko2iblnd": "lustre_o2ib_tos", "ksocklnd": "lustre_tcp_tos"}
+TOS_FIELD_BY_KERNEL_MODULE = {"ko2iblnd": "lustre_o2ib_tos", "ksocklnd": "lustre_tcp_tos"}
 """The field of `Nic` that the option `tos` of a module states."""
-_OPTIONS_LINE = re.compile(rf"(?m)^[ \t]*options[ \t]+(?:{'|'.join(FIELD_BY_MODULE)})[ \t]")
+_OPTIONS_LINE = re.compile(rf"(?m)^[ \t]*options[ \t]+(?:{'|'.join(TOS_FIELD_BY_KERNEL_MODULE)})[ \t]")
 _DEFAULT_TOS_REASON = "{module} sets no ToS unless its option tos states one"
 
 
@@ -21,18 +21,18 @@ def _is_modprobe_file(head: str) -> bool:
     return bool(_OPTIONS_LINE.search(head))
 
 
-def _parse(file_text: str) -> tuple[HostFileContent, ...]:
+def _parse_module_tos_options(file_text: str) -> tuple[HostFileContent, ...]:
     parsed_facts = HostFileContent()
     stated: set[str] = set()
     for words, span in _joined_lines(file_text):
-        if len(words) < 2 or words[0] != "options" or (field := FIELD_BY_MODULE.get(words[1])) is None:
+        if len(words) < 2 or words[0] != "options" or (field := TOS_FIELD_BY_KERNEL_MODULE.get(words[1])) is None:
             continue
         tos = next((word.removeprefix("tos=") for word in reversed(words[2:]) if word.startswith("tos=")), None)
         if tos is not None and (value := UNSET_TOS if tos == "-1" else parse_byte(tos)) is not None:
             stated.add(field)
-            parsed_facts.say("", field, value, span)
+            parsed_facts.record_fact("", field, value, span)
         elif field not in stated:
-            parsed_facts.say("", field, UNSET_TOS, span, _DEFAULT_TOS_REASON.format(module=words[1]))
+            parsed_facts.record_fact("", field, UNSET_TOS, span, _DEFAULT_TOS_REASON.format(module=words[1]))
     return (parsed_facts,)
 
 
@@ -52,4 +52,4 @@ def _joined_lines(text: str) -> Iterator[tuple[list[str], Span]]:
         yield joined_line.split(), start
 
 
-FILE_KIND = HostFileKind(_is_modprobe_file, _parse)
+FILE_KIND = HostFileKind(_is_modprobe_file, _parse_module_tos_options)

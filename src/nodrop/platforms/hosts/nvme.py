@@ -11,15 +11,15 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nodrop.limits import MAX_LINE
+from nodrop.limits import MAX_EXPANDED_LINE_CHARACTERS
 from nodrop.model.nics import UNSET_TOS
 from nodrop.platforms.hosts.facts import HostFileContent, HostFileKind, line_span
 from nodrop.syntax.places import Span
 from nodrop.units import parse_whole_number
 
-FIELD_BY_TRANSPORT = {"rdma": "nvme_rdma_tos", "tcp": "nvme_tcp_tos"}
+TOS_FIELD_BY_NVME_TRANSPORT = {"rdma": "nvme_rdma_tos", "tcp": "nvme_tcp_tos"}
 """The field of `Nic` that the ToS of a connection states, by transport."""
-_SHORT_OPTIONS = {"-t": "transport", "-a": "traddr", "-T": "tos"}
+_LONG_NAME_BY_SHORT_OPTION = {"-t": "transport", "-a": "traddr", "-T": "tos"}
 _CONNECT_ARGUMENTS_LINE = re.compile(r"(?m)^[ \t]*(?=-)(?:[^#\n]*[ \t])?(?:-t[ \t]*|--transport[= \t])(?:rdma|tcp)\b")
 _CONTROLLER_LINE = re.compile(r"(?m)^[ \t]*controller[ \t]*=[^#\n]*\btransport=(?:rdma|tcp)\b")
 _SECTION_HEADER_LINE = re.compile(r"\[([^\]]{1,60})\]")
@@ -37,43 +37,43 @@ def read_connection_arguments(line_words: Sequence[str]) -> Mapping[str, str]:
         if word.startswith("--"):
             name, equals, value = word[2:].partition("=")
         else:
-            name, equals, value = _SHORT_OPTIONS.get(word[:2], ""), "", word[2:]
-        if name in _SHORT_OPTIONS.values():
+            name, equals, value = _LONG_NAME_BY_SHORT_OPTION.get(word[:2], ""), "", word[2:]
+        if name in _LONG_NAME_BY_SHORT_OPTION.values():
             connect_options[name] = value if equals or value or not remaining_words else remaining_words.pop(0)
     return connect_options
 
 
 def record_connection_tos(parsed_facts: HostFileContent, stated: Mapping[str, str], span: Span) -> None:
     """Note the ToS of a connection; nothing where its transport is another one, or its ToS is a variable."""
-    name = FIELD_BY_TRANSPORT.get(stated.get("transport", ""))
+    name = TOS_FIELD_BY_NVME_TRANSPORT.get(stated.get("transport", ""))
     tos = stated.get("tos", "")
     value = UNSET_TOS if tos in ("", "-1") else parse_whole_number(tos, 10**9 - 1)
     if name is not None and value is not None:
         address = stated.get("traddr", "")
-        parsed_facts.say(
+        parsed_facts.record_fact(
             "" if "$" in address else address, name, min(value, _MAX_TOS), span, "" if tos else _DEFAULT_TOS_REASON
         )
 
 
-def _parse_arguments(file_text: str) -> tuple[HostFileContent, ...]:
+def _parse_nvme_connect_lines(file_text: str) -> tuple[HostFileContent, ...]:
     parsed_facts = HostFileContent()
     for number, line in enumerate(file_text.splitlines(), 1):
         try:
-            words = shlex.split(line[:MAX_LINE], comments=True)
+            words = shlex.split(line[:MAX_EXPANDED_LINE_CHARACTERS], comments=True)
         except ValueError:
-            words = line[:MAX_LINE].split()
+            words = line[:MAX_EXPANDED_LINE_CHARACTERS].split()
         record_connection_tos(parsed_facts, read_connection_arguments(words), line_span(number, line))
     return (parsed_facts,)
 
 
-def _parse_sections(file_text: str) -> tuple[HostFileContent, ...]:
+def _parse_nvme_fabrics_conf(file_text: str) -> tuple[HostFileContent, ...]:
     """Read nvme-fabrics.conf: a controller line overrides its section, that `[Host]`, that the defaults of its kind."""
     parsed_facts = HostFileContent()
-    sections: list[_Section] = []
+    sections: list[_FabricsConfSection] = []
     for number, raw in enumerate(file_text.splitlines(), 1):
         line = raw.strip()
         if (header := _SECTION_HEADER_LINE.fullmatch(line)) is not None:
-            sections.append(_Section(header[1]))
+            sections.append(_FabricsConfSection(header[1]))
         elif sections and (setting := _SETTING_LINE.fullmatch(line)) is not None:
             if setting[1] == "controller":
                 pairs = dict(pair.partition("=")[::2] for pair in setting[2].split(";"))
@@ -90,7 +90,7 @@ def _parse_sections(file_text: str) -> tuple[HostFileContent, ...]:
 
 
 @dataclass
-class _Section:
+class _FabricsConfSection:
     """A section of nvme-fabrics.conf: its name, its ToS, and its controllers with their places."""
 
     name: str
@@ -98,7 +98,7 @@ class _Section:
     controllers: list[tuple[dict[str, str], Span]] = field(default_factory=list)
 
 
-DISCOVERY_FILE_KIND = HostFileKind(lambda head: bool(_CONNECT_ARGUMENTS_LINE.search(head)), _parse_arguments)
+DISCOVERY_FILE_KIND = HostFileKind(lambda head: bool(_CONNECT_ARGUMENTS_LINE.search(head)), _parse_nvme_connect_lines)
 """discovery.conf: each line holds the arguments of `nvme connect-all`."""
-FABRICS_FILE_KIND = HostFileKind(lambda head: bool(_CONTROLLER_LINE.search(head)), _parse_sections)
+FABRICS_FILE_KIND = HostFileKind(lambda head: bool(_CONTROLLER_LINE.search(head)), _parse_nvme_fabrics_conf)
 """nvme-fabrics.conf, of nvme-cli 3."""

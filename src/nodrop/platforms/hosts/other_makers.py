@@ -13,7 +13,7 @@ from nodrop.syntax.places import Span
 RecordFact = Callable[[str, str, object, Span], None]
 """Takes the part, the field, its value and where it stands."""
 
-_BNXT_OPTIONS = frozenset("dimvrscpbtCuVh")
+_BNXT_SETUPCC_OPTIONS = frozenset("dimvrscpbtCuVh")
 _DSCPS, _PRIORITIES = range(64), range(8)
 _NICCTL_UPDATE_PATTERN = re.compile(r"update (qos|port|dcqcn|pipeline|lif|card|profile)\b")
 
@@ -55,7 +55,7 @@ class NicCommandReader:
 
     def _read_bnxt_setupcc(self, words: Sequence[str], span: Span) -> None:
         options = dict(_parse_options(words))
-        for name in options.keys() - _BNXT_OPTIONS:
+        for name in options.keys() - _BNXT_SETUPCC_OPTIONS:
             self._note(f"bnxt_setupcc.sh has no option -{name}", span)
         nic_part = _literal_nic_name(options.get("i", ""))
         priority, dscp = parse_byte(options.get("r", "")), parse_byte(options.get("s", ""))

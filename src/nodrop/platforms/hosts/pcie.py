@@ -28,12 +28,12 @@ def _is_lspci_output(head: str) -> bool:
     return "LnkSta:" in head and _NETWORK_CONTROLLER_PATTERN.search(head) is not None
 
 
-def _parse(file_text: str) -> tuple[HostFileContent, ...]:
+def _parse_pcie_link_states(file_text: str) -> tuple[HostFileContent, ...]:
     parsed_facts = HostFileContent()
     for address, name, status, span in _physical_adapters(file_text):
         rate, lanes = _LANE_MBPS_BY_GTPS.get(float(status[1])), int(status[2])
         if rate is not None and lanes:
-            parsed_facts.say(address, "pcie_mbps", int(rate * lanes), span)
+            parsed_facts.record_fact(address, "pcie_mbps", int(rate * lanes), span)
             parsed_facts.part_models[address] = (_nic_model(name),)
     return (parsed_facts,)
 
@@ -62,4 +62,4 @@ def _nic_model(name: str) -> str:
     return name[:80]
 
 
-FILE_KIND = HostFileKind(_is_lspci_output, _parse, printed=True)
+FILE_KIND = HostFileKind(_is_lspci_output, _parse_pcie_link_states, printed=True)

@@ -21,7 +21,7 @@ from nodrop.platforms.kit.artifact import Artifact
 from nodrop.platforms.kit.rendering import load_template
 from nodrop.units import show_ids
 
-PRIORITIES = range(8)
+ALL_ETHERNET_PRIORITIES = range(8)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ class NicModelSettings:
         """The priorities with PFC as eight switches."""
         if self.pfc_priorities is None:
             return None
-        return ",".join("1" if priority in self.pfc_priorities else "0" for priority in PRIORITIES)
+        return ",".join("1" if priority in self.pfc_priorities else "0" for priority in ALL_ETHERNET_PRIORITIES)
 
     @property
     def guarded(self) -> bool:
@@ -169,7 +169,7 @@ def nic_settings_by_model(fabric: Fabric) -> list[NicModelSettings]:
             name = model if len(by_model[model]) == 1 else f"{model}.{hosts[0].group or hosts[0].name}"
             name = next(candidate for candidate in (name, f"{model}.{hosts[0].name}") if candidate not in taken)
             taken.add(name)
-            new_settings.append(_build_host_setting(fabric, index, name, hosts))
+            new_settings.append(_build_nic_model_settings(fabric, index, name, hosts))
     return new_settings
 
 
@@ -178,7 +178,7 @@ def _settings_key(host: Host) -> tuple[Any, ...]:
     return tuple(_none_if_unknown(fact) for fact in (*sent, host.trust, host.pfc_priorities, host.dcqcn))
 
 
-def _build_host_setting(fabric: Fabric, index: Index, name: str, hosts: list[Host]) -> NicModelSettings:
+def _build_nic_model_settings(fabric: Fabric, index: Index, name: str, hosts: list[Host]) -> NicModelSettings:
     host = hosts[0]
     assert isinstance(host.nic, str)
     is_known_model = host.nic in hardware.nics()
@@ -189,7 +189,7 @@ def _build_host_setting(fabric: Fabric, index: Index, name: str, hosts: list[Hos
         dscp: traffic_class
         for traffic_class in fabric.classes
         for dscp in traffic_class.dscp
-        if _none_if_unknown(traffic_class.tc) in PRIORITIES
+        if _none_if_unknown(traffic_class.tc) in ALL_ETHERNET_PRIORITIES
     }
     rdma = owners.get(tos >> 2) if tos is not None else None
     cnp = owners.get(cnp_dscp) if cnp_dscp is not None else None
@@ -270,7 +270,7 @@ def _address_family(hosts: list[Host]) -> str:
 def _find_dcqcn_priorities(fabric: Fabric, pfc: tuple[int, ...]) -> tuple[int, ...]:
     """Return the priorities on which the NICs react to marks, sorted: those of RDMA, and those with PFC."""
     rdma = {_none_if_unknown(traffic_class.tc) for traffic_class in fabric.classes if traffic_class.purpose == "rdma"}
-    return tuple(priority for priority in PRIORITIES if priority in rdma or priority in pfc)
+    return tuple(priority for priority in ALL_ETHERNET_PRIORITIES if priority in rdma or priority in pfc)
 
 
 def _none_if_unknown(value: object) -> Any:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from nodrop import hardware
 from nodrop.platforms.hosts.facts import HostFileContent, HostFileKind, HostFileRemark, parse_number
 from nodrop.platforms.hosts.firmware import note_infiniband
-from nodrop.platforms.hosts.template import split_documents
+from nodrop.platforms.hosts.template import split_documents_of_kind
 from nodrop.syntax.places import Span
 from nodrop.syntax.yaml import Document, parse_yaml
 
@@ -21,13 +21,13 @@ def _is_sriov_policy(head: str) -> bool:
     return bool(_SRIOV_POLICY_KIND_LINE.search(head))
 
 
-def _parse(file_text: str) -> tuple[HostFileContent, ...]:
+def _parse_sriov_policies(file_text: str) -> tuple[HostFileContent, ...]:
     """Read every policy of a file. InputProblems where there are too many."""
-    policies = [_Policy(document) for document in split_documents(file_text, _is_sriov_policy)]
+    policies = [_SriovPolicyReader(document) for document in split_documents_of_kind(file_text, _is_sriov_policy)]
     return tuple(policy.parse_policy(policy.name if len(policies) > 1 else "") for policy in policies)
 
 
-class _Policy:
+class _SriovPolicyReader:
     def __init__(self, text: str) -> None:
         self._lines = text.splitlines()
         self._document: Document = parse_yaml(text, "policy")
@@ -51,13 +51,13 @@ class _Policy:
         link_type = str(self._document_value("spec", "linkType") or "").lower()
         if link_type in ("ib", "eth"):
             link_layer = "infiniband" if link_type == "ib" else "ethernet"
-            policy.say(nic_part, "link_layer", link_layer, self._key_span("linkType"))
+            policy.record_fact(nic_part, "link_layer", link_layer, self._key_span("linkType"))
             if link_layer == "infiniband":
                 policy.notes.append(note_infiniband(self._key_span("linkType")))
         if (mtu := parse_number(str(self._document_value("spec", "mtu")))) is not None:
-            policy.say(nic_part, "mtu_bytes", mtu, self._key_span("mtu"))
+            policy.record_fact(nic_part, "mtu_bytes", mtu, self._key_span("mtu"))
         if isinstance(rdma := self._document_value("spec", "isRdma"), bool):
-            policy.say(nic_part, "rdma", rdma, self._key_span("isRdma"))
+            policy.record_fact(nic_part, "rdma", rdma, self._key_span("isRdma"))
             if rdma and self._document_value("spec", "deviceType") == "vfio-pci":
                 facts = {"path": "spec.deviceType", "found": "vfio-pci with isRdma", "expected": "netdevice"}
                 policy.noticed.append(HostFileRemark("nic-template", facts, self._key_span("deviceType")))
@@ -89,4 +89,4 @@ class _Policy:
         return Span(line, column, line, max(len(self._lines[line - 1].rstrip()), column) + 1)
 
 
-FILE_KIND = HostFileKind(_is_sriov_policy, _parse)
+FILE_KIND = HostFileKind(_is_sriov_policy, _parse_sriov_policies)

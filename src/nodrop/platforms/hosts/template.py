@@ -10,7 +10,7 @@ from typing import Any
 
 from nodrop import hardware
 from nodrop.errors import InputProblems, Problem
-from nodrop.limits import MAX_TEMPLATES
+from nodrop.limits import MAX_NIC_TEMPLATES_PER_FILE
 from nodrop.platforms.hosts import firmware
 from nodrop.platforms.hosts.facts import (
     HostFileContent,
@@ -20,7 +20,7 @@ from nodrop.platforms.hosts.facts import (
     parse_number,
     parse_priority_switches,
 )
-from nodrop.platforms.hosts.template_schema import find_refusals
+from nodrop.platforms.hosts.template_schema import find_refused_parts
 from nodrop.syntax.places import Span
 from nodrop.syntax.yaml import Document, parse_yaml
 
@@ -38,27 +38,27 @@ def _is_nic_template(head: str) -> bool:
     return bool(_NIC_TEMPLATE_KIND_LINE.search(head))
 
 
-def split_documents(file_text: str, shows: Callable[[str], bool]) -> list[str]:
+def split_documents_of_kind(file_text: str, shows: Callable[[str], bool]) -> list[str]:
     """Return the documents of one kind in a file, with their line numbers. InputProblems where there are too many."""
     found_documents: list[str] = []
     before = 0
     for piece in _YAML_DOCUMENT_SEPARATOR.split(file_text):
         if shows(piece):
-            if len(found_documents) == MAX_TEMPLATES:
-                excess = f"more than {MAX_TEMPLATES} templates"
+            if len(found_documents) == MAX_NIC_TEMPLATES_PER_FILE:
+                excess = f"more than {MAX_NIC_TEMPLATES_PER_FILE} templates"
                 raise InputProblems([Problem(path="", line=before + 1, found=excess, expected="fewer in one file")])
             found_documents.append("\n" * before + piece)
         before += piece.count("\n") + 1
     return found_documents
 
 
-def _parse(file_text: str) -> tuple[HostFileContent, ...]:
+def _parse_nic_templates(file_text: str) -> tuple[HostFileContent, ...]:
     """Read every template of a file."""
-    templates = [_Template(document) for document in split_documents(file_text, _is_nic_template)]
+    templates = [_NicTemplateReader(document) for document in split_documents_of_kind(file_text, _is_nic_template)]
     return tuple(template.parse_template(template.name if len(templates) > 1 else "") for template in templates)
 
 
-class _Template:
+class _NicTemplateReader:
     def __init__(self, text: str) -> None:
         self._lines = text.splitlines()
         self._document: Document = parse_yaml(text, "template")
@@ -81,22 +81,22 @@ class _Template:
         selector = self._document_value("spec", "nodeSelector")
         nodes = tuple(sorted(f"{key}={value}" for key, value in selector.items())) if isinstance(selector, dict) else ()
         template = HostFileContent(models=models, pci_addresses=pci_addresses, node_selector=nodes)
-        for refusal in find_refusals(self._document.data):
+        for refusal in find_refused_parts(self._document.data):
             facts = {"path": ".".join(map(str, refusal.keys)), "found": refusal.found, "expected": refusal.expected}
             template.noticed.append(HostFileRemark("nic-template", facts, self._key_span(*refusal.keys)))
         link_type = self._document_value("spec", "template", "linkType")
         if link_type == "Infiniband":
-            template.say(nic_part, "link_layer", "infiniband", self._key_span("spec", "template", "linkType"))
+            template.record_fact(nic_part, "link_layer", "infiniband", self._key_span("spec", "template", "linkType"))
             template.notes.append(firmware.note_infiniband(self._key_span("spec", "template", "linkType")))
         elif self._is_enabled(_SPECTRUM_X_PATH):
-            template.say(nic_part, "spectrum_x", True, self._key_span(*_SPECTRUM_X_PATH))
-            template.say(
+            template.record_fact(nic_part, "spectrum_x", True, self._key_span(*_SPECTRUM_X_PATH))
+            template.record_fact(
                 nic_part, "adaptive_routing", True, self._key_span(*_SPECTRUM_X_PATH), _SPECTRUM_X_PROFILE_REASON
             )
         elif self._is_enabled(_ROCE_OPTIMIZED_PATH):
             self._read_roce_settings(template)
         self._read_raw_settings(template)
-        template.say(nic_part, "template", self.name, self._key_span("spec", "nicSelector"))
+        template.record_fact(nic_part, "template", self.name, self._key_span("spec", "nicSelector"))
         return template
 
     def _read_roce_settings(self, facts: HostFileContent) -> None:
@@ -104,7 +104,7 @@ class _Template:
         qos = self._document_value(*_ROCE_OPTIMIZED_PATH, "qos")
         qos = qos if isinstance(qos, Mapping) else {}
         trust = "pcp" if qos.get("trust") == "pcp" else "dscp"
-        facts.say(
+        facts.record_fact(
             self._part,
             "trust",
             trust,
@@ -113,25 +113,27 @@ class _Template:
         )
         pfc = parse_priority_switches(str(qos["pfc"])) if "pfc" in qos else None
         reason = "" if pfc is not None else _OPERATOR_DEFAULT_REASON
-        facts.say(
+        facts.record_fact(
             self._part, "pfc_priorities", _DEFAULT_PFC if pfc is None else pfc, self._qos_key_span("pfc", qos), reason
         )
         tos = _parse_number(qos.get("tos", _DEFAULT_TOS))
-        facts.say(
+        facts.record_fact(
             self._part, "tos", tos, self._qos_key_span("tos", qos), "" if "tos" in qos else _OPERATOR_DEFAULT_REASON
         )
         if (length_m := _parse_number(qos.get("cableLen"))) is not None:
-            facts.say(self._part, "cable_length_m", length_m, self._qos_key_span("cableLen", qos))
+            facts.record_fact(self._part, "cable_length_m", length_m, self._qos_key_span("cableLen", qos))
         if isinstance(ecn := qos.get("ecn"), Mapping):
             priority = _parse_number(ecn.get("priority", 3))
             dcqcn_priorities = (priority,) if ecn.get("enabled") is True and priority is not None else ()
-            facts.say(self._part, "dcqcn_priorities", dcqcn_priorities, self._qos_key_span("ecn", qos))
+            facts.record_fact(self._part, "dcqcn_priorities", dcqcn_priorities, self._qos_key_span("ecn", qos))
         if isinstance(pause := qos.get("pauseFrames"), Mapping):
-            facts.say(self._part, "link_pause", pause.get("enabled") is True, self._qos_key_span("pauseFrames", qos))
+            facts.record_fact(
+                self._part, "link_pause", pause.get("enabled") is True, self._qos_key_span("pauseFrames", qos)
+            )
         if (mode := _parse_number(self._document_value(*_ROCE_OPTIMIZED_PATH, "roceMode"))) in (1, 2):
-            facts.say(self._part, "roce_version", mode, self._key_span(*_ROCE_OPTIMIZED_PATH, "roceMode"))
-        facts.say(self._part, "cnp_dscp", _DEFAULT_CNP_DSCP, where, _OPERATOR_DEFAULT_REASON)
-        facts.say(self._part, "cnp_priority", _DEFAULT_CNP_PRIORITY, where, _OPERATOR_DEFAULT_REASON)
+            facts.record_fact(self._part, "roce_version", mode, self._key_span(*_ROCE_OPTIMIZED_PATH, "roceMode"))
+        facts.record_fact(self._part, "cnp_dscp", _DEFAULT_CNP_DSCP, where, _OPERATOR_DEFAULT_REASON)
+        facts.record_fact(self._part, "cnp_priority", _DEFAULT_CNP_PRIORITY, where, _OPERATOR_DEFAULT_REASON)
 
     def _qos_key_span(self, key: str, qos: Mapping[str, object]) -> Span:
         keys = (
@@ -155,7 +157,7 @@ class _Template:
                 if setting[1] == _PRIORITY_MASK_SETTING:
                     self._add_masked_priorities(facts, nic_part, firmware.priorities_of_mask(value), span)
                 else:
-                    firmware.record_setting(facts, nic_part, setting[1], value, span)
+                    firmware.record_firmware_setting(facts, nic_part, setting[1], value, span)
 
     def _add_masked_priorities(
         self, facts: HostFileContent, nic_part: str, masked: tuple[int, ...], span: Span
@@ -163,7 +165,7 @@ class _Template:
         """Add the priorities with DCQCN of a raw setting to those of `ecn`, unless `ecn` turns DCQCN off."""
         ecn = facts.parts.get(nic_part, {}).get("dcqcn_priorities")
         if ecn is None or ecn.value:
-            facts.say(nic_part, "dcqcn_priorities", tuple(sorted({*masked, *(ecn.value if ecn else ())})), span)
+            facts.record_fact(nic_part, "dcqcn_priorities", tuple(sorted({*masked, *(ecn.value if ecn else ())})), span)
 
     def _raw_settings(self) -> Sequence[Mapping[str, object]]:
         raw = self._document_value("spec", "template", "rawNvConfig")
@@ -188,4 +190,4 @@ def _parse_number(value: object) -> int | None:
     return parse_number(str(value))
 
 
-FILE_KIND = HostFileKind(_is_nic_template, _parse)
+FILE_KIND = HostFileKind(_is_nic_template, _parse_nic_templates)

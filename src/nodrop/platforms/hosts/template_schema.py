@@ -16,7 +16,7 @@ YamlPath = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
+class _TemplateSchemaRow:
     """A row of `nic_template.yaml`, which describes the keys."""
 
     at: tuple[str, ...]
@@ -49,14 +49,14 @@ class _Row:
         return self.expected or (f"{', '.join(leading_values)} or {last}" if leading_values else last)
 
 
-class _Rows(NamedTuple):
+class _TemplateSchema(NamedTuple):
     """The file."""
 
     defaults: Mapping[str, str]
-    rows: tuple[_Row, ...]
+    rows: tuple[_TemplateSchemaRow, ...]
 
 
-class Refused(NamedTuple):
+class RefusedTemplatePart(NamedTuple):
     """A refused part: the keys, the value found, and the expected value."""
 
     keys: YamlPath
@@ -65,16 +65,16 @@ class Refused(NamedTuple):
 
 
 @cache
-def _read_schema_rows() -> _Rows:
+def _read_schema_rows() -> _TemplateSchema:
     data: Any = parse_yaml(_SCHEMA_FILE.read_bytes(), _SCHEMA_FILE.name).data
-    return _Rows(data["defaults"], tuple(map(_parse_schema_row, data["rows"])))
+    return _TemplateSchema(data["defaults"], tuple(map(_parse_schema_row, data["rows"])))
 
 
-def _parse_schema_row(row: Mapping[str, Any]) -> _Row:
+def _parse_schema_row(row: Mapping[str, Any]) -> _TemplateSchemaRow:
     pattern = row.get("pattern")
     when = {path: tuple(one) if isinstance(one, list) else one for path, one in row.get("when", {}).items()}
     numbers = {key: int(row[key]) if key in row else None for key in ("least", "most", "longest")}
-    return _Row(
+    return _TemplateSchemaRow(
         at=("spec", *row["at"].split(".")),
         required=row.get("required", False),
         absent=row.get("absent", False),
@@ -87,7 +87,7 @@ def _parse_schema_row(row: Mapping[str, Any]) -> _Row:
     )
 
 
-def find_refusals(document: object) -> Iterator[Refused]:
+def find_refused_parts(document: object) -> Iterator[RefusedTemplatePart]:
     """Yield the parts of a template that the API or the operator refuses, each key once, in the order of the rows."""
     refused_keys: set[YamlPath] = set()
     for row in _read_schema_rows().rows:
@@ -99,10 +99,10 @@ def find_refusals(document: object) -> Iterator[Refused]:
             )
             if fault is not None and keys not in refused_keys:
                 refused_keys.add(keys)
-                yield Refused(keys, fault, row.expected_words)
+                yield RefusedTemplatePart(keys, fault, row.expected_words)
 
 
-def _row_fault(row: _Row, value: object, *, in_place: bool) -> str | None:
+def _row_fault(row: _TemplateSchemaRow, value: object, *, in_place: bool) -> str | None:
     """Return the value found in place of the required value of a row; None if that is there."""
     if value is None:
         return "not there" if row.required and (in_place or row.when) else None

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from nodrop.model.subject import Subject
-from nodrop.model.values import model_value
+from nodrop.model.values import model_dataclass
 
 
-@model_value
+@model_dataclass
 class Artifact:
     """A file to be carried to a switch: the device, its path below the device's folder, and the text."""
 

@@ -28,7 +28,7 @@ RefusalCheck = Callable[[Any, Any], str | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Binding(Generic[Place, Source, Context, Text]):
+class FieldBinding(Generic[Place, Source, Context, Text]):
     """A field of a class of the model, and all that a platform knows about it.
 
     A field that the platform has no setting for has a row with `refuses` only.
@@ -47,17 +47,17 @@ class Binding(Generic[Place, Source, Context, Text]):
     """Are asked for each value, None included; the first reason counts."""
 
 
-AnyBinding = Binding[Any, Any, Any, Any]
+AnyFieldBinding = FieldBinding[Any, Any, Any, Any]
 
 
-def decode_fields(bindings: Iterable[Binding[Any, Source, Any, Any]], source: Source) -> dict[str, Any]:
+def decode_fields(bindings: Iterable[FieldBinding[Any, Source, Any, Any]], source: Source) -> dict[str, Any]:
     """Return the fields that a source states, and no others: the class has their defaults."""
     stated = ((row.field, row.decode(source)) for row in bindings if row.decode is not None)
     return {field: value for field, value in stated if value is not None}
 
 
 def encode_fields(
-    bindings: Iterable[Binding[Any, Any, Context, Text]], model: object, context: Context
+    bindings: Iterable[FieldBinding[Any, Any, Context, Text]], model: object, context: Context
 ) -> Iterator[Text]:
     """Yield the text of each field of a part of the model that is not None, in the order of the rows."""
     for row in bindings:
@@ -65,17 +65,17 @@ def encode_fields(
             yield row.encode(value, context)
 
 
-def places_of_field(bindings: Iterable[Binding[Place, Any, Any, Any]], field: str) -> tuple[Place, ...]:
+def places_of_field(bindings: Iterable[FieldBinding[Place, Any, Any, Any]], field: str) -> tuple[Place, ...]:
     """Return the places of a field, the most exact first; none of a field without a row."""
     return next((row.where for row in bindings if row.field == field), ())
 
 
-def bound_fields(bindings: Iterable[AnyBinding]) -> frozenset[str]:
+def bound_fields(bindings: Iterable[AnyFieldBinding]) -> frozenset[str]:
     """Return the fields that have a row."""
     return frozenset(row.field for row in bindings)
 
 
-def find_refused_fields(bindings: Iterable[AnyBinding], model: object) -> Iterator[tuple[str, str]]:
+def find_refused_fields(bindings: Iterable[AnyFieldBinding], model: object) -> Iterator[tuple[str, str]]:
     """Yield each field of a part of the model that its row refuses, and the reason."""
     for row in bindings:
         for refuses in row.refuses:
@@ -84,14 +84,14 @@ def find_refused_fields(bindings: Iterable[AnyBinding], model: object) -> Iterat
                 break
 
 
-def check_fields(bindings: Iterable[AnyBinding], model: object, *path: object) -> None:
+def check_fields(bindings: Iterable[AnyFieldBinding], model: object, *path: object) -> None:
     """Raise Unsupported for the first field of a part of the model, at `path`, that its row refuses."""
     for field, reason in find_refused_fields(bindings, model):
         raise unsupported_error((*path, field), reason)
 
 
-def check_release(
-    bindings: Iterable[AnyBinding], model: Any, lacks: Callable[[str], str | None], *path: object
+def check_release_has_fields(
+    bindings: Iterable[AnyFieldBinding], model: Any, lacks: Callable[[str], str | None], *path: object
 ) -> None:
     """Raise Unsupported for the first field that is not at its default and that a release does not have.
 

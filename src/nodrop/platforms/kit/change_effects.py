@@ -10,24 +10,24 @@ from functools import cache, lru_cache
 from typing import Any
 
 from nodrop.model.change import DISRUPTIONS
-from nodrop.model.fields import Impact, impacts_of_path
-from nodrop.model.fields.row import CHANGE_KINDS
+from nodrop.model.fields import ChangeImpact, impacts_of_path
+from nodrop.model.fields.row import ROW_CHANGE_KINDS
 from nodrop.model.subject import Subject, matches
 from nodrop.platforms.kit.rows import parse_path_patterns, path_below_switch, read_platform_rows
 
 _EFFECTS_FILE = "change.yaml"
-_ROW_KEYS = {"paths", "kinds", "values", "disruption", "reason"}
+_EFFECT_ROW_KEYS = {"paths", "kinds", "values", "disruption", "reason"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _EffectRow:
     paths: tuple[Subject, ...]
-    impact: Impact
+    impact: ChangeImpact
 
 
 def effect_of_change(
     platform: str, path: Subject, of_port: bool, old_value: object, new_value: object
-) -> Impact | None:
+) -> ChangeImpact | None:
     """Return the effect of a change at a path below a switch, or below one of its ports; None if it is not known.
 
     Without an old value it is added, without a new one removed; an empty list is no value.
@@ -42,23 +42,25 @@ def effect_of_change(
 
 
 @lru_cache(maxsize=4096)
-def _row_covers_path(row: _Row, path: Subject) -> bool:
+def _row_covers_path(row: _EffectRow, path: Subject) -> bool:
     return any(matches(paths, path) for paths in row.paths)
 
 
 @cache
-def _read_effect_rows(platform: str) -> tuple[_Row, ...]:
+def _read_effect_rows(platform: str) -> tuple[_EffectRow, ...]:
     return read_platform_rows(platform, _EFFECTS_FILE, _parse_effect_row)
 
 
-def _parse_effect_row(raw_row: Mapping[str, Any]) -> _Row:
+def _parse_effect_row(raw_row: Mapping[str, Any]) -> _EffectRow:
     """Return a row of the file; ValueError if it has an unknown word."""
-    kinds = tuple(raw_row.get("kinds", CHANGE_KINDS))
+    kinds = tuple(raw_row.get("kinds", ROW_CHANGE_KINDS))
     if (
         raw_row["disruption"] not in DISRUPTIONS
-        or not set(kinds) <= set(CHANGE_KINDS)
-        or not raw_row.keys() <= _ROW_KEYS
+        or not set(kinds) <= set(ROW_CHANGE_KINDS)
+        or not raw_row.keys() <= _EFFECT_ROW_KEYS
     ):
         raise ValueError(f"{_EFFECTS_FILE}: {raw_row}")
     values = tuple(raw_row["values"]) if "values" in raw_row else None
-    return _Row(parse_path_patterns(raw_row["paths"]), Impact(raw_row["disruption"], raw_row["reason"], kinds, values))
+    return _EffectRow(
+        parse_path_patterns(raw_row["paths"]), ChangeImpact(raw_row["disruption"], raw_row["reason"], kinds, values)
+    )

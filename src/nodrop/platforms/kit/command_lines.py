@@ -20,11 +20,11 @@ _BGP_REMOVAL_PATTERN = re.compile(r"\bno router bgp(?: [0-9.]+)?(?: (?:vrf|view)
 """The removal of a whole process, alone or in a command of vtysh; Onyx begins the removal of each setting alike."""
 _RESTART_EFFECT_BY_SERVICE = {"bgp": "bgp restarts, so all BGP sessions go down and come up again"}
 """What a restart does, by service."""
-_MIN_STEPPED_NUMBERS = 3
+_MIN_NUMBERS_WITH_LARGER_STEP = 3
 """The fewest numbers with a step of more than 1 that are drawn together."""
 
 
-class NumberedNames(NamedTuple):
+class NameRunWithStep(NamedTuple):
     """Names that differ in the number at their end, which grows by a step."""
 
     before: str
@@ -33,9 +33,9 @@ class NumberedNames(NamedTuple):
     step: int
 
 
-def group_numbered_names(names: Iterable[str], *, stepped: bool = False) -> list[NumberedNames | str]:
+def group_numbered_names(names: Iterable[str], *, stepped: bool = False) -> list[NameRunWithStep | str]:
     """Return names in natural order, those with running numbers drawn together; `stepped` allows steps above 1."""
-    out: list[NumberedNames | str] = []
+    out: list[NameRunWithStep | str] = []
     numbers_by_head: dict[str, list[int]] = {}
     for name in sorted(dict.fromkeys(names), key=natural_sort_key):
         match = _NUMBERED_NAME_PATTERN.fullmatch(name)
@@ -50,7 +50,7 @@ def group_numbered_names(names: Iterable[str], *, stepped: bool = False) -> list
             if end == start + 1:
                 out.append(f"{head}{numbers[start]}")
             else:
-                out.append(NumberedNames(head, numbers[start], numbers[end - 1], numbers[start + 1] - numbers[start]))
+                out.append(NameRunWithStep(head, numbers[start], numbers[end - 1], numbers[start + 1] - numbers[start]))
             start = end
     return out
 
@@ -63,7 +63,7 @@ def _end_of_run(numbers: Sequence[int], start: int, *, stepped: bool) -> int:
     end = start + 2
     while end < len(numbers) and numbers[end] - numbers[end - 1] == step:
         end += 1
-    return end if step == 1 or (stepped and end - start >= _MIN_STEPPED_NUMBERS) else start + 1
+    return end if step == 1 or (stepped and end - start >= _MIN_NUMBERS_WITH_LARGER_STEP) else start + 1
 
 
 def disruptions_of_lines(lines: Iterable[str]) -> Iterator[tuple[Disruption, str]]:
@@ -80,7 +80,7 @@ def is_typable(text: str) -> bool:
     return _SHELL_SAFE_PATTERN.fullmatch(text) is not None
 
 
-def has_typable_ports(commands: Iterable[tuple[str, str]]) -> bool:
+def are_all_ports_typable(commands: Iterable[tuple[str, str]]) -> bool:
     """Whether the names of all ports can be part of commands, which are given with one port or none each."""
     return all(is_typable(port) for _, port in commands if port)
 

@@ -11,8 +11,8 @@ from functools import lru_cache
 from itertools import islice
 
 from nodrop.errors import InputProblems
-from nodrop.limits import MAX_TRIALS, MAX_TRIED_BYTES, MIN_TRIALS
-from nodrop.model.change import DOCUMENT_AREA, Change, Edit, ManualChange
+from nodrop.limits import MAX_EDIT_TRIAL_BYTES, MAX_EDIT_TRIALS, MIN_EDIT_TRIALS
+from nodrop.model.change import FILE_SETTING_AREA, Change, EditResult, ManualChange
 from nodrop.model.compare import ModelDifference, differences
 from nodrop.model.edit import ABSENT, find_value, get_value, set_value
 from nodrop.model.fabric import Device, Fabric, Interface
@@ -29,7 +29,7 @@ from nodrop.platforms.kit.entry_order import sort_lists_and_entries
 ConfigFiles = Mapping[str, bytes]
 ReadDevice = Callable[[str, Sequence[tuple[Source, bytes]]], DeviceReading]
 
-MOST_FIELDS_SHOWN = 2
+MOST_DIFFERING_FIELDS_SHOWN = 2
 """Fields of a part of the model, of which a message says how they differ."""
 
 
@@ -45,7 +45,7 @@ class UnaskedChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EditFunctions:
+class PlatformEditFunctions:
     """The platform's functions for editing."""
 
     read: ReadDevice
@@ -75,9 +75,9 @@ def as_manual_steps(
     line: Callable[[Change], str],
     commands: Callable[[Change], tuple[str, ...]] = lambda _: (),
     ports: Callable[[Change], tuple[str, ...]] = lambda _: (),
-) -> Edit:
+) -> EditResult:
     """Leave read-only files unchanged, and give for each change the manual step, what to type, and all its ports."""
-    return Edit(
+    return EditResult(
         by_hand=tuple(
             ManualChange(change=change, line=line(change), commands=commands(change), ports=ports(change))
             for change in changes
@@ -97,10 +97,10 @@ def _read_files(
 class RetryBudget:
     """How often changes of one switch may be tried again in parts, over all edits that are given it."""
 
-    def __init__(self, bundle: ConfigFiles, most: int = MAX_TRIALS) -> None:
+    def __init__(self, bundle: ConfigFiles, most: int = MAX_EDIT_TRIALS) -> None:
         """Allow the fewer trials, the larger the files are, and no more than `most`."""
         size = sum(map(len, bundle.values())) or 1
-        self._left = min(most, max(MIN_TRIALS, MAX_TRIED_BYTES // size))
+        self._left = min(most, max(MIN_EDIT_TRIALS, MAX_EDIT_TRIAL_BYTES // size))
 
     def spend(self) -> bool:
         """Take one trial; return whether there was one left."""
@@ -111,7 +111,9 @@ class RetryBudget:
 class EditState:
     """A device's files as changed so far, and the reading of them."""
 
-    def __init__(self, bundle: ConfigFiles, name: str, means: EditFunctions, budget: RetryBudget | None = None) -> None:
+    def __init__(
+        self, bundle: ConfigFiles, name: str, means: PlatformEditFunctions, budget: RetryBudget | None = None
+    ) -> None:
         """Raise InputProblems where the files cannot be read; without a budget, the edit gets a separate budget."""
         self.bundle: ConfigFiles = dict(bundle)
         self._name, self._means = name, means
@@ -123,7 +125,7 @@ class EditState:
     def _read_bundle(self, config_files: ConfigFiles) -> DeviceReading:
         return _read_files(self._means.read, self._name, tuple(config_files.items()))
 
-    def make(self, changes: Sequence[Change]) -> Iterator[ManualChange]:
+    def make_or_yield_manual(self, changes: Sequence[Change]) -> Iterator[ManualChange]:
         """Make changes, together if possible; yield those that cannot be made.
 
         Trying all of them together is free; trying parts of them uses the budget.
@@ -131,7 +133,9 @@ class EditState:
         if not changes:
             return
         impossible = self._means.impossible
-        why = next((text for change in changes if (text := impossible(change))), None) or self._take(changes)
+        why = next((text for change in changes if (text := impossible(change))), None) or self._make_all_or_none(
+            changes
+        )
         if why is None:
             return
         if len(changes) == 1:
@@ -140,7 +144,7 @@ class EditState:
         middle = len(changes) // 2
         for half in (changes[:middle], changes[middle:]):
             if self._budget.spend():
-                yield from self.make(half)
+                yield from self.make_or_yield_manual(half)
             else:
                 reason = "not tried, for too many changes of this switch cannot be made together"
                 yield from (
@@ -152,11 +156,13 @@ class EditState:
 
         Settings that only the document has come first: what the model has is read from it again.
         """
-        corrections = [change for change in changes if change.subject[1] == DOCUMENT_AREA]
+        corrections = [change for change in changes if change.subject[1] == FILE_SETTING_AREA]
         why = self._correct(corrections) if corrections else None
         refused = [] if why is None else corrections
-        others = [change for change in changes if change.subject[1] != DOCUMENT_AREA]
-        by_hand = (hand for hand in tuple(self.make(others)) if not self._has_applied_change(hand.change))
+        others = [change for change in changes if change.subject[1] != FILE_SETTING_AREA]
+        by_hand = (
+            hand for hand in tuple(self.make_or_yield_manual(others)) if not self._has_applied_change(hand.change)
+        )
         return (
             *(ManualChange(change=change, line=f"{subject_text(change.subject)}: {why}") for change in refused),
             *by_hand,
@@ -187,12 +193,12 @@ class EditState:
         except ValueError:
             return False
 
-    def _take(self, changes: Sequence[Change]) -> str | None:
+    def _make_all_or_none(self, changes: Sequence[Change]) -> str | None:
         """Make the changes, all or none; return why they cannot be made."""
         old = self.reading.device
         why: str | None = None
         try:
-            new = apply_to_device(old, changes, self._means)
+            new = apply_changes_to_device(old, changes, self._means)
             names = ([interface.name for interface in device.interfaces] for device in (old, new))
             if len({tuple(port_names) for port_names in names}) > 1:
                 return "ports come and go with their breakout, and get all of their settings again"
@@ -253,7 +259,7 @@ class EditState:
                 yield Change(subject=at, old=difference.a, new=difference.b)
 
 
-def apply_to_device(device: Device, changes: Sequence[Change], means: EditFunctions) -> Device:
+def apply_changes_to_device(device: Device, changes: Sequence[Change], means: PlatformEditFunctions) -> Device:
     """Return the device with the changes, and what goes along with them; ValueError where one does not fit."""
     fabric = Fabric(name="", mode="lossless", devices=(device,))
     for change in changes:
@@ -266,13 +272,15 @@ def _check_old_value(fabric: Fabric, change: Change) -> None:
     if isinstance(change.old, Unknown):
         return
     current_value = _value_or_none(fabric, change.subject)
-    rows = list(islice(filter(_contradicts, differences(current_value, change.old)), MOST_FIELDS_SHOWN + 1))
+    rows = list(
+        islice(filter(_is_known_difference, differences(current_value, change.old)), MOST_DIFFERING_FIELDS_SHOWN + 1)
+    )
     if rows:
         contrast = _describe_contrast(current_value, change.old, rows)
         raise ValueError(f"it is {contrast}, for which the change was made")
 
 
-def _contradicts(difference: ModelDifference) -> bool:
+def _is_known_difference(difference: ModelDifference) -> bool:
     """Whether a difference is of the whole value, or of fields in it that both sides know."""
     return not difference.path or not any(isinstance(side, Unknown) for side in (difference.a, difference.b))
 
@@ -281,7 +289,7 @@ def _describe_contrast(found: object, expected: object, rows: Sequence[ModelDiff
     """Return a value and the expected one; of parts of the model of one kind, the first fields that differ."""
     if not all(row.path for row in rows):
         return f"{describe_value(found)}, not {describe_value(expected)}"
-    shown = rows[:MOST_FIELDS_SHOWN]
+    shown = rows[:MOST_DIFFERING_FIELDS_SHOWN]
     texts = [f"{'/'.join(row.path)} {describe_value(row.a)}, not {describe_value(row.b)}" for row in shown]
     return f"{describe_value(found)} with {'; '.join(texts)}{'; and more' if len(rows) > len(shown) else ''}"
 

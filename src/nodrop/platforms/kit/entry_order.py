@@ -16,7 +16,7 @@ def sort_lists_and_entries(lists: Iterable[AccessList]) -> tuple[AccessList, ...
     return sort_lists_and_bindings(
         access_list
         if isinstance(access_list.entries, Unknown)
-        else replace_fields(access_list, entries=tuple(sorted(access_list.entries, key=_entry_rank)))
+        else replace_fields(access_list, entries=tuple(sorted(access_list.entries, key=_entry_sort_key)))
         for access_list in lists
     )
 
@@ -34,5 +34,5 @@ def sort_lists_and_bindings(lists: Iterable[AccessList]) -> tuple[AccessList, ..
     )
 
 
-def _entry_rank(entry: AccessEntry) -> tuple[int, tuple[tuple[int, int, str], ...]]:
+def _entry_sort_key(entry: AccessEntry) -> tuple[int, tuple[tuple[int, int, str], ...]]:
     return -(entry.priority or 0), natural_sort_key(entry.name)

@@ -25,7 +25,7 @@ _SURROGATE_PATTERN = re.compile(r"[\ud800-\udfff]")
 _CONTROL_CHARACTER_PATTERN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _MAX_DIGITS = 18
 """Numbers of more digits are in no field of any switch, and readers refuse them."""
-FIELDS_SHARED_BY_VRFS = ("session_dscp", "prefix_lists", "community_lists", "as_path_lists", "route_maps")
+BGP_FIELDS_SHARED_BY_VRFS = ("session_dscp", "prefix_lists", "community_lists", "as_path_lists", "route_maps")
 """The parts of a BGP process that are configured once for the processes of all VRFs."""
 UNKNOWN_FACT_REASON = "is unknown, and a configuration cannot say so"
 
@@ -111,7 +111,9 @@ def _is_computed_part(model: object) -> bool:
     return isinstance(model, Headroom | BufferPool) and model.computed
 
 
-def check_rows(table_rows: Sequence[object], *path: object, order: Callable[[Any], Any] | None = None) -> None:
+def check_row_names_and_order(
+    table_rows: Sequence[object], *path: object, order: Callable[[Any], Any] | None = None
+) -> None:
     """Raise Unsupported where two rows have one name, or are not in the order of reading them back."""
     names = [row if isinstance(row, str) else key_of(row, position) for position, row in enumerate(table_rows)]
     if len(set(names)) < len(names):
@@ -134,7 +136,7 @@ def check_range(value: int | None, low: int, high: int, *path: object) -> None:
         raise unsupported_error(path, f"is not from {low} to {high}")
 
 
-def check_without_overlays(device: Device) -> None:
+def check_without_unwritten_parts(device: Device) -> None:
     """Raise Unsupported where a device has parts that no writer writes: a second switch, tunnels, access lists."""
     for name in ("multi_chassis", "dual_tor", "tunnels", "access_lists"):
         if getattr(device, name):
@@ -144,7 +146,7 @@ def check_without_overlays(device: Device) -> None:
             raise unsupported_error(["port_channels", channel.name, "segment"], "is read for rules, and not written")
 
 
-def check_far_end(neighbor: BgpNeighbor, *path: object) -> None:
+def check_session_far_end(neighbor: BgpNeighbor, *path: object) -> None:
     """Raise Unsupported where the other end of a BGP session is not stated, or stated twice."""
     if neighbor.remote_asn is None:
         raise unsupported_error((*path, "remote_asn"), "a neighbor is made by its AS")

@@ -12,7 +12,7 @@ from nodrop.errors import Unsupported
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Device, Extra
 from nodrop.model.fields import field_names
-from nodrop.model.fields.row import EXTRA_KEYS
+from nodrop.model.fields.row import EXTRA_SETTING_KEYS
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject, subject_text
@@ -34,8 +34,8 @@ class AdditionOverlap(Unsupported):
         return (type(self), (self.path, self.reason, self.model, self.others))
 
 
-FIELDS_SET_BY_ADDITIONS: Mapping[str, None] = dict.fromkeys(
-    field_name for field_name in field_names(Device, key=EXTRA_KEYS) if not field_name.startswith("extra")
+DEVICE_FIELDS_SET_ONLY_BY_ADDITIONS: Mapping[str, None] = dict.fromkeys(
+    field_name for field_name in field_names(Device, key=EXTRA_SETTING_KEYS) if not field_name.startswith("extra")
 )
 """The fields of a switch that additions alone decide, such as access lists, as they do the hold times of sessions."""
 
@@ -111,7 +111,7 @@ def without_session_additions(bgp: Bgp | None | Unknown) -> Bgp | None | Unknown
     """Return a process without the fields of its sessions that additions alone decide, such as hold times."""
     if isinstance(bgp, Unknown) or bgp is None or isinstance(bgp.neighbors, Unknown):
         return bgp
-    blank = dict.fromkeys(field_names(BgpNeighbor, key=EXTRA_KEYS))
+    blank = dict.fromkeys(field_names(BgpNeighbor, key=EXTRA_SETTING_KEYS))
     return replace_fields(bgp, neighbors=tuple(replace_fields(neighbor, **blank) for neighbor in bgp.neighbors))
 
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
-_MIN_LETTERS_FOR_SLIP = 5
+_MIN_LETTERS_OF_MISSPELT_WORD = 5
 """Letters below which a word with one other letter may well be another word."""
 
 
@@ -34,7 +34,7 @@ def _words_by_first_letter(known_words: frozenset[str]) -> Mapping[str, Sequence
 def _is_likely_typo(term: str, word: str) -> bool:
     if word in (f"{term}s", term.removesuffix("s")):
         return True
-    if len(term) < _MIN_LETTERS_FOR_SLIP or any(letter.isdigit() for letter in term + word):
+    if len(term) < _MIN_LETTERS_OF_MISSPELT_WORD or any(letter.isdigit() for letter in term + word):
         return False
     shorter = min(len(term), len(word))
     at = next((at for at in range(shorter) if term[at] != word[at]), shorter)

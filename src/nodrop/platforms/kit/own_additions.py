@@ -14,12 +14,12 @@ from nodrop.platforms.kit.rows import parse_path_patterns, path_below_switch, re
 
 _ADDITIONS_FILE = "adds.yaml"
 _REQUIRED_KEYS = {"reason", "source"}
-_PLACE_KEYS = {"paths", "settings"}
-_ALLOWED_KEYS = _REQUIRED_KEYS | _PLACE_KEYS | {"values", "over"}
+_MODEL_OR_FILE_PATH_KEYS = {"paths", "settings"}
+_ALLOWED_KEYS = _REQUIRED_KEYS | _MODEL_OR_FILE_PATH_KEYS | {"values", "over"}
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class SettingAddedBySwitch:
     """One row: a setting that software writes; the file keeps the reason and the source for readers.
 
     `paths` are of the model, `settings` of the files, regardless of the model's fields for those. `values` are the
@@ -64,7 +64,7 @@ def is_self_written_setting(platform: str, path: Subject, value: object, *, over
     )
 
 
-def adds_at_path(platform: str, path: Subject) -> bool:
+def switch_writes_at_path(platform: str, path: Subject) -> bool:
     """Whether a switch writes something at a path by itself, the name of the file left out."""
     return any(matches(pattern, path) for pattern, _ in _additions_by_first_word(platform).get(path[0], ()))
 
@@ -78,8 +78,8 @@ def _matches_self_written_row(platform: str, path: Subject, value: str | None, *
 
 
 @cache
-def _additions_by_first_word(platform: str) -> Mapping[str, list[tuple[Subject, Own]]]:
-    rows_by_word: dict[str, list[tuple[Subject, Own]]] = {}
+def _additions_by_first_word(platform: str) -> Mapping[str, list[tuple[Subject, SettingAddedBySwitch]]]:
+    rows_by_word: dict[str, list[tuple[Subject, SettingAddedBySwitch]]] = {}
     for row in read_addition_rows(platform):
         for pattern in row.settings:
             rows_by_word.setdefault(pattern[0], []).append((pattern, row))
@@ -87,21 +87,21 @@ def _additions_by_first_word(platform: str) -> Mapping[str, list[tuple[Subject, 
 
 
 @cache
-def read_addition_rows(platform: str) -> tuple[Own, ...]:
+def read_addition_rows(platform: str) -> tuple[SettingAddedBySwitch, ...]:
     """Return the known rows of a platform; raise ValueError where a row has a meaningless word, or misses one."""
     return read_platform_rows(platform, _ADDITIONS_FILE, _parse_addition_row)
 
 
-def _parse_addition_row(raw_row: Mapping[str, Any]) -> Own:
+def _parse_addition_row(raw_row: Mapping[str, Any]) -> SettingAddedBySwitch:
     if (
         not _REQUIRED_KEYS <= raw_row.keys() <= _ALLOWED_KEYS
         or not all(raw_row.values())
-        or not raw_row.keys() & _PLACE_KEYS
+        or not raw_row.keys() & _MODEL_OR_FILE_PATH_KEYS
     ):
         raise ValueError(f"{_ADDITIONS_FILE}: {raw_row}")
     values = tuple(tuple(literal) if isinstance(literal, list) else literal for literal in raw_row.get("values", ()))
     paths, settings = (parse_path_patterns(raw_row.get(word, ())) for word in ("paths", "settings"))
-    return Own(paths=paths, settings=settings, values=values, over="over" in raw_row)
+    return SettingAddedBySwitch(paths=paths, settings=settings, values=values, over="over" in raw_row)
 
 
 def _equals_any_value(running: object, values: tuple[object, ...]) -> bool:

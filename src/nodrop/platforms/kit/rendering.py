@@ -14,23 +14,23 @@ _CONTROL_CHARACTER_PATTERN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _EMPTY_TABLE_PATTERN = re.compile(r'^    "[A-Z0-9_]+": \{\n    \},\n', re.MULTILINE)
 
 
-class Quoted(str):
+class EscapedText(str):
     """Text that is already written for its place."""
 
     __slots__ = ()
 
 
-def quote_json_string(text: object) -> Quoted:
+def quote_json_string(text: object) -> EscapedText:
     """Spell a value as a JSON string, quotes included."""
-    return Quoted(json.dumps(str(text), ensure_ascii=False))
+    return EscapedText(json.dumps(str(text), ensure_ascii=False))
 
 
-def quote_line(text: object) -> Quoted:
+def checked_line_text(text: object) -> EscapedText:
     """Spell free text for a line of a configuration; what would end the line is refused."""
     written = str(text)
     if _CONTROL_CHARACTER_PATTERN.search(written):
         raise Unsupported("text", f"{written!r} has control characters and would break a line")
-    return Quoted(written)
+    return EscapedText(written)
 
 
 def _check_template_value(value: object) -> object:
@@ -44,7 +44,7 @@ def _require_plain_text(text: str) -> str:
     return text
 
 
-class _Environment(Environment):
+class _AttributeOnlyJinjaEnvironment(Environment):
     """Looks up `port.name` as an attribute and nothing else, by the interpreter's own function."""
 
     getattr = staticmethod(getattr)  # type: ignore[assignment]
@@ -52,7 +52,7 @@ class _Environment(Environment):
 
 @lru_cache(maxsize=1)
 def _template_environment() -> Environment:
-    environment = _Environment(
+    environment = _AttributeOnlyJinjaEnvironment(
         loader=FileSystemLoader(resource_folder("templates")),
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -62,7 +62,7 @@ def _template_environment() -> Environment:
         autoescape=False,
         auto_reload=False,
     )
-    environment.filters |= {"q": quote_json_string, "line": quote_line}
+    environment.filters |= {"q": quote_json_string, "line": checked_line_text}
     return environment
 
 

@@ -9,10 +9,12 @@ from typing import Literal
 
 from nodrop.model.reading import FilePlace, Remark
 
-Exposure = Literal["clear", "scrambled"]
+SecretExposure = Literal["clear", "scrambled"]
 
 _HASHED_SECRET_PATTERN = re.compile(r"\$(?:nvsec|[0-9][a-z]?|y|gy|md5|sha1|7|argon2[a-z]{1,2})\$")
-_NO_SECRET_PATTERN = re.compile(r"[*!x#.]*|<[^>]*>|\[[^\]]*\]|\{\{.*\}\}|\$\{?[A-Za-z_][A-Za-z0-9_]*\}?|public")
+_PLACEHOLDER_FOR_SECRET_PATTERN = re.compile(
+    r"[*!x#.]*|<[^>]*>|\[[^\]]*\]|\{\{.*\}\}|\$\{?[A-Za-z_][A-Za-z0-9_]*\}?|public"
+)
 """A locked account, asterisks in place of a removed text, a placeholder, or the community that all know."""
 
 SHIPPED_SECRETS_BY_KIND: Mapping[str, frozenset[str]] = {"a password of the daemon": frozenset({"zebra"})}
@@ -33,25 +35,25 @@ _SECRET_LIKE_PATTERN = re.compile(
 SECRET_WORDS_PATTERN = re.compile(r"password|passwd|secret|key|community|auth|md5|sha|cak", re.IGNORECASE)
 """Words of a line behind which a secret may stand."""
 
-_REMARK_KIND_BY_EXPOSURE: dict[Exposure, str] = {
+_REMARK_KIND_BY_EXPOSURE: dict[SecretExposure, str] = {
     "clear": "secret-in-configuration",
     "scrambled": "hashed-password-in-configuration",
 }
 
 
-def exposure_of_secret(text: str) -> Exposure | None:
+def exposure_of_secret(text: str) -> SecretExposure | None:
     """Return how a text in the place of a secret exposes it; None where it is no secret."""
-    if _NO_SECRET_PATTERN.fullmatch(text):
+    if _PLACEHOLDER_FOR_SECRET_PATTERN.fullmatch(text):
         return None
     return "scrambled" if _HASHED_SECRET_PATTERN.match(text) else "clear"
 
 
-def build_secret_remark(device: str, place: FilePlace | None, what: str, how: Exposure) -> Remark:
+def build_secret_remark(device: str, place: FilePlace | None, what: str, how: SecretExposure) -> Remark:
     """Return the remark of a secret: its kind and where; the line itself must not be shown."""
     return Remark(kind=_REMARK_KIND_BY_EXPOSURE[how], subject=(device,), place=place, facts={"what": what}, secret=True)
 
 
-FoundSecret = tuple[int, int, int, str, Exposure]
+LocatedSecret = tuple[int, int, int, str, SecretExposure]
 """Line, first column, last column, what a secret is, how it is exposed. The columns are those of its command."""
 
 _BGP_PASSWORD_LABEL = "the password of a BGP session"  # noqa: S105 -- a label
@@ -75,15 +77,15 @@ ospf6d/ospf6_auth_trailer.c, isisd/isis_cli.c, ripd/rip_cli.c, nhrpd/nhrp_vty.c,
 
 `rpki cache` names the file of a key, and no secret.
 """
-_ANY_SECRET_COMMAND = "|".join(f"(?P<c{at}>{command})" for at, (command, _) in enumerate(_FRR_SECRET_COMMANDS))
+_FRR_SECRET_COMMANDS_REGEX = "|".join(f"(?P<c{at}>{command})" for at, (command, _) in enumerate(_FRR_SECRET_COMMANDS))
 _BLANKS_REGEX = r"[ \t]++"
-_ANY_SECRET_COMMAND = _ANY_SECRET_COMMAND.replace(" ", _BLANKS_REGEX)
+_FRR_SECRET_COMMANDS_REGEX = _FRR_SECRET_COMMANDS_REGEX.replace(" ", _BLANKS_REGEX)
 _FRR_SECRET_LINE = re.compile(
-    rf"^[ \t]*+(?:[!#]+[ \t]*+)?(?:no{_BLANKS_REGEX})?(?:{_ANY_SECRET_COMMAND}){_BLANKS_REGEX}(?P<secret>\S+)",
+    rf"^[ \t]*+(?:[!#]+[ \t]*+)?(?:no{_BLANKS_REGEX})?(?:{_FRR_SECRET_COMMANDS_REGEX}){_BLANKS_REGEX}(?P<secret>\S+)",
     re.MULTILINE,
 )
 _SEPARATOR_PATTERN = re.compile(r"[\s=:]")
-_FRR_SECRET_WORDS = ("password", "key-string", "-key", "authentication", "md5")
+_FRR_SECRET_PREFILTER_WORDS = ("password", "key-string", "-key", "authentication", "md5")
 """A part of every text in which the pattern finds something."""
 
 _ANY_SYSTEM_SECRET_PATTERN = re.compile(
@@ -109,10 +111,10 @@ _NCLU_SECRET_LABELS: tuple[tuple[str, str], ...] = (
 """What a secret is in a command in which a text stands."""
 
 
-def find_frr_secrets(text: str) -> list[FoundSecret]:
+def find_frr_secrets(text: str) -> list[LocatedSecret]:
     """Return the secrets of an FRR configuration, comments included. `password 8` is what crypt(3) made of one."""
-    secrets: list[FoundSecret] = []
-    if not any(word in text for word in _FRR_SECRET_WORDS):
+    secrets: list[LocatedSecret] = []
+    if not any(word in text for word in _FRR_SECRET_PREFILTER_WORDS):
         return secrets
     line, counted = 1, 0
     for match in _FRR_SECRET_LINE.finditer(text):
@@ -128,9 +130,9 @@ def find_frr_secrets(text: str) -> list[FoundSecret]:
     return secrets
 
 
-def find_nclu_secrets(text: str) -> list[FoundSecret]:
+def find_nclu_secrets(text: str) -> list[LocatedSecret]:
     """Return the secrets of a list of NCLU's commands, of those that are misspelt too."""
-    secrets: list[FoundSecret] = []
+    secrets: list[LocatedSecret] = []
     if not any(word in text for word in ("password", "secret", "community", "md5", "auth-", "-key", "encrypt-")):
         return secrets
     for number, line in enumerate(text.split("\n"), 1):

@@ -25,7 +25,7 @@ _GROUP_SETTINGS_GETTER = attrgetter(*(name for name in fields_of(BgpNeighbor) if
 _GROUP_NAME_BY_ROLE = {"leaf": "LEAVES", "spine": "SPINES", "superspine": "SUPERSPINES", "host": "HOSTS"} | {
     role: role.upper() for role in ("tier4", "tier5")
 }
-_UNKNOWN_PEERS_GROUP = "PEERS"
+_UNKNOWN_FAR_END_GROUP_NAME = "PEERS"
 """The name for sessions whose far end is unknown."""
 _IPV6_GROUP_SUFFIX = "-IPV6"
 GroupNameByFarEnd = Mapping[str, str]
@@ -81,16 +81,16 @@ def group_sessions(bgp: Bgp, far_ends: GroupNameByFarEnd) -> GroupedSessions:
         ):
             spelt = name if number == 1 else f"{name}-{number}"
             if spelt not in taken:
-                groups[spelt] = replace_fields(members[0], **_UNSET_MEMBER_FIELDS)
+                groups[spelt] = replace_fields(members[0], **_SESSION_FIELDS_CLEARED_IN_GROUP)
                 group_of |= dict.fromkeys((member.key for member in members), spelt)
     return GroupedSessions(groups, group_of)
 
 
 def _group_name_of_session(neighbor: BgpNeighbor, far_ends: GroupNameByFarEnd) -> str:
-    return far_ends.get(neighbor.key, _UNKNOWN_PEERS_GROUP) + (_IPV6_GROUP_SUFFIX if ":" in neighbor.key else "")
+    return far_ends.get(neighbor.key, _UNKNOWN_FAR_END_GROUP_NAME) + (_IPV6_GROUP_SUFFIX if ":" in neighbor.key else "")
 
 
-_UNSET_MEMBER_FIELDS = {**dict.fromkeys(SESSION_ONLY_FIELDS), "enabled": True}
+_SESSION_FIELDS_CLEARED_IN_GROUP = {**dict.fromkeys(SESSION_ONLY_FIELDS), "enabled": True}
 
 
 def without_group_fields(neighbor: BgpNeighbor) -> BgpNeighbor:
@@ -123,7 +123,7 @@ def _session_group_name(node: str, index: Index) -> str | None:
     return (
         None
         if device is None or isinstance(device.role, Unknown)
-        else _GROUP_NAME_BY_ROLE.get(str(device.role), _UNKNOWN_PEERS_GROUP)
+        else _GROUP_NAME_BY_ROLE.get(str(device.role), _UNKNOWN_FAR_END_GROUP_NAME)
     )
 
 

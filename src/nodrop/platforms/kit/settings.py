@@ -11,13 +11,13 @@ from nodrop.syntax.shapes import make_mapping, mapping_at, mapping_or_empty
 SettingsTree = dict[str, object]
 Path = tuple[str, ...]
 SettingChangeKind = Literal["added", "removed", "changed"]
-_SHOWN_LINE_WORDS = 3
+_MAX_WORDS_SHOWN_OF_LINE = 3
 """Words of a line that are shown: what it sets, not to what."""
 _IGNORED_LINE_STARTS = ("", "!", "#")
 _DIGIT_PATTERN = re.compile(r"[0-9]")
 
 
-class Difference(NamedTuple):
+class FileSettingDifference(NamedTuple):
     """A setting that one of two files of a device has alone, with all below it, or to another value."""
 
     path: Path
@@ -67,7 +67,7 @@ class SettingsModule(Protocol):
         """Whether the value at a path is the one that the platform's schema documents as its default."""
 
 
-class OpenedSettings:
+class DeviceFileSettings:
     """A device's files, as settings where the platform has them so, else as lines."""
 
     def __init__(
@@ -80,7 +80,7 @@ class OpenedSettings:
             trees = {name: tree for name, tree in parsed_trees.items() if tree is not None}
         self.trees = trees
 
-    def differences(self, new: "OpenedSettings") -> Iterator[Difference]:
+    def differences(self, new: "DeviceFileSettings") -> Iterator[FileSettingDifference]:
         """Yield the differences, file by file; of a line no more than the words that identify it."""
         for name in sorted(self.bundle.keys() | new.bundle.keys()):
             old_file, new_file = self.bundle.get(name), new.bundle.get(name)
@@ -92,7 +92,7 @@ class OpenedSettings:
             else:
                 yield from _line_differences(name, _count_lines(old_file), _count_lines(new_file))
 
-    def taking(self, new_settings: "OpenedSettings", paths: Iterable[Path]) -> dict[str, bytes]:
+    def files_with_settings_from(self, new_settings: "DeviceFileSettings", paths: Iterable[Path]) -> dict[str, bytes]:
         """Return the files with some settings as they are in the new ones; for lines, with all of a file.
 
         Added settings are written in the order of their path: the same bytes for any order of the paths.
@@ -103,7 +103,7 @@ class OpenedSettings:
                 tree = _copy_tree(self.trees[name])
                 for path in ordered:
                     if path[0] == name:
-                        _copy_path(tree, new_settings.trees[name], path[1:])
+                        _copy_path_between_trees(tree, new_settings.trees[name], path[1:])
                 new_files[name] = self._means.render_file(self.bundle[name], tree)
             elif name in new_settings.bundle:
                 new_files[name] = new_settings.bundle[name]
@@ -114,7 +114,7 @@ class OpenedSettings:
 
 def _tree_differences(
     old: Mapping[str, object], new: Mapping[str, object], at: Path, depth: int
-) -> Iterator[Difference]:
+) -> Iterator[FileSettingDifference]:
     """Yield differences; for parts that come or go above or at `depth`, those right below them."""
     for key in sorted(old.keys() | new.keys()):
         path, was, new_value = (*at, key), old.get(key), new.get(key)
@@ -127,9 +127,9 @@ def _tree_differences(
                 else ()
             )
         elif alone:
-            yield Difference(path, "removed" if key in old else "added")
+            yield FileSettingDifference(path, "removed" if key in old else "added")
         elif was != new_value:
-            yield Difference(path, "changed")
+            yield FileSettingDifference(path, "changed")
 
 
 def _count_lines(file_content: bytes | None) -> Counter[str]:
@@ -137,19 +137,19 @@ def _count_lines(file_content: bytes | None) -> Counter[str]:
     return Counter(line for line in lines if line[:1] not in _IGNORED_LINE_STARTS)
 
 
-def _line_differences(name: str, old: Counter[str], new: Counter[str]) -> Iterator[Difference]:
+def _line_differences(name: str, old: Counter[str], new: Counter[str]) -> Iterator[FileSettingDifference]:
     gone, come = (dict.fromkeys(map(_shorten_line, line_counts)) for line_counts in (old - new, new - old))
     for words in {**gone, **come}:
         kind: SettingChangeKind = (
             "changed" if words in gone and words in come else "removed" if words in gone else "added"
         )
-        yield Difference((name, words), kind, line=True)
+        yield FileSettingDifference((name, words), kind, line=True)
 
 
 def _shorten_line(line: str) -> str:
     """Return the first words of a line, none after one behind which a secret stands."""
     shown: list[str] = []
-    for word in line.split()[:_SHOWN_LINE_WORDS]:
+    for word in line.split()[:_MAX_WORDS_SHOWN_OF_LINE]:
         shown.append(word)
         if SECRET_WORDS_PATTERN.search(word):
             break
@@ -160,7 +160,7 @@ def _copy_tree(tree: SettingsTree) -> SettingsTree:
     return {key: _copy_tree(inside) if isinstance(inside, dict) else inside for key, inside in tree.items()}
 
 
-def _copy_path(tree: SettingsTree, new_values: Mapping[str, object], path: Path) -> None:
+def _copy_path_between_trees(tree: SettingsTree, new_values: Mapping[str, object], path: Path) -> None:
     """Set a path in a tree as another tree has it, or remove it with the parts that are empty then."""
     key, *below = path
     if not below:
@@ -170,6 +170,6 @@ def _copy_path(tree: SettingsTree, new_values: Mapping[str, object], path: Path)
             tree.pop(key, None)
         return
     inside = make_mapping(tree, key)
-    _copy_path(inside, mapping_at(new_values, key), tuple(below))
+    _copy_path_between_trees(inside, mapping_at(new_values, key), tuple(below))
     if not inside and key not in new_values:
         del tree[key]

@@ -20,7 +20,7 @@ InclusiveRange = tuple[int, int]
 _PLATFORMS_FOLDER = Path(__file__).parent.parent
 
 
-STOCK_PORTS = 32
+PORTS_PER_STOCK_WATCHDOG_TIME = 32
 """For how many ports the times of `WatchdogTraits.stock_ms` hold once (sonic-utilities pfcwd/main.py)."""
 
 
@@ -53,11 +53,11 @@ class WatchdogTraits:
     queue_polling_ms: int = 0
     """The shortest time in ms between two checks of the fill of queues: polling is slower than that."""
 
-    def is_stock(self, ports: int, polling_ms: int | None, watchdog: PfcWatchdog) -> bool:
+    def has_stock_times(self, ports: int, polling_ms: int | None, watchdog: PfcWatchdog) -> bool:
         """Return whether a watchdog has the times with which the system starts watchdogs of so many ports by itself."""
         if self.stock_ms is None:
             return False
-        stock_ms = self.stock_ms * max(1, -(-ports // STOCK_PORTS))
+        stock_ms = self.stock_ms * max(1, -(-ports // PORTS_PER_STOCK_WATCHDOG_TIME))
         at_once = polling_ms in (stock_ms, min(stock_ms, self.polling_ms[1]))
         return at_once and watchdog.detection_ms == watchdog.restoration_ms == stock_ms
 
@@ -77,7 +77,7 @@ class TrimmingTraits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StreamTraits:
+class TelemetryStreamTraits:
     """High-frequency telemetry: the size of a counter on its way to the collector, and the port that it takes."""
 
     counter_bytes: int
@@ -90,7 +90,7 @@ class StreamTraits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RoutingTables:
+class BgpTableTraits:
     """What tables hold of BGP, where a platform has it in tables rather than in a file of the routing daemon."""
 
     most_paths: int
@@ -108,7 +108,7 @@ class RoutingTables:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EarlierTraits:
+class TraitsBeforeRelease:
     """What else applies in all releases before one."""
 
     release: str
@@ -128,7 +128,7 @@ class Traits:
     """The release of a first intent."""
     same_as: Mapping[str, str] = field(default_factory=dict)
     """Releases that no configuration names, and by which release theirs are named."""
-    before: tuple[EarlierTraits, ...] = ()
+    before: tuple[TraitsBeforeRelease, ...] = ()
     """What is otherwise in older releases, the newest change first."""
     watchdog: WatchdogTraits
     trimming: TrimmingTraits
@@ -189,7 +189,7 @@ class Traits:
     """A fault of a release that does so, for the source of that default; "" if none is known."""
     session_dscp: bool
     """Whether the DSCP of BGP's own packets can be set."""
-    routing_tables: RoutingTables | None = None
+    routing_tables: BgpTableTraits | None = None
     """What tables hold of BGP; None if it has no tables of BGP."""
     queue_reserves: bool
     """Whether a lossy queue can have reserved memory."""
@@ -217,7 +217,7 @@ class Traits:
     """Whether it answers gNMI."""
     gnmi_beside_otlp: bool
     """Whether it can answer gNMI while it does."""
-    streams: StreamTraits | None = None
+    streams: TelemetryStreamTraits | None = None
     """None where it streams no ECN marks, drops and occupancy at short intervals."""
     additions: frozenset[str]
     """What an owner can add: `tables`, `paths`, `lines` of the routing daemon's file."""
@@ -229,7 +229,7 @@ class Traits:
     A path begins with a device's attribute behind `@`, or with `*` for its ports; a path covers all below it.
     """
 
-    def usual_style(self, lossless: int) -> QosStyle | None:
+    def default_qos_style(self, lossless: int) -> QosStyle | None:
         """Return the default style of a switch with so many lossless classes; None if the platform has no styles."""
         return next((name for name, (low, high) in self.styles.items() if low <= lossless <= high), None)
 

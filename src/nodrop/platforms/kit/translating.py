@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.limits import MAX_COMMANDS
+from nodrop.limits import MAX_COMMANDS_PER_FILE
 from nodrop.model.access import AccessList
 from nodrop.model.bridging import PortChannel, Vlan
 from nodrop.model.fabric import Device, Interface
@@ -19,8 +19,8 @@ from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject, natural_sort_key
 from nodrop.model.values import replace_fields
 from nodrop.platforms import frr
-from nodrop.platforms.frr.faults import find_interface_faults, unknown_statements
-from nodrop.platforms.kit.secrets import Exposure, FoundSecret, mask_secret
+from nodrop.platforms.frr.faults import find_interface_faults, statements_with_unknown_effect
+from nodrop.platforms.kit.secrets import LocatedSecret, SecretExposure, mask_secret
 from nodrop.platforms.kit.secrets import build_secret_remark as remark_secret
 from nodrop.platforms.kit.unknown_lines import note_unknown_command, note_unknown_line
 from nodrop.platforms.nvue import places, reader
@@ -28,7 +28,7 @@ from nodrop.syntax.places import Span, decode_utf8, sanitize_for_message
 
 (_TARGET,) = reader.CANONICAL_FILES
 _MAX_NOTES = 100
-_NVUE_CHANGE_REMARK_KIND = "qos-with-breakout"
+_DROPPED_NVUE_REMARK_KIND = "qos-with-breakout"
 """What is said of a change in NVUE's own words, and of no state."""
 _SHARES, _SCHEDULER = "shares-exceed-whole", "egress-scheduler"
 
@@ -83,24 +83,24 @@ class Translation:
     entries: dict[str, FilePlace] = field(default_factory=dict)
     """Where entries of access lists stand, by their names."""
     remarks: list[FileRemark] = field(default_factory=list)
-    secrets: list[tuple[FilePlace, str, Exposure]] = field(default_factory=list)
+    secrets: list[tuple[FilePlace, str, SecretExposure]] = field(default_factory=list)
     """Where secrets stand, what they are, and how they are exposed."""
 
     def add(self, command: str, place: FilePlace, source_text: str) -> None:
         """Add a command without its `nv set`."""
         self.lines.append(TranslatedCommand(f"nv set {command}", place, source_text))
 
-    def unknown(self, place: FilePlace, command: str, system: str, hint: str) -> None:
+    def remark_unknown_command(self, place: FilePlace, command: str, system: str, hint: str) -> None:
         """Remark a line that the system does not have, and what there is instead."""
         facts = {"command": sanitize_for_message(mask_secret(command))[:80], "system": system, "hint": hint}
         self.remarks.append(FileRemark("unknown-command", (), place, facts))
 
-    def hide(self, secrets: Iterable[FoundSecret], file: str) -> None:
+    def add_secrets(self, secrets: Iterable[LocatedSecret], file: str) -> None:
         """Add the secrets of a file."""
         for line, first_column, last, secret_kind, how in secrets:
             self.secrets.append((FilePlace(file, Span(line, first_column, line, last)), secret_kind, how))
 
-    def ignore(self, source_place: FilePlace, source_text: str) -> None:
+    def add_not_understood(self, source_place: FilePlace, source_text: str) -> None:
         """Add a line that was not understood."""
         self.others.append((source_place, f"{source_text} is not understood and was not checked"))
 
@@ -137,9 +137,9 @@ def read_translation(
     platform: str, name: str, sources: tuple[Source, ...], translation: Translation, problems: Sequence[Problem]
 ) -> DeviceReading:
     """Read a device from the translation of its files."""
-    if len(translation.lines) > MAX_COMMANDS:
+    if len(translation.lines) > MAX_COMMANDS_PER_FILE:
         size_text = f"{len(translation.lines):,} settings, lists and ranges of ports written out"
-        expected = f"at most {MAX_COMMANDS:,}"
+        expected = f"at most {MAX_COMMANDS_PER_FILE:,}"
         problems = (*problems, Problem(path=sources[0].display, found=size_text, expected=expected))
         translation = Translation()
     text = "\n".join(line.command for line in translation.lines)
@@ -167,7 +167,7 @@ def read_translation(
         note_unknown_line(text, about, device.name, displays.get(place.file, place.file), place.span.line)
         for place, text, about in translation.unread
     ]
-    for statement in unknown_statements(routing, device):
+    for statement in statements_with_unknown_effect(routing, device):
         place = translation.frr[statement.line - 1][1]
         file = displays.get(place.file, place.file)
         unknown.append(note_unknown_command(statement.text, device.name, file, place.span.line))
@@ -175,7 +175,7 @@ def read_translation(
     for remark in reading.remarks:
         if translation.weighs and remark.kind == _SHARES and _SCHEDULER in remark.facts["what"]:
             continue
-        if remark.kind == _NVUE_CHANGE_REMARK_KIND:
+        if remark.kind == _DROPPED_NVUE_REMARK_KIND:
             continue
         said_once = _relocate_remark(remark, translation)
         remarks += [said_once] if said_once not in remarks else []

@@ -20,7 +20,7 @@ _ROUTE_LEAK_WORDS = ("import vrf", "import vpn", "export vpn", "route-import fro
 _STATIC_ROUTE_LEAK_WORD = "nexthop-vrf"
 
 
-def leaks_routes(note: Note) -> bool:
+def is_route_leak_note(note: Note) -> bool:
     """Whether an unknown line brings routes of one VRF into another: it is said that these are not computed."""
     about = f" {note.about} "
     of_static_route = _STATIC_ROUTE_LEAK_WORD in note.text.split()

@@ -17,7 +17,7 @@ _PLATFORMS_FOLDER = Path(__file__).parent.parent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NodeKind:
+class ContainerlabNodeKind:
     """What containerlab calls nodes of a platform, and what all of them have.
 
     `image` is the name that a user's own image most often has. `binds` are files of the lab's folder, by their name
@@ -57,7 +57,7 @@ class VirtualSwitch:
 class VirtualSwitchModule(Protocol):
     """A platform's `virtual.py`."""
 
-    KIND: NodeKind
+    KIND: ContainerlabNodeKind
     WRITES: tuple[str, ...]
     """The names of the files of a switch."""
 
@@ -68,16 +68,17 @@ class VirtualSwitchModule(Protocol):
         """
 
 
-def maker_of_platform(platform: str) -> VirtualSwitchModule | None:
+def virtual_switch_module_of(platform: str) -> VirtualSwitchModule | None:
     """Return what makes a platform's virtual switches; None where no image of it can be set up."""
     if not (_PLATFORMS_FOLDER / platform / "virtual.py").exists():
         return None
     return cast("VirtualSwitchModule", importlib.import_module(f"nodrop.platforms.{platform}.virtual"))
 
 
-def makers_by_platform() -> Mapping[str, VirtualSwitchModule]:
+def virtual_switch_modules_by_platform() -> Mapping[str, VirtualSwitchModule]:
     """Return the available makers, by platform."""
     found_makers = {
-        path.parent.name: maker_of_platform(path.parent.name) for path in sorted(_PLATFORMS_FOLDER.glob("*/virtual.py"))
+        path.parent.name: virtual_switch_module_of(path.parent.name)
+        for path in sorted(_PLATFORMS_FOLDER.glob("*/virtual.py"))
     }
     return {platform: factory for platform, factory in found_makers.items() if factory is not None}

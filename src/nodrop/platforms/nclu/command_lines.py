@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from nodrop.model.change import Edit
+from nodrop.model.change import EditResult
 from nodrop.platforms.kit.command_lines import fill_port_slots, group_numbered_names, has_port_slot
 
 LANGUAGE_TITLE = "NCLU"
@@ -23,6 +23,6 @@ def for_ports(command: str, ports: Sequence[str]) -> tuple[str, ...]:
     return (fill_port_slots(command, ",".join(entries)),)
 
 
-def of_edit(bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:
+def of_edit(bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:
     """Return nothing: an edit of NCLU is by hand: its manual steps have the commands."""
     return ()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from nodrop.model.reading import FilePlace
-from nodrop.model.types import meant
+from nodrop.model.types import did_you_mean_hint
 from nodrop.platforms.kit.near_words import find_near_word
 from nodrop.platforms.kit.secrets import find_nclu_secrets, mask_secret
 from nodrop.platforms.kit.translating import Translation, format_command_word, non_blank_lines
@@ -21,11 +21,11 @@ from nodrop.units import parse_whole_number
 COMMANDS_FILE = "nclu.txt"
 
 _PROMPT_PATTERN = re.compile(r"[\w.-]++@([\w.-]++):?[\w.:~/-]*+[$#][ \t]*+(?:sudo[ \t]++)?")
-_QUOTED_WORD_PATTERN = re.compile(r"'([^']*)'|\"([^\"]*)\"|(\S+)")
+_QUOTED_OR_PLAIN_WORD_PATTERN = re.compile(r"'([^']*)'|\"([^\"]*)\"|(\S+)")
 _PORT_RANGE_PATTERN = re.compile(
     r"([A-Za-z]{1,40}[0-9]{0,9}?s?)([0-9]{1,9})-(?:[A-Za-z]{1,40}[0-9]{0,9}?s?)?([0-9]{1,9})"
 )
-_PORT_NEIGHBOR_PATTERN = re.compile(r"neighbor (swp[0-9]{1,3}(?:s[0-9]{1,2})?) interface\b")
+_BGP_NEIGHBOR_OVER_PORT_PATTERN = re.compile(r"neighbor (swp[0-9]{1,3}(?:s[0-9]{1,2})?) interface\b")
 """A session over a port of the panel, or a part of one: it makes the port an interface."""
 _NVUE_FEC_WORDS = {"rs": "rs", "baser": "baser", "off": "off", "auto": "auto"}
 _NVUE_ROCE_COMMANDS = (
@@ -72,15 +72,15 @@ _IGNORED_BGP_WORDS = ("graceful-restart", "timers", "log-neighbor-changes", "clu
 def translate_commands(config_text: str) -> Translation:
     """Return the meaning of the commands, in their order."""
     translation = Translation(serves=True, routes=True, balances=True)
-    translation.hide(find_nclu_secrets(config_text), COMMANDS_FILE)
-    reader = _Reader(translation)
+    translation.add_secrets(find_nclu_secrets(config_text), COMMANDS_FILE)
+    reader = _NcluCommandTranslator(translation)
     hosts: dict[str, FilePlace] = {}
     for _, line, span in non_blank_lines(config_text):
         prompt = _PROMPT_PATTERN.match(line)
         if prompt:
             hosts.setdefault(prompt[1], FilePlace(COMMANDS_FILE, span))
         body = line[prompt.end() :] if prompt else line
-        words = [quoted_word or two or plain for quoted_word, two, plain in _QUOTED_WORD_PATTERN.findall(body)]
+        words = [quoted_word or two or plain for quoted_word, two, plain in _QUOTED_OR_PLAIN_WORD_PATTERN.findall(body)]
         if words[:1] != ["net"] or len(words) < 2:
             if not line.startswith(("#", "!", "...")) and words[:1] != ["sudo"]:
                 reader.stray.append((FilePlace(COMMANDS_FILE, span), line))
@@ -93,7 +93,7 @@ def translate_commands(config_text: str) -> Translation:
     return translation
 
 
-class _Reader:
+class _NcluCommandTranslator:
     def __init__(self, translation: Translation) -> None:
         self._found = translation
         self._asns: dict[str, tuple[str, FilePlace]] = {}
@@ -131,29 +131,29 @@ class _Reader:
                     self._asns.pop("".join(rest[2:3]), None)
             case [("commit" | "pending" | "abort" | "show" | "example" | "rollback" | "help"), *_]:
                 pass
-            case [verb, *_] if near := meant(verb, _NET_SUBCOMMANDS, 0.8):
-                self._found.unknown(place, text, "NCLU", f"`{verb}`: {near}")
+            case [verb, *_] if near := did_you_mean_hint(verb, _NET_SUBCOMMANDS, 0.8):
+                self._found.remark_unknown_command(place, text, "NCLU", f"`{verb}`: {near}")
             case _:
-                self._found.ignore(place, f"command {quote_text(text)}")
+                self._found.add_not_understood(place, f"command {quote_text(text)}")
 
     def _remark_unknown_command(self, words: Sequence[str], place: FilePlace, command: str) -> None:
         """Remark a command that NCLU does not have: a slip, or classes of traffic set in words of other systems."""
         for word in words[:4]:
             if word not in _KNOWN_WORDS and (meant := find_near_word(word, _KNOWN_WORDS)):
-                self._found.unknown(place, command, "NCLU", f"`{word}`: did you mean `{meant}`?")
+                self._found.remark_unknown_command(place, command, "NCLU", f"`{word}`: did you mean `{meant}`?")
                 return
         if _QOS_WORDS & {*words[:4]}:
-            self._found.unknown(place, command, "NCLU", f"there is {_QOS_COMMANDS_HINT}")
+            self._found.remark_unknown_command(place, command, "NCLU", f"there is {_QOS_COMMANDS_HINT}")
         else:
-            self._found.ignore(place, f"command {quote_text(command)}")
+            self._found.add_not_understood(place, f"command {quote_text(command)}")
 
     def finish(self) -> None:
         """Add the commands for FRR, and the lines that were no command."""
         self._apply_deletions()
         for place, line in self.stray:
-            self._found.ignore(place, f"line {quote_text(mask_secret(line))}")
+            self._found.add_not_understood(place, f"line {quote_text(mask_secret(line))}")
         for _, _, command, where, source_text in self._bgp:
-            if over := _PORT_NEIGHBOR_PATTERN.match(command):
+            if over := _BGP_NEIGHBOR_OVER_PORT_PATTERN.match(command):
                 self._found.add(f"interface {over[1]} type swp", where, source_text)
         self._found.bridged = len(self._bridges) > 1
         name = next(iter(self._bridges), "bridge")
@@ -161,7 +161,9 @@ class _Reader:
             self._found.add(command.format(bridge=format_command_word(name)), where, source_text)
         for vrf, (number, place) in self._asns.items():
             own_commands = [bgp_row[1:] for bgp_row in self._bgp if bgp_row[0] == vrf]
-            self._process(f"router bgp {number} vrf {vrf}" if vrf else f"router bgp {number}", place, own_commands)
+            self._add_frr_block(
+                f"router bgp {number} vrf {vrf}" if vrf else f"router bgp {number}", place, own_commands
+            )
 
     def _apply_deletions(self) -> None:
         """Remove the settings that a later `net del` takes back."""
@@ -172,7 +174,7 @@ class _Reader:
         self._bridged[:] = drop_deleted_rows(self._bridged, bridged, lambda bridge_row: bridge_row[2])
         self._bgp[:] = drop_deleted_rows(self._bgp, bgp, lambda bgp_row: bgp_row[4])
 
-    def _process(self, head: str, place: FilePlace, commands: Sequence[tuple[str, str, FilePlace, str]]) -> None:
+    def _add_frr_block(self, head: str, place: FilePlace, commands: Sequence[tuple[str, str, FilePlace, str]]) -> None:
         self._found.frr.append((head, place))
         groups = [command for command in commands if command[1].endswith(" peer-group")]
         for family, line, where, _ in (*groups, *(command for command in commands if command not in groups)):

@@ -2,22 +2,22 @@
 
 from collections.abc import Iterable, Mapping
 
-from nodrop.model.change import Change, Edit
+from nodrop.model.change import Change, EditResult
 from nodrop.model.subject import subject_text
 from nodrop.platforms.kit.command_lines import PORT
 from nodrop.platforms.kit.editing import RetryBudget, as_manual_steps
 
-_NCLU_FEC_WORDS = {"rs": "rs", "fc": "baser", "none": "off"}
+_NCLU_WORD_BY_FEC = {"rs": "rs", "fc": "baser", "none": "off"}
 
 
 def edit(
     config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: RetryBudget | None = None
-) -> Edit:
+) -> EditResult:
     """Leave the files unchanged, and give for each change the commands to type."""
-    return as_manual_steps(changes, _describe_manual_change, _slotted_commands)
+    return as_manual_steps(changes, _describe_manual_change, _command_with_port_slot)
 
 
-def _slotted_commands(change: Change) -> tuple[str, ...]:
+def _command_with_port_slot(change: Change) -> tuple[str, ...]:
     """Return the command of a change with a slot for its port."""
     command = _command_for_change(change, PORT)
     return () if command is None else (command,)
@@ -45,8 +45,8 @@ def _command_for_change(change: Change, spelled_port: str) -> str | None:
             return f"net add {port} link speed {new}"
         case ["autoneg"] if name.startswith("swp") and isinstance(new, bool):
             return f"net add {port} link autoneg {'on' if new else 'off'}"
-        case ["fec"] if name.startswith("swp") and new in _NCLU_FEC_WORDS:
-            return f"net add {port} link fec {_NCLU_FEC_WORDS[str(new)]}"
+        case ["fec"] if name.startswith("swp") and new in _NCLU_WORD_BY_FEC:
+            return f"net add {port} link fec {_NCLU_WORD_BY_FEC[str(new)]}"
         case ["router_id"] if name == "@bgp" and isinstance(new, str):
             return f"net add bgp router-id {new}"
         case ["maximum_paths"] if name == "@bgp" and isinstance(new, int):

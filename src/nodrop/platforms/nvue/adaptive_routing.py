@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from nodrop.model.fabric import Interface
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject
-from nodrop.platforms.nvue.read_values import View
+from nodrop.platforms.nvue.read_values import ConfigNodeView
 from nodrop.platforms.nvue.releases import has_feature
 from nodrop.platforms.nvue.tree import Path
 
@@ -22,14 +22,14 @@ _SWITCH_SETTING_FEATURE = "adaptive routing as a setting of the switch"
 _DERIVED_REASON = "up to Cumulus Linux 5.12 a port that has adaptive routing turns it on for the switch"
 
 
-def read_interface_adaptive_routing(view: View) -> tuple[bool, int | None]:
+def read_interface_adaptive_routing(view: ConfigNodeView) -> tuple[bool, int | None]:
     """Return whether an interface has adaptive routing, and its threshold of utilization in percent."""
     own_view = view.below(*ADAPTIVE_ROUTING_PATH)
     return bool(_read_enabled_flag(own_view)), own_view.integer(THRESHOLD_KEY, *THRESHOLD_RANGE_PERCENT, "percent")
 
 
 def read_switch_adaptive_routing(
-    root_view: View, version: str | Unknown, ports: Iterable[Interface], derived_subjects: dict[Subject, str]
+    root_view: ConfigNodeView, version: str | Unknown, ports: Iterable[Interface], derived_subjects: dict[Subject, str]
 ) -> tuple[bool | Unknown, bool]:
     """Return whether a switch has adaptive routing, and whether it considers the utilization of links for it.
 
@@ -51,7 +51,7 @@ def read_switch_adaptive_routing(
     return on, weighs
 
 
-def _read_enabled_flag(own_view: View) -> bool | None:
+def _read_enabled_flag(own_view: ConfigNodeView) -> bool | None:
     """Return the flag in either dialect; the later word counts."""
     flags = [own_view.flag(word) for word in own_view.node if word in ("enable", "state")]
     return flags[-1] if flags else None

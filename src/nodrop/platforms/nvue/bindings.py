@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from nodrop.platforms.frr.rows import LIST_KINDS_BY_COMMAND, Family
-from nodrop.platforms.kit.bindings import Binding, NumberRangeCheck, RefusalCheck, encode_fields
-from nodrop.platforms.kit.rendering import Quoted, quote_line
+from nodrop.platforms.kit.bindings import FieldBinding, NumberRangeCheck, RefusalCheck, encode_fields
+from nodrop.platforms.kit.rendering import EscapedText, checked_line_text
 from nodrop.platforms.nvue.names import reason_not_a_name
-from nodrop.platforms.nvue.read_values import View
-from nodrop.platforms.nvue.spelling import Dialect
+from nodrop.platforms.nvue.read_values import ConfigNodeView
+from nodrop.platforms.nvue.spelling import DialectWords
 from nodrop.platforms.nvue.tree import Path
 
-IS, READS = Quoted(" = "), Quoted(" ~ ")
+IS, READS = EscapedText(" = "), EscapedText(" ~ ")
 """Between a path and its value: a word or number, and a text, which is quoted where need be (`stages.py`)."""
 
 
@@ -32,25 +32,25 @@ class NodeStatement(NamedTuple):
     value: str | int = ""
 
 
-Views = Sequence[View]
-Lines = tuple[NodeStatement, ...]
-NvueBinding = Binding[Path, Views, Dialect, Lines]
+ConfigNodeViews = Sequence[ConfigNodeView]
+NodeStatements = tuple[NodeStatement, ...]
+NvueBinding = FieldBinding[Path, ConfigNodeViews, DialectWords, NodeStatements]
 
 
-def lines_of_model_part(
-    table_rows: Iterable[NvueBinding], model_part: object, dialect: Dialect, parent_path: Path = ()
+def statements_of_model_part(
+    table_rows: Iterable[NvueBinding], model_part: object, dialect: DialectWords, parent_path: Path = ()
 ) -> Iterator[NodeStatement]:
     """Yield the statements of a part of the model, whose node is `parent_path` another, in the order of the rows."""
     for lines in encode_fields(table_rows, model_part, dialect):
         yield from (one._replace(path=(*parent_path, *one.path)) for one in lines) if parent_path else lines
 
 
-def decode_first(read: Callable[[View], Any]) -> Callable[[Views], Any]:
+def first_value_decoder(read: Callable[[ConfigNodeView], Any]) -> Callable[[ConfigNodeViews], Any]:
     """Return the decoder of a field that each node may state: the first value that `read` returns."""
     return lambda nodes: next((value for node in nodes if (value := read(node)) is not None), None)
 
 
-def feature_state_line(path: Path, dialect: Dialect, *, is_enabled: bool = True) -> NodeStatement:
+def feature_state_statement(path: Path, dialect: DialectWords, *, is_enabled: bool = True) -> NodeStatement:
     """Return the statement that lets a feature be on or off: `state = enabled`, or `enable = on` before 5.15."""
     key, _, value = (dialect.enabled if is_enabled else dialect.disabled).partition(IS)
     return NodeStatement((*path, key), IS, value)
@@ -73,15 +73,15 @@ def number_binding(
     """
     spelt = {value: word for word, value in words.items() if value is not None}
 
-    def read_number(node: View) -> int | None:
+    def read_number(node: ConfigNodeView) -> int | None:
         above, key = node.below(*path[:-1]), path[-1]
         found_text = (above.text(key) if words else None) or ""
         return words[found_text] if found_text in words else above.integer(key, low, high, unit)
 
-    return Binding(
+    return FieldBinding(
         field=field,
         where=(path,),
-        decode=decode_first(read_number),
+        decode=first_value_decoder(read_number),
         encode=lambda value, _: (NodeStatement(path, IS, spelt.get(value, value)),),
         refuses=(*refuses, NumberRangeCheck(low, most or high, frozenset(spelt))),
     )
@@ -92,15 +92,15 @@ def text_binding(
 ) -> NvueBinding:
     """Return the row of a text at the first of some paths that states it; `absent` are words that state nothing."""
 
-    def read_text(node: View) -> str | None:
+    def read_text(node: ConfigNodeView) -> str | None:
         texts = (node.below(*path[:-1]).text(path[-1]) for path in paths)
         return next((value for value in texts if value and value not in absent), None)
 
-    return Binding(
+    return FieldBinding(
         field=field,
         where=paths,
-        decode=decode_first(read_text),
-        encode=lambda value, _: (NodeStatement(paths[0], mark, quote_line(value) if mark is READS else value),),
+        decode=first_value_decoder(read_text),
+        encode=lambda value, _: (NodeStatement(paths[0], mark, checked_line_text(value) if mark is READS else value),),
         refuses=refuses,
     )
 
@@ -114,17 +114,17 @@ def flag_binding(
     that is written; without it, that of the release.
     """
 
-    def read_flag(node: View) -> bool | None:
+    def read_flag(node: ConfigNodeView) -> bool | None:
         above, key = node.below(*path[:-1]), path[-1]
         if not on:
             return above.flag(key)
         found_text = above.text(key)
         return None if found_text is None else found_text in on
 
-    return Binding(
+    return FieldBinding(
         field=field,
         where=(path,),
-        decode=decode_first(read_flag),
+        decode=first_value_decoder(read_flag),
         encode=lambda value, spoken: (NodeStatement(path, IS, written or spoken.on),) if value else (),
         refuses=refuses,
     )
@@ -132,16 +132,16 @@ def flag_binding(
 
 def policy_name_binding(field: str, path: Path, object_kind: str = "") -> NvueBinding:
     """Return the row of a name of a route map or list of a `object_kind`, by default the last word of the path."""
-    return Binding(
+    return FieldBinding(
         field=field,
         where=(path,),
-        decode=decode_first(lambda node: read_policy_name(node.below(*path[:-1]), path[-1], object_kind)),
+        decode=first_value_decoder(lambda node: read_policy_name(node.below(*path[:-1]), path[-1], object_kind)),
         encode=lambda value, _: (NodeStatement(path, READS, value),),
         refuses=(lambda value, _: None if value is None else reason_not_a_name(value),),
     )
 
 
-def read_policy_name(node: View, key: str, object_kind: str = "") -> str | None:
+def read_policy_name(node: ConfigNodeView, key: str, object_kind: str = "") -> str | None:
     """Return the list or map that a node names, with a remark where there is none of that name and kind."""
     object_kind = object_kind or key
     name = node.text(key)
@@ -155,7 +155,7 @@ def read_policy_name(node: View, key: str, object_kind: str = "") -> str | None:
     return name
 
 
-def check_prefix_list_family(node: View, name: str, family: Family | None, key: str) -> None:
+def check_prefix_list_family(node: ConfigNodeView, name: str, family: Family | None, key: str) -> None:
     """Remark that a node, for routes of a family, names a prefix list of the other one, which then is none."""
     stated = node.config.top.below("router", "policy", "prefix-list", name).text("type")
     own_family: Family = "ipv6" if stated == "ipv6" else "ipv4"
@@ -170,7 +170,7 @@ def check_prefix_list_family(node: View, name: str, family: Family | None, key: 
         node.config.remark("prefix-list-of-other-family", ("@bgp",), path, **facts)
 
 
-def remark_missing_object(node: View, object_kind: str, name: str, *below: str) -> None:
+def remark_missing_object(node: ConfigNodeView, object_kind: str, name: str, *below: str) -> None:
     """Remark that a setting below a node names something that is missing."""
     path = (*node.path, *below)
     node.config.remark("dangling-reference", ("@bgp",), path, kind=object_kind, name=name, field=path[-1])

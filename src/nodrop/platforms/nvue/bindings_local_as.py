@@ -1,21 +1,28 @@
 """How NVUE states the AS number that a session shows instead of that of its process: `local-as`."""
 
-from nodrop.limits import MAX_32_BITS
+from nodrop.limits import MAX_UINT32
 from nodrop.model.routing import LocalAsnMode
-from nodrop.platforms.kit.bindings import Binding, NumberRangeCheck, refuse_unless_default
-from nodrop.platforms.nvue.bindings import IS, Lines, NodeStatement, NvueBinding, decode_first, feature_state_line
-from nodrop.platforms.nvue.read_values import View, is_on
-from nodrop.platforms.nvue.spelling import Dialect
+from nodrop.platforms.kit.bindings import FieldBinding, NumberRangeCheck, refuse_unless_default
+from nodrop.platforms.nvue.bindings import (
+    IS,
+    NodeStatement,
+    NodeStatements,
+    NvueBinding,
+    feature_state_statement,
+    first_value_decoder,
+)
+from nodrop.platforms.nvue.read_values import ConfigNodeView, is_on
+from nodrop.platforms.nvue.spelling import DialectWords
 
 _LOCAL_AS_PATH = ("local-as",)
 
 
-def _local_asn(node: View) -> int | None:
+def _local_asn(node: ConfigNodeView) -> int | None:
     inside = node.below(*_LOCAL_AS_PATH)
-    return inside.integer("asn", 1, MAX_32_BITS) if is_on(inside) else None
+    return inside.integer("asn", 1, MAX_UINT32) if is_on(inside) else None
 
 
-def _local_asn_mode(node: View) -> LocalAsnMode | None:
+def _local_asn_mode(node: ConfigNodeView) -> LocalAsnMode | None:
     inside = node.below(*_LOCAL_AS_PATH)
     if not is_on(inside):
         return None
@@ -24,7 +31,7 @@ def _local_asn_mode(node: View) -> LocalAsnMode | None:
     return "no-prepend" if inside.flag("prepend") is False else "prepend"
 
 
-def _encode_local_asn_mode(mode: LocalAsnMode, spoken: Dialect) -> Lines:
+def _encode_local_asn_mode(mode: LocalAsnMode, spoken: DialectWords) -> NodeStatements:
     option_values = {"prepend": (), "no-prepend": (("prepend", spoken.off),)}.get(
         mode, (("prepend", spoken.off), ("replace", spoken.on))
     )
@@ -32,23 +39,23 @@ def _encode_local_asn_mode(mode: LocalAsnMode, spoken: Dialect) -> Lines:
 
 
 LOCAL_AS_BINDINGS: tuple[NvueBinding, ...] = (
-    Binding(
+    FieldBinding(
         field="local_asn",
         where=((*_LOCAL_AS_PATH, "asn"), *((*_LOCAL_AS_PATH, word) for word in ("state", "enable"))),
-        decode=decode_first(_local_asn),
+        decode=first_value_decoder(_local_asn),
         encode=lambda value, spoken: (
-            feature_state_line(_LOCAL_AS_PATH, spoken),
+            feature_state_statement(_LOCAL_AS_PATH, spoken),
             NodeStatement((*_LOCAL_AS_PATH, "asn"), IS, value),
         ),
-        refuses=(NumberRangeCheck(1, MAX_32_BITS),),
+        refuses=(NumberRangeCheck(1, MAX_UINT32),),
     ),
-    Binding(
+    FieldBinding(
         field="local_asn_mode",
         where=((*_LOCAL_AS_PATH, "prepend"), (*_LOCAL_AS_PATH, "replace")),
-        decode=decode_first(_local_asn_mode),
+        decode=first_value_decoder(_local_asn_mode),
         encode=_encode_local_asn_mode,
     ),
-    Binding(
+    FieldBinding(
         field="local_asn_of_group",
         refuses=(
             refuse_unless_default(

@@ -4,30 +4,30 @@ Sources: Cumulus Linux 5.14, Address Resolution Protocol (base reachable time: 3
 /etc/sysctl.d/neigh.conf); NVUE command reference (5.14 and 5.16).
 """
 
-from nodrop.limits import MAX_32_BITS
-from nodrop.platforms.kit.bindings import Binding
+from nodrop.limits import MAX_UINT32
+from nodrop.platforms.kit.bindings import FieldBinding
 from nodrop.platforms.nvue.bindings import NvueBinding, number_binding
 
-_REACHABLE_TIME_KEY = "base-reachable-time"
-_REACHABLE_RANGE_S = (30, 2_147_483)
+_ARP_ND_REACHABLE_TIME_KEY = "base-reachable-time"
+_ARP_ND_REACHABLE_RANGE_S = (30, 2_147_483)
 
 SWITCH_BINDINGS: tuple[NvueBinding, ...] = (
     number_binding(
         "arp_reachable_s",
-        ("system", "global", "arp", _REACHABLE_TIME_KEY),
-        *_REACHABLE_RANGE_S,
+        ("system", "global", "arp", _ARP_ND_REACHABLE_TIME_KEY),
+        *_ARP_ND_REACHABLE_RANGE_S,
         "s",
         words={"auto": None},
     ),
     number_binding(
         "nd_reachable_s",
-        ("system", "global", "nd", _REACHABLE_TIME_KEY),
-        *_REACHABLE_RANGE_S,
+        ("system", "global", "nd", _ARP_ND_REACHABLE_TIME_KEY),
+        *_ARP_ND_REACHABLE_RANGE_S,
         "s",
         words={"auto": None},
     ),
-    number_binding("hash_seed", ("system", "forwarding", "hash-seed"), 0, MAX_32_BITS),
-    Binding(field="otlp_collectors", since="export by OTLP"),
-    Binding(field="gnmi_port", since="a gNMI server"),
-    Binding(field="trimming", since="packet trimming"),
+    number_binding("hash_seed", ("system", "forwarding", "hash-seed"), 0, MAX_UINT32),
+    FieldBinding(field="otlp_collectors", since="export by OTLP"),
+    FieldBinding(field="gnmi_port", since="a gNMI server"),
+    FieldBinding(field="trimming", since="packet trimming"),
 )

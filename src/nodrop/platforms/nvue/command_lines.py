@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from nodrop.model.change import Edit
+from nodrop.model.change import EditResult
 from nodrop.platforms.kit.command_lines import fill_port_slots, has_port_slot
 from nodrop.platforms.nvue.edit_document import join_single_keys
-from nodrop.platforms.nvue.edit_removals import raise_commands
+from nodrop.platforms.nvue.edit_removals import raise_removal_commands
 from nodrop.platforms.nvue.edit_steps import COMMANDS
 from nodrop.platforms.nvue.tree import Tree
 
@@ -21,7 +21,7 @@ def for_ports(command: str, ports: Sequence[str]) -> tuple[str, ...]:
     return (fill_port_slots(command, join_single_keys("interface", ports)),) if has_port_slot(command) else (command,)
 
 
-def of_edit(bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:
+def of_edit(bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:
     """Return the commands of an edit: those of its form for a shell of the switch."""
     return tuple(edit.forms.get(COMMANDS, "").splitlines())
 
@@ -31,4 +31,4 @@ def fit_commands(lines: Sequence[str], read_files: Callable[[], Mapping[str, byt
     if not any(line.startswith("nv unset ") for line in lines):
         return tuple(lines)
     (name, text), *_ = read_files().items()
-    return raise_commands(Tree(text, name).root, lines)
+    return raise_removal_commands(Tree(text, name).root, lines)

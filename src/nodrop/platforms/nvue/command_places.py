@@ -12,11 +12,11 @@ Path = tuple[str, ...]
 
 
 @dataclass(slots=True)
-class _Word:
+class _CommandWordNode:
     """A word after the words above it, the last command that has it, and the words after it."""
 
     last: nvset.Command | None = None
-    after: dict[str, "_Word"] = field(default_factory=dict)
+    after: dict[str, "_CommandWordNode"] = field(default_factory=dict)
 
 
 class CommandPlaces:
@@ -24,7 +24,7 @@ class CommandPlaces:
 
     def __init__(self, commands: Sequence[nvset.Command], verb: str) -> None:
         """Index the commands of a verb, `set` or `unset`."""
-        self._root = _Word()
+        self._root = _CommandWordNode()
         self._left = MAX_EXPANDED_NAMES
         for command in commands:
             if command.verb == verb:
@@ -38,7 +38,7 @@ class CommandPlaces:
                 singles = singles[: self._left + 1]
                 self._left -= (len(singles) - 1) * len(words)
                 singles = singles if self._left >= 0 else singles[:1]
-            words = [above.after.setdefault(key, _Word()) for above in words for key in singles]
+            words = [above.after.setdefault(key, _CommandWordNode()) for above in words for key in singles]
             for word_node in words:
                 word_node.last = command
             parent = word

@@ -54,6 +54,6 @@ def render_link_bandwidth(value: str) -> str:
     return value.replace("num-multipaths", "multipaths").replace(" ", "-")
 
 
-def name_link_bandwidth(spelt: str) -> str:
+def link_bandwidth_in_frr_words(spelt: str) -> str:
     """Return FRR's words for a link bandwidth."""
     return spelt.replace("multipaths", "num-multipaths").replace("-non-transitive", " non-transitive")

@@ -18,7 +18,7 @@ from nodrop.platforms.nvue.releases import has_feature
 from nodrop.platforms.nvue.spelling import GLOBAL_PROFILE, KINDS_WITH_GLOBAL_DEFAULTS
 from nodrop.platforms.nvue.stages import quote_for_shell
 
-_DHCP_CLIENT_WORDS = {False: "ip address dhcp", True: "ipv4 dhcp-client"}
+_ETH0_DHCP_CLIENT_WORDS = {False: "ip address dhcp", True: "ipv4 dhcp-client"}
 """What makes eth0 a DHCP client, by whether the release has a client for each family of addresses."""
 
 _QOS_PATHS_UNSET_FIRST = (
@@ -43,7 +43,7 @@ def apply_script(release: str, model: str) -> str:
     return load_template("nvue/apply.sh.j2").render(
         release=quote_for_shell(release),
         model=quote_for_shell(model),
-        dhcp=_DHCP_CLIENT_WORDS[has_feature(release, "a DHCP client by family")],
+        dhcp=_ETH0_DHCP_CLIENT_WORDS[has_feature(release, "a DHCP client by family")],
         renewed=_QOS_PATHS_UNSET_FIRST,
         restarts=settings_bouncing_ports(release),
     )

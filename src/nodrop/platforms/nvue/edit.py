@@ -7,8 +7,8 @@ device with the changes and nothing else, or the change is left to be done by ha
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nodrop.errors import NodropError
-from nodrop.hardware.dynamic import resolve_dynamic_buffers, without_computed_headroom
-from nodrop.model.change import Change, Edit
+from nodrop.hardware.dynamic import resolve_dynamic_buffers, without_computed_shared_headroom
+from nodrop.model.change import Change, EditResult
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import COLORS, QosProfile, Queue, WredProfile
@@ -19,8 +19,8 @@ from nodrop.model.values import replace_fields
 from nodrop.platforms import main_config_file, unsupported_paths
 from nodrop.platforms.kit.editing import (
     ConfigFiles,
-    EditFunctions,
     EditState,
+    PlatformEditFunctions,
     RetryBudget,
     UnaskedChange,
     is_equal,
@@ -28,14 +28,14 @@ from nodrop.platforms.kit.editing import (
     sources_of_files,
     with_rebuilt_ports,
 )
-from nodrop.platforms.nvue.corrections import is_of_another_release
+from nodrop.platforms.nvue.corrections import is_only_in_other_releases
 from nodrop.platforms.nvue.edit_between import between as between
 from nodrop.platforms.nvue.edit_bridging import change_bridging
 from nodrop.platforms.nvue.edit_document import YamlDocument
-from nodrop.platforms.nvue.edit_draft import Draft
-from nodrop.platforms.nvue.edit_operations import Operation, combine_operations
+from nodrop.platforms.nvue.edit_draft import PendingSettingChanges
+from nodrop.platforms.nvue.edit_operations import SetOrUnsetOperation, combine_operations
 from nodrop.platforms.nvue.edit_qos import change_qos
-from nodrop.platforms.nvue.edit_removals import raise_removals
+from nodrop.platforms.nvue.edit_removals import raise_removals_to_empty_parents
 from nodrop.platforms.nvue.edit_rows import change_rows
 from nodrop.platforms.nvue.edit_script import ScriptDocument
 from nodrop.platforms.nvue.edit_steps import format_operations, split_into_steps
@@ -61,11 +61,11 @@ _BUFFER_PATH_TEXTS: Mapping[str, str] = {
     "priority_groups": "ingress-lossy-buffer priority-group <group>` and `ingress-lossless-buffer",
 }
 """Where NVUE takes alphas and reserved bytes, below the buffers of the switch."""
-_KEY_REMARK_KINDS = frozenset(
+_REMARK_KINDS_NAMING_KEYS = frozenset(
     {"mixed-dialect", "overlapping-keys", "part-without-breakout", "setting-of-another-release", "unknown-setting"}
 )
 """Kinds of remarks whose facts name keys, which are others once a key of several ports is taken apart."""
-_MEANING_REMARK_KINDS = frozenset({"lossless-half-configured", "macro-mode-not-stated", "unused-profile"})
+_REMARK_KINDS_ABOUT_EFFECT = frozenset({"lossless-half-configured", "macro-mode-not-stated", "unused-profile"})
 """Kinds of remarks about what the settings come to."""
 _DERIVED_QOS_FIELDS = frozenset(
     {"pfc_to_priority_group", "pfc_to_queue", "priority_groups", "queues", "tc_to_priority_group"}
@@ -76,7 +76,7 @@ _PFC_PRIORITY_FIELDS = frozenset({"pfc_rx_priorities", "pfc_tx_priorities"})
 
 def edit(
     config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: RetryBudget | None = None
-) -> Edit:
+) -> EditResult:
     """Change a device's file, given by canonical name; `name` is the device's where it states no hostname.
 
     Raises InputProblems where the file cannot be read. Changes are made together where that can be, else one by one,
@@ -84,25 +84,25 @@ def edit(
     """
     wanted_changes = list(changes)
     drawing = _NvueEdit()
-    means = EditFunctions(
+    means = PlatformEditFunctions(
         read=read_device,
         impossible=_unsupported_reason,
         together=_add_derived_changes,
         draw=drawing.draw,
         follows=_is_derived_change,
         correct=drawing.correct,
-        spelling=_KEY_REMARK_KINDS,
-        meaning=_MEANING_REMARK_KINDS,
+        spelling=_REMARK_KINDS_NAMING_KEYS,
+        meaning=_REMARK_KINDS_ABOUT_EFFECT,
     )
     state = EditState(config_files, name or (wanted_changes[0].subject[0] if wanted_changes else ""), means, budget)
     by_hand = state.apply_changes(wanted_changes)
     file = main_config_file("nvue", config_files)
     if state.bundle == config_files:
-        return Edit(by_hand=by_hand)
+        return EditResult(by_hand=by_hand)
     tree = Tree(config_files[file], file)
-    release = Draft(tree, state.first).release
+    release = PendingSettingChanges(tree, state.first).release
     new_operations = drawing.collect_operations(state.bundle, tree.root, parse_release(release))
-    return Edit(
+    return EditResult(
         files={file: state.bundle[file]},
         steps=tuple(split_into_steps(new_operations, tree.root, state.first.device, release)),
         forms=format_operations(new_operations),
@@ -115,7 +115,7 @@ class _NvueEdit:
     """Documents that describe a device's new state, and the settings that distinguish them from the given one."""
 
     def __init__(self) -> None:
-        self._drafts: list[tuple[ConfigFiles, Draft]] = []
+        self._drafts: list[tuple[ConfigFiles, PendingSettingChanges]] = []
 
     def draw(
         self, config_files: ConfigFiles, device_reading: DeviceReading, new_device: Device
@@ -124,9 +124,9 @@ class _NvueEdit:
         file = main_config_file("nvue", config_files)
         if file not in config_files:
             raise ValueError(f"there is no {file}")
-        self._keep(config_files)
+        self._discard_untaken_drafts(config_files)
         tree = Tree(config_files[file], file)
-        draft = Draft(tree, device_reading)
+        draft = PendingSettingChanges(tree, device_reading)
         try:
             change_rows(draft, device_reading.device, new_device)
             change_bridging(draft, device_reading.device, new_device)
@@ -135,7 +135,7 @@ class _NvueEdit:
             if not wanted_operations and (
                 first_difference := next(differences(device_reading.device, new_device), None)
             ):
-                raise ValueError(_unspelt_reason(first_difference.path))
+                raise ValueError(_reason_without_nvue_setting(first_difference.path))
             text = config_files[file].decode()
             for in_place in (True, False):
                 document = ScriptDocument(text) if nvset.has_nv_lines(config_files[file]) else YamlDocument(text)
@@ -153,8 +153,8 @@ class _NvueEdit:
     def correct(self, config_files: ConfigFiles, changes: Sequence[Change]) -> ConfigFiles:
         """Return the files with settings changed at their paths."""
         file = main_config_file("nvue", config_files)
-        self._keep(config_files)
-        draft = Draft(Tree(config_files[file], file), read_device("", sources_of_files(config_files)))
+        self._discard_untaken_drafts(config_files)
+        draft = PendingSettingChanges(Tree(config_files[file], file), read_device("", sources_of_files(config_files)))
         for change in changes:
             path = change.subject[2:]
             if change.new is None:
@@ -172,18 +172,20 @@ class _NvueEdit:
         self._drafts.append((edited_bundle, draft))
         return edited_bundle
 
-    def _keep(self, bundle: ConfigFiles) -> None:
+    def _discard_untaken_drafts(self, bundle: ConfigFiles) -> None:
         """Discard documents that were drawn and not taken: all drawn after the bundle that work continues from."""
         at = next((at for at, (drawn_bundle, _) in enumerate(self._drafts) if drawn_bundle is bundle), -1)
         earlier = self._drafts[:at] if at > 0 else []
         self._drafts = [*earlier, *self._drafts[at : at + 1]] if at >= 0 else []
 
-    def collect_operations(self, config_files: ConfigFiles, root: Node, release: Release | None) -> list[Operation]:
+    def collect_operations(
+        self, config_files: ConfigFiles, root: Node, release: Release | None
+    ) -> list[SetOrUnsetOperation]:
         """Return all that was done to a file on the way to a bundle, as a switch of its release takes it.
 
         `root` is the tree of the file. What the release does not have is not on the switch, and is not removed there.
         """
-        self._keep(config_files)
+        self._discard_untaken_drafts(config_files)
         gone: dict[Path, None] = {}
         new_values: dict[Path, str] = {}
         for _, draft in self._drafts:
@@ -194,11 +196,14 @@ class _NvueEdit:
             for path in draft.wanted:
                 new_values.pop(path, None)
             new_values |= draft.wanted
-        removed = (path for path in gone if not is_of_another_release(path, release))
-        return [*combine_operations(raise_removals(root, removed, new_values)), *combine_operations(new_values)]
+        removed = (path for path in gone if not is_only_in_other_releases(path, release))
+        return [
+            *combine_operations(raise_removals_to_empty_parents(root, removed, new_values)),
+            *combine_operations(new_values),
+        ]
 
 
-def _unspelt_reason(path: Sequence[object]) -> str:
+def _reason_without_nvue_setting(path: Sequence[object]) -> str:
     """Return the reason that no setting was found for a difference, from known facts about it."""
     buffer = next(
         (where for field_name, where in _BUFFER_PATH_TEXTS.items() if field_name in path and "buffer" in path), None
@@ -223,7 +228,7 @@ def _unsupported_reason(change: Change) -> str | None:
 def _add_derived_changes(device: Device, new: Device, subjects: Sequence[Subject]) -> Device:
     """Return the device with what NVUE computes from the changes, and states together with them."""
     return resolve_dynamic_buffers(
-        without_computed_headroom(with_rebuilt_ports(device, new, subjects, _couple_port_settings))
+        without_computed_shared_headroom(with_rebuilt_ports(device, new, subjects, _couple_port_settings))
     )
 
 

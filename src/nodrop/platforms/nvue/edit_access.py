@@ -6,7 +6,7 @@ from nodrop.model.access import AccessEntry, AccessList, PortRange
 from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown, known_rows
 from nodrop.platforms.kit.editing import is_equal
-from nodrop.platforms.nvue.edit_draft import Draft
+from nodrop.platforms.nvue.edit_draft import PendingSettingChanges
 from nodrop.platforms.nvue.read_access import binding_path
 from nodrop.platforms.nvue.tree import Path
 
@@ -15,7 +15,7 @@ _PathAndValue = tuple[Path, str | None]
 """A path, and the value there; without one it is there and no more."""
 
 
-def change_access_lists(draft: Draft, old_device: Device, new_device: Device) -> None:
+def change_access_lists(draft: PendingSettingChanges, old_device: Device, new_device: Device) -> None:
     """Bring the access lists of `new` into a file with those of `old`; parts without a setting there stay unchanged."""
     if isinstance(old_device.access_lists, Unknown) or isinstance(new_device.access_lists, Unknown):
         return
@@ -25,7 +25,7 @@ def change_access_lists(draft: Draft, old_device: Device, new_device: Device) ->
         _edit_access_list(draft, name, before.get(name), after.get(name))
 
 
-def _edit_access_list(draft: Draft, name: str, old: AccessList | None, new: AccessList | None) -> None:
+def _edit_access_list(draft: PendingSettingChanges, name: str, old: AccessList | None, new: AccessList | None) -> None:
     bound = [set() if access_list is None else set(access_list.bindings) for access_list in (old, new)]
     for binding in sorted(bound[0] - bound[1], key=lambda acl_binding: acl_binding.key):
         *parent_path, direction = binding_path(name, binding)

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
-from nodrop.model.change import Edit
+from nodrop.model.change import EditResult
 from nodrop.platforms import main_config_file
 from nodrop.platforms.kit.editing import sources_of_files
-from nodrop.platforms.nvue.edit_draft import Draft
+from nodrop.platforms.nvue.edit_draft import PendingSettingChanges
 from nodrop.platforms.nvue.edit_operations import PRESENT_WITHOUT_VALUE, combine_operations
 from nodrop.platforms.nvue.edit_steps import format_operations, split_into_steps
 from nodrop.platforms.nvue.names import expand_key
@@ -19,7 +19,7 @@ from nodrop.syntax.shapes import mapping_at, value_at
 _BREAKOUT_PATH = ("link", "breakout")
 
 
-def between(old_files: Mapping[str, bytes], new_files: Mapping[str, bytes], *, name: str = "") -> Edit | None:
+def between(old_files: Mapping[str, bytes], new_files: Mapping[str, bytes], *, name: str = "") -> EditResult | None:
     """Return the edit that makes a device's new document of its old one, with all of its settings.
 
     None where the breakout of ports differs, which takes two applies and no patch alone, and where there is not one
@@ -35,10 +35,10 @@ def between(old_files: Mapping[str, bytes], new_files: Mapping[str, bytes], *, n
     gone = dict.fromkeys(_removed_paths(before, after, (), schema_root()))
     new_operations = [*combine_operations(gone), *combine_operations(dict(_find_new_values(before, after, (), gone)))]
     if not new_operations:
-        return Edit()
+        return EditResult()
     reading = read_device(name, sources_of_files(old_files))
-    release = Draft(trees[0], reading).release
-    return Edit(
+    release = PendingSettingChanges(trees[0], reading).release
+    return EditResult(
         files={file: new_files[file]},
         steps=tuple(split_into_steps(new_operations, trees[0].root, reading.device, release)),
         forms=format_operations(new_operations),

@@ -7,7 +7,7 @@ from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown
 from nodrop.platforms.kit.editing import is_equal
 from nodrop.platforms.nvue.bridging import DEFAULT_BRIDGE_DOMAIN, render_bridge_ports
-from nodrop.platforms.nvue.edit_draft import Draft, has_path
+from nodrop.platforms.nvue.edit_draft import PendingSettingChanges, has_path
 from nodrop.platforms.nvue.edit_operations import PRESENT_WITHOUT_VALUE
 from nodrop.platforms.nvue.names import expand_numbers
 from nodrop.platforms.nvue.tree import Path
@@ -15,7 +15,7 @@ from nodrop.platforms.nvue.tree import Path
 _PathsAndValues = Iterator[tuple[Path, str]]
 
 
-def change_bridging(draft: Draft, old_device: Device, new_device: Device) -> None:
+def change_bridging(draft: PendingSettingChanges, old_device: Device, new_device: Device) -> None:
     """Bring bonds, VLANs and their members of `new` into a file with those of `old`."""
     fields = ("vlans", "port_channels")
     if all(is_equal(getattr(old_device, field), getattr(new_device, field)) for field in fields):
@@ -34,7 +34,7 @@ def change_bridging(draft: Draft, old_device: Device, new_device: Device) -> Non
             draft.set(*path, to=value)
 
 
-def _bridging_settings(draft: Draft, device: Device) -> _PathsAndValues:
+def _bridging_settings(draft: PendingSettingChanges, device: Device) -> _PathsAndValues:
     """Yield the settings of bonds and VLANs, each with its value."""
     vlans: Any = device.vlans
     bonds: Any = device.port_channels
@@ -44,11 +44,11 @@ def _bridging_settings(draft: Draft, device: Device) -> _PathsAndValues:
         yield ("bridge", "domain", DEFAULT_BRIDGE_DOMAIN, "vlan", str(vlan.id)), PRESENT_WITHOUT_VALUE
         if vlan.mtu_bytes is not None:
             name = f"vlan{vlan.id}"
-            yield from _link_settings(draft, name, vlan)
+            yield from _common_interface_settings(draft, name, vlan)
             yield ("interface", name, "type"), "svi"
             yield ("interface", name, "vlan"), str(vlan.id)
     for bond in bonds:
-        yield from _link_settings(draft, bond.name, bond)
+        yield from _common_interface_settings(draft, bond.name, bond)
         path = ("interface", bond.name, "bond")
         if bond.fallback:
             yield (*path, "lacp-bypass"), draft.say.on
@@ -65,7 +65,7 @@ def _bridging_settings(draft: Draft, device: Device) -> _PathsAndValues:
             yield from (((*path_to, key), value if equals else PRESENT_WITHOUT_VALUE) for key in keys)
 
 
-def _link_settings(draft: Draft, name: str, row: Any) -> _PathsAndValues:
+def _common_interface_settings(draft: PendingSettingChanges, name: str, row: Any) -> _PathsAndValues:
     path = ("interface", name)
     if row.description is not None:
         yield (*path, "description"), row.description

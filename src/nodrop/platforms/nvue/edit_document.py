@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from nodrop.model.subject import natural_sort_key
-from nodrop.platforms.nvue.edit_operations import PRESENT_WITHOUT_VALUE, MultiKeyPath, Operation
+from nodrop.platforms.nvue.edit_operations import PRESENT_WITHOUT_VALUE, MultiKeyPath, SetOrUnsetOperation
 from nodrop.platforms.nvue.names import PARENTS_OF_NUMBER_KEYS, expand_key
 from nodrop.platforms.nvue.naming import nvue_port
 from nodrop.platforms.nvue.spelling import format_numbers, format_port_key
@@ -69,7 +69,7 @@ class YamlDocument:
         spell = (json.dumps, json.dumps) if self._is_json else (quote_yaml_key, quote_yaml)
         return self._bom + write_yaml(self._text, self._root, *spell)
 
-    def make(self, operation: Operation) -> None:
+    def make(self, operation: SetOrUnsetOperation) -> None:
         """Make a change where the document has the setting; raise ValueError where there is no place for it."""
         if operation.value is None:
             for node in self._sets:
@@ -80,7 +80,7 @@ class YamlDocument:
         best = max(range(len(self._sets)), key=lambda at: (_matching_depth(self._sets[at], "", operation.steps), at))
         _put_value(self._sets[best], "", operation.steps, operation.value)
 
-    def append(self, operations: Sequence[Operation]) -> None:
+    def append(self, operations: Sequence[SetOrUnsetOperation]) -> None:
         """Write changes behind all existing settings; raise ValueError where the document is no list."""
         if not self._root.items or self._is_json:
             raise ValueError("the file says it in a way that one change cannot reach")
@@ -99,7 +99,7 @@ def _encode_texts_as_json(node: Node) -> None:
         _encode_texts_as_json(item)
 
 
-def patch_nodes(operations: Sequence[Operation]) -> list[Node]:
+def patch_nodes(operations: Sequence[SetOrUnsetOperation]) -> list[Node]:
     """Return operations as `nv config patch` takes them: first unset, then set."""
     nodes: list[Node] = []
     for verb, own_operations in (
@@ -155,7 +155,7 @@ def _put_value(node: Node, parent: str, steps: MultiKeyPath, value: str) -> None
         else:
             new.append(single)
     for entry, singles in [(node.entries[at], singles) for at, singles in chosen.items()]:
-        own_entry = _split_entry(node, parent, entry, singles)
+        own_entry = _separate_entry_for_keys(node, parent, entry, singles)
         if not remaining_steps:
             _set_leaf_value(own_entry, step[0], value)
             continue
@@ -214,7 +214,7 @@ def _drop_path(node: Node, parent: str, steps: MultiKeyPath, emptied: list[tuple
         singles = _find_matching_keys(parent, entry, step)
         if not singles or _matching_depth(entry.value, step[0], remaining_steps) < len(remaining_steps):
             continue
-        own_entry = _split_entry(node, parent, entry, singles)
+        own_entry = _separate_entry_for_keys(node, parent, entry, singles)
         if remaining_steps and own_entry.value.entries is not None:
             _drop_path(own_entry.value, step[0], remaining_steps, emptied)
             if parent != "interface":
@@ -226,7 +226,7 @@ def _drop_path(node: Node, parent: str, steps: MultiKeyPath, emptied: list[tuple
             _entries_of_node(node).remove(own_entry)
 
 
-def _split_entry(node: Node, parent: str, entry: Entry, singles: Sequence[str]) -> Entry:
+def _separate_entry_for_keys(node: Node, parent: str, entry: Entry, singles: Sequence[str]) -> Entry:
     """Return an entry for some of the keys of an entry, taken out of it with all its settings."""
     other_keys = [key for key in expand_key(parent, entry.key) if key not in singles]
     if not other_keys:

@@ -1,35 +1,35 @@
 """Changes to the settings of a given file, setting by setting, in the words of its dialect."""
 
 from nodrop.model.reading import DeviceReading
-from nodrop.platforms.nvue.edit_operations import PRESENT_WITHOUT_VALUE, Operation, combine_operations
+from nodrop.platforms.nvue.edit_operations import PRESENT_WITHOUT_VALUE, SetOrUnsetOperation, combine_operations
 from nodrop.platforms.nvue.names import expand_key
 from nodrop.platforms.nvue.read_ports import FileInterfaces
-from nodrop.platforms.nvue.read_values import Config, View
+from nodrop.platforms.nvue.read_values import ConfigNodeView, NvueConfigFile
 from nodrop.platforms.nvue.releases import RELEASES
 from nodrop.platforms.nvue.schema_check import find_dialect
-from nodrop.platforms.nvue.spelling import Dialect, dialect_of_release
+from nodrop.platforms.nvue.spelling import DialectWords, dialect_of_release
 from nodrop.platforms.nvue.tree import Path, Tree
 
 _ASSUMED_RELEASE_BY_DIALECT = {"old": "5.14", "new": "5.16"}
 """A release of each dialect, for files that name none which is written."""
 
 
-class Draft:
+class PendingSettingChanges:
     """The settings to remove and then those to make, and the file's current settings."""
 
     def __init__(self, tree: Tree, reading: DeviceReading) -> None:
         """Take a file that has been read."""
         self.gone: dict[Path, None] = {}
         self.wanted: dict[Path, str] = {}
-        self.config = Config(reading.device.name, tree)
+        self.config = NvueConfigFile(reading.device.name, tree)
         self.ports = FileInterfaces(self.config)
         version = reading.device.version
         is_known = isinstance(version, str) and version in RELEASES
         self.release = str(version) if is_known else _ASSUMED_RELEASE_BY_DIALECT[find_dialect(tree.root, version)]
-        self.say: Dialect = dialect_of_release(self.release)
+        self.say: DialectWords = dialect_of_release(self.release)
 
     @property
-    def top(self) -> View:
+    def top(self) -> ConfigNodeView:
         """All that the file sets."""
         return self.config.top
 
@@ -43,7 +43,7 @@ class Draft:
             self.gone[path] = None
 
     @property
-    def operations(self) -> list[Operation]:
+    def operations(self) -> list[SetOrUnsetOperation]:
         """Return all operations, in order."""
         return [*combine_operations(self.gone), *combine_operations(self.wanted)]
 

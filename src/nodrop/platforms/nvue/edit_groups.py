@@ -5,14 +5,16 @@ from collections.abc import Iterator, Mapping
 from nodrop.platforms.frr.words import is_neighbor_address
 from nodrop.platforms.nvue.edit_draft import has_path
 from nodrop.platforms.nvue.names import expand_names
-from nodrop.platforms.nvue.read_values import View
+from nodrop.platforms.nvue.read_values import ConfigNodeView
 from nodrop.platforms.nvue.tree import Path
 
 _PROCESS_PATH_LENGTH = 4
 """The length of `vrf default router bgp`."""
 
 
-def add_peer_group_settings(root_view: View, settings: Mapping[Path, str | None]) -> Iterator[tuple[Path, str | None]]:
+def settings_adjusted_for_peer_groups(
+    root_view: ConfigNodeView, settings: Mapping[Path, str | None]
+) -> Iterator[tuple[Path, str | None]]:
     """Yield settings with their values, those of groups included; None takes one away.
 
     What changes for all sessions of a group alike changes at the group. A value of one session overrides that of its
@@ -33,7 +35,7 @@ def add_peer_group_settings(root_view: View, settings: Mapping[Path, str | None]
     for (process, group, remaining_paths), values in of_groups.items():
         members = [
             key
-            for key in _group_members(root_view, process, group)
+            for key in _sessions_of_peer_group(root_view, process, group)
             if not has_path(root_view.node, (*process, "neighbor", key, *remaining_paths))
         ]
         stated = (*process, "peer-group", group, *remaining_paths)
@@ -49,7 +51,7 @@ def add_peer_group_settings(root_view: View, settings: Mapping[Path, str | None]
         )
 
 
-def _peer_group_of_path(root_view: View, path: Path) -> str | None:
+def _peer_group_of_path(root_view: ConfigNodeView, path: Path) -> str | None:
     """Return the peer group of the session that a path is in."""
     if path[_PROCESS_PATH_LENGTH : _PROCESS_PATH_LENGTH + 1] != ("neighbor",):
         return None
@@ -63,11 +65,11 @@ def _peer_group_of_path(root_view: View, path: Path) -> str | None:
     )
 
 
-def _group_members(top: View, process: Path, group: str) -> list[str]:
+def _sessions_of_peer_group(top: ConfigNodeView, process: Path, group: str) -> list[str]:
     return [key for key, peer_group in _sessions_with_groups(top, process) if peer_group == group]
 
 
-def _sessions_with_groups(top: View, process: Path) -> Iterator[tuple[str, str | None]]:
+def _sessions_with_groups(top: ConfigNodeView, process: Path) -> Iterator[tuple[str, str | None]]:
     """Yield (session, its peer group) of a process."""
     for spelt, node in top.below(*process, "neighbor").items():
         for key in expand_names(spelt) if not is_neighbor_address(spelt) else (spelt,):

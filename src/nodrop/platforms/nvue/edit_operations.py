@@ -14,7 +14,7 @@ PRESENT_WITHOUT_VALUE = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class SetOrUnsetOperation:
     """A value for all paths of some steps; None takes them away."""
 
     steps: MultiKeyPath
@@ -28,7 +28,7 @@ class Operation:
 
 def combine_operations(
     values: Mapping[Path, str] | Mapping[Path, None] | Iterable[tuple[Path, str | None]],
-) -> list[Operation]:
+) -> list[SetOrUnsetOperation]:
     """Return settings as operations: interfaces, and numbers, with the same setting together."""
     pairs = values.items() if isinstance(values, Mapping) else values
     items: list[tuple[MultiKeyPath, str | None]] = [(tuple((step,) for step in path), value) for path, value in pairs]
@@ -43,4 +43,4 @@ def combine_operations(
             (before if behind is None else (*before, tuple(singles), *behind), value)
             for (before, behind, value), singles in keys_by_setting.items()
         ]
-    return [Operation(steps, value) for steps, value in items]
+    return [SetOrUnsetOperation(steps, value) for steps, value in items]

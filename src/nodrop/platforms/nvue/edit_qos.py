@@ -13,24 +13,24 @@ from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import PfcWatchdog, QosProfile
 from nodrop.model.states import UnknownFact, require_fact
 from nodrop.platforms.kit.editing import is_equal
-from nodrop.platforms.nvue.conditions import WATCHDOG_PATH, condition_settings
-from nodrop.platforms.nvue.edit_draft import Draft
+from nodrop.platforms.nvue.conditions import WATCHDOG_PATH, watchdog_condition_settings
+from nodrop.platforms.nvue.edit_draft import PendingSettingChanges
 from nodrop.platforms.nvue.edit_operations import PRESENT_WITHOUT_VALUE
 from nodrop.platforms.nvue.profiles import ValueByPath, settings_of_profile
-from nodrop.platforms.nvue.read_macro import DEFAULT_POLLING_MS
+from nodrop.platforms.nvue.read_macro import DEFAULT_WATCHDOG_POLLING_MS
 from nodrop.platforms.nvue.read_qos import SMALL_PACKETS_KEY, QosReader
 from nodrop.platforms.nvue.spelling import (
     GLOBAL_PROFILE,
     KINDS_WITH_GLOBAL_DEFAULTS,
     PROFILE_KINDS,
-    PortQos,
+    PortQosProfiles,
     split_port_qos,
 )
-from nodrop.platforms.nvue.writer import lossless_alpha, small_packet_percent
+from nodrop.platforms.nvue.writer import non_default_lossless_alpha, small_packet_percent
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Use:
+class _PortProfileUse:
     """A port, its effective profile of a kind, the current value of that, and the new value."""
 
     port: str
@@ -39,11 +39,11 @@ class _Use:
     new: Any
 
 
-class _KeptBehavior:
+class _UnchangedPartlyUnknownBehavior:
     """Behavior of a port that stays as it is, though not all of it is known."""
 
 
-def change_qos(draft: Draft, old_device: Device, new_device: Device) -> None:
+def change_qos(draft: PendingSettingChanges, old_device: Device, new_device: Device) -> None:
     """Bring profiles, bindings, watchdogs, classes, pools and limits of `new` into a file with those of `old`.
 
     Raise UnknownFact where a port must change and not all that NVUE sets in one profile is known.
@@ -53,7 +53,7 @@ def change_qos(draft: Draft, old_device: Device, new_device: Device) -> None:
     reader = QosReader(draft.config)
     for number, kind in enumerate(PROFILE_KINDS):
         uses = [
-            _Use(
+            _PortProfileUse(
                 a.name,
                 _profile_of_port(draft, a.name, kind),
                 before[a.name][number],
@@ -65,20 +65,20 @@ def change_qos(draft: Draft, old_device: Device, new_device: Device) -> None:
             _assign_profiles(draft, kind, uses)
     for a, b in pairs:
         if not is_equal(a.qos, b.qos):
-            _change_port(draft, a, b)
-    _change_traffic_classes(draft, pairs)
-    _edit_watchdog(draft, old_device, new_device)
+            _change_port_watchdog_and_trimming(draft, a, b)
+    _change_priority_to_tc_mapping(draft, pairs)
+    _edit_watchdog_timers(draft, old_device, new_device)
     _change_pools(draft, old_device, new_device, macro=reader.roce is not None)
     if not is_equal(old_device.dynamic_buffers, new_device.dynamic_buffers):
         path = ("qos", "advance-buffer-config", GLOBAL_PROFILE, "ingress-lossless-buffer", "shared-alpha")
-        if lossless_alpha(old_device) != lossless_alpha(new_device):
-            draft.put(*path, to=lossless_alpha(new_device))
+        if non_default_lossless_alpha(old_device) != non_default_lossless_alpha(new_device):
+            draft.put(*path, to=non_default_lossless_alpha(new_device))
         if (percent := small_packet_percent(new_device)) != small_packet_percent(old_device):
             for name in dict.fromkeys((GLOBAL_PROFILE, *draft.top.below("qos", "pfc").node)):
                 draft.put("qos", "pfc", name, SMALL_PACKETS_KEY, to=percent)
 
 
-def _profile_of_port(draft: Draft, port: str, object_kind: str) -> str:
+def _profile_of_port(draft: PendingSettingChanges, port: str, object_kind: str) -> str:
     """Return the profile that holds for a port."""
     name = draft.ports.view(port).below("qos", object_kind).text("profile")
     return name if name and draft.top.below("qos", object_kind).has(name) else GLOBAL_PROFILE
@@ -101,21 +101,21 @@ def _profiles_by_port(pairs: Iterable[tuple[Interface, Interface]]) -> tuple[dic
                 try:
                     profiles_by_key[key] = split_port_qos(port).profiles
                 except (UnknownFact, AssertionError):
-                    unknown[key] = (_KeptBehavior(),) * len(PROFILE_KINDS)
+                    unknown[key] = (_UnchangedPartlyUnknownBehavior(),) * len(PROFILE_KINDS)
             if key in unknown and not keeps:
                 raise UnknownFact("not all that the port does is known, and a profile says all of it")
             side[port.name] = profiles_by_key.get(key) or unknown[key]
     return sides
 
 
-def _assign_profiles(draft: Draft, kind: str, uses: list[_Use]) -> None:
+def _assign_profiles(draft: PendingSettingChanges, kind: str, uses: list[_PortProfileUse]) -> None:
     """Bring the profiles of a kind to the values that their users want, and bind users to others where they must be."""
     stated = draft.top.below("qos", kind).node
-    by_name: dict[str, list[_Use]] = {}
+    by_name: dict[str, list[_PortProfileUse]] = {}
     for use in uses:
         by_name.setdefault(use.name, []).append(use)
     values: dict[str, Any] = {name: users[0].old for name, users in by_name.items()}
-    remaining_uses: list[_Use] = []
+    remaining_uses: list[_PortProfileUse] = []
     for name, users in by_name.items():
         moving = [use for use in users if not is_equal(use.old, use.new)]
         targets = Counter(use.new for use in moving if use.new is not None)
@@ -150,7 +150,7 @@ def _assign_profiles(draft: Draft, kind: str, uses: list[_Use]) -> None:
         draft.put(*binding, to=None if name == GLOBAL_PROFILE else name)
 
 
-def _find_unbound_equal_profile(draft: Draft, kind: str, value: object, names: Iterable[str]) -> str:
+def _find_unbound_equal_profile(draft: PendingSettingChanges, kind: str, value: object, names: Iterable[str]) -> str:
     """Return the first profile of the file that says just what a value does and no port is bound to; "" if none."""
     wanted = dict(settings_of_profile(kind, value))
     for name in sorted(names):
@@ -193,10 +193,14 @@ def _new_profile_name(object_kind: str, value: Any) -> str:
     return words.get(object_kind, "no-rewrite" if value is None else "rewrite")
 
 
-def _edit_profile(draft: Draft, kind: str, name: str, old: object, new: object) -> None:
+def _edit_profile(draft: PendingSettingChanges, kind: str, name: str, old: object, new: object) -> None:
     """Set a profile to the new value instead of the old; everything else in it stays as it is."""
     nothing: ValueByPath = {}
-    before = nothing if old is None or isinstance(old, _KeptBehavior) else dict(settings_of_profile(kind, old))
+    before = (
+        nothing
+        if old is None or isinstance(old, _UnchangedPartlyUnknownBehavior)
+        else dict(settings_of_profile(kind, old))
+    )
     after = dict(settings_of_profile(kind, new))
     marked = {path[:2] for path in after}
     for path in [path for path in before if path not in after]:
@@ -212,7 +216,9 @@ def _edit_profile(draft: Draft, kind: str, name: str, old: object, new: object) 
         draft.set("qos", kind, name)
 
 
-def _change_port(draft: Draft, left_port: Interface, right_port: Interface) -> None:
+def _change_port_watchdog_and_trimming(
+    draft: PendingSettingChanges, left_port: Interface, right_port: Interface
+) -> None:
     """Let a port be watched or not, and other queues of it be trimmed."""
     if not isinstance(left_port.qos, QosProfile) or not isinstance(right_port.qos, QosProfile):
         return
@@ -235,11 +241,11 @@ def _change_port(draft: Draft, left_port: Interface, right_port: Interface) -> N
 
 
 def _trimmed_queues(port: Interface) -> set[int]:
-    port_qos: PortQos = split_port_qos(port)
+    port_qos: PortQosProfiles = split_port_qos(port)
     return set(port_qos.trimmed)
 
 
-def _change_traffic_classes(draft: Draft, pairs: Iterable[tuple[Interface, Interface]]) -> None:
+def _change_priority_to_tc_mapping(draft: PendingSettingChanges, pairs: Iterable[tuple[Interface, Interface]]) -> None:
     """Let switch priorities have other traffic classes: for all ports, as there is one profile of it."""
     for a, b in pairs:
         if not isinstance(a.qos, QosProfile) or not isinstance(b.qos, QosProfile) or is_equal(a.qos, b.qos):
@@ -252,9 +258,10 @@ def _change_traffic_classes(draft: Draft, pairs: Iterable[tuple[Interface, Inter
                 draft.set(*path, "traffic-class", to=new_class)
 
 
-def _edit_watchdog(draft: Draft, old: Device, new: Device) -> None:
+def _edit_watchdog_timers(draft: PendingSettingChanges, old: Device, new: Device) -> None:
     polling = [
-        DEFAULT_POLLING_MS if (ms := require_fact(device.watchdog_polling_ms)) is None else ms for device in (old, new)
+        DEFAULT_WATCHDOG_POLLING_MS if (ms := require_fact(device.watchdog_polling_ms)) is None else ms
+        for device in (old, new)
     ]
     if not is_equal(old.watchdog_polling_ms, new.watchdog_polling_ms) and new.watchdog_polling_ms is not None:
         draft.set("qos", "pfc-watchdog", "polling-interval", to=polling[1])
@@ -271,7 +278,7 @@ def _edit_watchdog(draft: Draft, old: Device, new: Device) -> None:
             draft.put("qos", "pfc-watchdog", setting, to=pollings)
     if not is_equal(old.watchdog_conditions, new.watchdog_conditions):
         old_statements, new_statements = (
-            condition_settings(require_fact(device.watchdog_conditions)) for device in (old, new)
+            watchdog_condition_settings(require_fact(device.watchdog_conditions)) for device in (old, new)
         )
         for path in [path for path in old_statements if path not in new_statements]:
             draft.unset(*WATCHDOG_PATH, *path)
@@ -287,7 +294,7 @@ def _port_watchdogs(device: Device) -> Iterator[PfcWatchdog]:
             yield require_fact(watchdog)
 
 
-def _change_pools(draft: Draft, old_device: Device, new_device: Device, *, macro: bool) -> None:
+def _change_pools(draft: PendingSettingChanges, old_device: Device, new_device: Device, *, macro: bool) -> None:
     if is_equal(old_device.buffer_pools, new_device.buffer_pools):
         return
     before, after = (

@@ -6,15 +6,17 @@ from itertools import islice
 from nodrop.platforms.nvue.edit_operations import combine_operations
 from nodrop.platforms.nvue.edit_script import format_command
 from nodrop.platforms.nvue.names import expand_key
-from nodrop.platforms.nvue.schema import PathWords, SchemaNode, node_below, schema_root
+from nodrop.platforms.nvue.schema import SchemaNode, WordsAfterPath, node_below, schema_root
 from nodrop.platforms.nvue.tree import Path
 from nodrop.syntax import nvset
 
-_MAX_PATHS = 4096
+_MAX_CHECKED_PATHS_OF_COMMAND = 4096
 """Most settings of one command whose objects are checked."""
 
 
-def raise_removals(root: object, gone: Iterable[Path], wanted: Iterable[Path] = ()) -> dict[Path, None]:
+def raise_removals_to_empty_parents(
+    root: object, gone: Iterable[Path], wanted: Iterable[Path] = ()
+) -> dict[Path, None]:
     """Return paths to remove from a tree, each raised to the object that nothing is left of.
 
     Nothing is left of it where all below it is removed, and nothing of `wanted` is set there. What holds objects of the
@@ -36,17 +38,17 @@ def raise_removals(root: object, gone: Iterable[Path], wanted: Iterable[Path] = 
     return raised
 
 
-def raise_commands(root: object, lines: Sequence[str]) -> tuple[str, ...]:
+def raise_removal_commands(root: object, lines: Sequence[str]) -> tuple[str, ...]:
     """Return commands with their removals raised to the objects that nothing is left of, those first."""
     parsed = nvset.parse_nv_commands(
         "".join(f"{line}\n" for line in lines if line.startswith(("nv set ", "nv unset ")))
     ).commands
     unset_paths = (path for each in parsed if each.verb == "unset" for path in _single_paths(each.words))
-    removed = list(islice(unset_paths, _MAX_PATHS + 1))
-    if not removed or len(removed) > _MAX_PATHS:
+    removed = list(islice(unset_paths, _MAX_CHECKED_PATHS_OF_COMMAND + 1))
+    if not removed or len(removed) > _MAX_CHECKED_PATHS_OF_COMMAND:
         return tuple(lines)
     wanted = [path for each in parsed if each.verb == "set" for path in _single_paths(each.words)]
-    raised = raise_removals(root, removed, wanted)
+    raised = raise_removals_to_empty_parents(root, removed, wanted)
     if raised.keys() == set(removed):
         return tuple(lines)
     others = [line for line in lines if not line.startswith("nv unset ")]
@@ -66,12 +68,12 @@ def _is_named_by_owner(path: Path) -> bool:
     node: SchemaNode | None = schema_root()
     for word in path:
         node = node_below(node, word)
-    return node is None or (isinstance(node, PathWords) and node.pattern[-1].startswith("<"))
+    return node is None or (isinstance(node, WordsAfterPath) and node.pattern[-1].startswith("<"))
 
 
 def _holds_only(root: object, path: Path, names: set[str]) -> bool:
     """Whether a part of a tree has settings, and no others than some."""
-    found = {name for node in _nodes(root, path) for name in _names_in(node, path[-1])}
+    found = {name for node in _nodes_at_path(root, path) for name in _names_in(node, path[-1])}
     return bool(found) and found <= names
 
 
@@ -83,11 +85,11 @@ def _names_in(node: object, parent: str) -> Iterator[str]:
         yield str(node)
 
 
-def _nodes(node: object, path: Path, parent: str = "") -> Iterator[object]:
+def _nodes_at_path(node: object, path: Path, parent: str = "") -> Iterator[object]:
     """Yield the parts of a tree at a path of single keys: several where keys are lists."""
     if not path:
         yield node
     elif isinstance(node, Mapping):
         for key, value in node.items():
             if path[0] in expand_key(parent, str(key)):
-                yield from _nodes(value, path[1:], path[0])
+                yield from _nodes_at_path(value, path[1:], path[0])

@@ -12,13 +12,13 @@ from nodrop.platforms.nvue import ageing, hashing
 from nodrop.platforms.nvue.adaptive_routing import ADAPTIVE_ROUTING_PATH, THRESHOLD_KEY
 from nodrop.platforms.nvue.bindings_switch import SWITCH_BINDINGS
 from nodrop.platforms.nvue.edit_access import change_access_lists
-from nodrop.platforms.nvue.edit_draft import Draft, has_path
-from nodrop.platforms.nvue.edit_groups import add_peer_group_settings
+from nodrop.platforms.nvue.edit_draft import PendingSettingChanges, has_path
+from nodrop.platforms.nvue.edit_groups import settings_adjusted_for_peer_groups
 from nodrop.platforms.nvue.edit_operations import PRESENT_WITHOUT_VALUE
-from nodrop.platforms.nvue.read_overlays import DSCP_ACTIONS, VXLAN_PATH
+from nodrop.platforms.nvue.read_overlays import DSCP_KEY_AND_WORDS_BY_FIELD, VXLAN_PATH
 from nodrop.platforms.nvue.read_services import GNMI_PATH, OTLP_EXPORT_PATH, PACKET_TRIM_PATH, SNMP_PATHS, server_paths
 from nodrop.platforms.nvue.releases import has_feature
-from nodrop.platforms.nvue.spelling import NVUE_FEC_WORDS
+from nodrop.platforms.nvue.spelling import NVUE_WORD_BY_FEC
 from nodrop.platforms.nvue.tree import Path
 from nodrop.platforms.nvue.write_routing import routing_statements
 from nodrop.units import show_speed
@@ -40,7 +40,7 @@ _ENTITY_PARENT_KEYS = frozenset(
 """Parents of keys that are taken away with all that is said of them."""
 
 
-def change_rows(draft: Draft, old_device: Device, new_device: Device) -> None:
+def change_rows(draft: PendingSettingChanges, old_device: Device, new_device: Device) -> None:
     """Bring ports, addresses, services and routing of `new` into a file with those of `old`."""
     for a, b in zip(old_device.interfaces, new_device.interfaces, strict=True):
         if not is_equal(a, b):
@@ -81,7 +81,7 @@ def _is_known_change(old: object, new: object) -> bool:
     return not is_equal(old, new) and not isinstance(new, Unknown) and not isinstance(old, Unknown)
 
 
-def _change_switch_rows(draft: Draft, old_device: Device, new_device: Device) -> None:
+def _change_switch_rows(draft: PendingSettingChanges, old_device: Device, new_device: Device) -> None:
     """Let settings of the switch that have rows have other values."""
     for row in SWITCH_BINDINGS:
         value = getattr(new_device, row.field)
@@ -94,16 +94,16 @@ def _change_switch_rows(draft: Draft, old_device: Device, new_device: Device) ->
             draft.set(*line.path, to=line.value)
 
 
-def _edit_tunnel_dscp(draft: Draft, old: tuple[Tunnel, ...], new: tuple[Tunnel, ...]) -> None:
+def _edit_tunnel_dscp(draft: PendingSettingChanges, old: tuple[Tunnel, ...], new: tuple[Tunnel, ...]) -> None:
     """Set the handling of the DSCP in existing tunnels; others are for their owner to make."""
     for before, after in zip(old, new, strict=False):
-        for field, (direction, words) in DSCP_ACTIONS.items():
+        for field, (direction, words) in DSCP_KEY_AND_WORDS_BY_FIELD.items():
             word = words.get(getattr(after, field))
             if before.name == after.name and word is not None and getattr(before, field) != getattr(after, field):
                 draft.put(*VXLAN_PATH, direction, "dscp", "action", to=word)
 
 
-def _set_hash_fields(draft: Draft, fields: tuple[HashField, ...] | None | Unknown) -> None:
+def _set_hash_fields(draft: PendingSettingChanges, fields: tuple[HashField, ...] | None | Unknown) -> None:
     """Say of each field whether it counts, or leave all of them to the switch."""
     counting = require_fact(fields)
     for field, flag in hashing.NVUE_FLAG_BY_FIELD.items():
@@ -111,13 +111,13 @@ def _set_hash_fields(draft: Draft, fields: tuple[HashField, ...] | None | Unknow
         draft.put(*hashing.ECMP_HASH_PATH, flag, to=word)
 
 
-def _change_port(draft: Draft, left_port: Interface, right_port: Interface) -> None:
+def _change_port(draft: PendingSettingChanges, left_port: Interface, right_port: Interface) -> None:
     link = ("interface", right_port.name, "link")
     on, off = draft.say.on, draft.say.off
     spelt: tuple[tuple[str, str, Callable[[Any], str | int | None]], ...] = (
         ("enabled", "state", lambda value: "up" if value else "down"),
         ("speed_mbps", "speed", lambda value: value and show_speed(value)),
-        ("fec", "fec", lambda value: NVUE_FEC_WORDS[value] if value and value != "auto" else None),
+        ("fec", "fec", lambda value: NVUE_WORD_BY_FEC[value] if value and value != "auto" else None),
         ("autoneg", "auto-negotiate", lambda value: None if value is None else on if value else off),
         ("mtu_bytes", "mtu", lambda value: value),
     )
@@ -130,15 +130,17 @@ def _change_port(draft: Draft, left_port: Interface, right_port: Interface) -> N
     if _is_known_change(left_port.addresses, right_port.addresses):
         _edit_addresses(draft, right_port.name, require_fact(left_port.addresses), require_fact(right_port.addresses))
     if _is_known_change(left_port.vrf, right_port.vrf):
-        _set_vrf(draft, right_port.name, require_fact(right_port.vrf))
+        _set_vrf_of_interface(draft, right_port.name, require_fact(right_port.vrf))
     _set_port_adaptive_routing(draft, left_port, right_port)
 
 
-def _address_family_word(draft: Draft, address: str) -> str:
+def _address_family_word(draft: PendingSettingChanges, address: str) -> str:
     return "ip" if draft.say.old else "ipv6" if ":" in address else "ipv4"
 
 
-def _edit_addresses(draft: Draft, name: str, old: Sequence[str], new: Iterable[str], of: str = "address") -> None:
+def _edit_addresses(
+    draft: PendingSettingChanges, name: str, old: Sequence[str], new: Iterable[str], of: str = "address"
+) -> None:
     """Let an interface have other addresses, or another gateway."""
     new_addresses = list(new)
     shared_addresses = [address for address in old if address in new_addresses]
@@ -153,7 +155,7 @@ def _edit_addresses(draft: Draft, name: str, old: Sequence[str], new: Iterable[s
             draft.set("interface", name, _address_family_word(draft, address), of, address)
 
 
-def _set_vrf(draft: Draft, name: str, vrf: str | None) -> None:
+def _set_vrf_of_interface(draft: PendingSettingChanges, name: str, vrf: str | None) -> None:
     paths: list[Path] = [("interface", name, "vrf"), ("interface", name, "ip", "vrf")]
     if vrf is None:
         for path in paths:
@@ -162,7 +164,9 @@ def _set_vrf(draft: Draft, name: str, vrf: str | None) -> None:
         draft.set(*paths[draft.say.old], to=vrf)
 
 
-def _edit_management(draft: Draft, before: Management | None | Unknown, after: Management | None | Unknown) -> None:
+def _edit_management(
+    draft: PendingSettingChanges, before: Management | None | Unknown, after: Management | None | Unknown
+) -> None:
     if isinstance(before, Unknown) or isinstance(after, Unknown) or is_equal(before, after):
         return
     if after is None:
@@ -175,11 +179,11 @@ def _edit_management(draft: Draft, before: Management | None | Unknown, after: M
     was, new_gateways = (() if port is None or port.gateway is None else (port.gateway,) for port in (before, after))
     _edit_addresses(draft, after.interface, was, new_gateways, of="gateway")
     if (before is not None and before.own_vrf) != after.own_vrf:
-        _set_vrf(draft, after.interface, "mgmt" if after.own_vrf else None)
+        _set_vrf_of_interface(draft, after.interface, "mgmt" if after.own_vrf else None)
 
 
 def _edit_loopbacks(
-    draft: Draft, before: tuple[Loopback, ...] | Unknown, after: tuple[Loopback, ...] | Unknown
+    draft: PendingSettingChanges, before: tuple[Loopback, ...] | Unknown, after: tuple[Loopback, ...] | Unknown
 ) -> None:
     if isinstance(before, Unknown) or isinstance(after, Unknown) or is_equal(before, after):
         return
@@ -202,7 +206,9 @@ def _edit_loopbacks(
         draft.unset(*(("interface", name) if name == "lo" else ("vrf", name, "loopback", "ip")))
 
 
-def _edit_servers(draft: Draft, kind: str, before: Sequence[str], after: Sequence[str], device: Device) -> None:
+def _edit_servers(
+    draft: PendingSettingChanges, kind: str, before: Sequence[str], after: Sequence[str], device: Device
+) -> None:
     """Let servers come and go where the file has those of their kind."""
     places = server_paths(draft.top, kind)
     for name in before:
@@ -224,7 +230,7 @@ def _edit_servers(draft: Draft, kind: str, before: Sequence[str], after: Sequenc
         draft.set("system", "ntp", "vrf", to=vrf)
 
 
-def _set_snmp_field(draft: Draft, word: str, setting_value: str | None) -> None:
+def _set_snmp_field(draft: PendingSettingChanges, word: str, setting_value: str | None) -> None:
     """Change a value that the switch reports about itself, where the file has it or where its release does."""
     usual = SNMP_PATHS[not has_feature(draft.release, "SNMP beside the services")]
     used = [place for place in SNMP_PATHS if has_path(draft.top.node, (*place, word))] or [usual]
@@ -232,7 +238,7 @@ def _set_snmp_field(draft: Draft, word: str, setting_value: str | None) -> None:
         draft.put(*place, word, to=setting_value)
 
 
-def _edit_collectors(draft: Draft, before: Sequence[Collector], after: Sequence[Collector]) -> None:
+def _edit_collectors(draft: PendingSettingChanges, before: Sequence[Collector], after: Sequence[Collector]) -> None:
     for collector in before:
         if collector.address not in {new_collector.address for new_collector in after}:
             draft.unset(*OTLP_EXPORT_PATH, "grpc", "destination", collector.address)
@@ -243,7 +249,7 @@ def _edit_collectors(draft: Draft, before: Sequence[Collector], after: Sequence[
         draft.set(*OTLP_EXPORT_PATH, "state", to="enabled")
 
 
-def _set_port_adaptive_routing(draft: Draft, a: Interface, b: Interface) -> None:
+def _set_port_adaptive_routing(draft: PendingSettingChanges, a: Interface, b: Interface) -> None:
     """Let a port have adaptive routing, or not."""
     port_path: Path = ("interface", b.name, *ADAPTIVE_ROUTING_PATH)
     if _is_known_change(a.adaptive_routing, b.adaptive_routing):
@@ -252,7 +258,7 @@ def _set_port_adaptive_routing(draft: Draft, a: Interface, b: Interface) -> None
         draft.put(*port_path, THRESHOLD_KEY, to=b.utilization_threshold_percent)
 
 
-def _set_switch_adaptive_routing(draft: Draft, old: Device, new: Device) -> None:
+def _set_switch_adaptive_routing(draft: PendingSettingChanges, old: Device, new: Device) -> None:
     """Let a switch have adaptive routing, or not, by the utilization of links or without."""
     if _is_known_change(old.adaptive_routing, new.adaptive_routing):
         _set_enabled_state(draft, ADAPTIVE_ROUTING_PATH, bool(new.adaptive_routing))
@@ -260,12 +266,12 @@ def _set_switch_adaptive_routing(draft: Draft, old: Device, new: Device) -> None
         draft.set(*ADAPTIVE_ROUTING_PATH, THRESHOLD_KEY, to=draft.say.on if new.weighs_utilization else draft.say.off)
 
 
-def _set_enabled_state(draft: Draft, own_path: Path, on: bool) -> None:
+def _set_enabled_state(draft: PendingSettingChanges, own_path: Path, on: bool) -> None:
     word, _, value = (draft.say.enabled if on else draft.say.disabled).split(" ")
     draft.set(*own_path, word, to=value)
 
 
-def _edit_trimming(draft: Draft, before: object, after: object) -> None:
+def _edit_trimming(draft: PendingSettingChanges, before: object, after: object) -> None:
     if before is None or after is None:
         draft.set(*PACKET_TRIM_PATH, "state", to="disabled" if after is None else "enabled")
     if after is None:
@@ -281,7 +287,7 @@ def _edit_trimming(draft: Draft, before: object, after: object) -> None:
             draft.put(*PACKET_TRIM_PATH, *path, to="port-level" if new_value == "from-tc" else new_value)
 
 
-def _edit_routing(draft: Draft, old: Device, new: Device) -> None:
+def _edit_routing(draft: PendingSettingChanges, old: Device, new: Device) -> None:
     """Bring routing to the new state: the difference of the statements that are written for both."""
     if not any(
         _is_known_change(getattr(old, name), getattr(new, name)) for name in ("bgp", "vrf_bgp", "static_routes")
@@ -296,11 +302,11 @@ def _edit_routing(draft: Draft, old: Device, new: Device) -> None:
         for path, value in after.items()
         if before.get(path) != value and not (value == PRESENT_WITHOUT_VALUE and has_path(draft.top.node, path))
     }
-    for path, to in add_peer_group_settings(draft.top, settings):
+    for path, to in settings_adjusted_for_peer_groups(draft.top, settings):
         draft.put(*path, to=to)
 
 
-def _routing_statements(draft: Draft, device: Device) -> Iterator[tuple[Path, str]]:
+def _routing_statements(draft: PendingSettingChanges, device: Device) -> Iterator[tuple[Path, str]]:
     routes, other_bgps = known_rows(device.static_routes), known_rows(device.vrf_bgp)
     bgp = None if isinstance(device.bgp, Unknown) else device.bgp
     if bgp is not None and bgp.neighbors is UNKNOWN:

@@ -5,19 +5,19 @@ from dataclasses import dataclass, field
 from math import prod
 
 from nodrop.platforms.nvue.edit_document import join_single_keys
-from nodrop.platforms.nvue.edit_operations import MultiKeyPath, Operation, combine_operations
+from nodrop.platforms.nvue.edit_operations import MultiKeyPath, SetOrUnsetOperation, combine_operations
 from nodrop.platforms.nvue.names import expand_key
 from nodrop.platforms.nvue.stages import quote_for_shell
 from nodrop.platforms.nvue.tree import Path
 from nodrop.syntax import nvset
 from nodrop.syntax.places import BYTE_ORDER_MARK, line_starts
 
-MAX_PATHS = 65_536
+MAX_PATHS_PER_OPERATION = 65_536
 """Single settings in one operation."""
 
 
 @dataclass(eq=False)
-class _Line:
+class _ScriptCommand:
     """A command: `given` is None where it is new, `words` are its current words; None where it is taken out."""
 
     verb: str
@@ -26,20 +26,20 @@ class _Line:
     stands_for: list[tuple[str, ...]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.stands_for = list(_keys_of_words(self.words or ()))
+        self.stands_for = list(_expanded_keys_of_words(self.words or ()))
 
-    def say(self, at: int, word: str) -> None:
+    def replace_word(self, at: int, word: str) -> None:
         """Change a word."""
         assert self.words is not None
         self.words[at] = word
-        self.stands_for = list(_keys_of_words(self.words))
+        self.stands_for = list(_expanded_keys_of_words(self.words))
 
 
-def _keys_of_words(words: Sequence[str]) -> Iterable[tuple[str, ...]]:
+def _expanded_keys_of_words(words: Sequence[str]) -> Iterable[tuple[str, ...]]:
     return (expand_key(words[at - 1] if at else "", word) for at, word in enumerate(words))
 
 
-def format_command(operation: Operation) -> str:
+def format_command(operation: SetOrUnsetOperation) -> str:
     """Spell an operation as a line, without its end."""
     words = _statement_words(operation.steps, operation.value)
     return f"nv {'unset' if operation.value is None else 'set'} {' '.join(map(quote_for_shell, words))}"
@@ -60,7 +60,7 @@ class ScriptDocument:
         self._text = text.removeprefix(BYTE_ORDER_MARK)
         self._bom = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
         commands = nvset.parse_nv_commands(self._text).commands
-        self._lines = [_Line(one.verb, list(one.words), one) for one in commands]
+        self._lines = [_ScriptCommand(one.verb, list(one.words), one) for one in commands]
         self._starts = [*line_starts(self._text), len(self._text)]
 
     @property
@@ -100,22 +100,22 @@ class ScriptDocument:
         start, end = self._offsets_of_command(command)
         return len(nvset.parse_nv_commands(self._text[start:end]).commands) == 1 and "#" not in self._text[start:end]
 
-    def make(self, operation: Operation) -> None:
+    def make(self, operation: SetOrUnsetOperation) -> None:
         """Make a change where a command has the setting, else behind the nearest; ValueError for too many settings."""
-        if prod(map(len, operation.steps)) > MAX_PATHS:
-            raise ValueError(f"more than {MAX_PATHS:,} settings at once")
+        if prod(map(len, operation.steps)) > MAX_PATHS_PER_OPERATION:
+            raise ValueError(f"more than {MAX_PATHS_PER_OPERATION:,} settings at once")
         if operation.value is None:
             self._unset_path(operation)
         else:
             self._set_path(operation)
 
-    def append(self, changes: Sequence[Operation]) -> None:
+    def append(self, changes: Sequence[SetOrUnsetOperation]) -> None:
         """Write changes behind all existing commands."""
         for change in changes:
             verb = "unset" if change.value is None else "set"
-            self._lines.append(_Line(verb, _statement_words(change.steps, change.value)))
+            self._lines.append(_ScriptCommand(verb, _statement_words(change.steps, change.value)))
 
-    def _set_path(self, operation: Operation) -> None:
+    def _set_path(self, operation: SetOrUnsetOperation) -> None:
         value = operation.value or ""
         by_line: dict[int, list[Path]] = {}
         new: list[Path] = []
@@ -136,13 +136,13 @@ class ScriptDocument:
             if not value or (line.words or [])[-1] == value:
                 continue
             if not self._remove_paths(line, paths, len(operation.steps)):
-                line.say(-1, value)
+                line.replace_word(-1, value)
                 continue
             self._insert_lines(at + 1, combine_operations((path, value) for path in paths))
         if new:
             self._insert_lines(self._nearest_line(new[0]) + 1, combine_operations((path, value) for path in new))
 
-    def _unset_path(self, operation: Operation) -> None:
+    def _unset_path(self, operation: SetOrUnsetOperation) -> None:
         paths = list(operation.paths)
         length = len(operation.steps)
         for at in range(len(self._lines) - 1, -1, -1):
@@ -160,14 +160,14 @@ class ScriptDocument:
             else:
                 self._insert_lines(at + 1, combine_operations((path, None) for path in found_paths))
 
-    def _insert_lines(self, at: int, changes: Iterable[Operation]) -> None:
+    def _insert_lines(self, at: int, changes: Iterable[SetOrUnsetOperation]) -> None:
         self._lines[at:at] = [
-            _Line("unset" if change.value is None else "set", _statement_words(change.steps, change.value))
+            _ScriptCommand("unset" if change.value is None else "set", _statement_words(change.steps, change.value))
             for change in changes
         ]
 
     @staticmethod
-    def _remove_paths(line: _Line, paths: Sequence[Path], length: int) -> bool:
+    def _remove_paths(line: _ScriptCommand, paths: Sequence[Path], length: int) -> bool:
         """Take paths out of the list or range of a command; return whether it sets anything in addition to them.
 
         Where that takes more than one word, the command stays as it is, and a later one must overrule it.
@@ -180,7 +180,7 @@ class ScriptDocument:
         if len(wide) == 1 and prod(map(len, removed_keys)) == len(paths):
             (at,) = wide
             remaining_keys = [key for key in key_lists[at] if key not in removed_keys[at]]
-            line.say(at, join_single_keys((line.words or [])[at - 1] if at else "", remaining_keys))
+            line.replace_word(at, join_single_keys((line.words or [])[at - 1] if at else "", remaining_keys))
         return True
 
     def _nearest_line(self, path: Path) -> int:
@@ -199,5 +199,5 @@ class ScriptDocument:
         return best
 
 
-def _line_covers_path(line: _Line, path: Path) -> bool:
+def _line_covers_path(line: _ScriptCommand, path: Path) -> bool:
     return all(word in stands_for for word, stands_for in zip(path, line.stands_for, strict=False))

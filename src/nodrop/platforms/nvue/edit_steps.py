@@ -5,13 +5,13 @@ from functools import cache
 from pathlib import Path as File
 from typing import Any, cast
 
-from nodrop.model.change import Step
+from nodrop.model.change import PatchStep
 from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown
 from nodrop.platforms.kit.artifact import FirstApplyDisruption
 from nodrop.platforms.nvue.edit_document import join_single_keys, patch_nodes
 from nodrop.platforms.nvue.edit_draft import has_path
-from nodrop.platforms.nvue.edit_operations import Operation
+from nodrop.platforms.nvue.edit_operations import SetOrUnsetOperation
 from nodrop.platforms.nvue.edit_script import format_command
 from nodrop.platforms.nvue.names import expand_key
 from nodrop.platforms.nvue.releases import is_same_or_earlier
@@ -50,13 +50,15 @@ def first_apply(device: Device) -> Iterator[FirstApplyDisruption]:
             yield FirstApplyDisruption(effect["field"].replace("_", " ") + until, effect["reason"], effect["source"])
 
 
-def format_operations(operations: Sequence[Operation]) -> dict[str, str]:
+def format_operations(operations: Sequence[SetOrUnsetOperation]) -> dict[str, str]:
     """Return operations, those that take away first, as lines of `nv` and as YAML."""
     lines = "".join(f"{format_command(operation)}\n" for operation in operations)
     return {COMMANDS: lines, PATCH: dump_mappings(patch_nodes(operations), quote_yaml_key, quote_yaml)}
 
 
-def split_into_steps(operations: Sequence[Operation], root: Node, device: Device, release: str) -> Iterator[Step]:
+def split_into_steps(
+    operations: Sequence[SetOrUnsetOperation], root: Node, device: Device, release: str
+) -> Iterator[PatchStep]:
     """Yield operations on a switch that `root` is configured on, as steps."""
     for operation in operations:
         words = [
@@ -64,7 +66,7 @@ def split_into_steps(operations: Sequence[Operation], root: Node, device: Device
         ]
         path = "".join("/" + word.replace("~", "~0").replace("/", "~1") for word in words)
         is_present = all(has_path(root, paths) for paths in operation.paths)
-        step = Step(
+        step = PatchStep(
             op="remove" if operation.value is None else "replace" if is_present else "add",
             path=path,
             value=operation.value or {},
@@ -72,7 +74,7 @@ def split_into_steps(operations: Sequence[Operation], root: Node, device: Device
         yield _assess_step(step, operation, device, release)
 
 
-def _assess_step(step: Step, operation: Operation, device: Device, release: str) -> Step:
+def _assess_step(step: PatchStep, operation: SetOrUnsetOperation, device: Device, release: str) -> PatchStep:
     shut = {port.name for port in device.interfaces if port.enabled is False}
     for effect in _read_edit_effects():
         if not any(_pattern_matches_operation(path.split(" "), operation) for path in effect["paths"]):
@@ -87,7 +89,7 @@ def _assess_step(step: Step, operation: Operation, device: Device, release: str)
         ports = every if effect.get("ports") == "all" or not names else [name for name in names if name not in shut]
         if "ports" in effect and not ports:
             continue
-        return Step(
+        return PatchStep(
             op=step.op,
             path=step.path,
             value=step.value,
@@ -98,7 +100,7 @@ def _assess_step(step: Step, operation: Operation, device: Device, release: str)
     return step
 
 
-def _pattern_matches_operation(pattern: Sequence[str], operation: Operation) -> bool:
+def _pattern_matches_operation(pattern: Sequence[str], operation: SetOrUnsetOperation) -> bool:
     """Whether an operation is on a setting, on a setting below it, or removes a part above it."""
     if operation.value is not None and len(pattern) > len(operation.steps):
         return False

@@ -15,19 +15,19 @@ from nodrop.model.qos import NumberMap, PriorityGroup
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.values import replace_fields
 
-PRIORITIES = range(8)
-LOSSY_TH = 3
+ALL_SWITCH_PRIORITIES = range(8)
+LOSSY_DYNAMIC_TH = 3
 """alpha_8: what lossy traffic may take, on either side of the switch."""
 UNLIMITED_DYNAMIC_TH = 7
 """alpha_infinity: what lossless traffic may take on the way out."""
-PATTERN_MTU_BYTES = 1024
-_SMALL_PACKET_PERCENT = {"spectrum-6": 50}
+TRAFFIC_PATTERN_MTU_BYTES = 1024
+_SMALL_PACKET_PERCENT_BY_ASIC = {"spectrum-6": 50}
 """NVUE's `small-packet-probability` where it is not all of them, as up to Spectrum-5."""
-_UNMAPPED_UPPER_HALF = (None,) * 8
+_UNMAPPED_CLASSES_8_TO_15 = (None,) * 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PoolQuotas:
+class StaticPoolQuotas:
     """What may be taken of static pools, in bytes; None, or no entry, is a share of a dynamic one."""
 
     ingress_lossless: int | None = None
@@ -38,7 +38,7 @@ class PoolQuotas:
     """Which pool lossless queues take from."""
 
 
-NO_QUOTAS = PoolQuotas()
+NO_STATIC_POOL_QUOTAS = StaticPoolQuotas()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,13 +49,13 @@ class BufferLimits:
     """
 
     ingress_lossless: int = 0
-    ingress_lossy: int = LOSSY_TH
+    ingress_lossy: int = LOSSY_DYNAMIC_TH
     egress_lossless: int = UNLIMITED_DYNAMIC_TH
     egress_lossy: Mapping[int, int] = field(default_factory=dict)
     """By queue, where it is not that of all."""
     lossless_reserved_bytes: int = 0
     lossy_reserved_bytes: Mapping[int, int] = field(default_factory=dict)
-    quotas: PoolQuotas = NO_QUOTAS
+    quotas: StaticPoolQuotas = NO_STATIC_POOL_QUOTAS
     static_pools: frozenset[str] = frozenset()
     """Pools of the model whose mode is static."""
 
@@ -113,19 +113,19 @@ def stated_headroom(groups: Iterable[PriorityGroup]) -> StatedHeadroom | None:
 def tc_to_priority_group(pausing: Collection[int]) -> NumberMap:
     """Return the priority group of each traffic class: its own where PFC holds for it, else the lossy one."""
     lossy = lossy_group(pausing)
-    return (*(tc if tc in pausing else lossy for tc in PRIORITIES), *_UNMAPPED_UPPER_HALF)
+    return (*(tc if tc in pausing else lossy for tc in ALL_SWITCH_PRIORITIES), *_UNMAPPED_CLASSES_8_TO_15)
 
 
 def lossy_group(pausing: Collection[int]) -> int:
     """Return the priority group of all traffic that PFC does not hold for: 0, or the first that is not paused."""
-    return next((group for group in PRIORITIES if group not in pausing), 0)
+    return next((group for group in ALL_SWITCH_PRIORITIES if group not in pausing), 0)
 
 
 def pfc_to_priority_group(pausing: Collection[int]) -> NumberMap | None:
     """Return the priority group that a pause frame of each priority is sent for; None where none is sent."""
     if not pausing:
         return None
-    return tuple(priority if priority in pausing else None for priority in PRIORITIES)
+    return tuple(priority if priority in pausing else None for priority in ALL_SWITCH_PRIORITIES)
 
 
 def pfc_to_queue(tc_to_queue: NumberMap) -> NumberMap:
@@ -142,10 +142,10 @@ def priority_groups(
     pausing: Collection[int],
     dynamic_th: int,
     *,
-    lossy_th: int = LOSSY_TH,
+    lossy_th: int = LOSSY_DYNAMIC_TH,
     pool: str = "ingress_lossless",
     stated_headroom: StatedHeadroom | None = None,
-    quotas: PoolQuotas = NO_QUOTAS,
+    quotas: StaticPoolQuotas = NO_STATIC_POOL_QUOTAS,
 ) -> tuple[PriorityGroup, ...]:
     """Return a port's priority groups: a separate one for each PFC priority, and one for all others.
 
@@ -182,21 +182,21 @@ def queue_buffer(lossless: bool, index: int | None = None, limits: BufferLimits 
     share = BufferProfile(
         pool="egress_lossy",
         size_bytes=limits.lossy_reserved_bytes.get(number, 0),
-        dynamic_th=limits.egress_lossy.get(number, LOSSY_TH),
+        dynamic_th=limits.egress_lossy.get(number, LOSSY_DYNAMIC_TH),
     )
     return _apply_buffer_quota(share, quotas.egress_lossy.get(number))
 
 
-def usual_small_percent(model_name: str | Unknown) -> int:
+def default_small_packet_percent(model_name: str | Unknown) -> int:
     """Return the default share of small packets for computing headroom on a model, in percent."""
     chip = asic_of(model_name)
-    return _SMALL_PACKET_PERCENT.get(chip.name if chip else "", 100)
+    return _SMALL_PACKET_PERCENT_BY_ASIC.get(chip.name if chip else "", 100)
 
 
 def dynamic_buffers(dynamic_th: int, small_percent: int = 100) -> DynamicBuffers:
     """Return the inputs for computing headroom."""
     return DynamicBuffers(
-        dynamic_th=dynamic_th, pattern_mtu_bytes=PATTERN_MTU_BYTES, small_packet_percent=small_percent
+        dynamic_th=dynamic_th, pattern_mtu_bytes=TRAFFIC_PATTERN_MTU_BYTES, small_packet_percent=small_percent
     )
 
 

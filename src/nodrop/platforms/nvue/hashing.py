@@ -7,7 +7,7 @@ flow label count unless set differently, the port of entry and the fields inside
 from collections.abc import Mapping
 
 from nodrop.model.fabric import HASH_FIELDS, HashField
-from nodrop.platforms.nvue.read_values import View
+from nodrop.platforms.nvue.read_values import ConfigNodeView
 from nodrop.platforms.nvue.tree import Path
 
 ECMP_HASH_PATH: Path = ("system", "forwarding", "ecmp-hash")
@@ -30,7 +30,7 @@ DEFAULT_HASH_FIELDS = frozenset({"dst-ip", "l4-dst-port", "ip-protocol", "ipv6-f
 """What counts of which nothing is said."""
 
 
-def read_hash_fields(root_view: View) -> tuple[HashField, ...] | None:
+def read_hash_fields(root_view: ConfigNodeView) -> tuple[HashField, ...] | None:
     """Return the fields in the order of the model; None where no flag is stated, or all of them are off."""
     view = root_view.below(*ECMP_HASH_PATH)
     stated = {field: view.flag(flag) for field, flag in NVUE_FLAG_BY_FIELD.items() if view.has(flag)}

@@ -7,7 +7,7 @@ import re
 from functools import partial
 
 from nodrop.hardware import switch, switches
-from nodrop.hardware.ports import Split
+from nodrop.hardware.ports import PortSplit
 from nodrop.hardware.schema import Switch
 from nodrop.model.bridging import PortChannel, Vlan
 from nodrop.model.fabric import HASH_FIELDS, Device, Interface
@@ -20,9 +20,9 @@ from nodrop.platforms.kit.expressible import (
     ScalarCheck,
     check_distinct,
     check_range,
-    check_rows,
+    check_row_names_and_order,
     check_server_addresses,
-    check_without_overlays,
+    check_without_unwritten_parts,
     reason_unwritable_text,
     unsupported_error,
 )
@@ -34,8 +34,8 @@ from nodrop.platforms.nvue.hashing import NVUE_FLAG_BY_FIELD
 from nodrop.platforms.nvue.limits_bridging import check_bridging
 from nodrop.platforms.nvue.naming import nvue_port
 from nodrop.platforms.nvue.read_ports import may_be_address
-from nodrop.platforms.nvue.release_limits import check_model, check_release
-from nodrop.platforms.nvue.spelling import NVUE_FEC_WORDS, dialect_of_release
+from nodrop.platforms.nvue.release_limits import check_features_in_release, check_release_knows_model
+from nodrop.platforms.nvue.spelling import NVUE_WORD_BY_FEC, dialect_of_release
 from nodrop.platforms.nvue.traits import TRAITS
 
 _HOSTNAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,62}")
@@ -51,7 +51,7 @@ def description_fault(config_text: str) -> str | None:
     return reason_unwritable_text(config_text)
 
 
-_PLAIN_FIELDS_CHECK = ScalarCheck(
+_SCALAR_CHECK_OF_DEVICE = ScalarCheck(
     "role", "mac", "counters", "high_frequency", "side", "port", "advertised_speeds_mbps", "link_training",
     "link_local", "extra", "extra_lines", "headroom_table", "default_ipv4_unicast", "preserve_forwarding",
     "as_path_lists", "matches", "sets",
@@ -65,12 +65,12 @@ def check_expressible(device: Device) -> Switch:
 
     `limits_qos` checks QoS and buffers, once for all devices that have the same.
     """
-    _PLAIN_FIELDS_CHECK.check(device)
+    _SCALAR_CHECK_OF_DEVICE.check(device)
     facts = _check_device(device)
-    check_model(device, facts)
-    check_release(device)
+    check_release_knows_model(device, facts)
+    check_features_in_release(device)
     _check_services(device)
-    check_rows(device.interfaces, "interfaces", order=lambda port: natural_sort_key(port.name))
+    check_row_names_and_order(device.interfaces, "interfaces", order=lambda port: natural_sort_key(port.name))
     split = _check_breakouts(facts, device)
     for interface in device.interfaces:
         _check_port(device, facts, interface, split)
@@ -95,7 +95,7 @@ def _check_device(device: Device) -> Switch:
         raise unsupported_error(["switch_dscp_to_tc"], "NVUE maps DSCP by profiles of ports only")
     if device.buffer_model != "dynamic":
         raise unsupported_error(["buffer_model"], "NVUE computes headroom itself: its buffer model is dynamic")
-    check_without_overlays(device)
+    check_without_unwritten_parts(device)
     if require_fact(device.routing_tables):
         raise unsupported_error(["routing_tables"], "NVUE has no tables of routing")
     if require_fact(device.shut_by_daemon):
@@ -113,16 +113,16 @@ def _check_services(device: Device) -> None:
             raise unsupported_error(["management", "interface"], "the management port of Cumulus Linux is eth0")
         _check_addresses(device, management.addresses, "management")
     loopbacks = require_fact(device.loopbacks)
-    check_rows(loopbacks, "loopbacks")
+    check_row_names_and_order(loopbacks, "loopbacks")
     for loopback in loopbacks:
         if loopback.name != TRAITS.loopback:
             raise unsupported_error(["loopbacks", loopback.name], f"the only loopback of NVUE is {TRAITS.loopback}")
         if loopback.vrf is not None:
             raise unsupported_error(["loopbacks", loopback.name, "vrf"], "loopbacks of VRFs are not written")
         _check_addresses(device, loopback.addresses, "loopbacks", loopback.name)
-    check_rows(require_fact(device.ntp_servers), "ntp_servers")
-    check_rows(require_fact(device.syslog_servers), "syslog_servers")
-    check_rows(require_fact(device.dns_servers), "dns_servers")
+    check_row_names_and_order(require_fact(device.ntp_servers), "ntp_servers")
+    check_row_names_and_order(require_fact(device.syslog_servers), "syslog_servers")
+    check_row_names_and_order(require_fact(device.dns_servers), "dns_servers")
     check_server_addresses(require_fact(device.dns_servers), "dns_servers")
     fields = require_fact(device.hash_fields)
     if fields is not None and (
@@ -163,7 +163,7 @@ def _check_telemetry(device: Device) -> None:
     if not isinstance(device.high_frequency, Unknown) and device.high_frequency:
         raise unsupported_error(["high_frequency"], "NVUE samples no ECN marks, drops or watermarks at short intervals")
     collectors = require_fact(device.otlp_collectors)
-    check_rows([row.address for row in collectors], "otlp_collectors")
+    check_row_names_and_order([row.address for row in collectors], "otlp_collectors")
     for collector in collectors:
         if not 1 <= collector.port <= 65535:
             raise unsupported_error(["otlp_collectors"], f"{collector.port} is no TCP port")
@@ -234,7 +234,7 @@ def _check_breakouts(facts: Switch, device: Device) -> dict[int, int]:
     return {panel: len(splits) for panel, splits in splits_by_panel.items()}
 
 
-def breakouts_of_panel(facts: Switch, panel: int) -> list[Split]:
+def breakouts_of_panel(facts: Switch, panel: int) -> list[PortSplit]:
     """Return NVUE's breakouts of a panel port; none where the model has no such port."""
     group = facts.group(panel)
     return group.splits_on("nvue") if group else []
@@ -262,7 +262,7 @@ def _check_port(device: Device, facts: Switch, interface: Interface, split: dict
     speed = require_fact(interface.speed_mbps)
     if speed not in group.speeds and (speed is not None or interface.enabled):
         raise unsupported_error((*path, "speed_mbps"), f"is no speed of {facts.name}, and NVUE states one")
-    if require_fact(interface.fec) not in NVUE_FEC_WORDS:
+    if require_fact(interface.fec) not in NVUE_WORD_BY_FEC:
         raise unsupported_error((*path, "fec"), "a port has one in NVUE, `auto` unless it is said")
     if require_fact(interface.autoneg) is None:
         raise unsupported_error((*path, "autoneg"), "auto-negotiation of a port is on or off in NVUE")

@@ -10,23 +10,23 @@ from nodrop.model.bridging import PortChannel, Vlan
 from nodrop.model.fabric import Device
 from nodrop.model.states import require_fact
 from nodrop.model.subject import natural_sort_key
-from nodrop.platforms.kit.expressible import check_rows, unsupported_error
-from nodrop.platforms.nvue.read_bridging import MOST_MEMBERS, VLAN_ID_RANGE
+from nodrop.platforms.kit.expressible import check_row_names_and_order, unsupported_error
+from nodrop.platforms.nvue.read_bridging import MOST_BOND_MEMBERS, VLAN_ID_RANGE
 
 _BOND_NAME_PATTERN = re.compile(r"bond[A-Za-z0-9_-]{1,11}")
 _VLAN_WITHOUT_SVI_VALUES = {"enabled": True, "addresses": (), "vrf": None, "description": None}
 """What a VLAN has in which the switch has no interface, beside no MTU."""
 
-CheckLink = Callable[[PortChannel | Vlan, tuple[str, str]], None]
+CheckLinkSettings = Callable[[PortChannel | Vlan, tuple[str, str]], None]
 
 
-def check_bridging(device: Device, check_link: CheckLink) -> None:
+def check_bridging(device: Device, check_link: CheckLinkSettings) -> None:
     """Raise Unsupported where a bond or VLAN has no setting; `check_link` looks at what ports have too."""
     bonds, vlans = require_fact(device.port_channels), require_fact(device.vlans)
     if not bonds and not vlans:
         return
-    check_rows(bonds, "port_channels", order=lambda row: natural_sort_key(row.name))
-    check_rows(vlans, "vlans", order=lambda row: row.id)
+    check_row_names_and_order(bonds, "port_channels", order=lambda row: natural_sort_key(row.name))
+    check_row_names_and_order(vlans, "vlans", order=lambda row: row.id)
     ports = {port.name for port in device.interfaces}
     for bond in bonds:
         _check_bond(bond, ports, ("port_channels", bond.name))
@@ -53,8 +53,8 @@ def _check_bond(bond: PortChannel, ports: set[str], path: tuple[str, str]) -> No
         raise unsupported_error((*path, "min_links"), "NVUE's bonds are up with any member")
     if not bond.members:
         raise unsupported_error((*path, "members"), "a bond has members")
-    if len(bond.members) > MOST_MEMBERS:
-        raise unsupported_error((*path, "members"), f"are {len(bond.members)}: a bond has {MOST_MEMBERS} at most")
+    if len(bond.members) > MOST_BOND_MEMBERS:
+        raise unsupported_error((*path, "members"), f"are {len(bond.members)}: a bond has {MOST_BOND_MEMBERS} at most")
     if list(bond.members) != sorted(set(bond.members), key=natural_sort_key):
         raise unsupported_error((*path, "members"), "are not in the order in which they would be read back")
     for member in bond.members:
@@ -73,7 +73,7 @@ def _check_distinct_members(bonds: tuple[PortChannel, ...]) -> None:
 def _check_vlan(vlan: Vlan, ports: set[str], path: tuple[str, str]) -> None:
     if not VLAN_ID_RANGE[0] <= vlan.id <= VLAN_ID_RANGE[1]:
         raise unsupported_error((*path, "id"), f"is not from {VLAN_ID_RANGE[0]} to {VLAN_ID_RANGE[1]}")
-    check_rows(vlan.members, *path, "members", order=lambda member: natural_sort_key(member.interface))
+    check_row_names_and_order(vlan.members, *path, "members", order=lambda member: natural_sort_key(member.interface))
     for member in vlan.members:
         if member.interface not in ports:
             raise unsupported_error(

@@ -7,7 +7,7 @@ from typing import Any
 
 from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve_dynamic_buffers
-from nodrop.limits import MAX_32_BITS
+from nodrop.limits import MAX_UINT32
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.model.compare import ModelDifference, differences
 from nodrop.model.fabric import Device, Interface
@@ -17,13 +17,13 @@ from nodrop.model.subject import Subject
 from nodrop.model.values import replace_fields
 from nodrop.platforms.kit.expressible import unsupported_error
 from nodrop.platforms.nvue import conditions, effects
-from nodrop.platforms.nvue.releases import SINCE, has_feature
+from nodrop.platforms.nvue.releases import FIRST_RELEASE_BY_FEATURE, has_feature
 from nodrop.platforms.nvue.spelling import BYTES_PER_KBIT
 from nodrop.platforms.nvue.traits import RECOVERY_POLLINGS_RANGE, TRAITS
 
-_UNMAPPED_UPPER_HALF = (None,) * 8
-_LARGEST_KBPS = 2**31 - 1
-_LARGEST_ROBUSTNESS = 1000
+_UNMAPPED_CLASSES_8_TO_15 = (None,) * 8
+_LARGEST_SHAPER_RATE_KBPS = 2**31 - 1
+_LARGEST_WATCHDOG_ROBUSTNESS = 1000
 _ALPHA_EXPONENTS = range(-8, 8)
 
 Path = tuple[str, ...]
@@ -74,12 +74,12 @@ def _check_maps(qos: QosProfile, path: Path) -> None:
         if values is not None:
             _check_map_targets(values, size, 7, (*path, name))
     queues = require_fact(qos.tc_to_queue)
-    if queues is None or len(queues) != 16 or queues[8:] != _UNMAPPED_UPPER_HALF:
+    if queues is None or len(queues) != 16 or queues[8:] != _UNMAPPED_CLASSES_8_TO_15:
         raise unsupported_error((*path, "tc_to_queue"), "NVUE gives each of its 8 switch priorities a queue")
     _check_map_targets(queues[:8], 8, 7, (*path, "tc_to_queue"))
     rewritten = require_fact(qos.tc_to_dscp)
     if rewritten is not None:
-        if len(rewritten) != 16 or rewritten[8:] != _UNMAPPED_UPPER_HALF:
+        if len(rewritten) != 16 or rewritten[8:] != _UNMAPPED_CLASSES_8_TO_15:
             raise unsupported_error((*path, "tc_to_dscp"), "NVUE gives each of its 8 switch priorities a DSCP")
         _check_map_targets(rewritten[:8], 8, 63, (*path, "tc_to_dscp"))
 
@@ -98,7 +98,7 @@ def _check_pfc(port: Interface, qos: QosProfile, path: Path) -> tuple[int, ...]:
     """Return the priorities with pause."""
     rx, tx = require_fact(qos.pfc_rx_priorities), require_fact(qos.pfc_tx_priorities)
     for name, priorities in (("pfc_rx_priorities", rx), ("pfc_tx_priorities", tx)):
-        if list(priorities) != sorted(set(priorities) & set(effects.PRIORITIES)):
+        if list(priorities) != sorted(set(priorities) & set(effects.ALL_SWITCH_PRIORITIES)):
             raise unsupported_error((*path, name), "are not priorities from 0 to 7 in order")
     if rx and tx and rx != tx:
         raise unsupported_error(
@@ -134,9 +134,9 @@ def _check_headroom(qos: QosProfile, path: Path) -> None:
         if buffer is None or headroom is None or headroom.computed:
             continue
         size, xoff, xon = buffer.size_bytes, headroom.xoff_bytes, headroom.xon_bytes
-        if not isinstance(size, int) or not 0 <= size <= MAX_32_BITS:
+        if not isinstance(size, int) or not 0 <= size <= MAX_UINT32:
             raise unsupported_error(
-                (*where, "size_bytes"), f"is stated in NVUE beside headroom, from 0 to {MAX_32_BITS}"
+                (*where, "size_bytes"), f"is stated in NVUE beside headroom, from 0 to {MAX_UINT32}"
             )
         if not isinstance(xoff, int) or not 0 <= xoff <= size:
             raise unsupported_error(
@@ -154,7 +154,7 @@ def _check_queues(device: Device, qos: QosProfile, pausing: tuple[int, ...], pat
     assert maps is not None
     lossless = effects.lossless_queues(pausing, maps)
     indexes = [queue.index for queue in queues]
-    if indexes != sorted(set(indexes) & set(effects.PRIORITIES)):
+    if indexes != sorted(set(indexes) & set(effects.ALL_SWITCH_PRIORITIES)):
         raise unsupported_error((*path, "queues"), "are not numbered from 0 to 7 in order, each once")
     total = 0
     for queue in queues:
@@ -189,9 +189,9 @@ def _check_scheduler(queue: Queue, path: Path) -> int:
         if getattr(scheduler, name) is not None:
             raise unsupported_error((*path, name), "NVUE's shaper has rates only")
     for name, rate in zip(("guaranteed_bytes_per_s", "peak_bytes_per_s"), rates, strict=True):
-        if rate is not None and (rate % BYTES_PER_KBIT or not 0 <= rate // BYTES_PER_KBIT <= _LARGEST_KBPS):
+        if rate is not None and (rate % BYTES_PER_KBIT or not 0 <= rate // BYTES_PER_KBIT <= _LARGEST_SHAPER_RATE_KBPS):
             raise unsupported_error(
-                (*path, name), f"is no whole number of kb/s up to {_LARGEST_KBPS}, as NVUE's shaper takes"
+                (*path, name), f"is no whole number of kb/s up to {_LARGEST_SHAPER_RATE_KBPS}, as NVUE's shaper takes"
             )
     return scheduler.weight or 0
 
@@ -213,7 +213,7 @@ def _check_wred(device: Device, wred: WredProfile | None, path: Path) -> None:
     relative = color.min_percent is not None or color.max_percent is not None
     if relative:
         _check_relative_marking(device, color, (*path, "green"))
-    size, most_size = ("percent", 100) if relative else ("bytes", MAX_32_BITS)
+    size, most_size = ("percent", 100) if relative else ("bytes", MAX_UINT32)
     for name, most in ((f"min_{size}", most_size), (f"max_{size}", most_size), ("probability_percent", 100)):
         value = getattr(color, name)
         if value is None or not 0 <= value <= most:
@@ -225,7 +225,8 @@ def _check_relative_marking(device: Device, color: WredColor, path: Path) -> Non
     feature = "relative marking"
     if not has_feature(device.version, feature):
         raise unsupported_error(
-            (*path, "min_percent"), f"NVUE has {feature} since {SINCE[feature]}, and this is {device.version}"
+            (*path, "min_percent"),
+            f"NVUE has {feature} since {FIRST_RELEASE_BY_FEATURE[feature]}, and this is {device.version}",
         )
     if switch(str(device.model)).asic not in TRAITS.relative_marking:
         raise unsupported_error((*path, "min_percent"), f"{device.model} marks by bytes only")
@@ -270,8 +271,8 @@ def _check_watchdog(device: Device, qos: QosProfile, path: Path) -> None:
     if polling is None:
         raise unsupported_error(["watchdog_polling_ms"], "a switch that watches polls")
     _check_restoration(device, require_fact(watchdog.restoration_ms), polling, (*path, "restoration_ms"))
-    if detection is None or detection % polling or not 1 <= detection // polling <= _LARGEST_ROBUSTNESS:
-        reason = f"is no multiple of the polling interval, {polling} ms, up to {_LARGEST_ROBUSTNESS} times"
+    if detection is None or detection % polling or not 1 <= detection // polling <= _LARGEST_WATCHDOG_ROBUSTNESS:
+        reason = f"is no multiple of the polling interval, {polling} ms, up to {_LARGEST_WATCHDOG_ROBUSTNESS} times"
         raise unsupported_error((*path, "detection_ms"), reason)
 
 
@@ -280,7 +281,8 @@ def _check_restoration(device: Device, restoration_ms: int | None, polling_ms: i
     if not has_feature(device.version, feature):
         if restoration_ms is not None:
             raise unsupported_error(
-                path, f"{TRAITS.title} has {feature} since {SINCE[feature]}, and this is {device.version}"
+                path,
+                f"{TRAITS.title} has {feature} since {FIRST_RELEASE_BY_FEATURE[feature]}, and this is {device.version}",
             )
     elif restoration_ms is None or restoration_ms % polling_ms or not low <= restoration_ms // polling_ms <= high:
         raise unsupported_error(path, f"is no multiple of the polling interval, {polling_ms} ms, up to {high} times")
@@ -350,7 +352,7 @@ def _check_pools(device: Device) -> None:
             ["dynamic_buffers", "dynamic_th"], "NVUE has alphas from 2 ** -7 to 2 ** 6, none and infinity"
         )
     if settings is not None:
-        usual, feature = effects.usual_small_percent(device.model), "a share of small packets"
+        usual, feature = effects.default_small_packet_percent(device.model), "a share of small packets"
         small = settings.small_packet_percent if has_feature(device.version, feature) else usual
         if small is None or not 0 <= small <= 100:
             raise unsupported_error(["dynamic_buffers", "small_packet_percent"], "is a share, from 0 to 100 %")

@@ -7,19 +7,19 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from nodrop.limits import MAX_32_BITS, MAX_DISTANCE
+from nodrop.limits import MAX_ADMINISTRATIVE_DISTANCE, MAX_UINT32
 from nodrop.model import policy_values
 from nodrop.model.fabric import Device
 from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap, StaticRoute
 from nodrop.model.states import require_fact
 from nodrop.model.subject import natural_sort_key
 from nodrop.platforms.kit import bindings
-from nodrop.platforms.kit.expressible import FIELDS_SHARED_BY_VRFS as OF_ALL_VRFS
+from nodrop.platforms.kit.expressible import BGP_FIELDS_SHARED_BY_VRFS as OF_ALL_VRFS
 from nodrop.platforms.kit.expressible import (
     check_distinct,
-    check_far_end,
     check_range,
-    check_rows,
+    check_row_names_and_order,
+    check_session_far_end,
     reason_unwritable_text,
     unsupported_error,
 )
@@ -35,7 +35,7 @@ from nodrop.platforms.nvue.names import reason_not_a_name
 from nodrop.platforms.nvue.naming import nvue_port
 from nodrop.units import parse_whole_number
 
-ROUTE_MAP_MATCHES = {
+NVUE_WORD_BY_ROUTE_MAP_MATCH = {
     "as-path": "as-path-list",
     "community": "community-list",
     "interface": "interface",
@@ -45,7 +45,7 @@ ROUTE_MAP_MATCHES = {
     "tag": "tag",
 }
 """What a route map can match, in FRR's words and in NVUE's, in the order of a file."""
-ROUTE_MAP_SETS = {
+NVUE_WORD_BY_ROUTE_MAP_SET = {
     "as-path prepend": "as-path-prepend as",
     "community": "community",
     "extcommunity bandwidth": "ext-community-bw",
@@ -60,7 +60,7 @@ ROUTE_MAP_SETS = {
 
 _COMMUNITY_PATTERN = re.compile(r"[0-9]{1,5}:[0-9]{1,5}")
 _LARGEST_RULE = 65535
-_MAX_LENGTH_BY_FAMILY = {"ipv4": 32, "ipv6": 128}
+_MAX_PREFIX_LENGTH_BY_FAMILY = {"ipv4": 32, "ipv6": 128}
 _BGP_ORIGINS = ("egp", "igp", "incomplete")
 
 
@@ -79,7 +79,7 @@ def check_routing(device: Device) -> None:
         _check_as_path_lists(bgp.as_path_lists)
         _check_route_maps(bgp.route_maps)
         _check_process(bgp, "bgp")
-    check_rows(other_bgps, "vrf_bgp", order=lambda process: natural_sort_key(process.key))
+    check_row_names_and_order(other_bgps, "vrf_bgp", order=lambda process: natural_sort_key(process.key))
     for vrf_process in other_bgps:
         if bgp is None:
             raise unsupported_error(["vrf_bgp"], "need a BGP process in the default VRF, which is missing")
@@ -133,7 +133,7 @@ def _check_routes(routes: tuple[StaticRoute, ...]) -> None:
         "static_routes",
     )
     for route in routes:
-        check_range(route.distance, 1, MAX_DISTANCE, "static_routes", route.prefix, "distance")
+        check_range(route.distance, 1, MAX_ADMINISTRATIVE_DISTANCE, "static_routes", route.prefix, "distance")
         if nvue_next_hop_type(route.next_hop) == "interface" and nvue_port(route.next_hop) is None:
             raise unsupported_error(
                 ["static_routes", route.prefix, "next_hop"], f"{route.next_hop} is no port of the switch"
@@ -158,12 +158,12 @@ def _check_process(bgp: Bgp, *path: object) -> None:
     bindings.check_fields((*PROCESS_OR_GLOBAL_BINDINGS, *PROCESS_BINDINGS), bgp, *path)
     check_distinct(bgp.networks, *path, "networks")
     _check_order(bgp.networks, lambda network: (":" in network, network), *path, "networks")
-    check_rows(bgp.redistributions, *path, "redistributions")
+    check_row_names_and_order(bgp.redistributions, *path, "redistributions")
     for row in bgp.redistributions:
         if row.policy is not None:
             _check_name(row.policy, *path, "redistributions", row.key, "policy")
     neighbors = require_fact(bgp.neighbors)
-    check_rows(neighbors, *path, "neighbors", order=lambda peer: natural_sort_key(peer.key))
+    check_row_names_and_order(neighbors, *path, "neighbors", order=lambda peer: natural_sort_key(peer.key))
     for neighbor in neighbors:
         _check_neighbor(neighbor, *path, "neighbors", neighbor.key)
 
@@ -176,18 +176,18 @@ def _check_prefix_lists(lists: tuple[PrefixList, ...]) -> None:
         _check_name(prefix_list.name, *path)
         if not prefix_list.rules:
             raise unsupported_error((*path, "rules"), "a list without rules is no list")
-        check_rows(prefix_list.rules, *path, "rules", order=lambda rule: rule.sequence)
+        check_row_names_and_order(prefix_list.rules, *path, "rules", order=lambda rule: rule.sequence)
         for rule in prefix_list.rules:
             where = (*path, "rules", rule.sequence)
             check_range(rule.sequence, 1, _LARGEST_RULE, *where, "sequence")
-            check_range(rule.ge, 0, _MAX_LENGTH_BY_FAMILY[prefix_list.family], *where, "ge")
-            check_range(rule.le, 0, _MAX_LENGTH_BY_FAMILY[prefix_list.family], *where, "le")
+            check_range(rule.ge, 0, _MAX_PREFIX_LENGTH_BY_FAMILY[prefix_list.family], *where, "ge")
+            check_range(rule.le, 0, _MAX_PREFIX_LENGTH_BY_FAMILY[prefix_list.family], *where, "le")
             if (":" in rule.prefix) != (prefix_list.family == "ipv6"):
                 raise unsupported_error((*where, "prefix"), f"{rule.prefix} is not {prefix_list.family}")
 
 
 def _check_community_lists(lists: tuple[CommunityList, ...]) -> None:
-    check_rows(lists, "bgp", "community_lists")
+    check_row_names_and_order(lists, "bgp", "community_lists")
     for community_list in lists:
         path = ("bgp", "community_lists", community_list.name)
         _check_name(community_list.name, *path)
@@ -209,7 +209,7 @@ def _check_communities(communities: tuple[str, ...], *path: object) -> None:
 
 
 def _check_as_path_lists(lists: tuple[AsPathList, ...]) -> None:
-    check_rows(lists, "bgp", "as_path_lists")
+    check_row_names_and_order(lists, "bgp", "as_path_lists")
     for path_list in lists:
         path = ("bgp", "as_path_lists", path_list.name)
         _check_name(path_list.name, *path)
@@ -221,17 +221,17 @@ def _check_as_path_lists(lists: tuple[AsPathList, ...]) -> None:
 
 
 def _check_route_maps(maps: tuple[RouteMap, ...]) -> None:
-    check_rows(maps, "bgp", "route_maps")
+    check_row_names_and_order(maps, "bgp", "route_maps")
     for route_map in maps:
         path = ("bgp", "route_maps", route_map.name)
         _check_name(route_map.name, *path)
         if not route_map.rules:
             raise unsupported_error((*path, "rules"), "a route map without rules is no route map")
-        check_rows(route_map.rules, *path, "rules", order=lambda rule: rule.sequence)
+        check_row_names_and_order(route_map.rules, *path, "rules", order=lambda rule: rule.sequence)
         for rule in route_map.rules:
             where = (*path, "rules", rule.sequence)
             check_range(rule.sequence, 1, _LARGEST_RULE, *where, "sequence")
-            for field, words in (("matches", ROUTE_MAP_MATCHES), ("sets", ROUTE_MAP_SETS)):
+            for field, words in (("matches", NVUE_WORD_BY_ROUTE_MAP_MATCH), ("sets", NVUE_WORD_BY_ROUTE_MAP_SET)):
                 attributes = [attribute for attribute, _ in getattr(rule, field)]
                 _check_attributes(attributes, words, *where, field)
             for attribute, value in rule.matches:
@@ -274,7 +274,7 @@ def _check_set_value(attribute: str, value: str, *path: object) -> None:
         raise unsupported_error(path, f"{value!r} is not one of {', '.join(_BGP_ORIGINS)}")
     elif attribute == "src" and policy_values.parse_source_address(value) is None:
         raise unsupported_error(path, f"{value!r} is no address")
-    elif attribute == "extcommunity bandwidth" and policy_values.link_bandwidth(value) is None:
+    elif attribute == "extcommunity bandwidth" and policy_values.parse_link_bandwidth(value) is None:
         raise unsupported_error(path, f"{value!r} is no link bandwidth")
     elif attribute == "extcommunity bandwidth" and value[:1].isdigit() and " " in value:
         raise unsupported_error(path, "a number that is non-transitive is not written")
@@ -283,12 +283,12 @@ def _check_set_value(attribute: str, value: str, *path: object) -> None:
 
 
 def _check_number(value: str, min_value: int, *path: object) -> None:
-    number = parse_whole_number(value, MAX_32_BITS)
+    number = parse_whole_number(value, MAX_UINT32)
     if number is None or str(number) != value or number < min_value:
-        raise unsupported_error(path, f"{value!r} is not from {min_value} to {MAX_32_BITS}")
+        raise unsupported_error(path, f"{value!r} is not from {min_value} to {MAX_UINT32}")
 
 
 def _check_neighbor(neighbor: BgpNeighbor, *path: object) -> None:
-    check_far_end(neighbor, *path)
+    check_session_far_end(neighbor, *path)
     bindings.check_fields((*SESSION_BINDINGS, *SESSION_FAMILY_BINDINGS), neighbor, *path)
     bindings.check_fields(SESSION_FAMILY_BINDINGS, neighbor.ipv6, *path, "ipv6")

@@ -10,14 +10,14 @@ Sources: Cumulus Linux 5.16, Quality of Service (traffic pools: one of the lossl
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from nodrop.model.change import DOCUMENT_AREA, Choice
+from nodrop.model.change import FILE_SETTING_AREA, CommandsForCase
 from nodrop.model.fabric import Mode
-from nodrop.model.reading import Correction, Remedy
+from nodrop.model.reading import FileCorrection, Remedy
 from nodrop.platforms.kit.command_lines import is_typable
-from nodrop.platforms.nvue.edit_operations import Operation
+from nodrop.platforms.nvue.edit_operations import SetOrUnsetOperation
 from nodrop.platforms.nvue.edit_script import format_command
 from nodrop.platforms.nvue.read_qos import GLOBAL_PROFILE
-from nodrop.platforms.nvue.read_values import View
+from nodrop.platforms.nvue.read_values import ConfigNodeView
 from nodrop.platforms.nvue.tree import Path
 
 _MODES_WITH_PFC: tuple[Mode, ...] = ("lossless", "pfc-only")
@@ -40,7 +40,7 @@ class Contradiction:
     remedy: Remedy
 
 
-def mode_contradictions(qos: View, mode: str) -> Iterator[Contradiction]:
+def mode_contradictions(qos: ConfigNodeView, mode: str) -> Iterator[Contradiction]:
     """Yield the settings that contradict a mode of the macro."""
     to_lossless: _Setting = (_MODE_PATH, qos.below("roce").text("mode"), "lossless")
     pfc = qos.below("pfc", GLOBAL_PROFILE)
@@ -64,7 +64,7 @@ def mode_contradictions(qos: View, mode: str) -> Iterator[Contradiction]:
         yield Contradiction(("traffic-pool", "default-lossless"), reason, _pool_remedy(qos, mode, to_lossless))
 
 
-def _pool_remedy(qos: View, mode: str, to_lossless: _Setting) -> Remedy:
+def _pool_remedy(qos: ConfigNodeView, mode: str, to_lossless: _Setting) -> Remedy:
     """Return what ends that the lossless pool of the explicit form has memory beside the macro."""
     percents = {name: qos.below("traffic-pool", name).text("memory-percent") for name in _POOL_PATHS}
     own_percent, macro_percent = percents["default-lossless"], percents["roce-lossless"]
@@ -77,7 +77,7 @@ def _pool_remedy(qos: View, mode: str, to_lossless: _Setting) -> Remedy:
     return pool_choices(qos, "roce-lossless")
 
 
-def pool_choices(qos: View, kept: str) -> Remedy:
+def pool_choices(qos: ConfigNodeView, kept: str) -> Remedy:
     """Return the choices that leave memory to one lossless pool of two, with the share of one or the other."""
     (gone,) = _POOL_PATHS.keys() - {kept}
     kept_percent, gone_percent = (qos.below("traffic-pool", name).text("memory-percent") for name in (kept, gone))
@@ -98,12 +98,12 @@ def _mode_remedy(with_pfc: Sequence[_Setting], without_pfc: Sequence[_Setting], 
     )
 
 
-def _corrections(settings: Iterable[_Setting]) -> tuple[Correction, ...]:
-    return tuple(Correction((DOCUMENT_AREA, *path), old, new) for path, old, new in settings)
+def _corrections(settings: Iterable[_Setting]) -> tuple[FileCorrection, ...]:
+    return tuple(FileCorrection((FILE_SETTING_AREA, *path), old, new) for path, old, new in settings)
 
 
-def _choices(cases: Iterable[tuple[str, Sequence[_Setting]]]) -> Iterator[Choice]:
+def _choices(cases: Iterable[tuple[str, Sequence[_Setting]]]) -> Iterator[CommandsForCase]:
     for condition, settings in cases:
         if all(new is None or is_typable(new) for _, _, new in settings):
-            operations = (Operation(tuple((step,) for step in path), new) for path, _, new in settings)
-            yield Choice(condition=condition, language="nvue", lines=tuple(map(format_command, operations)))
+            operations = (SetOrUnsetOperation(tuple((step,) for step in path), new) for path, _, new in settings)
+            yield CommandsForCase(condition=condition, language="nvue", lines=tuple(map(format_command, operations)))

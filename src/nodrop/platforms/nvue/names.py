@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from nodrop.units import parse_whole_number
 
-MAX_NAMES = 8192
+MAX_NAMES_IN_KEY = 8192
 """More names than any switch has ports, in one key."""
 
 PARENTS_OF_INTERFACE_KEYS = frozenset({"interface", "neighbor", "member"})
@@ -47,7 +47,7 @@ def expand_names(key: str) -> tuple[str, ...]:
             continue
         before = match[1] or before
         start, last = int(match[2]), int(match[3] or match[2])
-        if not start <= last or len(found_names) + last - start >= MAX_NAMES:
+        if not start <= last or len(found_names) + last - start >= MAX_NAMES_IN_KEY:
             return (key,)
         if match[3] is None:
             found_names.append(before + match[2])
@@ -67,7 +67,7 @@ def expand_numbers(key: str) -> tuple[int, ...]:
     for range_text in key.split(","):
         start, _, last = range_text.partition("-")
         span = range(int(start), int(last or start) + 1)
-        if not span or len(found_numbers) + len(span) > MAX_NAMES:
+        if not span or len(found_numbers) + len(span) > MAX_NAMES_IN_KEY:
             return ()
         found_numbers += span
     return tuple(found_numbers)

@@ -10,18 +10,18 @@ from nodrop.platforms.kit.bindings import places_of_field
 from nodrop.platforms.nvue import adaptive_routing, ageing, conditions, hashing
 from nodrop.platforms.nvue.bindings_switch import SWITCH_BINDINGS
 from nodrop.platforms.nvue.naming import nvue_port
-from nodrop.platforms.nvue.places_bridging import INTERFACE_NAME_PREFIXES, bridged_paths
-from nodrop.platforms.nvue.places_routing import ROUTING_HEADS, routing_paths, row_at_position
+from nodrop.platforms.nvue.places_bridging import NAME_PREFIX_BY_BRIDGING_PART, bond_and_vlan_paths
+from nodrop.platforms.nvue.places_routing import ROUTING_DEVICE_PARTS, routing_paths, row_at_position
 from nodrop.platforms.nvue.read_access import access_paths
-from nodrop.platforms.nvue.read_overlays import OVERLAY_HEADS, overlay_paths
+from nodrop.platforms.nvue.read_overlays import OVERLAY_DEVICE_PARTS, overlay_paths
 from nodrop.platforms.nvue.read_ports import FileInterfaces, may_be_address
 from nodrop.platforms.nvue.read_qos import GLOBAL_PROFILE
 from nodrop.platforms.nvue.read_services import LOOPBACK, PACKET_TRIM_PATH, SNMP_PATHS, server_paths
-from nodrop.platforms.nvue.read_values import STARTUP_FILE, Config
+from nodrop.platforms.nvue.read_values import STARTUP_FILE, NvueConfigFile
 from nodrop.platforms.nvue.tree import Path, Tree
 from nodrop.syntax.places import Span
 
-_NVUE_LINK_WORDS = {
+_NVUE_LINK_KEY_BY_FIELD = {
     "enabled": "state",
     "speed_mbps": "speed",
     "fec": "fec",
@@ -44,11 +44,20 @@ _NVUE_POOLS_BY_POOL = {
     "ingress_lossy": ("default-lossy",),
     "egress_lossy": ("default-lossy",),
 }
-_NVUE_HEADROOM_WORDS = {"size_bytes": "port-buffer", "xoff_bytes": "xoff-threshold", "xon_bytes": "xon-threshold"}
-_NVUE_TRIMMING_WORDS = {"size_bytes": "size", "dscp": "remark", "tc": "switch-priority", "queue": "switch-priority"}
-_NVUE_SERVER_WORDS = {"@ntp_servers": "ntp", "@syslog_servers": "syslog", "@dns_servers": "dns"}
-_NVUE_SNMP_WORDS = {"@snmp_location": "system-location", "@snmp_contact": "system-contact"}
-_PFC_PARTS = frozenset(
+_NVUE_HEADROOM_KEY_BY_FIELD = {
+    "size_bytes": "port-buffer",
+    "xoff_bytes": "xoff-threshold",
+    "xon_bytes": "xon-threshold",
+}
+_NVUE_TRIMMING_KEY_BY_FIELD = {
+    "size_bytes": "size",
+    "dscp": "remark",
+    "tc": "switch-priority",
+    "queue": "switch-priority",
+}
+_NVUE_SERVER_KEY_BY_DEVICE_PART = {"@ntp_servers": "ntp", "@syslog_servers": "syslog", "@dns_servers": "dns"}
+_NVUE_SNMP_KEY_BY_DEVICE_PART = {"@snmp_location": "system-location", "@snmp_contact": "system-contact"}
+_FIELDS_SET_BY_PFC_PROFILE = frozenset(
     {"pfc_priorities", "pfc_rx_priorities", "pfc_tx_priorities", "tc_to_priority_group", "pfc_to_priority_group"}
 )
 _PROFILE_KINDS_BY_FIELD = {
@@ -58,9 +67,9 @@ _PROFILE_KINDS_BY_FIELD = {
     "tc_to_dscp": ("remark",),
     "queues": ("egress-scheduler", "congestion-control", "egress-shaper"),
     "priority_groups": ("pfc",),
-    **dict.fromkeys(_PFC_PARTS, ("pfc",)),
+    **dict.fromkeys(_FIELDS_SET_BY_PFC_PROFILE, ("pfc",)),
 }
-_QUEUE_FIELDS: Mapping[str, tuple[str, ...]] = {
+_NVUE_KEYS_BY_QUEUE_FIELD: Mapping[str, tuple[str, ...]] = {
     "type": ("mode",),
     "weight": ("bw-percent",),
     "guaranteed_bytes_per_s": ("min-rate",),
@@ -84,7 +93,7 @@ def where(config_files: Mapping[str, bytes]) -> Callable[[Subject], FilePlace | 
     """Return a function that finds a subject, its device first, in a device's files by canonical name."""
     try:
         tree = Tree(config_files.get(STARTUP_FILE, b""), STARTUP_FILE)
-        finder = _Finder(tree)
+        finder = _SubjectPlaceFinder(tree)
     except InputProblems:
         return lambda subject: None
 
@@ -95,12 +104,12 @@ def where(config_files: Mapping[str, bytes]) -> Callable[[Subject], FilePlace | 
     return find
 
 
-class _Finder:
+class _SubjectPlaceFinder:
     """Finds subjects in one file."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        config = Config("", tree)
+        config = NvueConfigFile("", tree)
         self._ports = FileInterfaces(config)
         self._top = config.top
 
@@ -126,7 +135,7 @@ class _Finder:
 
     def _device_paths(self, head: str, field_path: Path) -> Iterator[Path]:
         yield from places_of_field(SWITCH_BINDINGS, head.removeprefix("@"))
-        if (find := _DEVICE_PATHS.get(head)) is not None:
+        if (find := _PATH_FINDER_BY_DEVICE_PART.get(head)) is not None:
             yield from find(self, head, field_path)
 
     def _watchdog_polling_paths(self, _head: str, _part: Path) -> Iterator[Path]:
@@ -137,7 +146,7 @@ class _Finder:
         yield from (("qos", "roce", "state"), ("qos", "roce", "enable"), ("qos", "roce"))
 
     def _watchdog_condition_paths(self, _head: str, part: Path) -> Iterator[Path]:
-        yield from conditions.condition_paths("".join(part[:1]))
+        yield from conditions.watchdog_condition_paths("".join(part[:1]))
 
     def _pool_paths(self, _head: str, part: Path) -> Iterator[Path]:
         pool = "".join(part[:1])
@@ -157,7 +166,7 @@ class _Finder:
         yield ("qos", "pfc", GLOBAL_PROFILE)
 
     def _trimming_paths(self, _head: str, part: Path) -> Iterator[Path]:
-        yield (*PACKET_TRIM_PATH, _NVUE_TRIMMING_WORDS.get("".join(part[:1]), "state"))
+        yield (*PACKET_TRIM_PATH, _NVUE_TRIMMING_KEY_BY_FIELD.get("".join(part[:1]), "state"))
         yield PACKET_TRIM_PATH
         yield ("qos", "roce", "mode")
 
@@ -173,7 +182,7 @@ class _Finder:
         yield from ageing.mac_ageing_paths(self._top)
 
     def _snmp_paths(self, head: str, _part: Path) -> Iterator[Path]:
-        yield from ((*path, _NVUE_SNMP_WORDS[head]) for path in SNMP_PATHS)
+        yield from ((*path, _NVUE_SNMP_KEY_BY_DEVICE_PART[head]) for path in SNMP_PATHS)
 
     def _access_paths(self, _head: str, part: Path) -> Iterator[Path]:
         yield from access_paths(part)
@@ -183,8 +192,8 @@ class _Finder:
 
     def _bridging_paths(self, head: str, part: Path) -> Iterator[Path]:
         key, field = (*part, "", "")[:2]
-        yield from bridged_paths(self._top, self._ports, head, part)
-        yield from self._address_paths(INTERFACE_NAME_PREFIXES[head] + key, field, part[2:])
+        yield from bond_and_vlan_paths(self._top, self._ports, head, part)
+        yield from self._address_paths(NAME_PREFIX_BY_BRIDGING_PART[head] + key, field, part[2:])
 
     def _loopback_paths(self, _head: str, part: Path) -> Iterator[Path]:
         key, field = (*part, "", "")[:2]
@@ -231,7 +240,7 @@ class _Finder:
     def _server_paths(self, head: str, part: Path) -> Iterator[Path]:
         rows = [
             (*path, "server", server)
-            for path in server_paths(self._top, _NVUE_SERVER_WORDS[head])
+            for path in server_paths(self._top, _NVUE_SERVER_KEY_BY_DEVICE_PART[head])
             for server in self._top.below(*path).texts("server")
         ]
         rows.sort(key=lambda path: path[-1])
@@ -243,8 +252,8 @@ class _Finder:
         field = path[0] if path else ""
         if field == "qos":
             yield from self._qos_paths(port, path[1:])
-        elif field in _NVUE_LINK_WORDS:
-            yield (*port_path, "link", _NVUE_LINK_WORDS[field])
+        elif field in _NVUE_LINK_KEY_BY_FIELD:
+            yield (*port_path, "link", _NVUE_LINK_KEY_BY_FIELD[field])
         elif field in ("lanes", "lane_mbps", "port"):
             yield from self._lane_paths(port)
         elif field in ("addresses", "vrf"):
@@ -295,7 +304,7 @@ class _Finder:
                 yield ("qos", kind, name, "trust")
             yield ("qos", kind, name, key)
             yield ("qos", kind, name)
-        elif head in _PFC_PARTS:
+        elif head in _FIELDS_SET_BY_PFC_PROFILE:
             yield from self._pfc_paths(port, head, field_words[0])
         elif head == "pfc_watchdog":
             yield from self._watchdog_paths(port, field_words[0])
@@ -342,8 +351,8 @@ class _Finder:
             yield (*_ADVANCED_BUFFER_PATH, "ingress-lossless-buffer", "shared-alpha")
             yield (*_ADVANCED_BUFFER_PATH, "ingress-lossy-buffer", "priority-group", "bulk", "shared-alpha")
         for word in field_words[2:]:
-            if word in _NVUE_HEADROOM_WORDS:
-                yield ("qos", "pfc", self._profile_of(port, "pfc"), _NVUE_HEADROOM_WORDS[word])
+            if word in _NVUE_HEADROOM_KEY_BY_FIELD:
+                yield ("qos", "pfc", self._profile_of(port, "pfc"), _NVUE_HEADROOM_KEY_BY_FIELD[word])
         yield ("qos", "pfc", self._profile_of(port, "pfc"), "switch-priority", *([index] if index else ()))
         yield from self._cable_paths(port)
 
@@ -356,29 +365,29 @@ class _Finder:
             yield (*_ADVANCED_BUFFER_PATH, "egress-lossless-buffer", "shared-alpha")
         for kind in kinds.get(queue_field, ("egress-scheduler", "congestion-control", "egress-shaper")):
             queue_path: Path = ("qos", kind, self._profile_of(port, kind), "traffic-class", index)
-            words = _QUEUE_FIELDS.get(setting_field, ())
+            words = _NVUE_KEYS_BY_QUEUE_FIELD.get(setting_field, ())
             yield from ((*queue_path, word) for word in words)
         for kind in kinds.get(queue_field, ("egress-scheduler", "congestion-control", "egress-shaper")):
             yield ("qos", kind, self._profile_of(port, kind), "traffic-class", *([index] if index else ()))
 
 
-_DEVICE_PATHS: Mapping[str, Callable[[_Finder, str, Path], Iterator[Path]]] = {
-    **dict.fromkeys(ROUTING_HEADS, _Finder._routing_paths),
-    **dict.fromkeys(_NVUE_SERVER_WORDS, _Finder._server_paths),
-    **dict.fromkeys(INTERFACE_NAME_PREFIXES, _Finder._bridging_paths),
-    **dict.fromkeys(OVERLAY_HEADS, _Finder._overlay_paths),
-    **dict.fromkeys(_NVUE_SNMP_WORDS, _Finder._snmp_paths),
-    **dict.fromkeys(adaptive_routing.SWITCH_FIELDS, _Finder._adaptive_routing_paths),
-    "@watchdog_polling_ms": _Finder._watchdog_polling_paths,
-    "@qos_style": _Finder._qos_style_paths,
-    "@watchdog_conditions": _Finder._watchdog_condition_paths,
-    "@buffer_pools": _Finder._pool_paths,
-    "@dynamic_buffers": _Finder._dynamic_buffer_paths,
-    "@trimming": _Finder._trimming_paths,
-    "@hash_fields": _Finder._hash_paths,
-    "@mac_ageing_s": _Finder._ageing_paths,
-    "@access_lists": _Finder._access_paths,
-    "@loopbacks": _Finder._loopback_paths,
-    "@management": _Finder._management_paths,
+_PATH_FINDER_BY_DEVICE_PART: Mapping[str, Callable[[_SubjectPlaceFinder, str, Path], Iterator[Path]]] = {
+    **dict.fromkeys(ROUTING_DEVICE_PARTS, _SubjectPlaceFinder._routing_paths),
+    **dict.fromkeys(_NVUE_SERVER_KEY_BY_DEVICE_PART, _SubjectPlaceFinder._server_paths),
+    **dict.fromkeys(NAME_PREFIX_BY_BRIDGING_PART, _SubjectPlaceFinder._bridging_paths),
+    **dict.fromkeys(OVERLAY_DEVICE_PARTS, _SubjectPlaceFinder._overlay_paths),
+    **dict.fromkeys(_NVUE_SNMP_KEY_BY_DEVICE_PART, _SubjectPlaceFinder._snmp_paths),
+    **dict.fromkeys(adaptive_routing.SWITCH_FIELDS, _SubjectPlaceFinder._adaptive_routing_paths),
+    "@watchdog_polling_ms": _SubjectPlaceFinder._watchdog_polling_paths,
+    "@qos_style": _SubjectPlaceFinder._qos_style_paths,
+    "@watchdog_conditions": _SubjectPlaceFinder._watchdog_condition_paths,
+    "@buffer_pools": _SubjectPlaceFinder._pool_paths,
+    "@dynamic_buffers": _SubjectPlaceFinder._dynamic_buffer_paths,
+    "@trimming": _SubjectPlaceFinder._trimming_paths,
+    "@hash_fields": _SubjectPlaceFinder._hash_paths,
+    "@mac_ageing_s": _SubjectPlaceFinder._ageing_paths,
+    "@access_lists": _SubjectPlaceFinder._access_paths,
+    "@loopbacks": _SubjectPlaceFinder._loopback_paths,
+    "@management": _SubjectPlaceFinder._management_paths,
 }
 """Finders of the facts of a device that `SWITCH` does not place, by the first word of the subject."""

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from nodrop.platforms.nvue.read_overlays import ETHERNET_SEGMENT_PATH
 from nodrop.platforms.nvue.read_ports import FileInterfaces
-from nodrop.platforms.nvue.read_values import View
+from nodrop.platforms.nvue.read_values import ConfigNodeView
 from nodrop.platforms.nvue.tree import Path
 
-INTERFACE_NAME_PREFIXES = {"@port_channels": "", "@vlans": "vlan"}
+NAME_PREFIX_BY_BRIDGING_PART = {"@port_channels": "", "@vlans": "vlan"}
 """By part of a device, how the names of its interfaces begin."""
 _NVUE_PATH_BY_FIELD: dict[str, Path] = {
     "enabled": ("link", "state"),
@@ -20,7 +20,9 @@ _NVUE_PATH_BY_FIELD: dict[str, Path] = {
 }
 
 
-def bridged_paths(root_view: View, ports: FileInterfaces, area: str, remaining_path: Path) -> Iterator[Path]:
+def bond_and_vlan_paths(
+    root_view: ConfigNodeView, ports: FileInterfaces, area: str, remaining_path: Path
+) -> Iterator[Path]:
     """Yield the paths at which a part of a bond or VLAN may stand, the most exact first, but for addresses and VRF."""
     key, field, member = (*remaining_path, "", "", "")[:3]
     domains = tuple(root_view.below("bridge", "domain").node)
@@ -30,6 +32,6 @@ def bridged_paths(root_view: View, ports: FileInterfaces, area: str, remaining_p
             word = next((word for word in ("access", "untagged") if own_view.text(word) == key), "vlan")
             yield ("interface", member, "bridge", "domain", domain, *(("vlan", key) if word == "vlan" else (word,)))
     elif field in _NVUE_PATH_BY_FIELD:
-        yield ("interface", INTERFACE_NAME_PREFIXES[area] + key, *_NVUE_PATH_BY_FIELD[field])
+        yield ("interface", NAME_PREFIX_BY_BRIDGING_PART[area] + key, *_NVUE_PATH_BY_FIELD[field])
     if area == "@vlans" and field in ("", "members"):
         yield from (("bridge", "domain", domain, *(("vlan", key) if key else ())) for domain in domains)

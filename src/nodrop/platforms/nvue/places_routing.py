@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from nodrop.platforms.kit.bindings import places_of_field
 from nodrop.platforms.nvue.bindings_bgp import (
-    EVERY_SESSION_BINDINGS,
+    ALL_SESSIONS_OF_PROCESS_BINDINGS,
     FAMILY_PATHS,
     GLOBAL_BGP_BINDINGS,
     PROCESS_BINDINGS,
@@ -13,19 +13,19 @@ from nodrop.platforms.nvue.bindings_bgp import (
     SESSION_FAMILY_BINDINGS,
 )
 from nodrop.platforms.nvue.read_routing import DEFAULT_VRF, bgp_process_path, next_hops_of_route
-from nodrop.platforms.nvue.read_values import View
+from nodrop.platforms.nvue.read_values import ConfigNodeView
 from nodrop.platforms.nvue.tree import Path
 from nodrop.units import parse_whole_number
 
-ROUTING_HEADS = ("@bgp", "@neighbors", "@vrf_bgp", "@static_routes")
+ROUTING_DEVICE_PARTS = ("@bgp", "@neighbors", "@vrf_bgp", "@static_routes")
 """The parts of a device that are routing."""
-_NVUE_POLICY_WORDS = {
+_NVUE_KEY_BY_POLICY_FIELD = {
     "prefix_lists": "prefix-list",
     "community_lists": "community-list",
     "as_path_lists": "as-path-list",
     "route_maps": "route-map",
 }
-_POLICY_FIELDS: Mapping[str, tuple[Path, ...]] = {
+_NVUE_PATHS_BY_POLICY_RULE_FIELD: Mapping[str, tuple[Path, ...]] = {
     "action": (("action",),),
     "prefix": (("match",),),
     "matches": (("match",),),
@@ -33,7 +33,7 @@ _POLICY_FIELDS: Mapping[str, tuple[Path, ...]] = {
 }
 
 
-def routing_paths(root_view: View, line_head: str, path: Path) -> Iterator[Path]:
+def routing_paths(root_view: ConfigNodeView, line_head: str, path: Path) -> Iterator[Path]:
     """Yield the paths that set a part of the routing, the most exact first."""
     if line_head == "@static_routes":
         yield from _static_route_paths(root_view, *(*path, "", "")[:2])
@@ -43,7 +43,7 @@ def routing_paths(root_view: View, line_head: str, path: Path) -> Iterator[Path]
         yield from _bgp_paths(root_view, DEFAULT_VRF, path if line_head == "@bgp" else ("neighbors", *path))
 
 
-def _static_route_paths(top: View, key: str, field: str) -> Iterator[Path]:
+def _static_route_paths(top: ConfigNodeView, key: str, field: str) -> Iterator[Path]:
     route_rows = [
         (hop, distance, ("vrf", vrf, "router", "static", prefix, *path))
         for vrf, inside in top.below("vrf").items()
@@ -56,7 +56,7 @@ def _static_route_paths(top: View, key: str, field: str) -> Iterator[Path]:
     yield ("vrf", DEFAULT_VRF, "router", "static")
 
 
-def _bgp_paths(root_view: View, vrf: str, field_path: Path) -> Iterator[Path]:
+def _bgp_paths(root_view: ConfigNodeView, vrf: str, field_path: Path) -> Iterator[Path]:
     own_processes = bgp_process_path(vrf)
     field, key, *remaining_words = (*field_path, "", "")
     yield from (
@@ -83,8 +83,8 @@ def _bgp_paths(root_view: View, vrf: str, field_path: Path) -> Iterator[Path]:
         yield row[:-1]
     elif field == "neighbors" and key:
         yield from _neighbor_paths(root_view, own_processes, key, *remaining_words)
-    elif field in _NVUE_POLICY_WORDS:
-        yield from _policy_paths(_NVUE_POLICY_WORDS[field], key, [word for word in remaining_words if word])
+    elif field in _NVUE_KEY_BY_POLICY_FIELD:
+        yield from _policy_paths(_NVUE_KEY_BY_POLICY_FIELD[field], key, [word for word in remaining_words if word])
     yield own_processes
     yield ("router", "bgp")
 
@@ -92,13 +92,13 @@ def _bgp_paths(root_view: View, vrf: str, field_path: Path) -> Iterator[Path]:
 def _policy_paths(object_kind: str, name: str, inner: list[str]) -> Iterator[Path]:
     if len(inner) > 1 and inner[0] == "rules":
         rule: Path = ("router", "policy", object_kind, name, "rule", inner[1])
-        for word in _POLICY_FIELDS.get("".join(inner[2:3]), ()):
+        for word in _NVUE_PATHS_BY_POLICY_RULE_FIELD.get("".join(inner[2:3]), ()):
             yield (*rule, *word)
         yield rule
     yield ("router", "policy", object_kind, name)
 
 
-def _neighbor_paths(root_view: View, own_path: Path, key: str, field: str, *inside: str) -> Iterator[Path]:
+def _neighbor_paths(root_view: ConfigNodeView, own_path: Path, key: str, field: str, *inside: str) -> Iterator[Path]:
     neighbor = (*own_path, "neighbor", key)
     group = root_view.below(*own_path, "neighbor", key).text("peer-group")
     for node in (neighbor, (*own_path, "peer-group", group or "")):
@@ -110,7 +110,7 @@ def _neighbor_paths(root_view: View, own_path: Path, key: str, field: str, *insi
             yield (*node, *FAMILY_PATHS[1])
         yield from ((*node, *path) for path in places_of_field(SESSION_BINDINGS, field))
         yield from ((*node, *FAMILY_PATHS[0], *path) for path in places_of_field(SESSION_FAMILY_BINDINGS, field))
-    yield from ((*own_path, *path) for path in places_of_field(EVERY_SESSION_BINDINGS, field))
+    yield from ((*own_path, *path) for path in places_of_field(ALL_SESSIONS_OF_PROCESS_BINDINGS, field))
     yield neighbor
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from nodrop.model.subject import natural_sort_key
 from nodrop.platforms.nvue.edit_operations import PRESENT_WITHOUT_VALUE
-from nodrop.platforms.nvue.read_macro import IDENTITY_PRIORITY_MAP, SwitchDefaults
-from nodrop.platforms.nvue.spelling import Pfc, QueueMarking, group_numbers_by_value
+from nodrop.platforms.nvue.read_macro import IDENTITY_PRIORITY_MAP, NvueQosDefaults
+from nodrop.platforms.nvue.spelling import PfcProfileContent, QueueCongestionControl, group_numbers_by_value
 from nodrop.platforms.nvue.spelling import PortClassification as Trusted
 from nodrop.platforms.nvue.tree import Path
 
@@ -83,7 +83,7 @@ def queue_map_settings(queues: Iterable[int | None]) -> Iterator[tuple[Path, str
 
 
 def roce_macro_settings(
-    defaults: SwitchDefaults, used: Collection[int], cable_length_m: int | None
+    defaults: NvueQosDefaults, used: Collection[int], cable_length_m: int | None
 ) -> Mapping[str, ValueByPath]:
     """Return the settings that `qos roce` makes of `default-global`, by kind.
 
@@ -94,7 +94,7 @@ def roce_macro_settings(
     markings = tuple(
         (
             tc,
-            QueueMarking(
+            QueueCongestionControl(
                 marking.ecn, marking.red, marking.min_bytes, marking.max_bytes, None, None, marking.probability_percent
             ),
         )
@@ -106,7 +106,7 @@ def roce_macro_settings(
         "congestion-control": markings,
         "egress-scheduler": shares,
         "mapping": Trusted(defaults.trust, defaults.dscp, IDENTITY_PRIORITY_MAP),
-        "pfc": Pfc(paused, paused, cable_length_m, None) if paused else None,
+        "pfc": PfcProfileContent(paused, paused, cable_length_m, None) if paused else None,
     }
     return {
         "egress-queue-mapping": dict(queue_map_settings(defaults.traffic_classes)),

@@ -25,7 +25,7 @@ def read_published_settings() -> tuple[SchemaWords, frozenset[Release]]:
     return data["settings"], frozenset(parse_release(name) for name in data["sources"])
 
 
-def fill_words(stated_values: SchemaWords, doc_words: SchemaWords) -> SchemaWords:
+def fill_open_schema_words(stated_values: SchemaWords, doc_words: SchemaWords) -> SchemaWords:
     """Return the words of a place of schema.yaml, with those of the documents where it is open."""
     words = {word: spec for key, spec in stated_values.items() for word in (key.split(", ") if key != "-" else [key])}
     below = {word: _fill_word(spec, doc_words, word) for word, spec in words.items()}
@@ -48,7 +48,7 @@ def _fill_word(spec: Any, doc_words: SchemaWords, word: str) -> Any:
     if word in ("", "-", "...") or (published_spec := doc_words.get(_word_without_range(word))) is None:
         return spec
     if isinstance(spec, Mapping):
-        return fill_words(spec, published_spec)
+        return fill_open_schema_words(spec, published_spec)
     if spec == "open":
         return _mark_words_complete(published_spec)
     span = spec.replace(" open", "")  # "since 5.15 open, was ip igmp"

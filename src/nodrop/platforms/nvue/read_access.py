@@ -9,22 +9,22 @@ too, and those of the control plane for INPUT and OUTPUT.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from nodrop.model.access import AccessEntry, AccessList, Binding, PortRange, Stage
+from nodrop.model.access import AccessEntry, AccessList, AccessListStage, Binding, PortRange
 from nodrop.model.addresses import network_of
 from nodrop.model.subject import natural_sort_key
 from nodrop.platforms.kit.entry_order import sort_lists_and_entries
-from nodrop.platforms.kit.packet_words import DSCP_BY_WORD, PORT_BY_WORD, PROTOCOL_BY_WORD
+from nodrop.platforms.kit.packet_words import DSCP_BY_WORD, IP_PROTOCOL_NUMBER_BY_WORD, TCP_UDP_PORT_BY_WORD
 from nodrop.platforms.nvue.read_ports import FileInterfaces
-from nodrop.platforms.nvue.read_values import View
+from nodrop.platforms.nvue.read_values import ConfigNodeView
 from nodrop.platforms.nvue.tree import Path
 from nodrop.units import parse_whole_number
 
-_IMAGE_LIST_NAME_START = "acl-default-"
+_IMAGE_ACL_NAME_PREFIX = "acl-default-"
 """How the lists of an image are called, which no configuration states (user guide, Firewall Rules)."""
-_ANY_MAC_WORDS = ("ANY", "any")
+_ANY_WORDS = ("ANY", "any")
 _FAMILY_BY_RULE_TYPE: Mapping[str, object] = {"ipv4": "ipv4", "ipv6": "ipv6", "mac": None}
 _ACL_DIRECTIONS = ("inbound", "outbound")
-_NVUE_PATHS_BY_FIELD: Mapping[str, tuple[Path, ...]] = {
+_NVUE_PATHS_BY_ACL_RULE_FIELD: Mapping[str, tuple[Path, ...]] = {
     "action": (("action",),),
     "protocol": (("match", "ip", "protocol"), ("match", "ip")),
     "sources": (("match", "ip", "source-ip"),),
@@ -40,14 +40,14 @@ _NVUE_PATHS_BY_FIELD: Mapping[str, tuple[Path, ...]] = {
 }
 
 
-def read_access_lists(root_view: View, ports: FileInterfaces) -> tuple[AccessList, ...]:
+def read_access_lists(root_view: ConfigNodeView, ports: FileInterfaces) -> tuple[AccessList, ...]:
     """Return the access lists, sorted by name, with the interfaces that name them."""
     bound: dict[str, list[Binding]] = {}
     for name, binding in _acl_bindings(root_view, ports):
         bound.setdefault(name, []).append(binding)
     stated = root_view.below("acl")
     for name in bound:
-        if not stated.has(name) and not name.startswith(_IMAGE_LIST_NAME_START):
+        if not stated.has(name) and not name.startswith(_IMAGE_ACL_NAME_PREFIX):
             first_binding = bound[name][0]
             where = () if first_binding.interface is None else (first_binding.interface,)
             path = binding_path(name, first_binding)
@@ -64,13 +64,13 @@ def access_paths(subject_path: Path) -> Iterator[Path]:
         stage, _, interface = key.partition(" ")
         yield binding_path(name, Binding(interface=interface or None, stage=_parse_stage(stage)))
     if field == "entries" and key:
-        yield from (("acl", name, "rule", key, *path) for path in _NVUE_PATHS_BY_FIELD.get(entry_field, ()))
+        yield from (("acl", name, "rule", key, *path) for path in _NVUE_PATHS_BY_ACL_RULE_FIELD.get(entry_field, ()))
         yield ("acl", name, "rule", key)
     yield ("acl", name)
 
 
-def _parse_stage(text: str) -> Stage:
-    stages: tuple[Stage, ...] = ("ingress", "egress", "control-plane", "control-plane-out")
+def _parse_stage(text: str) -> AccessListStage:
+    stages: tuple[AccessListStage, ...] = ("ingress", "egress", "control-plane", "control-plane-out")
     return next(stage for stage in stages if stage == text)
 
 
@@ -82,7 +82,7 @@ def binding_path(name: str, binding: Binding) -> Path:
     return ("interface", binding.interface.lower().replace(" ", ""), "acl", name, direction)
 
 
-def _acl_bindings(top: View, ports: FileInterfaces) -> Iterator[tuple[str, Binding]]:
+def _acl_bindings(top: ConfigNodeView, ports: FileInterfaces) -> Iterator[tuple[str, Binding]]:
     """Yield the lists that interfaces and the control plane name, with where they act."""
     for name in sorted(ports.names(), key=natural_sort_key):
         for rules, view in ports.view(name).below("acl").items():
@@ -99,29 +99,27 @@ def _acl_bindings(top: View, ports: FileInterfaces) -> Iterator[tuple[str, Bindi
         )
 
 
-def _acl_stage(direction: str, *, of_switch: bool) -> Stage:
+def _acl_stage(direction: str, *, of_switch: bool) -> AccessListStage:
     if direction == "inbound":
         return "control-plane" if of_switch else "ingress"
     return "control-plane-out" if of_switch else "egress"
 
 
-def _build_access_list(name: str, view: View, bindings: tuple[Binding, ...]) -> AccessList:
+def _build_access_list(name: str, view: ConfigNodeView, bindings: tuple[Binding, ...]) -> AccessList:
     family = view.text("type")
     rules = view.below("rule").items()
     entries = tuple(_build_access_entry(number, rule, _FAMILY_BY_RULE_TYPE.get(family or "")) for number, rule in rules)
     return AccessList(name=name, entries=entries, family=None, bindings=bindings, own_packets=True)
 
 
-def _build_access_entry(number: str, rule: View, family: Any) -> AccessEntry:
+def _build_access_entry(number: str, rule: ConfigNodeView, family: Any) -> AccessEntry:
     match = rule.below("match")
-    conditions = _Conditions(match.below("ip"))
+    conditions = _RuleIpConditions(match.below("ip"))
     other_conditions = [*conditions.others, *(word for word in match.node if word not in ("ip", "mac"))]
     mac = match.below("mac")
-    other_conditions += [
-        f"mac {word}" for word in mac.node if word != "protocol" and mac.text(word) not in _ANY_MAC_WORDS
-    ]
+    other_conditions += [f"mac {word}" for word in mac.node if word != "protocol" and mac.text(word) not in _ANY_WORDS]
     frames = mac.text("protocol")
-    if frames not in (None, *_ANY_MAC_WORDS):
+    if frames not in (None, *_ANY_WORDS):
         family = frames if frames in ("ipv4", "ipv6") else "other"
     return AccessEntry(
         name=number,
@@ -133,26 +131,26 @@ def _build_access_entry(number: str, rule: View, family: Any) -> AccessEntry:
         destination_ports=conditions.ports("dest-port"),
         dscps=conditions.dscps(),
         ecns=conditions.ecns(),
-        others=tuple(conditions.others_of(other_conditions)),
+        others=tuple(conditions.all_unmodeled_conditions(other_conditions)),
         **_read_action_fields(rule.below("action")),
     )
 
 
-class _Conditions:
+class _RuleIpConditions:
     """The conditions of a rule on the headers of IP, TCP and UDP; `others` are those that the model does not have."""
 
-    def __init__(self, ip: View) -> None:
+    def __init__(self, ip: ConfigNodeView) -> None:
         self._ip = ip
         self.others: list[str] = []
         stated = ip.text("protocol")
-        number = None if stated in (None, *_ANY_MAC_WORDS) else _parse_number(stated or "", PROTOCOL_BY_WORD, 255)
+        number = None if stated in (None, *_ANY_WORDS) else _parse_number(stated or "", IP_PROTOCOL_NUMBER_BY_WORD, 255)
         layers = [word for word in ("tcp", "udp") if ip.has(word)]
-        self.protocol = PROTOCOL_BY_WORD[layers[0]] if number is None and len(layers) == 1 else number
-        if stated not in (None, *_ANY_MAC_WORDS) and number is None:
+        self.protocol = IP_PROTOCOL_NUMBER_BY_WORD[layers[0]] if number is None and len(layers) == 1 else number
+        if stated not in (None, *_ANY_WORDS) and number is None:
             self.others.append(f"protocol {stated}")
         if self.protocol is None:
             self.protocol = next(
-                (PROTOCOL_BY_WORD[kind] for kind in ("icmp", "icmpv6") if ip.has(f"{kind}-type")), None
+                (IP_PROTOCOL_NUMBER_BY_WORD[kind] for kind in ("icmp", "icmpv6") if ip.has(f"{kind}-type")), None
             )
         read = {"protocol", "source-ip", "dest-ip", "dscp", "ecn", "tcp", "udp", "source-port", "dest-port"}
         self.others += [word for word in ip.node if word not in read and not word.startswith("icmp")]
@@ -162,7 +160,7 @@ class _Conditions:
                 f"{layer} {word}" for word in ip.below(layer).node if word not in ("source-port", "dest-port")
             ]
 
-    def others_of(self, extra_conditions: list[str]) -> Iterator[str]:
+    def all_unmodeled_conditions(self, extra_conditions: list[str]) -> Iterator[str]:
         """Yield the conditions that the model does not have, each once."""
         yield from dict.fromkeys((*extra_conditions, *self.others))
 
@@ -170,7 +168,7 @@ class _Conditions:
         """Return the prefixes of a side; a text that is none is another condition."""
         found_addresses: list[str] = []
         for text in self._ip.texts(word):
-            if text in _ANY_MAC_WORDS:
+            if text in _ANY_WORDS:
                 return ()
             network = network_of(text)
             if network is None:
@@ -184,13 +182,13 @@ class _Conditions:
         port_ranges: list[PortRange] = []
         for view in (self._ip, self._ip.below("tcp"), self._ip.below("udp")):
             for text in view.texts(word):
-                if text in _ANY_MAC_WORDS:
+                if text in _ANY_WORDS:
                     return ()
                 first_text, _, last = (
-                    text.replace(":", "-").partition("-") if text not in PORT_BY_WORD else (text, "", "")
+                    text.replace(":", "-").partition("-") if text not in TCP_UDP_PORT_BY_WORD else (text, "", "")
                 )
-                low = _parse_number(first_text, PORT_BY_WORD, 65_535)
-                high = _parse_number(last, PORT_BY_WORD, 65_535) if last else low
+                low = _parse_number(first_text, TCP_UDP_PORT_BY_WORD, 65_535)
+                high = _parse_number(last, TCP_UDP_PORT_BY_WORD, 65_535) if last else low
                 if low is None or high is None or low > high:
                     self.others.append(f"{word} {text}")
                 else:
@@ -201,10 +199,10 @@ class _Conditions:
         """Return the DSCPs."""
         found_dscps: list[int] = []
         for text in self._ip.texts("dscp"):
-            number = None if text in _ANY_MAC_WORDS else _parse_number(text, DSCP_BY_WORD, 63)
+            number = None if text in _ANY_WORDS else _parse_number(text, DSCP_BY_WORD, 63)
             if number is not None:
                 found_dscps.append(number)
-            elif text not in _ANY_MAC_WORDS:
+            elif text not in _ANY_WORDS:
                 self.others.append(f"dscp {text}")
         return tuple(found_dscps)
 
@@ -221,7 +219,7 @@ def _parse_number(text: str, words: Mapping[str, int], most: int) -> int | None:
     return words.get(text.lower()) if number is None else number
 
 
-def _read_action_fields(action: View) -> dict[str, Any]:
+def _read_action_fields(action: ConfigNodeView) -> dict[str, Any]:
     """Return the fields of an entry that decide the treatment of packets."""
     marks = action.below("set")
     dscp = marks.text("dscp")

@@ -11,46 +11,46 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from nodrop.hardware import switch
-from nodrop.hardware.ports import PortGroup, Split
+from nodrop.hardware.ports import PortGroup, PortSplit
 from nodrop.hardware.schema import Switch
 from nodrop.model.reading import FilePlace
 from nodrop.model.states import Unknown
 from nodrop.platforms.nvue.names import expand_names
-from nodrop.platforms.nvue.naming import NvuePort, nvue_port
+from nodrop.platforms.nvue.naming import ParsedPortName, nvue_port
 from nodrop.platforms.nvue.read_ports import Breakout, FileInterfaces
-from nodrop.platforms.nvue.read_values import Config, View
+from nodrop.platforms.nvue.read_values import ConfigNodeView, NvueConfigFile
 from nodrop.syntax.places import quote_text, sanitize_for_message
 from nodrop.syntax.shapes import mapping_at
 from nodrop.units import show_ids
 
-_MAX_SHOWN = 4
+_MAX_NAMES_SHOWN = 4
 _MAX_PLACES = 100
-_HARMLESS_PORT_WORDS = frozenset({"type", "description", "link"})
+_HARMLESS_KEYS_OF_MISSING_PORT = frozenset({"type", "description", "link"})
 """What may be said of a port that is not there, and changes nothing."""
 _UNSPLIT_BREAKOUT_WORDS = ((), ("1x",), ("disabled",), ("loopback",))
-_EFFECTIVE_LINK_WORDS = frozenset({"breakout", "state"})
+_EFFECTIVE_LINK_KEYS_OF_SPLIT_PORT = frozenset({"breakout", "state"})
 """What is said of the link of a port that is broken out, and counts."""
-_IDLE_LINK_KEYS = frozenset({"breakout", "mtu", "auto-negotiate", "fec", "speed", "state"})
+_LINK_KEYS_ALLOWED_ON_IDLE_PORT = frozenset({"breakout", "mtu", "auto-negotiate", "fec", "speed", "state"})
 
 
-def check_ports(config: Config, ports: FileInterfaces, model_name: str | Unknown) -> None:
+def remark_missing_ports(config: NvueConfigFile, ports: FileInterfaces, model_name: str | Unknown) -> None:
     """Report ports that the model does not have, and parts of ports that the file does not break out.
 
     A file without a header may be a change to an existing configuration: there, a named port counts as whole.
     """
     facts = None if isinstance(model_name, Unknown) else switch(model_name)
     panels = None if facts is None else _panel_numbers(facts.name)
-    breakouts = _Breakouts(ports, facts, whole_state=bool(config.tree and config.tree.header))
+    breakouts = _BreakoutByPanelPort(ports, facts, whole_state=bool(config.tree and config.tree.header))
     missing: list[_MissingPort] = []
     rows: list[_MissingPort] = []
     for key in config.top.below("interface").node:
         if odd := next((name for name in key.split(",") if any(map(str.isspace, name.strip()))), ""):
             text = quote_text(" ".join(sanitize_for_message(odd).split()))
-            config.malformed(("interface", key), text, "names without spaces, such as swp1-4,swp6")
+            config.remark_malformed_value(("interface", key), text, "names without spaces, such as swp1-4,swp6")
         for name, port in _ports_of_key(key):
             if panels is not None and port.port.panel not in panels:
                 missing.append(_MissingPort(key, name))
-            elif port.part and (why := breakouts.missing(port)):
+            elif port.part and (why := breakouts.explain_missing_part(port)):
                 rows.append(_MissingPort(key, name, why, f"swp{port.port.panel}"))
     for row in _merge_rows_by_place(config, missing):
         last = str(max(panels or (0,)))
@@ -58,14 +58,14 @@ def check_ports(config: Config, ports: FileInterfaces, model_name: str | Unknown
     for row in _merge_rows_by_place(config, rows):
         config.remark("part-without-breakout", (), ("interface", row.key), ports=row.name, reason=row.why)
     if facts is not None:
-        _check_breakout_modes(config, ports, facts)
-    _check_port_settings(config, ports)
+        _remark_impossible_breakouts(config, ports, facts)
+    _remark_ineffective_port_settings(config, ports)
 
 
 def abbreviate_names(found: list[str]) -> str:
     """Return the first few names, and how many more there are."""
-    hidden_count = len(found) - _MAX_SHOWN
-    return ", ".join(found[:_MAX_SHOWN]) + (f" and {hidden_count} more" if hidden_count > 0 else "")
+    hidden_count = len(found) - _MAX_NAMES_SHOWN
+    return ", ".join(found[:_MAX_NAMES_SHOWN]) + (f" and {hidden_count} more" if hidden_count > 0 else "")
 
 
 class _MissingPort(NamedTuple):
@@ -76,7 +76,7 @@ class _MissingPort(NamedTuple):
     """Of which `why` is said; empty where that is said of the row."""
 
 
-def _merge_rows_by_place(config: Config, rows: list[_MissingPort], *below: str) -> list[_MissingPort]:
+def _merge_rows_by_place(config: NvueConfigFile, rows: list[_MissingPort], *below: str) -> list[_MissingPort]:
     """Return rows that stand at one place as one, with all their names; a name counts where it stands first.
 
     Places are looked up for the first rows; the others count to the last of these.
@@ -114,7 +114,7 @@ def _first_row_by_name(rows: list[_MissingPort]) -> list[_MissingPort]:
 
 
 @lru_cache(maxsize=4096)
-def _ports_of_key(key: str) -> tuple[tuple[str, NvuePort], ...]:
+def _ports_of_key(key: str) -> tuple[tuple[str, ParsedPortName], ...]:
     """Return the switch ports that a key stands for."""
     return tuple((name, port) for name in expand_names(key) if (port := nvue_port(name)) is not None)
 
@@ -124,7 +124,7 @@ def _panel_numbers(model: str) -> frozenset[int]:
     return frozenset(panel for group in switch(model).ports for panel in group.panels)
 
 
-class _Breakouts:
+class _BreakoutByPanelPort:
     """Breakouts stated for the panel ports that have parts."""
 
     def __init__(self, ports: FileInterfaces, model: Switch | None, *, whole_state: bool) -> None:
@@ -132,7 +132,7 @@ class _Breakouts:
         self._of: dict[int, Breakout | None] = {}
         self._any: bool | None = None
 
-    def missing(self, named_nvue_port: NvuePort) -> str:
+    def explain_missing_part(self, named_nvue_port: ParsedPortName) -> str:
         """Return why a part is missing; empty if it exists or the file does not state it."""
         panel, name = named_nvue_port.port.panel, f"swp{named_nvue_port.port.panel}"
         if panel not in self._of:
@@ -141,7 +141,7 @@ class _Breakouts:
         if breakout is None:
             if named_nvue_port.port.split < self._default_split_count(panel):
                 return ""
-            says = self._whole_state or (self._ports.names_port(name) and self._has_any_breakout())
+            says = self._whole_state or (self._ports.has_settings_of(name) and self._has_any_breakout())
             return "not broken out" if says else ""
         if breakout.splits == 0:
             return "disabled"
@@ -160,7 +160,7 @@ class _Breakouts:
         return self._any
 
 
-def _check_breakout_modes(config: Config, ports: FileInterfaces, model: Switch) -> None:
+def _remark_impossible_breakouts(config: NvueConfigFile, ports: FileInterfaces, model: Switch) -> None:
     """Remark breakouts that the model has not, and ports in use that are lost to the parts of the one before."""
     impossible: list[_MissingPort] = []
     lost: list[_MissingPort] = []
@@ -196,7 +196,7 @@ def _has_breakout(node: object) -> bool:
     return "breakout" in mapping_at(node, "link")
 
 
-def _breakout_refusal(group: PortGroup, panel: int, breakout: Breakout, split: Split | None) -> str:
+def _breakout_refusal(group: PortGroup, panel: int, breakout: Breakout, split: PortSplit | None) -> str:
     """Return why a panel port cannot be broken out so; empty where it can."""
     into = breakout.splits
     if split is None:
@@ -214,25 +214,25 @@ def _interface_key_in_use(ports: FileInterfaces, panel: int) -> str:
     name = f"swp{panel}"
     breakout_port = next((port_name for port_name in ports.names() if port_name.startswith(f"{name}s")), "")
     if breakout_port:
-        return ports.key_of(breakout_port)
+        return ports.last_key_of_interface(breakout_port)
     view = ports.view(name)
     breakout = ports.link(view).breakout
     if breakout is not None and breakout.splits == 0:
         return ""
     link = view.below("link")
     idle = (
-        view.node.keys() <= _HARMLESS_PORT_WORDS
-        and link.node.keys() <= _IDLE_LINK_KEYS
+        view.node.keys() <= _HARMLESS_KEYS_OF_MISSING_PORT
+        and link.node.keys() <= _LINK_KEYS_ALLOWED_ON_IDLE_PORT
         and not _has_link_state_up(link)
     )
-    return "" if idle and breakout is None else ports.key_of(name)
+    return "" if idle and breakout is None else ports.last_key_of_interface(name)
 
 
-def _has_link_state_up(link: View) -> bool:
+def _has_link_state_up(link: ConfigNodeView) -> bool:
     return link.text("state") == "up"
 
 
-def _check_port_settings(config: Config, ports: FileInterfaces) -> None:
+def _remark_ineffective_port_settings(config: NvueConfigFile, ports: FileInterfaces) -> None:
     """Remark settings of ports that are broken out, which have none, and FEC that is stated to be automatic."""
     in_vain: list[_MissingPort] = []
     automatic: list[_MissingPort] = []
@@ -241,8 +241,8 @@ def _check_port_settings(config: Config, ports: FileInterfaces) -> None:
         if not isinstance(node, Mapping):
             continue
         link = mapping_at(node, "link")
-        stated = [word for word in node if word not in _HARMLESS_PORT_WORDS]
-        stated += [f"link {word}" for word in link if word not in _EFFECTIVE_LINK_WORDS]
+        stated = [word for word in node if word not in _HARMLESS_KEYS_OF_MISSING_PORT]
+        stated += [f"link {word}" for word in link if word not in _EFFECTIVE_LINK_KEYS_OF_SPLIT_PORT]
         says_auto = "fec" in link and config.top.below("interface", key, "link").text("fec") == "auto"
         for name, named_nvue_port in _ports_of_key(key) if stated or says_auto else ():
             if stated and not named_nvue_port.part and named_nvue_port.port.panel in broken:
@@ -255,7 +255,7 @@ def _check_port_settings(config: Config, ports: FileInterfaces) -> None:
         config.remark("fec-auto-stated", (), ("interface", row.key, "link", "fec"), ports=row.name)
 
 
-def check_revisions(config: Config, ports: FileInterfaces) -> None:
+def remark_qos_in_breakout_revision(config: NvueConfigFile, ports: FileInterfaces) -> None:
     """Remark QoS of parts in the revision that breaks their port out; a file with a header is a state, and none."""
     tree = config.tree
     if tree is None or tree.header:

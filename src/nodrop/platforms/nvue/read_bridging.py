@@ -11,12 +11,12 @@ from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject, natural_sort_key
 from nodrop.platforms.nvue.names import expand_names
-from nodrop.platforms.nvue.read_overlays import segment_of_bond
-from nodrop.platforms.nvue.read_ports import FileInterfaces, read_addresses, read_vrf
-from nodrop.platforms.nvue.read_values import View
+from nodrop.platforms.nvue.read_overlays import ethernet_segment_of_bond
+from nodrop.platforms.nvue.read_ports import FileInterfaces, read_addresses, read_vrf_of_interface
+from nodrop.platforms.nvue.read_values import ConfigNodeView
 
 VLAN_ID_RANGE = (1, 4094)
-MOST_MEMBERS = 64
+MOST_BOND_MEMBERS = 64
 """Of a bond: with more, all of its ports go down (Cumulus Linux release notes, 2823307)."""
 DEFAULT_NATIVE_VLAN = 1
 _BOND_INTERFACE_TYPES = ("bond", "peerlink")
@@ -24,11 +24,11 @@ _SVI_NAME_PATTERN = re.compile(r"vlan([0-9]{1,4})")
 _NO_VLAN_WORD = "none"
 _ALL_VLANS_WORD = "all"
 
-DerivedReasons = dict[Subject, str]
+ReasonByDerivedSubject = dict[Subject, str]
 
 
 def read_port_channels(
-    root_view: View, ports: FileInterfaces, derived_values: DerivedReasons
+    root_view: ConfigNodeView, ports: FileInterfaces, derived_values: ReasonByDerivedSubject
 ) -> tuple[PortChannel, ...] | Unknown:
     """Return the bonds, sorted by name; UNKNOWN if a bond uses no LACP, which the model does not hold."""
     bonds = []
@@ -46,9 +46,9 @@ def read_port_channels(
             if field in ("enabled", "mtu_bytes"):
                 derived_values[*subject, field] = reason
         members = {member for key in bond.texts("member") for member in expand_names(key)}
-        if len(members) > MOST_MEMBERS:
-            expected = f"{MOST_MEMBERS} at most: all of them go down when more are applied"
-            ports.config.malformed((*bond.path, "member"), f"{len(members)} ports", expected)
+        if len(members) > MOST_BOND_MEMBERS:
+            expected = f"{MOST_BOND_MEMBERS} at most: all of them go down when more are applied"
+            ports.config.remark_malformed_value((*bond.path, "member"), f"{len(members)} ports", expected)
         bonds.append(
             PortChannel(
                 name=name,
@@ -58,15 +58,17 @@ def read_port_channels(
                 fallback=bond.flag("lacp-bypass") is True,
                 mtu_bytes=link.mtu_bytes,
                 addresses=read_addresses(view),
-                vrf=read_vrf(view),
+                vrf=read_vrf_of_interface(view),
                 description=view.text("description"),
-                segment=segment_of_bond(view, root_view),
+                segment=ethernet_segment_of_bond(view, root_view),
             )
         )
     return tuple(bonds)
 
 
-def read_vlans(root_view: View, ports: FileInterfaces, derived_values: DerivedReasons) -> tuple[Vlan, ...] | Unknown:
+def read_vlans(
+    root_view: ConfigNodeView, ports: FileInterfaces, derived_values: ReasonByDerivedSubject
+) -> tuple[Vlan, ...] | Unknown:
     """Return the VLANs of the bridge, sorted by number; UNKNOWN where there are several bridges."""
     of_port = {name: ports.view(name).below("bridge", "domain") for name in ports.of_kind("bridge")}
     domains = {
@@ -90,11 +92,13 @@ def read_vlans(root_view: View, ports: FileInterfaces, derived_values: DerivedRe
     )
 
 
-def _find_vlan_views(view: View) -> Iterator[tuple[int, View]]:
+def _find_vlan_views(view: ConfigNodeView) -> Iterator[tuple[int, ConfigNodeView]]:
     return (row for row in view.items_by_number("vlan", VLAN_ID_RANGE[1]) if row[0] >= VLAN_ID_RANGE[0])
 
 
-def _vlan_memberships(port: View, bridge: View, bridge_vlans: set[int]) -> Iterator[tuple[int, bool]]:
+def _vlan_memberships(
+    port: ConfigNodeView, bridge: ConfigNodeView, bridge_vlans: set[int]
+) -> Iterator[tuple[int, bool]]:
     """Yield (VLAN, whether with a tag) of a port in the bridge."""
     if port.has("access") and port.text("access") not in (_NO_VLAN_WORD, "auto"):
         access = port.integer("access", *VLAN_ID_RANGE)
@@ -113,7 +117,7 @@ def _vlan_memberships(port: View, bridge: View, bridge_vlans: set[int]) -> Itera
         yield native, False
 
 
-def _svi_vlan(view: View) -> int | None:
+def _svi_vlan(view: ConfigNodeView) -> int | None:
     """Return the VLAN whose switch virtual interface an interface is; None if it is not an SVI."""
     name = _SVI_NAME_PATTERN.fullmatch(view.path[-1])
     if name is None and view.text("type") != "svi":
@@ -124,7 +128,11 @@ def _svi_vlan(view: View) -> int | None:
 
 
 def _build_vlan(
-    number: int, members: tuple[VlanMember, ...], gateway: View | None, ports: FileInterfaces, derived: DerivedReasons
+    number: int,
+    members: tuple[VlanMember, ...],
+    gateway: ConfigNodeView | None,
+    ports: FileInterfaces,
+    derived: ReasonByDerivedSubject,
 ) -> Vlan:
     if gateway is None:
         return Vlan(id=number, members=members)
@@ -138,6 +146,6 @@ def _build_vlan(
         enabled=link.enabled,
         mtu_bytes=link.mtu_bytes,
         addresses=read_addresses(gateway),
-        vrf=read_vrf(gateway),
+        vrf=read_vrf_of_interface(gateway),
         description=gateway.text("description"),
     )

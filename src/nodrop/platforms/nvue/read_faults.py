@@ -11,13 +11,13 @@ from nodrop.platforms.nvue.names import expand_names
 from nodrop.platforms.nvue.naming import nvue_port
 from nodrop.platforms.nvue.read_breakouts import abbreviate_names
 from nodrop.platforms.nvue.read_ports import FileInterfaces
-from nodrop.platforms.nvue.read_shared import interfaces_with_key
-from nodrop.platforms.nvue.read_values import Config
+from nodrop.platforms.nvue.read_shared import interface_qos_with_key
+from nodrop.platforms.nvue.read_values import NvueConfigFile
 
 
-def check_watchdogs(config: Config) -> None:
+def remark_watchdogs_not_on_ports(config: NvueConfigFile) -> None:
     """Report watchdogs of interfaces that are not ports of the switch."""
-    for qos in interfaces_with_key(config.top.below("interface"), "pfc-watchdog"):
+    for qos in interface_qos_with_key(config.top.below("interface"), "pfc-watchdog"):
         if qos.below("pfc-watchdog").text("state") not in ("disable", "disabled"):
             other_names = [name for name in expand_names(qos.path[1]) if nvue_port(name) is None]
             if other_names:
@@ -26,7 +26,7 @@ def check_watchdogs(config: Config) -> None:
                 )
 
 
-def check_roce_macro(config: Config) -> None:
+def remark_settings_contradicting_roce_macro(config: NvueConfigFile) -> None:
     """Report settings next to the RoCE macro that defeat its purpose, and a part that leaves its mode open."""
     qos = config.top.below("qos")
     roce = qos.below("roce")
@@ -38,9 +38,9 @@ def check_roce_macro(config: Config) -> None:
             config.remark("macro-contradicted", (), ("qos", *fault.path), partial(getattr, fault, "remedy"), **facts)
 
 
-def check_adaptive_interfaces(config: Config, ports: FileInterfaces) -> None:
+def remark_adaptive_routing_not_on_ports(config: NvueConfigFile, ports: FileInterfaces) -> None:
     """Remark interfaces that have adaptive routing and are no switch ports: it is for those alone."""
-    if not ports.say("router"):
+    if not ports.has_setting_anywhere("router"):
         return
     for name in ports.names():
         if nvue_port(name) is None and ports.adaptive_routing_of(view := ports.view(name))[0]:

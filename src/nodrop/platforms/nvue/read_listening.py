@@ -8,14 +8,14 @@ Configure SNMP (`listening-address … vrf`, by default the default VRF; localho
 from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown
 from nodrop.platforms.nvue.read_services import MANAGEMENT_VRF, SNMP_PATHS
-from nodrop.platforms.nvue.read_values import Config
+from nodrop.platforms.nvue.read_values import NvueConfigFile
 
 SERVICE_VRF_REMARK_KIND = "service-outside-management-vrf"
 _SSH_VRF_PATH = ("system", "ssh-server", "vrf")
 _LOOPBACK_ADDRESS_PREFIXES = ("localhost", "127.", "::1")
 
 
-def remark_services_outside_management(config: Config, device: Device) -> None:
+def remark_services_outside_management(config: NvueConfigFile, device: Device) -> None:
     """Remark what runs in another VRF than that for management; nothing where the management port is in none."""
     management = device.management
     if isinstance(management, Unknown) or management is None or not management.own_vrf:

@@ -14,17 +14,17 @@ ROCE_MODES = ("lossless", "lossless-single-ipool", "lossy", "lossy-multi-tc")
 ROCE_MACRO_CABLE_M = 100
 PFC_PROFILE_CABLE_M = 10
 DEFAULT_MTU_BYTES = 9216
-DEFAULT_POLLING_MS = 100
+DEFAULT_WATCHDOG_POLLING_MS = 100
 DEFAULT_WATCHDOG_ROBUSTNESS = 3
-RECOVERY_POLLINGS = 2
+DEFAULT_WATCHDOG_RECOVERY_POLLINGS = 2
 """From 5.19 on (Quality of Service, PFC Watchdog)."""
-PRIORITY_BY_DSCP_BLOCK = tuple(dscp // 8 for dscp in range(64))
+CLASS_SELECTOR_PRIORITY_BY_DSCP = tuple(dscp // 8 for dscp in range(64))
 """Whole class-selector blocks: DSCP 24 to 31 mean switch priority 3."""
 IDENTITY_PRIORITY_MAP = tuple(range(8))
 
 
 @dataclass(frozen=True, slots=True)
-class ClassMarking:
+class ClassCongestionControl:
     """Congestion control of a traffic class; thresholds in bytes of queue depth."""
 
     ecn: bool = True
@@ -47,15 +47,15 @@ class SchedulerShare:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SwitchDefaults:
+class NvueQosDefaults:
     """All defaults in effect unless set explicitly, and their source (`reason`)."""
 
     reason: str
     trust: NvueTrust = "l2"
-    dscp: tuple[int, ...] = PRIORITY_BY_DSCP_BLOCK
+    dscp: tuple[int, ...] = CLASS_SELECTOR_PRIORITY_BY_DSCP
     traffic_classes: tuple[int, ...] = IDENTITY_PRIORITY_MAP
     shares: Mapping[int, SchedulerShare] = field(default_factory=dict)
-    markings: Mapping[int, ClassMarking] = field(default_factory=dict)
+    markings: Mapping[int, ClassCongestionControl] = field(default_factory=dict)
     pfc_priorities: tuple[int, ...] = ()
     cable_length_m: int = PFC_PROFILE_CABLE_M
     lossless_percent: int | None = None
@@ -64,59 +64,59 @@ class SwitchDefaults:
     trims: bool = False
 
 
-SWITCH_DEFAULTS = SwitchDefaults(
+SWITCH_QOS_DEFAULTS = NvueQosDefaults(
     reason="NVUE's default",
     shares={tc: SchedulerShare("dwrr", 12 + tc % 2) for tc in range(8)},
-    markings={0: ClassMarking()},
+    markings={0: ClassCongestionControl()},
 )
-PROFILE_DEFAULTS = SwitchDefaults(reason="the default of a profile")
+QOS_PROFILE_DEFAULTS = NvueQosDefaults(reason="the default of a profile")
 """What a profile of one's own says where it says nothing."""
 
 _ROCE_CLASS_BY_PRIORITY = (0, 0, 0, 3, 0, 0, 6, 0)
 _ROCE_SHARE_BY_CLASS = {0: SchedulerShare("dwrr", 50), 3: SchedulerShare("dwrr", 50), 6: SchedulerShare("strict")}
-_ROCE_MARKING_BY_CLASS = {0: ClassMarking(), 3: ClassMarking()}
-_TRIM_PRIORITY_BY_DSCP = (0, 1, 1, 2, 2, 3, 3, *(0,) * 4, *(4,) * 30, *(5,) * 10, *(0,) * 13)
-_TRIM_WEIGHT_BY_CLASS = (4, 8, 18, 22, 22, 22, 4, 0)
+_ROCE_CONGESTION_CONTROL_BY_CLASS = {0: ClassCongestionControl(), 3: ClassCongestionControl()}
+_LOSSY_MULTI_TC_PRIORITY_BY_DSCP = (0, 1, 1, 2, 2, 3, 3, *(0,) * 4, *(4,) * 30, *(5,) * 10, *(0,) * 13)
+_LOSSY_MULTI_TC_PERCENT_BY_CLASS = (4, 8, 18, 22, 22, 22, 4, 0)
 
-ROCE_DEFAULTS_BY_MODE: Mapping[str, SwitchDefaults] = {
-    "lossless": SwitchDefaults(
+ROCE_DEFAULTS_BY_MODE: Mapping[str, NvueQosDefaults] = {
+    "lossless": NvueQosDefaults(
         reason="`qos roce` makes it so in mode lossless",
         trust="both",
         traffic_classes=_ROCE_CLASS_BY_PRIORITY,
         shares=_ROCE_SHARE_BY_CLASS,
-        markings=_ROCE_MARKING_BY_CLASS,
+        markings=_ROCE_CONGESTION_CONTROL_BY_CLASS,
         pfc_priorities=(3,),
         cable_length_m=ROCE_MACRO_CABLE_M,
         lossless_percent=50,
         lossy_percent=50,
     ),
-    "lossless-single-ipool": SwitchDefaults(
+    "lossless-single-ipool": NvueQosDefaults(
         reason="`qos roce` makes it so in mode lossless-single-ipool",
         trust="both",
         traffic_classes=_ROCE_CLASS_BY_PRIORITY,
         shares=_ROCE_SHARE_BY_CLASS,
-        markings=_ROCE_MARKING_BY_CLASS,
+        markings=_ROCE_CONGESTION_CONTROL_BY_CLASS,
         pfc_priorities=(3,),
         cable_length_m=ROCE_MACRO_CABLE_M,
         lossy_percent=100,
         one_ingress_pool=True,
     ),
-    "lossy": SwitchDefaults(
+    "lossy": NvueQosDefaults(
         reason="`qos roce` makes it so in mode lossy",
         trust="both",
         traffic_classes=_ROCE_CLASS_BY_PRIORITY,
         shares=_ROCE_SHARE_BY_CLASS,
-        markings=_ROCE_MARKING_BY_CLASS,
+        markings=_ROCE_CONGESTION_CONTROL_BY_CLASS,
         cable_length_m=ROCE_MACRO_CABLE_M,
         lossy_percent=None,
     ),
-    "lossy-multi-tc": SwitchDefaults(
+    "lossy-multi-tc": NvueQosDefaults(
         reason="`qos roce` makes it so in mode lossy-multi-tc",
         trust="both",
-        dscp=_TRIM_PRIORITY_BY_DSCP,
-        shares={tc: SchedulerShare("dwrr", percent) for tc, percent in enumerate(_TRIM_WEIGHT_BY_CLASS)},
+        dscp=_LOSSY_MULTI_TC_PRIORITY_BY_DSCP,
+        shares={tc: SchedulerShare("dwrr", percent) for tc, percent in enumerate(_LOSSY_MULTI_TC_PERCENT_BY_CLASS)},
         markings=dict.fromkeys(
-            (1, 2, 3), ClassMarking(min_bytes=163 * 1024, max_bytes=234 * 1024, probability_percent=5)
+            (1, 2, 3), ClassCongestionControl(min_bytes=163 * 1024, max_bytes=234 * 1024, probability_percent=5)
         ),
         cable_length_m=ROCE_MACRO_CABLE_M,
         trims=True,

@@ -6,16 +6,18 @@ uses one kind of thresholds ignores the other.
 
 from typing import Any
 
-from nodrop.limits import MAX_32_BITS
+from nodrop.limits import MAX_UINT32
 from nodrop.model.qos import COLORS, WredColor, WredProfile
-from nodrop.platforms.nvue.read_macro import ClassMarking
-from nodrop.platforms.nvue.read_values import View
+from nodrop.platforms.nvue.read_macro import ClassCongestionControl
+from nodrop.platforms.nvue.read_values import ConfigNodeView
 
 _BYTES_KEY_BY_FIELD = {"min_bytes": "min-threshold", "max_bytes": "max-threshold"}
 _PERCENT_KEY_BY_FIELD = {"min_percent": "min-threshold-percent", "max_percent": "max-threshold-percent"}
 
 
-def read_traffic_class_marking(node: View, usual_marking: ClassMarking) -> tuple[ClassMarking, bool]:
+def read_traffic_class_marking(
+    node: ConfigNodeView, usual_marking: ClassCongestionControl
+) -> tuple[ClassCongestionControl, bool]:
     """Return a traffic class's marking, and whether the file states all of it; report thresholds that do not count."""
     stated: dict[str, Any] = {
         "ecn": node.flag("ecn"),
@@ -23,7 +25,7 @@ def read_traffic_class_marking(node: View, usual_marking: ClassMarking) -> tuple
         "probability_percent": node.integer("probability", 0, 100, "percent"),
         "relative": node.word("mode", {"absolute": False, "relative": True}),
     }
-    in_bytes = {name: node.integer(key, 0, MAX_32_BITS, "bytes") for name, key in _BYTES_KEY_BY_FIELD.items()}
+    in_bytes = {name: node.integer(key, 0, MAX_UINT32, "bytes") for name, key in _BYTES_KEY_BY_FIELD.items()}
     in_percent = {name: node.integer(key, 0, 100, "percent") for name, key in _PERCENT_KEY_BY_FIELD.items()}
     relative = usual_marking.relative if stated["relative"] is None else stated["relative"]
     counting, ignored = (in_percent, in_bytes) if relative else (in_bytes, in_percent)
@@ -41,10 +43,10 @@ def read_traffic_class_marking(node: View, usual_marking: ClassMarking) -> tuple
     }
     off = values["ecn"] is values["red"] is False
     stated_values = (stated["ecn"], stated["red"], stated["probability_percent"], *counting.values())
-    return ClassMarking(**values), off or None not in stated_values
+    return ClassCongestionControl(**values), off or None not in stated_values
 
 
-def wred_of_marking(marking: ClassMarking) -> WredProfile | None:
+def wred_of_marking(marking: ClassCongestionControl) -> WredProfile | None:
     """Return the WRED profile of a marking; None if it neither marks nor drops."""
     if not marking.ecn and not marking.red:
         return None

@@ -7,21 +7,21 @@ states which of them counts. Commands and patches have an order, and there the l
 from collections.abc import Iterator
 
 from nodrop.platforms.nvue.names import PARENTS_OF_INTERFACE_KEYS, PARENTS_OF_NUMBER_KEYS, expand_key
-from nodrop.platforms.nvue.read_values import Config, render_path
+from nodrop.platforms.nvue.read_values import NvueConfigFile, render_path
 from nodrop.platforms.nvue.tree import Node, Path
 from nodrop.syntax.places import sanitize_for_message
 from nodrop.syntax.shapes import mapping_at, mapping_or_empty, value_at
 
 MAX_OVERLAPS = 100
 """More than anyone reads."""
-MAX_PAIRS = 20_000
+MAX_COMPARED_KEY_PAIRS = 20_000
 """Pairs of keys that are compared in one file."""
 
-_ONE_WORD_SETTINGS = frozenset({"state", "breakout", "action"})
+_SINGLE_CHOICE_KEYS = frozenset({"state", "breakout", "action"})
 """Settings that hold one of several words, written as the only key below."""
 
 
-def remark_overlaps(config: Config) -> None:
+def remark_overlaps(config: NvueConfigFile) -> None:
     """Remark each setting that two keys of one mapping give different values, at the later one."""
     if config.tree is None or not config.tree.is_unmerged:
         return
@@ -76,7 +76,9 @@ def _overlapping_keys(parent: str, node: Node) -> Iterator[tuple[list[str], str,
             continue
         for single_key in expand_key(parent, key):
             for before in keys_of_name.setdefault(single_key, []):
-                if len(common) < MAX_PAIRS and not inside.keys().isdisjoint(mapping_or_empty(node[before])):
+                if len(common) < MAX_COMPARED_KEY_PAIRS and not inside.keys().isdisjoint(
+                    mapping_or_empty(node[before])
+                ):
                     common.setdefault((before, key), []).append(single_key)
             keys_of_name[single_key].append(key)
     for (first_key, later), names in common.items():
@@ -88,7 +90,7 @@ def _differing_settings(first_text: object, later: object, above: Path) -> Itera
     if isinstance(first_text, dict) and isinstance(later, dict):
         if (
             above
-            and above[-1] in _ONE_WORD_SETTINGS
+            and above[-1] in _SINGLE_CHOICE_KEYS
             and len(first_text) == len(later) == 1
             and first_text.keys() != later.keys()
         ):

@@ -10,11 +10,11 @@ from typing import Any
 from nodrop.model.overlays import MultiChassis, Tunnel
 from nodrop.model.subject import natural_sort_key
 from nodrop.platforms.nvue.read_ports import FileInterfaces
-from nodrop.platforms.nvue.read_values import View, is_on
+from nodrop.platforms.nvue.read_values import ConfigNodeView, is_on
 from nodrop.platforms.nvue.tree import Path
 from nodrop.units import parse_whole_number
 
-OVERLAY_HEADS = frozenset({"@multi_chassis", "@tunnels"})
+OVERLAY_DEVICE_PARTS = frozenset({"@multi_chassis", "@tunnels"})
 """Parts of a device that are looked for here."""
 VXLAN_PATH: Path = ("nve", "vxlan")
 ETHERNET_SEGMENT_PATH: Path = ("evpn", "multihoming", "segment")
@@ -23,14 +23,14 @@ _ENCAPSULATION_DSCP_WORDS = {"copy": "uniform", "set": "pipe", "derive": "derive
 """What becomes of the DSCP when a packet is wrapped; unless it is said, it is derived from the switch priority."""
 _DECAPSULATION_DSCP_WORDS = {"copy": "copied", "preserve": "kept", "derive": "derived"}
 """What it is when the packet is unwrapped, with the same default."""
-DSCP_ACTIONS: Mapping[str, tuple[str, Mapping[str, str]]] = {
+DSCP_KEY_AND_WORDS_BY_FIELD: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "dscp_mode": ("encapsulation", {value: word for word, value in _ENCAPSULATION_DSCP_WORDS.items()}),
     "dscp_after": ("decapsulation", {value: word for word, value in _DECAPSULATION_DSCP_WORDS.items()}),
 }
 """By the field of a tunnel, where it stands and how its values are spelt."""
 
 
-def read_multi_chassis(root_view: View, ports: FileInterfaces) -> MultiChassis | None:
+def read_multi_chassis(root_view: ConfigNodeView, ports: FileInterfaces) -> MultiChassis | None:
     """Return what pairs the switch with another by MLAG; None where nothing does."""
     node = root_view.below("mlag")
     if not node or is_on(node) is False:
@@ -38,7 +38,7 @@ def read_multi_chassis(root_view: View, ports: FileInterfaces) -> MultiChassis |
     return MultiChassis(peer_link=next(_peer_links(ports), None), port_channels=tuple(_mlag_bonds(ports)))
 
 
-def read_tunnels(root_view: View) -> tuple[Tunnel, ...]:
+def read_tunnels(root_view: ConfigNodeView) -> tuple[Tunnel, ...]:
     """Return the switch's end of all VXLAN tunnels, if it has one."""
     node = root_view.below(*VXLAN_PATH)
     if not node or is_on(node) is False:
@@ -48,7 +48,7 @@ def read_tunnels(root_view: View) -> tuple[Tunnel, ...]:
     return (Tunnel(name=VXLAN_PATH[-1], kind="vxlan", dscp_mode=outer, dscp_after=inner, remapped=False),)
 
 
-def segment_of_bond(bond: View, root_view: View) -> str | None:
+def ethernet_segment_of_bond(bond: ConfigNodeView, root_view: ConfigNodeView) -> str | None:
     """Return the name of a bond's Ethernet segment: its identifier, or the system's MAC address and a number."""
     node = bond.below(*ETHERNET_SEGMENT_PATH)
     if not node or is_on(node) is False:
@@ -59,7 +59,7 @@ def segment_of_bond(bond: View, root_view: View) -> str | None:
 
 
 def overlay_paths(ports: FileInterfaces, line_head: str, path: Path) -> Iterator[Path]:
-    """Yield the paths at which a part may stand, the most exact first; `line_head` is one of `OVERLAY_HEADS`."""
+    """Yield the paths at which a part may stand, the most exact first; `line_head` is one of `OVERLAY_DEVICE_PARTS`."""
     field, key = (*path, "", "")[:2]
     if line_head == "@tunnels":
         for field, direction in (("dscp_mode", "encapsulation"), ("dscp_after", "decapsulation")):
@@ -75,7 +75,7 @@ def overlay_paths(ports: FileInterfaces, line_head: str, path: Path) -> Iterator
     yield ("mlag",)
 
 
-def _bond_views(ports: FileInterfaces) -> Iterator[tuple[str, View]]:
+def _bond_views(ports: FileInterfaces) -> Iterator[tuple[str, ConfigNodeView]]:
     for name in sorted(ports.names(), key=natural_sort_key):
         view = ports.view(name)
         if view.has("bond"):

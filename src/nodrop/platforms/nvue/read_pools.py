@@ -4,22 +4,22 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 
 from nodrop.hardware import switch
-from nodrop.limits import MAX_32_BITS
+from nodrop.limits import MAX_UINT32
 from nodrop.model.buffers import BufferPool, DynamicBuffers
 from nodrop.model.fabric import Interface
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.platforms.nvue import effects
-from nodrop.platforms.nvue.read_macro import SwitchDefaults
-from nodrop.platforms.nvue.read_values import View, render_path
+from nodrop.platforms.nvue.read_macro import NvueQosDefaults
+from nodrop.platforms.nvue.read_values import ConfigNodeView, render_path
 from nodrop.syntax.places import quote_text
 
-_LAST_POOL = 15
+_LAST_SERVICE_POOL_NUMBER = 15
 
 _ALPHA_PATTERN = re.compile(r"alpha_(?:(0|infinity)|1_(2|4|8|16|32|64|128)|(1|2|4|8|16|32|64))")
 
 
-def read_buffer_limits(node: View) -> effects.BufferLimits:
+def read_buffer_limits(node: ConfigNodeView) -> effects.BufferLimits:
     """Return how much of the free pools may be taken, according to the advanced buffer settings."""
     usual = effects.DEFAULT_LIMITS
     lossy = dict(node.below("egress-lossy-buffer").items_by_number("traffic-class", 15))
@@ -30,7 +30,7 @@ def read_buffer_limits(node: View) -> effects.BufferLimits:
         ingress_lossless=_alpha_exponent(node.below("ingress-lossless-buffer"), usual.ingress_lossless),
         ingress_lossy=_alpha_exponent(bulk, usual.ingress_lossy),
         egress_lossless=_alpha_exponent(lossless, usual.egress_lossless),
-        egress_lossy={tc: _alpha_exponent(inside, effects.LOSSY_TH) for tc, inside in lossy.items()},
+        egress_lossy={tc: _alpha_exponent(inside, effects.LOSSY_DYNAMIC_TH) for tc, inside in lossy.items()},
         lossless_reserved_bytes=_reserved_bytes(lossless),
         lossy_reserved_bytes={tc: _reserved_bytes(inside) for tc, inside in lossy.items()},
         quotas=_read_quotas(node, static),
@@ -38,13 +38,13 @@ def read_buffer_limits(node: View) -> effects.BufferLimits:
     )
 
 
-def _static_pools(node: View) -> dict[str, frozenset[int]]:
+def _static_pools(node: ConfigNodeView) -> dict[str, frozenset[int]]:
     """Return the numbers of the service pools that are static, by direction; a mode without a share is remarked."""
     static_pools: dict[str, frozenset[int]] = {}
     for direction in ("ingress", "egress"):
         numbers = set()
         for key in (f"{direction}-pool", f"{direction}-service-pool"):
-            for number, pool in node.items_by_number(key, _LAST_POOL):
+            for number, pool in node.items_by_number(key, _LAST_SERVICE_POOL_NUMBER):
                 mode = pool.word("mode", {"static": True, "dynamic": False})
                 numbers |= {number} if mode else set()
                 if mode is not None and not pool.has("memory-percent"):
@@ -54,14 +54,14 @@ def _static_pools(node: View) -> dict[str, frozenset[int]]:
     return static_pools
 
 
-def _read_quotas(node: View, static: Mapping[str, frozenset[int]]) -> effects.PoolQuotas:
+def _read_quotas(node: ConfigNodeView, static: Mapping[str, frozenset[int]]) -> effects.StaticPoolQuotas:
     """Return what may be taken in bytes; a quota that no static pool is behind is remarked, as it is not programmed."""
     groups = node.below("ingress-lossy-buffer", "priority-group")
     lossy = {name: _read_quota(inside, static["ingress"], 0) for name, inside in groups.items()}
     classes = node.below("egress-lossy-buffer").items_by_number("traffic-class", 15)
     queues = {tc: _read_quota(inside, static["egress"], 0) for tc, inside in classes}
     lossless = node.below("egress-lossless-buffer")
-    return effects.PoolQuotas(
+    return effects.StaticPoolQuotas(
         ingress_lossless=_read_quota(node.below("ingress-lossless-buffer"), static["ingress"], None),
         ingress_lossy=lossy.get("bulk"),
         egress_lossless=_read_quota(lossless, static["egress"], None),
@@ -70,12 +70,12 @@ def _read_quotas(node: View, static: Mapping[str, frozenset[int]]) -> effects.Po
     )
 
 
-def _read_quota(node: View, static: frozenset[int], usual: int | None) -> int | None:
+def _read_quota(node: ConfigNodeView, static: frozenset[int], usual: int | None) -> int | None:
     """Return the bytes that a buffer may take where its service pool, or the usual one, is static."""
-    quota = node.integer("shared-bytes", 0, MAX_32_BITS, "bytes")
+    quota = node.integer("shared-bytes", 0, MAX_UINT32, "bytes")
     if quota is None:
         return None
-    pool = usual if node.text("service-pool") is None else node.integer("service-pool", 0, _LAST_POOL)
+    pool = usual if node.text("service-pool") is None else node.integer("service-pool", 0, _LAST_SERVICE_POOL_NUMBER)
     if pool in static:
         return quota
     facts = {"setting": render_path((*node.path[3:], "shared-bytes")), "value": str(quota)}
@@ -83,24 +83,24 @@ def _read_quota(node: View, static: frozenset[int], usual: int | None) -> int | 
     return None
 
 
-def remark_lossy_queue_limits(node: View, lossless: Collection[int]) -> None:
+def remark_lossy_limits_of_lossless_queues(node: ConfigNodeView, lossless: Collection[int]) -> None:
     """Report lossy-queue limits set for lossless queues, which use the lossless limits."""
     for tc, inside in node.below("egress-lossy-buffer").items_by_number("traffic-class", 15):
         if tc in lossless and inside:
             node.config.remark("lossy-limit-of-lossless-class", (), inside.path, tc=str(tc))
 
 
-def _reserved_bytes(node: View) -> int:
-    return node.integer("reserved", 0, MAX_32_BITS, "bytes") or 0
+def _reserved_bytes(node: ConfigNodeView) -> int:
+    return node.integer("reserved", 0, MAX_UINT32, "bytes") or 0
 
 
-def _alpha_exponent(node: View, default: int) -> int:
+def _alpha_exponent(node: ConfigNodeView, default: int) -> int:
     text = node.text("shared-alpha")
     if text is None:
         return default
     match = _ALPHA_PATTERN.fullmatch(text)
     if not match:
-        node.config.malformed(
+        node.config.remark_malformed_value(
             (*node.path, "shared-alpha"), quote_text(text), "a power of two such as alpha_1, alpha_1_2 or alpha_8"
         )
         return default
@@ -110,7 +110,7 @@ def _alpha_exponent(node: View, default: int) -> int:
 
 
 def read_traffic_pools(
-    qos: View, defaults: SwitchDefaults, model_name: str | Unknown, static: Collection[str]
+    qos: ConfigNodeView, defaults: NvueQosDefaults, model_name: str | Unknown, static: Collection[str]
 ) -> tuple[tuple[BufferPool, ...], tuple[str, ...]]:
     """Return the pools, sorted by name, and the names of those whose share is a default; `static` are some names."""
     node = qos.below("traffic-pool")
@@ -144,11 +144,11 @@ def dynamic_buffers(
     return effects.dynamic_buffers(limits.ingress_lossless, small_percent) if paused else None
 
 
-def read_stated_headroom(profile: View) -> effects.StatedHeadroom | None:
+def read_stated_headroom(profile: ConfigNodeView) -> effects.StatedHeadroom | None:
     """Return the headroom that a PFC profile states; None if it leaves all of it to the switch."""
-    buffer = profile.integer("port-buffer", 0, MAX_32_BITS, "bytes")
-    xoff = profile.integer("xoff-threshold", 0, MAX_32_BITS, "bytes")
-    xon = profile.integer("xon-threshold", 0, MAX_32_BITS, "bytes")
+    buffer = profile.integer("port-buffer", 0, MAX_UINT32, "bytes")
+    xoff = profile.integer("xoff-threshold", 0, MAX_UINT32, "bytes")
+    xon = profile.integer("xon-threshold", 0, MAX_UINT32, "bytes")
     xoff = _reject_above_limit(profile, "xoff-threshold", xoff, buffer, "port-buffer")
     xon = _reject_above_limit(profile, "xon-threshold", xon, xoff, "xoff-threshold")
     if buffer is None and xoff is None and xon is None:
@@ -156,9 +156,11 @@ def read_stated_headroom(profile: View) -> effects.StatedHeadroom | None:
     return effects.StatedHeadroom(port_buffer_bytes=buffer, xoff_threshold_bytes=xoff, xon_threshold_bytes=xon)
 
 
-def _reject_above_limit(node: View, key: str, value: int | None, most: int | None, limit_name: str) -> int | None:
+def _reject_above_limit(
+    node: ConfigNodeView, key: str, value: int | None, most: int | None, limit_name: str
+) -> int | None:
     """Return a part of a whole; None, with a remark, where it is more than that."""
     if value is None or most is None or value <= most:
         return value
-    node.config.malformed((*node.path, key), str(value), f"no more than {limit_name}, {most}")
+    node.config.remark_malformed_value((*node.path, key), str(value), f"no more than {limit_name}, {most}")
     return None

@@ -15,12 +15,12 @@ from nodrop.platforms.nvue.names import expand_names
 from nodrop.platforms.nvue.naming import nvue_port
 from nodrop.platforms.nvue.read_macro import DEFAULT_MTU_BYTES
 from nodrop.platforms.nvue.read_qos import QosReader
-from nodrop.platforms.nvue.read_values import Config, View
+from nodrop.platforms.nvue.read_values import ConfigNodeView, NvueConfigFile
 from nodrop.platforms.nvue.tree import Node
 from nodrop.syntax.places import quote_text
 from nodrop.units import Misread, parse_speed_mbps
 
-MAX_PORTS = 20_000
+MAX_INTERFACES_OF_FILE = 20_000
 """More names than a switch has interfaces; a key may stand for many, and many keys for the same."""
 
 _IS_UP_BY_WORD = {"up": True, "down": False}
@@ -37,7 +37,7 @@ class Breakout(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Link:
+class _LinkSettings:
     """The settings of `link`, and the parts of the port that are defaults."""
 
     enabled: bool
@@ -52,7 +52,7 @@ class _Link:
 class FileInterfaces:
     """All interfaces of a file, by single name."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: NvueConfigFile) -> None:
         self.config = config
         top = config.top.below("interface")
         self._nodes: dict[str, list[Node]] = {}
@@ -60,16 +60,16 @@ class FileInterfaces:
         for key, node in top.node.items():
             found_names = expand_names(key)
             count += len(found_names)
-            if count > MAX_PORTS:
+            if count > MAX_INTERFACES_OF_FILE:
                 display = "this file"
-                excess_text = f"more than {MAX_PORTS:,} interfaces, ranges written out"
+                excess_text = f"more than {MAX_INTERFACES_OF_FILE:,} interfaces, ranges written out"
                 raise InputProblems([Problem(path=display, found=excess_text, expected="a switch's configuration")])
             port_node = node if isinstance(node, dict) else {}
             for name in found_names:
                 self._nodes.setdefault(name, []).append(port_node)
         self._merged: dict[tuple[int, int], tuple[Node, Node, Node]] = {}
-        self._links: dict[int, tuple[Node, _Link]] = {}
-        self._by_content: dict[str, _Link] = {}
+        self._links: dict[int, tuple[Node, _LinkSettings]] = {}
+        self._by_content: dict[str, _LinkSettings] = {}
         self._balanced: dict[int, tuple[object, tuple[bool, int | None]]] = {}
         self._add_session_port_parts()
 
@@ -98,18 +98,18 @@ class FileInterfaces:
         """Yield the interfaces, as they first appear."""
         return iter(self._nodes)
 
-    def names_port(self, name: str) -> bool:
+    def has_settings_of(self, name: str) -> bool:
         """Whether the file has settings of an interface."""
         return bool(self._nodes.get(name))
 
-    def key_of(self, name: str) -> str:
+    def last_key_of_interface(self, name: str) -> str:
         """Return the last key of the file that stands for an interface, or for the port that it is a part of."""
         if not self._nodes[name] and (named_nvue_port := nvue_port(name)) is not None:
             name = f"swp{named_nvue_port.port.panel}"
         top = self.config.top.below("interface")
         return next(key for key in reversed(top.node) if name in expand_names(key))
 
-    def say(self, *words: str) -> bool:
+    def has_setting_anywhere(self, *words: str) -> bool:
         """Whether any interface has one of these settings."""
         return any(word in node for nodes in self._nodes.values() for node in nodes for word in words)
 
@@ -121,13 +121,13 @@ class FileInterfaces:
             if any(word in node or _leaf_value(node.get("type")) in types for node in nodes)
         )
 
-    def view(self, name: str) -> View:
+    def view(self, name: str) -> ConfigNodeView:
         """Return all settings of an interface."""
         nodes = self._nodes.get(name, [])
         merged: Node = nodes[0] if nodes else {}
         for node in nodes[1:]:
             merged = self._merge_nodes(merged, node)
-        return View(self.config, merged, ("interface", name))
+        return ConfigNodeView(self.config, merged, ("interface", name))
 
     def _merge_nodes(self, below: Node, above: Node) -> Node:
         if not below or not above:
@@ -144,7 +144,7 @@ class FileInterfaces:
             cached_merge = self._merged[key] = merged_node, below, above
         return cached_merge[0]
 
-    def link(self, view: View) -> _Link:
+    def link(self, view: ConfigNodeView) -> _LinkSettings:
         """Return the settings of a port's `link`."""
         node = view.below("link")
         found_link = self._links.get(id(node.node))
@@ -156,7 +156,7 @@ class FileInterfaces:
             found_link = self._links[id(node.node)] = node.node, link
         return found_link[1]
 
-    def adaptive_routing_of(self, view: View) -> tuple[bool, int | None]:
+    def adaptive_routing_of(self, view: ConfigNodeView) -> tuple[bool, int | None]:
         """Return whether an interface has adaptive routing, and its threshold of utilization in percent."""
         node = view.node.get("router")
         if node is None:
@@ -212,7 +212,7 @@ def read_interfaces(
             link_local=UNKNOWN,
             mtu_bytes=link.mtu_bytes,
             addresses=read_addresses(view),
-            vrf=read_vrf(view),
+            vrf=read_vrf_of_interface(view),
             description=view.text("description"),
             link_pause=port_qos.link_pause,
             cable_length_m=port_qos.cable_length_m,
@@ -227,7 +227,7 @@ def _leaf_value(value: object) -> Any:
     return next(reversed(value), None) if isinstance(value, dict) else value
 
 
-def _trimmed_queues(view: View, usual: tuple[int, ...] | None) -> tuple[int, ...]:
+def _trimmed_queues(view: ConfigNodeView, usual: tuple[int, ...] | None) -> tuple[int, ...]:
     """Return the queues of a port whose packets are trimmed rather than dropped."""
     if usual is None or "packet-trim" not in view.node:
         return usual or ()
@@ -235,7 +235,7 @@ def _trimmed_queues(view: View, usual: tuple[int, ...] | None) -> tuple[int, ...
     return tuple(sorted({tc for tc, _ in eligible.items_by_number("traffic-class", 7)})) or usual
 
 
-def read_addresses(view: View) -> tuple[str, ...]:
+def read_addresses(view: ConfigNodeView) -> tuple[str, ...]:
     """Return the addresses of an interface, in the words of either dialect."""
     node = view.node
     found_addresses: list[str] = []
@@ -245,7 +245,9 @@ def read_addresses(view: View) -> tuple[str, ...]:
                 found_addresses.append(address)
             elif address not in _DHCP_ADDRESS_WORDS:
                 path = (*view.path, family, "address", address)
-                view.config.malformed(path, quote_text(address), "an address and its length, such as 10.1.0.0/31")
+                view.config.remark_malformed_value(
+                    path, quote_text(address), "an address and its length, such as 10.1.0.0/31"
+                )
     return tuple(found_addresses)
 
 
@@ -254,14 +256,14 @@ def may_be_address(config_text: str) -> bool:
     return is_address_or_prefix(config_text)
 
 
-def read_vrf(view: View) -> str | None:
+def read_vrf_of_interface(view: ConfigNodeView) -> str | None:
     """Return the VRF of an interface; None where it is in the default one."""
     node = view.node
     stated = view.text("vrf") if "vrf" in node else view.below("ip").text("vrf") if "ip" in node else None
     return None if stated == "default" else stated
 
 
-def _read_link(node: View) -> _Link:
+def _read_link(node: ConfigNodeView) -> _LinkSettings:
     derived = []
     enabled = node.word("state", _IS_UP_BY_WORD)
     if enabled is None:
@@ -275,7 +277,7 @@ def _read_link(node: View) -> _Link:
     mtu = node.integer("mtu", 552, 9216, "bytes")
     if mtu is None:
         derived.append(("mtu_bytes", f"the MTU is {DEFAULT_MTU_BYTES} unless it is said"))
-    return _Link(
+    return _LinkSettings(
         enabled is not False,
         None if enabled is False and not node.has("speed") else _read_speed(node),
         fec or "auto",
@@ -286,18 +288,18 @@ def _read_link(node: View) -> _Link:
     )
 
 
-def _read_speed(node: View) -> Any:
+def _read_speed(node: ConfigNodeView) -> Any:
     text = node.text("speed")
     if text is None or text == "auto":
         return UNKNOWN
     try:
         return parse_speed_mbps(text)
     except Misread as error:
-        node.config.malformed((*node.path, "speed"), quote_text(text), error.expected)
+        node.config.remark_malformed_value((*node.path, "speed"), quote_text(text), error.expected)
         return UNKNOWN
 
 
-def _read_breakout(node: View) -> Breakout | None:
+def _read_breakout(node: ConfigNodeView) -> Breakout | None:
     splits = node.word("breakout", _SPLITS_BY_BREAKOUT_WORD) if node.has("breakout") else None
     if splits is None:
         return None

@@ -11,25 +11,29 @@ from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject
 from nodrop.model.values import replace_fields
 from nodrop.platforms.nvue import conditions, effects
-from nodrop.platforms.nvue.corrections import Bindings
+from nodrop.platforms.nvue.corrections import ProfileBindingsOfPorts
 from nodrop.platforms.nvue.read_macro import (
-    DEFAULT_POLLING_MS,
+    DEFAULT_WATCHDOG_POLLING_MS,
+    DEFAULT_WATCHDOG_RECOVERY_POLLINGS,
     DEFAULT_WATCHDOG_ROBUSTNESS,
     IDENTITY_PRIORITY_MAP,
     PFC_PROFILE_CABLE_M,
-    PROFILE_DEFAULTS,
-    RECOVERY_POLLINGS,
+    QOS_PROFILE_DEFAULTS,
     ROCE_DEFAULTS_BY_MODE,
     ROCE_MODES,
-    SWITCH_DEFAULTS,
-    ClassMarking,
+    SWITCH_QOS_DEFAULTS,
+    ClassCongestionControl,
+    NvueQosDefaults,
     SchedulerShare,
-    SwitchDefaults,
 )
 from nodrop.platforms.nvue.read_marking import read_traffic_class_marking, wred_of_marking
-from nodrop.platforms.nvue.read_pools import read_buffer_limits, read_stated_headroom, remark_lossy_queue_limits
+from nodrop.platforms.nvue.read_pools import (
+    read_buffer_limits,
+    read_stated_headroom,
+    remark_lossy_limits_of_lossless_queues,
+)
 from nodrop.platforms.nvue.read_shared import SharedHeadroom
-from nodrop.platforms.nvue.read_values import Config, View
+from nodrop.platforms.nvue.read_values import ConfigNodeView, NvueConfigFile
 from nodrop.platforms.nvue.releases import has_feature
 from nodrop.platforms.nvue.traits import RECOVERY_POLLINGS_RANGE
 
@@ -45,12 +49,12 @@ PORT_PROFILE_KINDS = (
     "egress-scheduler",
     "egress-shaper",
 )
-MAX_KBPS = 2_147_483_647
+MAX_SHAPER_RATE_KBPS = 2_147_483_647
 SMALL_PACKETS_KEY = "small-packet-probability"
 BYTES_PER_KBIT = 125
 _TRUST_WORDS = {"l2": "l2", "l3": "l3", "port": "port", "both": "both"}
 _TRUST_BY_WORD: Mapping[str, Trust | None] = {"l2": "pcp", "l3": "dscp", "both": "both", "port": None}
-_SCHEDULES: Mapping[str, Literal["dwrr", "strict"]] = {"dwrr": "dwrr", "strict": "strict"}
+_SCHEDULER_MODE_BY_WORD: Mapping[str, Literal["dwrr", "strict"]] = {"dwrr": "dwrr", "strict": "strict"}
 _REWRITES_DSCP_BY_WORD = {"l2": False, "l3": True, "both": True}
 
 
@@ -80,15 +84,17 @@ class PfcProfile:
 class QosReader:
     """Reads each profile and each combination of profiles once."""
 
-    def __init__(self, config: Config, release: str | Unknown = UNKNOWN, model: str | Unknown = UNKNOWN) -> None:
+    def __init__(
+        self, config: NvueConfigFile, release: str | Unknown = UNKNOWN, model: str | Unknown = UNKNOWN
+    ) -> None:
         """`release` is that of the file, such as 5.16, and `model` the switch's, if the file states it."""
         self.config, self._release = config, release
         self.top = config.top.below("qos")
         self.roce = self._roce()
-        self.defaults = SWITCH_DEFAULTS if self.roce is None else ROCE_DEFAULTS_BY_MODE[self.roce]
+        self.defaults = SWITCH_QOS_DEFAULTS if self.roce is None else ROCE_DEFAULTS_BY_MODE[self.roce]
         self.limits = read_buffer_limits(self.top.below("advance-buffer-config", GLOBAL_PROFILE))
         self.watched = False
-        self._bindings: dict[str, Bindings] = {}
+        self._bindings: dict[str, ProfileBindingsOfPorts] = {}
         timers = self.top.below("pfc-watchdog")
         self.polling_ms = timers.integer("polling-interval", 100, 5000, "ms")
         self.robustness = timers.integer("robustness", 1, 1000)
@@ -100,12 +106,12 @@ class QosReader:
         cable = self.top.below("roce").integer("cable-length", 1, 100_000, "m")
         self._cable_m = self.defaults.cable_length_m if cable is None else cable
         self._cable_stated = cable is not None
-        self._usual_small = effects.usual_small_percent(model)
+        self._usual_small = effects.default_small_packet_percent(model)
         self.queue_of, self._queues_derived = self._classes_of_priorities()
         self.shared = SharedHeadroom(self.top)
         self.small_percent: int = self._read_profile("pfc", GLOBAL_PROFILE)[0].small_percent
 
-    def read_unbound(self) -> None:
+    def read_unbound_profiles(self) -> None:
         """Read the profiles that no port is bound to, to report their problems and that no port is bound to them.
 
         A file without ports may be one part of a configuration, and another part binds them.
@@ -126,7 +132,7 @@ class QosReader:
             self._read_profile(kind, name)
         priorities: tuple[int, ...] = self._read_profile("pfc", GLOBAL_PROFILE)[0].priorities
         lossless = effects.lossless_queues(priorities, (*self.queue_of, *(None,) * 8))
-        remark_lossy_queue_limits(self.top.below("advance-buffer-config", GLOBAL_PROFILE), lossless)
+        remark_lossy_limits_of_lossless_queues(self.top.below("advance-buffer-config", GLOBAL_PROFILE), lossless)
 
     def _roce(self) -> str | None:
         """Return the macro's mode; None where it is off."""
@@ -140,7 +146,7 @@ class QosReader:
         mode: str | None = roce.word("mode", {mode: mode for mode in ROCE_MODES})
         return mode or "lossless"
 
-    def port(self, name: str, bound: View, trimmed: tuple[int, ...] = ()) -> PortQos:
+    def port(self, name: str, bound: ConfigNodeView, trimmed: tuple[int, ...] = ()) -> PortQos:
         """Return a port's QoS, from the node `qos` of its interface and the queues whose packets are trimmed."""
         key = id(bound.node), trimmed
         cached_row = self._by_node.get(key)
@@ -152,7 +158,7 @@ class QosReader:
             cached_row = self._by_node[key] = (bound.node, qos)
         return cached_row[1]
 
-    def _resolve_profile(self, port: str, bound: View, kind: str) -> str:
+    def _resolve_profile(self, port: str, bound: ConfigNodeView, kind: str) -> str:
         """Return the name of the profile that holds for a port: the global one, unless it is bound to another."""
         name = bound.below(kind).text("profile")
         if name is None or name == GLOBAL_PROFILE:
@@ -169,7 +175,7 @@ class QosReader:
     def _bind_as_others(self, kind: str, name: str) -> Remedy:
         """Return the corrections of bindings to a missing profile, where all other ports have the same profile."""
         if kind not in self._bindings:
-            self._bindings[kind] = Bindings(self.config.top, kind, GLOBAL_PROFILE)
+            self._bindings[kind] = ProfileBindingsOfPorts(self.config.top, kind, GLOBAL_PROFILE)
         return self._bindings[kind].remedy(name)
 
     def _read_profile(self, kind: str, name: str) -> tuple[Any, dict[Subject, str]]:
@@ -177,12 +183,12 @@ class QosReader:
         key = kind, name
         if key not in self._profiles:
             make = getattr(self, f"_{kind.replace('-', '_')}")
-            defaults = self.defaults if name == GLOBAL_PROFILE else PROFILE_DEFAULTS
+            defaults = self.defaults if name == GLOBAL_PROFILE else QOS_PROFILE_DEFAULTS
             derived: dict[Subject, str] = {}
             self._profiles[key] = make(self.top.below(kind, name), defaults, derived), derived
         return self._profiles[key]
 
-    def _port(self, port: str, bound: View, trimmed: tuple[int, ...]) -> PortQos:
+    def _port(self, port: str, bound: ConfigNodeView, trimmed: tuple[int, ...]) -> PortQos:
         profiles = {
             kind: self._read_profile(kind, self._resolve_profile(port, bound, kind)) for kind in PORT_PROFILE_KINDS
         }
@@ -228,11 +234,11 @@ class QosReader:
         pause = profiles["link-pause"][0]
         return PortQos(profile, pfc.cable_length_m if paused else None, pause, tuple(derived.items()))
 
-    def _stated_headroom(self, bound: View, pfc: PfcProfile) -> effects.StatedHeadroom | None:
+    def _stated_headroom(self, bound: ConfigNodeView, pfc: PfcProfile) -> effects.StatedHeadroom | None:
         """Return the stated headroom of a port; unknown if the switch computes headroom in another way."""
         small = bound.integer(SMALL_PACKETS_KEY, 0, 100, "percent")
         if bound.flag("shared-headroom-pool"):
-            return self.shared.headroom()
+            return self.shared.headroom_of_sharing_port()
         if pfc.stated is None and (pfc.small_percent if small is None else small) != self.small_percent:
             return effects.UNKNOWN_HEADROOM
         return pfc.stated
@@ -249,11 +255,11 @@ class QosReader:
                 classes[priority] = target
                 stated.add(priority)
         fields = ("tc_to_queue", "pfc_to_queue")
-        derived = _list_default_entries(fields, range(8), stated, self.defaults.reason)
+        derived = _unstated_map_entries(fields, range(8), stated, self.defaults.reason)
         return tuple(classes), derived
 
     def _mapping(
-        self, node: View, defaults: SwitchDefaults, derived_subjects: dict[Subject, str]
+        self, node: ConfigNodeView, defaults: NvueQosDefaults, derived_subjects: dict[Subject, str]
     ) -> tuple[str, NumberMap, NumberMap]:
         trust = node.word("trust", _TRUST_WORDS)
         if trust is None:
@@ -267,11 +273,13 @@ class QosReader:
                 if priority is not None:
                     targets[index] = priority
                     stated.add(index)
-            derived_subjects |= _list_default_entries((field,), range(len(usual)), stated, defaults.reason)
+            derived_subjects |= _unstated_map_entries((field,), range(len(usual)), stated, defaults.reason)
             maps.append(tuple(targets))
         return trust, maps[0], maps[1]
 
-    def _remark(self, node: View, defaults: SwitchDefaults, derived_subjects: dict[Subject, str]) -> NumberMap | None:
+    def _remark(
+        self, node: ConfigNodeView, defaults: NvueQosDefaults, derived_subjects: dict[Subject, str]
+    ) -> NumberMap | None:
         """Return switch priority to DSCP where DSCP is rewritten, else None."""
         rewrite = node.word("rewrite", _REWRITES_DSCP_BY_WORD)
         stated = {}
@@ -281,12 +289,12 @@ class QosReader:
                 stated[priority] = dscp
         if not rewrite:
             return None
-        derived_subjects |= _list_default_entries(
+        derived_subjects |= _unstated_map_entries(
             ("tc_to_dscp",), range(8), set(stated), "the rewriting that the chip begins with"
         )
         return (*(stated.get(priority, 8 * priority) for priority in range(8)), *(None,) * 8)
 
-    def _pfc(self, node: View, defaults: SwitchDefaults, derived: dict[Subject, str]) -> PfcProfile:
+    def _pfc(self, node: ConfigNodeView, defaults: NvueQosDefaults, derived: dict[Subject, str]) -> PfcProfile:
         priorities = tuple(sorted({priority for priority, _ in node.items_by_number("switch-priority", 7)}))
         if not node.has("switch-priority"):
             priorities = defaults.pfc_priorities
@@ -313,7 +321,9 @@ class QosReader:
             small_percent=self._usual_small if small is None else small,
         )
 
-    def _link_pause(self, node: View, _defaults: SwitchDefaults, derived_subjects: dict[Subject, str]) -> bool | None:
+    def _link_pause(
+        self, node: ConfigNodeView, _defaults: NvueQosDefaults, derived_subjects: dict[Subject, str]
+    ) -> bool | None:
         if not self.top.below("link-pause").has(node.path[-1]):
             return None
         stated = [node.flag(direction) for direction in ("tx", "rx")]
@@ -322,13 +332,13 @@ class QosReader:
         return stated != [False, False]
 
     def _congestion_control(
-        self, node: View, defaults: SwitchDefaults, derived_subjects: dict[Subject, str]
-    ) -> Mapping[int, ClassMarking]:
+        self, node: ConfigNodeView, defaults: NvueQosDefaults, derived_subjects: dict[Subject, str]
+    ) -> Mapping[int, ClassCongestionControl]:
         markings = self._defaults_in_use(defaults.markings)
         stated = set()
         for tc, inside in node.items_by_number("traffic-class", 7):
             markings[tc], is_stated = read_traffic_class_marking(
-                inside, markings.get(tc, defaults.markings.get(tc, ClassMarking()))
+                inside, markings.get(tc, defaults.markings.get(tc, ClassCongestionControl()))
             )
             stated |= {tc} if is_stated else set()
         for tc in markings.keys() - stated:
@@ -336,13 +346,13 @@ class QosReader:
         return markings
 
     def _egress_scheduler(
-        self, node: View, defaults: SwitchDefaults, derived_subjects: dict[Subject, str]
+        self, node: ConfigNodeView, defaults: NvueQosDefaults, derived_subjects: dict[Subject, str]
     ) -> Mapping[int, SchedulerShare]:
         shares = self._defaults_in_use(defaults.shares)
         stated = set()
         for tc, inside in node.items_by_number("traffic-class", 7):
             old = shares.get(tc, defaults.shares.get(tc, SchedulerShare()))
-            mode = inside.word("mode", _SCHEDULES) or old.mode
+            mode = inside.word("mode", _SCHEDULER_MODE_BY_WORD) or old.mode
             percent = inside.integer("bw-percent", 0, 100, "percent")
             usual = old.percent if old.mode == mode else None
             shares[tc] = SchedulerShare(mode, None if mode == "strict" else usual if percent is None else percent)
@@ -356,12 +366,12 @@ class QosReader:
         return {tc: setting for tc, setting in defaults.items() if tc in self.queue_of}
 
     def _egress_shaper(
-        self, node: View, _defaults: SwitchDefaults, _derived: dict[Subject, str]
+        self, node: ConfigNodeView, _defaults: NvueQosDefaults, _derived: dict[Subject, str]
     ) -> Mapping[int, tuple[int | None, ...]]:
-        node.integer("port-max-rate", 0, MAX_KBPS, "kb/s")
+        node.integer("port-max-rate", 0, MAX_SHAPER_RATE_KBPS, "kb/s")
         rates = {}
         for tc, inside in node.items_by_number("traffic-class", 7):
-            integers = [inside.integer(key, 0, MAX_KBPS, "kb/s") for key in ("min-rate", "max-rate")]
+            integers = [inside.integer(key, 0, MAX_SHAPER_RATE_KBPS, "kb/s") for key in ("min-rate", "max-rate")]
             rates[tc] = tuple(rate and rate * BYTES_PER_KBIT for rate in integers)
         return rates
 
@@ -386,18 +396,19 @@ class QosReader:
             for tc in sorted({*shares, *rates, *marked, *trimmed})
         )
 
-    def _watchdog(self, bound: View, rx: tuple[int, ...], derived: dict[Subject, str]) -> PfcWatchdog | None:
+    def _watchdog(self, bound: ConfigNodeView, rx: tuple[int, ...], derived: dict[Subject, str]) -> PfcWatchdog | None:
         if not bound.has("pfc-watchdog") or bound.below("pfc-watchdog").flag("state") is False:
             return None
         self.watched = True
         if self.polling_ms is None or self.robustness is None:
-            reason = f"polling every {DEFAULT_POLLING_MS} ms, {DEFAULT_WATCHDOG_ROBUSTNESS} times, by default"
+            reason = f"polling every {DEFAULT_WATCHDOG_POLLING_MS} ms, {DEFAULT_WATCHDOG_ROBUSTNESS} times, by default"
             derived["qos", "pfc_watchdog", "detection_ms"] = reason
-        polling = self.polling_ms or DEFAULT_POLLING_MS
+        polling = self.polling_ms or DEFAULT_WATCHDOG_POLLING_MS
         restores = isinstance(self._release, str) and has_feature(self._release, "a time of restoration")
-        recovery = self.recovery or (RECOVERY_POLLINGS if restores else None)
+        recovery = self.recovery or (DEFAULT_WATCHDOG_RECOVERY_POLLINGS if restores else None)
         if recovery and (self.polling_ms is None or self.recovery is None):
-            reason = f"{RECOVERY_POLLINGS} pollings of {DEFAULT_POLLING_MS} ms without pause, by default"
+            times = f"{DEFAULT_WATCHDOG_RECOVERY_POLLINGS} pollings of {DEFAULT_WATCHDOG_POLLING_MS} ms"
+            reason = f"{times} without pause, by default"
             derived["qos", "pfc_watchdog", "restoration_ms"] = reason
         return PfcWatchdog(
             priorities=rx,
@@ -407,7 +418,7 @@ class QosReader:
         )
 
 
-def _list_default_entries(fields: tuple[str, ...], indexes: range, stated: set[int], reason: str) -> dict[Subject, str]:
+def _unstated_map_entries(fields: tuple[str, ...], indexes: range, stated: set[int], reason: str) -> dict[Subject, str]:
     """Return the entries of maps that were not stated: each, or the whole map where none was."""
     if not stated:
         return {("qos", field): reason for field in fields}

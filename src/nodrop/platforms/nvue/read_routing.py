@@ -4,15 +4,15 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Literal
 
-from nodrop.limits import MAX_DISTANCE
+from nodrop.limits import MAX_ADMINISTRATIVE_DISTANCE
 from nodrop.model import policy_values
 from nodrop.model.routing import (
-    Action,
     AsPathList,
     Bgp,
     BgpNeighbor,
     CommunityList,
     Ipv6Unicast,
+    PolicyAction,
     PrefixList,
     PrefixRule,
     RouteMap,
@@ -27,8 +27,8 @@ from nodrop.platforms.kit.session_groups import mark_local_asn_of_group
 from nodrop.platforms.nvue import communities, read_unread
 from nodrop.platforms.nvue.bindings import check_prefix_list_family, remark_missing_object
 from nodrop.platforms.nvue.bindings_bgp import (
+    ALL_SESSIONS_OF_PROCESS_BINDINGS,
     COMMON_SESSION_BINDINGS,
-    EVERY_SESSION_BINDINGS,
     FAMILY_PATHS,
     FAR_END_BINDINGS,
     GLOBAL_BGP_BINDINGS,
@@ -41,14 +41,14 @@ from nodrop.platforms.nvue.bindings_bgp import (
 )
 from nodrop.platforms.nvue.bindings_local_as import LOCAL_AS_BINDINGS
 from nodrop.platforms.nvue.names import expand_names
-from nodrop.platforms.nvue.read_values import Config, View, is_on
+from nodrop.platforms.nvue.read_values import ConfigNodeView, NvueConfigFile, is_on
 from nodrop.platforms.nvue.tree import Path
 from nodrop.units import parse_whole_number
 
 DEFAULT_VRF = "default"
 _MAX_SEQUENCE = 65535
 _MAX_SESSIONS = 4096
-_ACTION_BY_WORD: Mapping[str, Action] = {"permit": "permit", "deny": "deny"}
+_ACTION_BY_WORD: Mapping[str, PolicyAction] = {"permit": "permit", "deny": "deny"}
 _SESSION_ONLY_WORDS = SESSION_ONLY_WORDS | {"peer-group"}
 """What is stated of one session, or has been followed already."""
 _UNNUMBERED_SESSION_DEFAULTS = {
@@ -81,12 +81,12 @@ def bgp_process_path(vrf: str) -> Path:
     return "vrf", vrf, "router", "bgp"
 
 
-def next_hops_of_route(route: View) -> Iterator[tuple[int, str, Path]]:
+def next_hops_of_route(route: ConfigNodeView) -> Iterator[tuple[int, str, Path]]:
     """Yield the next hops of a static route: distance, next hop, and the path below the route."""
     for hop in route.texts("via"):
         yield 1, hop, ("via", hop)
     for word, inside in route.below("distance").items():
-        distance = parse_whole_number(word, MAX_DISTANCE)
+        distance = parse_whole_number(word, MAX_ADMINISTRATIVE_DISTANCE)
         for hop in inside.texts("via") if distance else ():
             yield distance or 1, hop, ("distance", word, "via", hop)
 
@@ -94,7 +94,7 @@ def next_hops_of_route(route: View) -> Iterator[tuple[int, str, Path]]:
 class RoutingReader:
     """Reader of the routing settings of a file."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: NvueConfigFile) -> None:
         self._config = config
         self._top = config.top
         self._shared: dict[str, BgpNeighbor] = {}
@@ -102,11 +102,11 @@ class RoutingReader:
         """Settings that change routes and are not in the model; of sessions in the same words, those of the first."""
         self._policy = self._top.below("router", "policy")
 
-    def bgp(self) -> Bgp | None | Unknown:
+    def bgp_of_default_vrf(self) -> Bgp | None | Unknown:
         """Return the default VRF's process; None where none runs, UNKNOWN where its AS number is not a plain one."""
         return self._read_process(DEFAULT_VRF)
 
-    def vrf_bgp(self) -> tuple[Bgp, ...] | Unknown:
+    def bgp_of_other_vrfs(self) -> tuple[Bgp, ...] | Unknown:
         """Return those of other VRFs; UNKNOWN where an AS number is not a plain one."""
         vrfs = [vrf for vrf, inside in self._top.below("vrf").items() if inside.below("router").has("bgp")]
         bgps = []
@@ -164,13 +164,13 @@ class RoutingReader:
         ]
         return tuple(sorted(found_static_routes, key=lambda route: (route.prefix, route.next_hop, route.distance)))
 
-    def _read_neighbors(self, bgp: View, asn: int) -> Iterator[BgpNeighbor]:
-        rows: dict[str, list[View]] = {}
+    def _read_neighbors(self, bgp: ConfigNodeView, asn: int) -> Iterator[BgpNeighbor]:
+        rows: dict[str, list[ConfigNodeView]] = {}
         for spelt, node in bgp.below("neighbor").items():
-            for key in expand_names(spelt) if not _is_address(spelt) else (spelt,):
+            for key in expand_names(spelt) if not _looks_like_address(spelt) else (spelt,):
                 if len(rows) < _MAX_SESSIONS:
                     rows.setdefault(key, []).append(node)
-        timers = decode_fields(EVERY_SESSION_BINDINGS, [bgp])
+        timers = decode_fields(ALL_SESSIONS_OF_PROCESS_BINDINGS, [bgp])
         for key in sorted(rows, key=natural_sort_key):
             own_nodes = nodes = rows[key]
             group = next((name for node in nodes if (name := node.text("peer-group"))), None)
@@ -185,7 +185,7 @@ class RoutingReader:
             inherited = {field: value for field, value in timers.items() if getattr(session, field) is None}
             yield replace_fields(session, **inherited) if inherited else session
 
-    def _build_neighbor(self, key: str, nodes: list[View]) -> BgpNeighbor:
+    def _build_neighbor(self, key: str, nodes: list[ConfigNodeView]) -> BgpNeighbor:
         """Return a session from its settings and those of its peer group; the first that states a value counts.
 
         Settings that do not name the other end are computed once for all sessions with the same text.
@@ -196,10 +196,12 @@ class RoutingReader:
         shared = self._shared.get(content)
         if shared is None:
             shared = self._shared[content] = self._read_shared_settings(nodes)
-        identity_fields = {"address": key} if _is_address(key) else {"interface": key, **_UNNUMBERED_SESSION_DEFAULTS}
+        identity_fields = (
+            {"address": key} if _looks_like_address(key) else {"interface": key, **_UNNUMBERED_SESSION_DEFAULTS}
+        )
         return replace_fields(shared, **identity_fields, **decode_fields(FAR_END_BINDINGS, nodes))
 
-    def _read_shared_settings(self, nodes: list[View]) -> BgpNeighbor:
+    def _read_shared_settings(self, nodes: list[ConfigNodeView]) -> BgpNeighbor:
         """Return what sessions may have in common."""
         for node in nodes:
             self.unread |= dict.fromkeys(read_unread.find_unread_settings(node, read_unread.UNREAD_SESSION_SETTINGS))
@@ -208,14 +210,16 @@ class RoutingReader:
         )
         return BgpNeighbor(**ipv4, ipv6=Ipv6Unicast(**ipv6), **decode_fields(COMMON_SESSION_BINDINGS, nodes))
 
-    def _numbered_rules(self, kind: str, name: str) -> list[tuple[int, View]]:
+    def _numbered_rules(self, kind: str, name: str) -> list[tuple[int, ConfigNodeView]]:
         """Return the rules of a policy by number."""
         rules = []
         for spelt, node in self._policy.below(kind, name, "rule").items():
             if sequence := parse_whole_number(spelt, _MAX_SEQUENCE):
                 rules.append((sequence, node))
             else:
-                self._config.malformed(node.path, f"'{spelt[:40]}'", f"a rule's number, 1 to {_MAX_SEQUENCE}")
+                self._config.remark_malformed_value(
+                    node.path, f"'{spelt[:40]}'", f"a rule's number, 1 to {_MAX_SEQUENCE}"
+                )
         return sorted(rules, key=lambda rule: rule[0])
 
     def _prefix_lists(self) -> Iterator[PrefixList]:
@@ -238,7 +242,7 @@ class RoutingReader:
 
     def _community_lists(self) -> Iterator[CommunityList]:
         for name in sorted(self._policy.below("community-list").node):
-            rules: list[tuple[Action, tuple[str, ...]]] = [
+            rules: list[tuple[PolicyAction, tuple[str, ...]]] = [
                 (
                     rule.word("action", _ACTION_BY_WORD) or "permit",
                     tuple(map(communities.community_name, rule.texts("community"))),
@@ -249,7 +253,7 @@ class RoutingReader:
 
     def _as_path_lists(self) -> Iterator[AsPathList]:
         for name in sorted(self._policy.texts("as-path-list")):
-            rules: list[tuple[Action, str]] = []
+            rules: list[tuple[PolicyAction, str]] = []
             for _, rule in self._numbered_rules("as-path-list", name):
                 rules.append((rule.word("action", _ACTION_BY_WORD) or "permit", rule.text("aspath-exp") or ""))
                 if policy_values.parse_as_path_expression(rules[-1][1]) is None:
@@ -270,14 +274,14 @@ class RoutingReader:
             yield RouteMap(name=name, rules=tuple(rules))
 
     @staticmethod
-    def _exit_policy_action(rule: View) -> Iterator[tuple[str, str]]:
+    def _exit_policy_action(rule: ConfigNodeView) -> Iterator[tuple[str, str]]:
         """Yield where a route that a rule permits goes on to, in FRR's words; nothing if the rule does not state it."""
         policy = rule.below("action", "permit", "exit-policy")
         number = policy.text("rule")
         if number is not None or policy.has("next"):
             yield "on-match", f"goto {number}" if number is not None else "next"
 
-    def _route_map_matches(self, node: View) -> Iterator[tuple[str, str]]:
+    def _route_map_matches(self, node: ConfigNodeView) -> Iterator[tuple[str, str]]:
         family = "ipv6" if node.text("type") == "ipv6" else "ip"
         for word in node.node:
             value = node.text(word)
@@ -292,20 +296,20 @@ class RoutingReader:
                 value,
             )
 
-    def _sets(self, node: View) -> Iterator[tuple[str, str]]:
+    def _sets(self, node: ConfigNodeView) -> Iterator[tuple[str, str]]:
         for word in node.node:
             prepended = word == "as-path-prepend"
             texts = map(communities.community_name, node.texts(word)) if word == "community" else node.texts(word)
             value = (node.below(word).text("as") or "") if prepended else " ".join(texts)
             kind = _FRR_SET_BY_WORD.get(word, word)
             if word == "ext-community-bw":
-                value = communities.name_link_bandwidth(value)
+                value = communities.link_bandwidth_in_frr_words(value)
             if not policy_values.is_computable("set", kind, value):
                 self.unread[*node.path, word] = None
             yield kind, value
 
 
-def _is_address(key: str) -> bool:
+def _looks_like_address(key: str) -> bool:
     return ":" in key or (key.isascii() and key.replace(".", "").isdecimal())
 
 

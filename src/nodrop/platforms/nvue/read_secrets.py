@@ -8,7 +8,7 @@ account).
 from collections.abc import Iterator, Mapping
 
 from nodrop.platforms.kit.secrets import build_secret_remark, exposure_of_secret
-from nodrop.platforms.nvue.read_values import Config
+from nodrop.platforms.nvue.read_values import NvueConfigFile
 from nodrop.platforms.nvue.tree import Path
 from nodrop.syntax.shapes import mapping_at, mapping_or_empty, value_at
 
@@ -34,7 +34,7 @@ SECRET_LABELS_BY_SERVICE: Mapping[str, Mapping[str, str]] = {
 _SESSION_KEYS = ("neighbor", "peer-group")
 
 
-def remark_secrets(config: Config) -> None:
+def remark_secrets(config: NvueConfigFile) -> None:
     """Remark every secret of a file."""
     for path, secret_kind, text in _find_secrets(config):
         if (how := exposure_of_secret(text)) is not None:
@@ -42,7 +42,7 @@ def remark_secrets(config: Config) -> None:
             config.remarks.append(build_secret_remark(config.device, place, secret_kind, how))
 
 
-def _find_secrets(config: Config) -> Iterator[tuple[Path, str, str]]:
+def _find_secrets(config: NvueConfigFile) -> Iterator[tuple[Path, str, str]]:
     """Yield the path, the kind and the text of each secret."""
     root = config.tree.root if config.tree else {}
     for top in ("system", "service"):
@@ -53,7 +53,7 @@ def _find_secrets(config: Config) -> Iterator[tuple[Path, str, str]]:
         for kind in _SESSION_KEYS:
             path = ("vrf", vrf, "router", "bgp", kind)
             for session, inside in mapping_at(root, *path).items():
-                yield from _find_texts(
+                yield from _secret_texts_of_value(
                     value_at(inside, "password"), (*path, session, "password"), "the password of a BGP session"
                 )
 
@@ -61,11 +61,11 @@ def _find_secrets(config: Config) -> Iterator[tuple[Path, str, str]]:
 def _secret_settings(node: object, path: Path, words: Mapping[str, str]) -> Iterator[tuple[Path, str, str]]:
     for key, inside in mapping_or_empty(node).items():
         if key in words:
-            yield from _find_texts(inside, (*path, key), words[key])
+            yield from _secret_texts_of_value(inside, (*path, key), words[key])
         yield from _secret_settings(inside, (*path, key), words)
 
 
-def _find_texts(value: object, path: Path, secret_kind: str) -> Iterator[tuple[Path, str, str]]:
+def _secret_texts_of_value(value: object, path: Path, secret_kind: str) -> Iterator[tuple[Path, str, str]]:
     """Yield the value of a setting, or each of the words below it, which may be on separate lines."""
     if isinstance(value, str):
         yield path, secret_kind, value

@@ -13,7 +13,7 @@ from nodrop.platforms.kit.unknown_lines import note_unknown_command, note_unknow
 from nodrop.platforms.nvue.names import expand_names
 from nodrop.platforms.nvue.naming import nvue_port
 from nodrop.platforms.nvue.read_unread import generalize_names, is_off
-from nodrop.platforms.nvue.read_values import Config, render_path
+from nodrop.platforms.nvue.read_values import NvueConfigFile, render_path
 from nodrop.platforms.nvue.tree import Node, Path
 from nodrop.syntax.places import quote_text
 
@@ -21,20 +21,20 @@ _MAX_NOTES = 1000
 
 UNREAD_SETTING: Final = object()
 """What decides sessions, routes, forwarding or queues and is not in the model: unknown where it is on."""
-ON_BY_DEFAULT: Final = object()
+UNREAD_SETTING_ON_BY_DEFAULT: Final = object()
 """What is not in the model and on by default: unknown where it is off."""
 _KnownSettings = Mapping[str, object]
-"""By key, `*` for any other: what may be below it, `UNREAD_SETTING`, `ON_BY_DEFAULT`, a reason why nothing below
-changes anything, or None where all is read."""
+"""By key, `*` for any other: what may be below it, `UNREAD_SETTING`, `UNREAD_SETTING_ON_BY_DEFAULT`, a reason why
+nothing below changes anything, or None where all is read."""
 
-_BRIDGING_REASON = "of bridging, VLANs and bonds are read, and who is in them"
-_OVERLAY_REASON = "of overlays, MLAG, Ethernet segments and what VXLAN does to the DSCP are read"
+_OTHER_BRIDGING_UNREAD_REASON = "of bridging, VLANs and bonds are read, and who is in them"
+_OTHER_OVERLAYS_UNREAD_REASON = "of overlays, MLAG, Ethernet segments and what VXLAN does to the DSCP are read"
 _NO_FORWARDING_REASON = "it is not about the forwarding of packets"
-_HASHING_REASON = "it changes which flows go over which of equal paths, not which paths there are"
-_LOGIN_REASON = "who may log in"
-_TELEMETRY_REASON = "what the switch counts and reports"
-_LINK_REASON = "how a link comes up, and what is reported of it"
-_SERVERS_REASON = "servers of other kinds"
+_HASHING_ONLY_REASON = "it changes which flows go over which of equal paths, not which paths there are"
+_LOGIN_ONLY_REASON = "who may log in"
+_TELEMETRY_ONLY_REASON = "what the switch counts and reports"
+_LINK_STARTUP_ONLY_REASON = "how a link comes up, and what is reported of it"
+_OTHER_SERVERS_ONLY_REASON = "servers of other kinds"
 _ADAPTIVE_ROUTING_SETTINGS: _KnownSettings = {
     **dict.fromkeys(("enable", "state", "link-utilization-threshold")),
     **dict.fromkeys(("profile", "buffer-mode"), "how the switch weighs load by itself"),
@@ -42,13 +42,15 @@ _ADAPTIVE_ROUTING_SETTINGS: _KnownSettings = {
 _UNREAD_PROTOCOLS: _KnownSettings = dict.fromkeys(
     ("ospf", "ospf6", "pim", "pbr", "igmp", "vrrp", "vrr", "segment-routing"), UNREAD_SETTING
 )
-_IP_FORWARDING_SETTINGS: _KnownSettings = {"forward": ON_BY_DEFAULT, "*": None}
+_IP_FORWARDING_SETTINGS: _KnownSettings = {"forward": UNREAD_SETTING_ON_BY_DEFAULT, "*": None}
 _INTERFACE_SETTINGS: _KnownSettings = {
     **dict.fromkeys(("type", "description", "vrf"), None),
     "link": {
         **dict.fromkeys(("state", "speed", "fec", "auto-negotiate", "mtu", "breakout")),
-        **dict.fromkeys(("lanes", "mac-address", "duplex", "flap-protection", "flap-protect"), _LINK_REASON),
-        **dict.fromkeys(("fast-linkup", "profile", "diag", "traffic", "stats"), _LINK_REASON),
+        **dict.fromkeys(
+            ("lanes", "mac-address", "duplex", "flap-protection", "flap-protect"), _LINK_STARTUP_ONLY_REASON
+        ),
+        **dict.fromkeys(("fast-linkup", "profile", "diag", "traffic", "stats"), _LINK_STARTUP_ONLY_REASON),
         **dict.fromkeys(("protodown", "dot1x"), UNREAD_SETTING),
     },
     "ip": {**dict.fromkeys(("ipv4", "ipv6"), _IP_FORWARDING_SETTINGS), "*": None},
@@ -58,12 +60,12 @@ _INTERFACE_SETTINGS: _KnownSettings = {
     "acl": None,
     "router": {"adaptive-routing": _ADAPTIVE_ROUTING_SETTINGS, **_UNREAD_PROTOCOLS},
     "lldp": "what LLDP tells the neighbor",
-    **dict.fromkeys(("bond", "bridge", "vlan", "base-interface", "mlag", "parent"), _BRIDGING_REASON),
+    **dict.fromkeys(("bond", "bridge", "vlan", "base-interface", "mlag", "parent"), _OTHER_BRIDGING_UNREAD_REASON),
     **dict.fromkeys(("stp", "storm-control", "dot1x", "port-security", "security", "link-tracking"), UNREAD_SETTING),
-    "evpn": _OVERLAY_REASON,
+    "evpn": _OTHER_OVERLAYS_UNREAD_REASON,
     "tunnel": UNREAD_SETTING,
     "neighbor": UNREAD_SETTING,
-    **dict.fromkeys(("telemetry", "counters", "sflow", "histogram", "latency-measurement"), _TELEMETRY_REASON),
+    **dict.fromkeys(("telemetry", "counters", "sflow", "histogram", "latency-measurement"), _TELEMETRY_ONLY_REASON),
     **dict.fromkeys(("ptp", "synce", "pluggable", "device-power"), _NO_FORWARDING_REASON),
 }
 _NEXT_HOP_SETTINGS: Mapping[str, object] = {"*": {"vrf": UNREAD_SETTING, "*": None}}
@@ -80,16 +82,16 @@ TOP_LEVEL_SETTINGS: _KnownSettings = {
     },
     "interface": {"eth0": {**_INTERFACE_SETTINGS, **dict.fromkeys(("ip", "ipv4", "ipv6"))}, "*": _INTERFACE_SETTINGS},
     "acl": None,
-    "bridge": _BRIDGING_REASON,
-    "mlag": _BRIDGING_REASON,
+    "bridge": _OTHER_BRIDGING_UNREAD_REASON,
+    "mlag": _OTHER_BRIDGING_UNREAD_REASON,
     "evpn": UNREAD_SETTING,
-    "nve": _OVERLAY_REASON,
+    "nve": _OTHER_OVERLAYS_UNREAD_REASON,
     "maintenance": UNREAD_SETTING,
     "platform": "fans, sensors and similar",
     "service": {
         **dict.fromkeys(("ntp", "syslog", "dns", "snmp-server"), None),
-        **dict.fromkeys(("dhcp-relay", "dhcp-relay6", "dhcp-server", "dhcp-server6"), _SERVERS_REASON),
-        **dict.fromkeys(("lldp", "ptp", "synce", "telemetry"), _TELEMETRY_REASON),
+        **dict.fromkeys(("dhcp-relay", "dhcp-relay6", "dhcp-server", "dhcp-server6"), _OTHER_SERVERS_ONLY_REASON),
+        **dict.fromkeys(("lldp", "ptp", "synce", "telemetry"), _TELEMETRY_ONLY_REASON),
     },
     "router": {
         "bgp": None,
@@ -98,19 +100,19 @@ TOP_LEVEL_SETTINGS: _KnownSettings = {
         **dict.fromkeys(("ptm", "nexthop"), UNREAD_SETTING),
         "adaptive-routing": _ADAPTIVE_ROUTING_SETTINGS,
         "bfd": "how soon BFD notices, and where it runs",
-        "password-obfuscation": _LOGIN_REASON,
+        "password-obfuscation": _LOGIN_ONLY_REASON,
     },
     "system": {
         **dict.fromkeys(("hostname", "ntp", "syslog", "dns", "gnmi-server", "snmp-server"), None),
         "forwarding": {
             **dict.fromkeys(("hash-seed", "ecmp-hash", "packet-trim")),
-            **dict.fromkeys(("lag-hash", "ecmp-weight-normalization", "programming"), _HASHING_REASON),
+            **dict.fromkeys(("lag-hash", "ecmp-weight-normalization", "programming"), _HASHING_ONLY_REASON),
         },
         **dict.fromkeys(
-            ("aaa", "ssh-server", "security", "api", "message", "banner", "cli", "serial-console"), _LOGIN_REASON
+            ("aaa", "ssh-server", "security", "api", "message", "banner", "cli", "serial-console"), _LOGIN_ONLY_REASON
         ),
         **dict.fromkeys(
-            ("telemetry", "wjh", "counter", "lldp", "sflow", "health", "log", "stats", "events"), _TELEMETRY_REASON
+            ("telemetry", "wjh", "counter", "lldp", "sflow", "health", "log", "stats", "events"), _TELEMETRY_ONLY_REASON
         ),
         **dict.fromkeys(
             ("config", "reboot", "timezone", "date-time", "contact", "location", "time"), _NO_FORWARDING_REASON
@@ -137,7 +139,7 @@ TOP_LEVEL_SETTINGS: _KnownSettings = {
             },
             "table": "which number of table the kernel has for it",
             "ptp": _NO_FORWARDING_REASON,
-            **dict.fromkeys(("dhcp-server-v4", "dhcp-server-v6"), _SERVERS_REASON),
+            **dict.fromkeys(("dhcp-server-v4", "dhcp-server-v6"), _OTHER_SERVERS_ONLY_REASON),
             **dict.fromkeys(("evpn", "policy"), UNREAD_SETTING),
         }
     },
@@ -145,7 +147,7 @@ TOP_LEVEL_SETTINGS: _KnownSettings = {
 
 
 def find_unknown_settings(
-    config: Config, device: str, display: str | None, unread: Iterable[Path], wrong: Iterable[Path]
+    config: NvueConfigFile, device: str, display: str | None, unread: Iterable[Path], wrong: Iterable[Path]
 ) -> tuple[Note, ...]:
     """Return notes of settings whose effect is not known, `unread` ones of BGP among them.
 
@@ -162,7 +164,7 @@ def find_unknown_settings(
 
 
 def _unknown_setting_notes(
-    config: Config,
+    config: NvueConfigFile,
     root: Node,
     device: str,
     display: str | None,
@@ -197,7 +199,7 @@ def _unknown_paths(node: object, known_words: object, above: Path, pattern: Path
         if not is_off(node):
             yield above, pattern
         return
-    if known_words is ON_BY_DEFAULT:
+    if known_words is UNREAD_SETTING_ON_BY_DEFAULT:
         if node and is_off(node):
             yield above, pattern
         return

@@ -7,42 +7,54 @@ share have exclusive headroom, and borrow the rest of the required headroom, wit
 from collections.abc import Iterator
 
 from nodrop.platforms.nvue.effects import StatedHeadroom
-from nodrop.platforms.nvue.read_values import Config, View
+from nodrop.platforms.nvue.read_values import ConfigNodeView, NvueConfigFile
 
 _HEADROOM_RANGE_BYTES = (19_456, 2_621_440)
 _REQUIRED, _EXCLUSIVE = "required-headroom-per-pg", "exclusive-headroom-per-pg"
-_PORT_KEY = "shared-headroom-pool"
+_PORT_SHARED_HEADROOM_KEY = "shared-headroom-pool"
 
 
 class SharedHeadroom:
     """Shared headroom settings of the whole switch."""
 
-    def __init__(self, qos: View) -> None:
+    def __init__(self, qos: ConfigNodeView) -> None:
         """Take the node `qos`."""
         node = self.node = qos.below("advance-buffer-config", "default-global", "shared-headroom")
         self.required_bytes = node.integer(_REQUIRED, *_HEADROOM_RANGE_BYTES, "bytes")
         self.exclusive_bytes = node.integer(_EXCLUSIVE, *_HEADROOM_RANGE_BYTES, "bytes")
         node.integer("oversubscription-ratio", 1, 256)
 
-    def headroom(self) -> StatedHeadroom:
+    def headroom_of_sharing_port(self) -> StatedHeadroom:
         """Return the headroom of a port that shares: its exclusive part, and thresholds that the switch computes."""
         return StatedHeadroom(
             port_buffer_bytes=self.exclusive_bytes, xoff_threshold_bytes=None, xon_threshold_bytes=None
         )
 
 
-def check_shared_headroom(config: Config, shared: SharedHeadroom, macro: str) -> None:
+def check_shared_headroom(config: NvueConfigFile, shared: SharedHeadroom, macro: str) -> None:
     """Remark shared headroom that nothing is shared by: no port takes any, or there is none to borrow.
 
     `macro` is the mode of `qos roce`, empty where that is off.
     """
     node = shared.node
     interfaces = config.top.below("interface")
-    sharing = [port for port in interfaces_with_key(interfaces, _PORT_KEY) if port.flag(_PORT_KEY)]
+    sharing = [
+        port
+        for port in interface_qos_with_key(interfaces, _PORT_SHARED_HEADROOM_KEY)
+        if port.flag(_PORT_SHARED_HEADROOM_KEY)
+    ]
     if node and not sharing and interfaces:
-        found, expected = "shared-headroom is set, but no port takes part", f"{_PORT_KEY} enabled on the lossless ports"
+        found, expected = (
+            "shared-headroom is set, but no port takes part",
+            f"{_PORT_SHARED_HEADROOM_KEY} enabled on the lossless ports",
+        )
         _remark_contradiction(
-            config, node, "", found, expected, f"on each lossless port: `nv set interface swpN qos {_PORT_KEY} enabled`"
+            config,
+            node,
+            "",
+            found,
+            expected,
+            f"on each lossless port: `nv set interface swpN qos {_PORT_SHARED_HEADROOM_KEY} enabled`",
         )
     required, exclusive = shared.required_bytes, shared.exclusive_bytes
     if required is not None and exclusive is not None and exclusive >= required:
@@ -52,13 +64,13 @@ def check_shared_headroom(config: Config, shared: SharedHeadroom, macro: str) ->
         )
     if sharing and not macro.startswith("lossless"):
         state = f"is in mode {macro}" if macro else "is off"
-        found, expected = f"{_PORT_KEY} is enabled, but `qos roce` {state}", "a lossless mode"
+        found, expected = f"{_PORT_SHARED_HEADROOM_KEY} is enabled, but `qos roce` {state}", "a lossless mode"
         command = "nv set qos roce mode lossless" if macro else "nv set qos roce"
-        remedy = f"`{command}`, or unset {_PORT_KEY} on the ports"
-        _remark_contradiction(config, sharing[0], _PORT_KEY, found, expected, remedy)
+        remedy = f"`{command}`, or unset {_PORT_SHARED_HEADROOM_KEY} on the ports"
+        _remark_contradiction(config, sharing[0], _PORT_SHARED_HEADROOM_KEY, found, expected, remedy)
 
 
-def interfaces_with_key(interfaces: View, word: str) -> Iterator[View]:
+def interface_qos_with_key(interfaces: ConfigNodeView, word: str) -> Iterator[ConfigNodeView]:
     """Yield the QoS of the interfaces that use a given word."""
     for key, node in interfaces.node.items():
         qos = node.get("qos") if type(node) is dict else None
@@ -66,6 +78,8 @@ def interfaces_with_key(interfaces: View, word: str) -> Iterator[View]:
             yield interfaces.below(key, "qos")
 
 
-def _remark_contradiction(config: Config, node: View, key: str, found: str, expected: str, remedy: str) -> None:
+def _remark_contradiction(
+    config: NvueConfigFile, node: ConfigNodeView, key: str, found: str, expected: str, remedy: str
+) -> None:
     path = (*node.path, *([key] if key else []))
     config.remark("shared-headroom-contradicted", (), path, found=found, expected=expected, remedy=remedy)

@@ -9,7 +9,7 @@ from functools import partial
 
 from nodrop.platforms.nvue.macro_contradictions import pool_choices
 from nodrop.platforms.nvue.read_qos import GLOBAL_PROFILE
-from nodrop.platforms.nvue.read_values import Config, View, is_on, render_path
+from nodrop.platforms.nvue.read_values import ConfigNodeView, NvueConfigFile, is_on, render_path
 from nodrop.platforms.nvue.tree import Path
 
 _FULL_PERCENT = 100
@@ -21,7 +21,7 @@ ShareAtPath = tuple[str, int, Path]
 """Whose it is, percent, and where it stands."""
 
 
-def check_shares(config: Config, macro: str | None) -> None:
+def check_shares_and_lossless_pools(config: NvueConfigFile, macro: str | None) -> None:
     """Remark shares that add up to more than the whole, and PFC or a lossless pool without the other.
 
     `macro` is the mode of `qos roce`, None where it is off: with it the pools and PFC are the macro's.
@@ -38,7 +38,7 @@ def check_shares(config: Config, macro: str | None) -> None:
         _check_pfc_and_pools(config, qos)
 
 
-def _shares_by_path(qos: View) -> Iterator[tuple[Path, list[ShareAtPath]]]:
+def _shares_by_path(qos: ConfigNodeView) -> Iterator[tuple[Path, list[ShareAtPath]]]:
     """Yield each whole that is shared out, and its shares."""
     pools = qos.below("traffic-pool")
     yield pools.path, _stated_percents(pools, "memory-percent")
@@ -59,18 +59,18 @@ def _shares_by_path(qos: View) -> Iterator[tuple[Path, list[ShareAtPath]]]:
         yield profile.path, shares
 
 
-def _stated_percents(node: View, key: str) -> list[ShareAtPath]:
+def _stated_percents(node: ConfigNodeView, key: str) -> list[ShareAtPath]:
     percents = (
         (name, inside.integer(key, 0, _FULL_PERCENT, "percent"), (*inside.path, key)) for name, inside in node.items()
     )
     return [(name, percent, path) for name, percent, path in percents if percent]
 
 
-def _is_infinite_pool(pools: View, name: str) -> bool:
+def _is_infinite_pool(pools: ConfigNodeView, name: str) -> bool:
     return pools.below(name).text("infinite") in ("true", "on", "enabled")
 
 
-def _check_pfc_and_pools(config: Config, qos: View) -> None:
+def _check_pfc_and_pools(config: NvueConfigFile, qos: ConfigNodeView) -> None:
     """Report settings without their other half: a lossless class needs PFC and a pool, and there is one such pool.
 
     Link pause makes use of a lossless pool too, without PFC.
@@ -110,11 +110,11 @@ def _render_priorities(priorities: Iterable[int]) -> str:
     return ", ".join(map(str, sorted(priorities)))
 
 
-def _remark_half_lossless_setup(config: Config, path: Path, subject: str, has: str, lacks: str) -> None:
+def _remark_half_lossless_setup(config: NvueConfigFile, path: Path, subject: str, has: str, lacks: str) -> None:
     config.remark("lossless-half-configured", (), path, what=subject, has=has, lacks=lacks)
 
 
-def _pfc_priorities(qos: View) -> Iterator[tuple[int, Path]]:
+def _pfc_priorities(qos: ConfigNodeView) -> Iterator[tuple[int, Path]]:
     """Yield the priorities with PFC in either direction, in any profile, and where they stand."""
     for name in qos.below("pfc").node:
         profile = qos.below("pfc", name)

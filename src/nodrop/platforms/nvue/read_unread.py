@@ -6,8 +6,8 @@ Those that change only how fast or how safely a session comes up (timers, passwo
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from nodrop.model.routing import ROUTE_SOURCES
-from nodrop.platforms.nvue.read_values import View
+from nodrop.model.routing import ROUTE_SOURCE_BY_NAME
+from nodrop.platforms.nvue.read_values import ConfigNodeView
 from nodrop.platforms.nvue.tree import Path
 
 _UnreadSettings = Mapping[str, Any]
@@ -19,7 +19,7 @@ _KEYS_BEFORE_NAMES = frozenset(
 )
 """Words of a path that a name follows."""
 _OFF_WORDS = frozenset({"off", "disabled", "none", "auto", "no", "{}"})
-_UNREAD_REDISTRIBUTE_SETTINGS = {source: {"metric": None} for source in ROUTE_SOURCES}
+_UNREAD_REDISTRIBUTE_SETTINGS = {source: {"metric": None} for source in ROUTE_SOURCE_BY_NAME}
 _UNREAD_FAMILY_SETTINGS: _UnreadSettings = {
     "redistribute": {**_UNREAD_REDISTRIBUTE_SETTINGS, "*": None},
     "network": {"*": {"route-map": None}},
@@ -56,7 +56,7 @@ UNREAD_SESSION_SETTINGS: _UnreadSettings = {
 """What is not read of a session or a peer group."""
 
 
-def find_unread_settings(node: View, known_words: _UnreadSettings) -> Iterator[Path]:
+def find_unread_settings(node: ConfigNodeView, known_words: _UnreadSettings) -> Iterator[Path]:
     """Yield the paths of settings below a node that are not read, unless they are off."""
     for key in node.node:
         inside = known_words.get(key, known_words.get("*", _NO_UNREAD_SETTINGS))

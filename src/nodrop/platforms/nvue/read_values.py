@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from nodrop.limits import MAX_REMARKS
+from nodrop.limits import MAX_REMARKS_PER_SWITCH
 from nodrop.model.reading import NO_REMEDY, FilePlace, Remark, Remedy
 from nodrop.model.subject import Subject
-from nodrop.model.types import meant
+from nodrop.model.types import did_you_mean_hint
 from nodrop.platforms.nvue.names import expand_numbers
 from nodrop.platforms.nvue.schema_types import NUMBER_WITH_UNIT_PATTERN
 from nodrop.platforms.nvue.tree import Node, Path, Tree
@@ -18,7 +18,7 @@ from nodrop.units import parse_whole_number
 _T = TypeVar("_T")
 
 STARTUP_FILE = "startup.yaml"
-_WORD_REMARK_KINDS = ("unknown-setting",)
+_REMARK_KINDS_ABOUT_PATH_WORDS = ("unknown-setting",)
 """Remarks of a word of a path, whatever value it is given."""
 BOOLEAN_BY_WORD: Mapping[str, bool] = {
     "on": True, "enabled": True, "enable": True, "true": True,
@@ -35,7 +35,7 @@ def no_remedy() -> Remedy:
     return NO_REMEDY
 
 
-class Config:
+class NvueConfigFile:
     """One file, opened: its settings, and the remarks that reading it gives."""
 
     def __init__(self, device: str, tree: Tree | None) -> None:
@@ -46,9 +46,9 @@ class Config:
         self._remarked: set[tuple[object, ...]] = set()
 
     @property
-    def top(self) -> "View":
+    def top(self) -> "ConfigNodeView":
         """All that is set."""
-        return View(self, self.tree.root if self.tree else {}, ())
+        return ConfigNodeView(self, self.tree.root if self.tree else {}, ())
 
     def place(self, path: Path, *, key: bool = False, unset: bool = False) -> FilePlace | None:
         """Return where the nearest existing part of a path stands: its value, or with `key` its last word.
@@ -58,14 +58,14 @@ class Config:
         span = self.tree.span(path, key=key, unset=unset) if self.tree else None
         return FilePlace(STARTUP_FILE, span) if span else None
 
-    def malformed(self, path: Path, found_text: str, expected: str) -> None:
+    def remark_malformed_value(self, path: Path, found_text: str, expected: str) -> None:
         """Remark that a value is not what its setting takes."""
         self.remark("malformed-value", (), path, path=render_path(path), found=found_text, expected=expected)
 
     @property
     def is_full(self) -> bool:
         """Whether as many faults are listed as are listed of one switch: what else is wrong is not looked for."""
-        return len(self.remarks) >= MAX_REMARKS
+        return len(self.remarks) >= MAX_REMARKS_PER_SWITCH
 
     def remark(self, kind: str, subject: Subject, path: Path, correct: FindRemedy = no_remedy, /, **facts: str) -> None:
         """Remember something wrong in the text at `path`, once; `subject` is below the device.
@@ -91,7 +91,7 @@ class Config:
         fault = (object_kind, path, *facts.values())
         if not self.is_full and fault not in self._remarked:
             self._remarked.add(fault)
-            place = self.place(path, key=object_kind in _WORD_REMARK_KINDS, unset=unset)
+            place = self.place(path, key=object_kind in _REMARK_KINDS_ABOUT_PATH_WORDS, unset=unset)
             placed_fault = (object_kind, place, *(fact for key, fact in facts.items() if key != "path"))
             if place is not None and placed_fault in self._remarked and "path" in facts:
                 return
@@ -108,10 +108,10 @@ class Config:
 
 
 @dataclass(slots=True)
-class View:
+class ConfigNodeView:
     """A node of the tree and its path; a lookup of a missing key gives an empty node, or None."""
 
-    config: Config
+    config: NvueConfigFile
     node: Node
     path: Path
 
@@ -122,13 +122,13 @@ class View:
         """Whether the node has a key, with any content below it."""
         return key in self.node
 
-    def below(self, *keys: str) -> "View":
+    def below(self, *keys: str) -> "ConfigNodeView":
         """Return the node below some keys; a text there counts as its only key."""
         content = value_at(self.node, *keys)
         node: Node = content if isinstance(content, dict) else {content: {}} if isinstance(content, str) else {}
-        return View(self.config, node, (*self.path, *keys))
+        return ConfigNodeView(self.config, node, (*self.path, *keys))
 
-    def items(self) -> "Iterator[tuple[str, View]]":
+    def items(self) -> "Iterator[tuple[str, ConfigNodeView]]":
         """Yield (key, node below it), keys as they are written."""
         return ((key, self.below(key)) for key in self.node)
 
@@ -142,7 +142,7 @@ class View:
         if isinstance(value, bool):
             return "true" if value else "false"
         if value is not None:
-            self.config.malformed((*self.path, key), "a list", "one value")
+            self.config.remark_malformed_value((*self.path, key), "a list", "one value")
         return None
 
     def texts(self, key: str) -> tuple[str, ...]:
@@ -155,13 +155,15 @@ class View:
         if text is None:
             return None
         if text not in words:
-            hint = meant(text, words)
+            hint = did_you_mean_hint(text, words)
             expected = (
                 " or ".join(words)
                 if words is not BOOLEAN_BY_WORD
                 else "on, enabled or enable, off, disabled or disable"
             )
-            self.config.malformed((*self.path, key), quote_text(text), f"{expected} ({hint})" if hint else expected)
+            self.config.remark_malformed_value(
+                (*self.path, key), quote_text(text), f"{expected} ({hint})" if hint else expected
+            )
             return None
         return words[text]
 
@@ -176,7 +178,7 @@ class View:
         value = self.node.get(key)
         if type(value) is dict and value and (next_node := next(reversed(value.values()))) and type(next_node) is dict:
             words = next(iter(next_node))
-            self.config.malformed(
+            self.config.remark_malformed_value(
                 (*self.path, key), quote_text(f"{next(reversed(value))} {words} …"), "one value, and no more"
             )
 
@@ -197,10 +199,10 @@ class View:
         path = (*self.path, key)
         if not NUMBER_WITH_UNIT_PATTERN.fullmatch(text):
             of_unit = f" of {unit}" if unit else ""
-            self.config.malformed(path, quote_text(text), f"a whole number{of_unit} from {low} to {high}")
+            self.config.remark_malformed_value(path, quote_text(text), f"a whole number{of_unit} from {low} to {high}")
         return None
 
-    def items_by_number(self, key: str, limit: int) -> "Iterator[tuple[int, View]]":
+    def items_by_number(self, key: str, limit: int) -> "Iterator[tuple[int, ConfigNodeView]]":
         """Yield (number, node) for the keys below a key, lists written out.
 
         A key that is not a number up to `limit` is left out, with a remark.
@@ -209,7 +211,9 @@ class View:
         for spelt, node in inside.items():
             found_numbers = expand_numbers(spelt)
             if not found_numbers or found_numbers[-1] > limit or max(found_numbers) > limit:
-                self.config.malformed(node.path, quote_text(spelt), f"numbers from 0 to {limit}, such as 0-2,4")
+                self.config.remark_malformed_value(
+                    node.path, quote_text(spelt), f"numbers from 0 to {limit}, such as 0-2,4"
+                )
             for number in found_numbers:
                 if number <= limit:
                     yield number, node
@@ -220,7 +224,7 @@ def render_path(path: Path) -> str:
     return " ".join(map(sanitize_for_message, path))
 
 
-def is_on(node: View) -> bool | None:
+def is_on(node: ConfigNodeView) -> bool | None:
     """Return whether a setting is on, in the words of either dialect; None if it is not stated."""
     state = node.flag("state") if node.has("state") else None
     return node.flag("enable") if state is None and node.has("enable") else state

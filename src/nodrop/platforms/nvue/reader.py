@@ -9,7 +9,7 @@ from nodrop.hardware import find_model_by_name
 from nodrop.hardware.dynamic import resolve_dynamic_buffers
 from nodrop.model.buffers import DynamicBuffers
 from nodrop.model.fabric import Device
-from nodrop.model.reading import NOT_LISTED_NOTE_KIND, DeviceReading, FilePlace, Note, Remark, Source
+from nodrop.model.reading import FAULTS_NOT_LISTED_NOTE_KIND, DeviceReading, FilePlace, Note, Remark, Source
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject
 from nodrop.model.values import replace_fields
@@ -21,12 +21,16 @@ from nodrop.platforms.nvue.bindings_switch import SWITCH_BINDINGS
 from nodrop.platforms.nvue.hashing import read_hash_fields
 from nodrop.platforms.nvue.other_systems import other_system_name
 from nodrop.platforms.nvue.read_access import read_access_lists
-from nodrop.platforms.nvue.read_beside import COMPANION_FILES, check_other_files
-from nodrop.platforms.nvue.read_breakouts import check_ports, check_revisions
+from nodrop.platforms.nvue.read_beside import COMPANION_FILES, remark_files_overwritten_by_nvue
+from nodrop.platforms.nvue.read_breakouts import remark_missing_ports, remark_qos_in_breakout_revision
 from nodrop.platforms.nvue.read_bridging import read_port_channels, read_vlans
-from nodrop.platforms.nvue.read_faults import check_adaptive_interfaces, check_roce_macro, check_watchdogs
+from nodrop.platforms.nvue.read_faults import (
+    remark_adaptive_routing_not_on_ports,
+    remark_settings_contradicting_roce_macro,
+    remark_watchdogs_not_on_ports,
+)
 from nodrop.platforms.nvue.read_listening import remark_services_outside_management
-from nodrop.platforms.nvue.read_macro import DEFAULT_POLLING_MS
+from nodrop.platforms.nvue.read_macro import DEFAULT_WATCHDOG_POLLING_MS
 from nodrop.platforms.nvue.read_overlaps import remark_overlaps
 from nodrop.platforms.nvue.read_overlays import read_multi_chassis, read_tunnels
 from nodrop.platforms.nvue.read_pools import dynamic_buffers, read_traffic_pools
@@ -36,18 +40,18 @@ from nodrop.platforms.nvue.read_routing import RoutingReader
 from nodrop.platforms.nvue.read_secrets import remark_secrets
 from nodrop.platforms.nvue.read_services import (
     default_trimmed_classes,
-    read_collectors,
     read_gnmi_port,
     read_loopbacks,
     read_management_port,
+    read_otlp_collectors,
     read_servers,
     read_snmp_text,
     read_trimming,
 )
 from nodrop.platforms.nvue.read_settings import find_unknown_settings
 from nodrop.platforms.nvue.read_shared import check_shared_headroom
-from nodrop.platforms.nvue.read_shares import check_shares
-from nodrop.platforms.nvue.read_values import STARTUP_FILE, Config, render_path
+from nodrop.platforms.nvue.read_shares import check_shares_and_lossless_pools
+from nodrop.platforms.nvue.read_values import STARTUP_FILE, NvueConfigFile, render_path
 from nodrop.platforms.nvue.schema_check import check_schema
 from nodrop.platforms.nvue.tree import Path, Tree
 from nodrop.syntax import nvset
@@ -57,7 +61,7 @@ CANONICAL_FILES = (STARTUP_FILE,)
 SUBFOLDER_ENDINGS: tuple[tuple[str, str], ...] = ()
 USUAL_SUFFIXES = (".yaml", ".yml")
 
-_DEFAULT_NAME = "cumulus"
+_DEFAULT_HOSTNAME = "cumulus"
 """The hostname of a switch that nobody has named."""
 _HOSTNAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _YAML_PATCH_ENTRY_LINE = re.compile(
@@ -102,16 +106,16 @@ def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceRead
         except InputProblems as error:
             problems.extend(error.problems)
     try:
-        return _Device(name, tuple(sources), tree, problems, beside).build_reading()
+        return _DeviceReader(name, tuple(sources), tree, problems, beside).build_reading()
     except InputProblems as error:
         display = sources[0].display if sources else STARTUP_FILE
         problems += [
             Problem(path=display, found=problem.found, expected=problem.expected) for problem in error.problems
         ]
-        return _Device(name, tuple(sources), None, problems, {}).build_reading()
+        return _DeviceReader(name, tuple(sources), None, problems, {}).build_reading()
 
 
-class _Device:
+class _DeviceReader:
     def __init__(
         self,
         name: str,
@@ -124,7 +128,7 @@ class _Device:
         self._notes: list[Note] = []
         self._derived: dict[Subject, str] = {}
         self._unread: list[Path] = []
-        self._config = Config(name, tree)
+        self._config = NvueConfigFile(name, tree)
         self._called: str | None = None
         self.name = self._config.device = self._hostname(name)
 
@@ -147,7 +151,7 @@ class _Device:
         if tree is None:
             return
         for double in tree.doubles:
-            path, span = tree.double(double)
+            path, span = tree.path_and_place_of_duplicate(double)
             facts = {"path": render_path(path), "first_line": str(double.first_line)}
             remark = Remark(
                 kind="duplicate-key", subject=(self.name,), place=FilePlace(STARTUP_FILE, span), facts=facts
@@ -155,10 +159,10 @@ class _Device:
             config.remarks.append(remark)
         if unlisted := check_schema(config, device.version, device.model):
             message = f"{len(unlisted):,} more settings that do not fit the schema of NVUE are not listed"
-            self._notes.append(Note(kind=NOT_LISTED_NOTE_KIND, message=message, device=self.name))
-        check_roce_macro(config)
-        check_other_files(config, self._beside, device.version)
-        check_watchdogs(config)
+            self._notes.append(Note(kind=FAULTS_NOT_LISTED_NOTE_KIND, message=message, device=self.name))
+        remark_settings_contradicting_roce_macro(config)
+        remark_files_overwritten_by_nvue(config, self._beside, device.version)
+        remark_watchdogs_not_on_ports(config)
         remark_overlaps(config)
         remark_secrets(config)
         remark_services_outside_management(config, device)
@@ -168,7 +172,7 @@ class _Device:
 
     def _hostname(self, name: str) -> str:
         stated = self._config.top.below("system").text("hostname")
-        self._called = None if stated in (None, _DEFAULT_NAME) else name
+        self._called = None if stated in (None, _DEFAULT_HOSTNAME) else name
         if stated is None or stated == name:
             return name
         if not _HOSTNAME_PATTERN.fullmatch(stated):
@@ -186,12 +190,12 @@ class _Device:
         top = config.top
         trimmed = default_trimmed_classes(top, qos.defaults.trims)
         found_interfaces = tuple(read_interfaces(ports, qos, model, trimmed, self._derived))
-        qos.read_unbound()
+        qos.read_unbound_profiles()
         check_shared_headroom(config, qos.shared, qos.roce or "")
-        check_shares(config, qos.roce)
-        check_ports(config, ports, model)
-        check_revisions(config, ports)
-        check_adaptive_interfaces(config, ports)
+        check_shares_and_lossless_pools(config, qos.roce)
+        remark_missing_ports(config, ports, model)
+        remark_qos_in_breakout_revision(config, ports)
+        remark_adaptive_routing_not_on_ports(config, ports)
         trims: dict[Subject, str] = {}
         balanced, weighs = read_switch_adaptive_routing(top, version, found_interfaces, self._derived)
         device = Device(
@@ -210,8 +214,8 @@ class _Device:
             **decode_fields(SWITCH_BINDINGS, [top]),
             tunnels=read_tunnels(top),
             management=read_management_port(ports),
-            bgp=routing.bgp(),
-            vrf_bgp=routing.vrf_bgp(),
+            bgp=routing.bgp_of_default_vrf(),
+            vrf_bgp=routing.bgp_of_other_vrfs(),
             static_routes=routing.static_routes(),
             qos_style="explicit" if qos.roce is None else "macro",
             buffer_model="dynamic",
@@ -227,7 +231,7 @@ class _Device:
             adaptive_routing=balanced,
             weighs_utilization=weighs,
             gnmi_port=read_gnmi_port(top),
-            otlp_collectors=read_collectors(top),
+            otlp_collectors=read_otlp_collectors(top),
         )
         self._unread = list(routing.unread)
         for subject, reason in trims.items():
@@ -244,12 +248,12 @@ class _Device:
             self._derived[self.name, "@buffer_pools", pool] = qos.defaults.reason
         polling = qos.polling_ms
         if polling is None and qos.watched:
-            polling = DEFAULT_POLLING_MS
+            polling = DEFAULT_WATCHDOG_POLLING_MS
             self._derived[self.name, "@watchdog_polling_ms"] = (
-                f"the watchdog polls every {DEFAULT_POLLING_MS} ms by default"
+                f"the watchdog polls every {DEFAULT_WATCHDOG_POLLING_MS} ms by default"
             )
         if qos.conditions is not None and not qos.conditions_stated:
-            self._derived[self.name, "@watchdog_conditions"] = conditions.DEFAULT_CONDITIONS_REASON
+            self._derived[self.name, "@watchdog_conditions"] = conditions.DEFAULT_WATCHDOG_CONDITIONS_REASON
         return replace_fields(
             device,
             dynamic_buffers=settings,

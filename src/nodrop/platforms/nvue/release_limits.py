@@ -5,11 +5,11 @@ from nodrop.model.fabric import Device
 from nodrop.platforms.kit import bindings
 from nodrop.platforms.kit.expressible import unsupported_error
 from nodrop.platforms.nvue.bindings_switch import SWITCH_BINDINGS
-from nodrop.platforms.nvue.releases import SINCE, has_feature, is_same_or_earlier
+from nodrop.platforms.nvue.releases import FIRST_RELEASE_BY_FEATURE, has_feature, is_same_or_earlier
 from nodrop.platforms.nvue.traits import TRAITS
 
 
-def check_release(device: Device) -> None:
+def check_features_in_release(device: Device) -> None:
     """Raise Unsupported if a device, whose release is written, has a feature that the release cannot express."""
     version = device.version
 
@@ -17,13 +17,13 @@ def check_release(device: Device) -> None:
         return (
             None
             if has_feature(version, what)
-            else f"{TRAITS.title} has {what} since {SINCE[what]}, and this is {version}"
+            else f"{TRAITS.title} has {what} since {FIRST_RELEASE_BY_FEATURE[what]}, and this is {version}"
         )
 
-    bindings.check_release(SWITCH_BINDINGS, device, lacks)
+    bindings.check_release_has_fields(SWITCH_BINDINGS, device, lacks)
 
 
-def check_model(device: Device, facts: Switch) -> None:
+def check_release_knows_model(device: Device, facts: Switch) -> None:
     """Raise Unsupported where a device's release is older than its model."""
     since = facts.since.get("nvue")
     if since is not None and not is_same_or_earlier(since, device.version):

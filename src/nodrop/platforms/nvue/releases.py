@@ -12,7 +12,7 @@ from functools import cache
 RELEASES = tuple(f"5.{minor}" for minor in range(9, 20))
 """Oldest first."""
 
-SINCE = {
+FIRST_RELEASE_BY_FEATURE = {
     "SNMP beside the services": "5.11",
     "export by OTLP": "5.12",
     "a state that is saved by itself": "5.12",
@@ -33,7 +33,7 @@ SINCE = {
 
 def has_feature(release: object, feature: str) -> bool:
     """Whether a release, such as 5.16, has something that is not in all of them; KeyError for anything else."""
-    return is_same_or_earlier(SINCE[feature], release)
+    return is_same_or_earlier(FIRST_RELEASE_BY_FEATURE[feature], release)
 
 
 def is_same_or_earlier(release: str, other_release: object) -> bool:

@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path as File
 from typing import Any
 
-from nodrop.model.types import meant, nearest
-from nodrop.platforms.nvue.published import ALL_WORDS_DOCUMENTED, fill_words, read_published_settings
+from nodrop.model.types import did_you_mean_hint, known_word_hint
+from nodrop.platforms.nvue.published import ALL_WORDS_DOCUMENTED, fill_open_schema_words, read_published_settings
 from nodrop.platforms.nvue.schema_types import (
     UNLIMITED_SPAN,
     Release,
@@ -24,9 +24,9 @@ from nodrop.syntax.yaml import parse_yaml
 SCHEMA_FILE = File(__file__).with_name("schema.yaml")
 
 _PLACEHOLDER_KEY_PATTERN = re.compile(r"<(?P<name>\S+?)(?: (?P<low>[0-9]+)\.\.(?P<high>[0-9]+))?>")
-_ELSEWHERE_SIMILARITY = 0.8
+_MIN_SIMILARITY_ELSEWHERE = 0.8
 """How much alike a misspelt word and one elsewhere in the schema have to be, as difflib counts."""
-_SAME_PLACE_SIMILARITY = 0.7
+_MIN_SIMILARITY_AT_SAME_PLACE = 0.7
 """How much alike they have to be at one place, where no other word will do; with less, the words there are named."""
 _QOS_KEY = "qos"
 """The object that other platforms spell at ports, and guides then invent there."""
@@ -40,7 +40,7 @@ _MAX_SUGGESTIONS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class FreeWord:
+class UserChosenWord:
     """A word that the owner chooses: its name, the node below it, and its range if it is a number."""
 
     name: str
@@ -50,14 +50,14 @@ class FreeWord:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PathWords:
+class WordsAfterPath:
     """A place in a path: the words that may follow, a word that the owner chooses, and whether there may be others."""
 
     pattern: Path
     """The words that lead here, `<name>` for a chosen one."""
     span: ReleaseSpan
     words: Mapping[str, "SchemaNode"]
-    chosen: FreeWord | None
+    chosen: UserChosenWord | None
     open: bool
     """Whether there may be others than `words`."""
     fixed: bool
@@ -72,21 +72,21 @@ class PathWords:
 
     def available_words(self, release: Release | None) -> list[str]:
         """Return the words that a release has here."""
-        return [word for word, node in self.words.items() if node.span.has(release)]
+        return [word for word, node in self.words.items() if node.span.has_release(release)]
 
 
-SchemaNode = PathWords | SettingLeaf
+SchemaNode = WordsAfterPath | SettingLeaf
 
 
 @cache
-def schema_root() -> PathWords:
+def schema_root() -> WordsAfterPath:
     """Return the first place of every path."""
     published_words, releases = read_published_settings()
-    return _build_words((), fill_words(_read_typed_words(), published_words), releases)
+    return _build_words((), fill_open_schema_words(_read_typed_words(), published_words), releases)
 
 
 @cache
-def schema_without_published_words() -> PathWords:
+def schema_without_published_words() -> WordsAfterPath:
     """Return the first place of the paths of schema.yaml alone: those that hints are made of."""
     return _build_words((), _read_typed_words(), frozenset())
 
@@ -98,7 +98,7 @@ def _read_typed_words() -> Mapping[str, object]:
     return typed_words
 
 
-def _build_words(pattern: Path, stated_values: Mapping[str, Any], releases: frozenset[Release]) -> PathWords:
+def _build_words(pattern: Path, stated_values: Mapping[str, Any], releases: frozenset[Release]) -> WordsAfterPath:
     words: dict[str, SchemaNode] = {}
     chosen = None
     is_open = False
@@ -112,11 +112,11 @@ def _build_words(pattern: Path, stated_values: Mapping[str, Any], releases: froz
             elif match := _PLACEHOLDER_KEY_PATTERN.fullmatch(key):
                 below = _build_schema_node((*pattern, f"<{match['name']}>"), spec, releases)
                 ends = (int(match["low"]), int(match["high"])) if match["high"] else ()
-                chosen = FreeWord(match["name"], below, *ends)
+                chosen = UserChosenWord(match["name"], below, *ends)
             elif word:
                 words[word] = _build_schema_node((*pattern, word), spec, releases)
     complete = releases if stated_values.get("...") == ALL_WORDS_DOCUMENTED else frozenset()
-    return PathWords(
+    return WordsAfterPath(
         pattern,
         parse_release_span(stated_values.get("", ""))[0],
         words,
@@ -133,7 +133,7 @@ def _build_schema_node(pattern: Path, spec: Any, releases: frozenset[Release]) -
         return _build_words(pattern, spec, releases)
     span, remainder = parse_release_span(spec) if isinstance(spec, str) else (UNLIMITED_SPAN, "")
     return (
-        PathWords(pattern, span, {}, None, True, _lacks_placeholders(pattern))
+        WordsAfterPath(pattern, span, {}, None, True, _lacks_placeholders(pattern))
         if remainder == "open"
         else leaf_of(pattern[-1], spec)
     )
@@ -143,51 +143,51 @@ def _lacks_placeholders(pattern: Path) -> bool:
     return not any(word.startswith("<") for word in pattern)
 
 
-def suggest_path(statement_words: PathWords, path: Path, release: Release | None) -> str:
+def suggest_path(statement_words: WordsAfterPath, path: Path, release: Release | None) -> str:
     """Return which path was meant by one whose last word `place_node` does not have."""
     *_, before, word = ("", *path)
     known_releases = statement_words.available_words(release)
-    if replacement := statement_words.instead.get(word) or " ".join(_split_word(statement_words, word)):
+    if replacement := statement_words.instead.get(word) or " ".join(_split_hyphenated_path(statement_words, word)):
         return f"there is `{replacement}`"
     if begun := [f"`{candidate}`" for candidate in known_releases if candidate.startswith(f"{word}-")]:
         return (
             f"did you mean {' or '.join(begun)}?"
             if len(begun) <= _MAX_SUGGESTIONS
-            else nearest(word, known_releases, _SAME_PLACE_SIMILARITY)
+            else known_word_hint(word, known_releases, _MIN_SIMILARITY_AT_SAME_PLACE)
         )
     if begins := [candidate for candidate in known_releases if word.startswith(f"{candidate}-")]:
         elsewhere = _find_path_elsewhere(word, statement_words.pattern) if word in _paths_by_last_word() else None
         return f"there is `{' '.join(elsewhere or (*statement_words.pattern, max(begins, key=len)))}`"
-    if near := meant(word, known_releases, _ELSEWHERE_SIMILARITY):
+    if near := did_you_mean_hint(word, known_releases, _MIN_SIMILARITY_ELSEWHERE):
         return near
     if (
         statement_words.pattern
         and statement_words.pattern[-1].startswith("<")
-        and (near := meant(before, known_releases))
+        and (near := did_you_mean_hint(before, known_releases))
     ):
         return f"`{before}` is in the place of {statement_words.pattern[-1]}; {near}"
     if elsewhere := _find_path_elsewhere(word, statement_words.pattern):
         return f"there is `{' '.join(elsewhere)}`"
-    return nearest(word, known_releases, _SAME_PLACE_SIMILARITY)
+    return known_word_hint(word, known_releases, _MIN_SIMILARITY_AT_SAME_PLACE)
 
 
-def _split_word(statement_words: PathWords, word: str) -> Path:
+def _split_hyphenated_path(statement_words: WordsAfterPath, word: str) -> Path:
     """Return the path that is written as one word, such as `ntp-server`."""
     for dash in (at for at, letter in enumerate(word) if letter == "-"):
         below = statement_words.words.get(word[:dash])
-        if isinstance(below, PathWords) and word[dash + 1 :] in below.words:
+        if isinstance(below, WordsAfterPath) and word[dash + 1 :] in below.words:
             return (*statement_words.pattern, word[:dash], word[dash + 1 :])
     return ()
 
 
 def node_below(place_node: SchemaNode | None, word: str) -> SchemaNode | None:
     """Return the place that a word leads to; None where the schema does not go on."""
-    if not isinstance(place_node, PathWords):
+    if not isinstance(place_node, WordsAfterPath):
         return None
     return place_node.words.get(word) or (place_node.chosen.below if place_node.chosen else None)
 
 
-def has_path(path: Path) -> bool:
+def schema_has_path(path: Path) -> bool:
     """Whether NVUE has a path, as far as the schema goes; any path below an open place without words counts."""
     place: SchemaNode = schema_root()
     for word in path:
@@ -217,7 +217,7 @@ def _find_path_elsewhere(word: str, beside: Path) -> Path | None:
         if _is_plausible_path(path, beside) or path in paths_by_object_word().get(word, ())
     ] or [
         path
-        for close in difflib.get_close_matches(word, index, n=1, cutoff=_ELSEWHERE_SIMILARITY)
+        for close in difflib.get_close_matches(word, index, n=1, cutoff=_MIN_SIMILARITY_ELSEWHERE)
         for path in index[close]
         if path[:1] == beside[:1]
     ]
@@ -250,17 +250,17 @@ def paths_by_object_word() -> Mapping[str, tuple[Path, ...]]:
         place = places.pop()
         below = [place.chosen.below] if place.chosen else []
         for node in (*place.words.values(), *below):
-            if isinstance(node, PathWords):
+            if isinstance(node, WordsAfterPath):
                 places.append(node)
                 if node.pattern[-1] in _UNAMBIGUOUS_KEYS:
                     paths_by_word.setdefault(node.pattern[-1], []).append(node.pattern)
     return {word: tuple(paths) for word, paths in paths_by_word.items()}
 
 
-def _schema_paths(place: PathWords) -> Iterator[Path]:
+def _schema_paths(place: WordsAfterPath) -> Iterator[Path]:
     for word, node in place.words.items():
         yield (*place.pattern, word)
-        if isinstance(node, PathWords):
+        if isinstance(node, WordsAfterPath):
             yield from _schema_paths(node)
-    if place.chosen and isinstance(place.chosen.below, PathWords):
+    if place.chosen and isinstance(place.chosen.below, WordsAfterPath):
         yield from _schema_paths(place.chosen.below)

@@ -11,16 +11,16 @@ from functools import partial
 from typing import Literal
 
 from nodrop.hardware import switch
-from nodrop.limits import MAX_DETAILED, MAX_SETTING_FAULTS
+from nodrop.limits import MAX_DETAILED_SCHEMA_CHECKS, MAX_NVUE_SETTING_FAULTS
 from nodrop.model.states import Unknown
 from nodrop.platforms.kit.near_words import find_near_word
 from nodrop.platforms.nvue.corrections import respelling_remedy
 from nodrop.platforms.nvue.names import RESERVED_NAMES, expand_numbers
-from nodrop.platforms.nvue.read_values import Config, render_path
-from nodrop.platforms.nvue.schema import PathWords, paths_by_object_word, schema_root, suggest_path
+from nodrop.platforms.nvue.read_values import NvueConfigFile, render_path
+from nodrop.platforms.nvue.schema import WordsAfterPath, paths_by_object_word, schema_root, suggest_path
 from nodrop.platforms.nvue.schema_types import (
+    FUTURE_CHIP_GENERATION,
     NEW,
-    NEWEST_CHIP,
     UNLIMITED_SPAN,
     ChipGenerations,
     Dialect,
@@ -33,19 +33,19 @@ from nodrop.platforms.nvue.tree import Node, Path
 from nodrop.platforms.nvue.unit_suffixes import number_remedy
 from nodrop.syntax.places import quote_text, sanitize_for_message
 
-_MAX_SEEN = 8
+_MAX_CACHED_VALUES_PER_PLACE = 8
 """Values kept by place: switches differ by tier, pod and generation, and not much further."""
 _USER_NAME_KINDS = frozenset({"interface", "profile"})
 _RELEASES_BY_DIALECT: Mapping[Dialect, str] = {"old": "5.14 and earlier", "new": "5.15 and later"}
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class SchemaFault:
     """A fault at a path, in all or some releases; the same fault on many ports counts once, at its first place."""
 
     kind: Literal["word", "undocumented", "number", "name", "list", "unit", "value", "span"]
     path: Path
-    place: PathWords | SettingLeaf
+    place: WordsAfterPath | SettingLeaf
     text: str
     spans: tuple[ReleaseSpan, ...] = ()
 
@@ -55,10 +55,12 @@ class Fault:
         return self.kind in ("word", "undocumented")
 
 
-_FaultByKey = dict[tuple[int, str, str], Fault]
+_FaultByKey = dict[tuple[int, str, str], SchemaFault]
 
 
-def check_schema(config: Config, version: str | None | Unknown, model_name: str | Unknown) -> tuple[Fault, ...]:
+def check_schema(
+    config: NvueConfigFile, version: str | None | Unknown, model_name: str | Unknown
+) -> tuple[SchemaFault, ...]:
     """Report settings that the release of a file, or the chip of its model, does not take; return the unlisted faults.
 
     Values that are already reported are skipped.
@@ -74,18 +76,20 @@ def check_schema(config: Config, version: str | None | Unknown, model_name: str 
     faults = [
         fault for fault in found_faults.values() if fault.kind != "span" and not _may_exist_in_release(fault, release)
     ]
-    for fault in faults[:MAX_SETTING_FAULTS]:
+    for fault in faults[:MAX_NVUE_SETTING_FAULTS]:
         if config.is_full:
             break
         place = config.place(fault.path) if spans else None
         if place is None or place.span not in spans:
             _report_fault(config, release, fault)
-    return tuple(faults[MAX_SETTING_FAULTS:])
+    return tuple(faults[MAX_NVUE_SETTING_FAULTS:])
 
 
-def _may_exist_in_release(fault: Fault, release: Release | None) -> bool:
+def _may_exist_in_release(fault: SchemaFault, release: Release | None) -> bool:
     """Whether a release may have a word that no document has: there is none of that release."""
-    return fault.kind == "undocumented" and isinstance(fault.place, PathWords) and release not in fault.place.complete
+    return (
+        fault.kind == "undocumented" and isinstance(fault.place, WordsAfterPath) and release not in fault.place.complete
+    )
 
 
 def find_dialect(root: Node, version: str | None | Unknown) -> Dialect:
@@ -95,11 +99,11 @@ def find_dialect(root: Node, version: str | None | Unknown) -> Dialect:
     )
 
 
-def _filter_span_faults(faults: Iterable[Fault]) -> list[Fault]:
+def _filter_span_faults(faults: Iterable[SchemaFault]) -> list[SchemaFault]:
     return [fault for fault in faults if fault.kind == "span"]
 
 
-def _choose_dialect(release: Release | None, bound: Iterable[Fault]) -> Dialect:
+def _choose_dialect(release: Release | None, bound: Iterable[SchemaFault]) -> Dialect:
     if release is not None:
         return "new" if release >= NEW else "old"
     counts = Counter(fault.spans[0].dialect for fault in bound)
@@ -111,15 +115,17 @@ def _cumulus_release(version: str | None | Unknown) -> Release | None:
     return parse_release(version) if isinstance(version, str) and version.startswith("5.") else None
 
 
-def _report_fault(config: Config, release: Release | None, fault: Fault, *, unset: bool = False) -> None:
+def _report_fault(config: NvueConfigFile, release: Release | None, fault: SchemaFault, *, unset: bool = False) -> None:
     place, path = fault.place, fault.path
-    if isinstance(place, PathWords):
+    if isinstance(place, WordsAfterPath):
         if fault.kind == "name":
-            config.malformed(path, quote_text(fault.text), f"another name than {', '.join(sorted(RESERVED_NAMES))}")
+            config.remark_malformed_value(
+                path, quote_text(fault.text), f"another name than {', '.join(sorted(RESERVED_NAMES))}"
+            )
         elif fault.kind == "number":
             assert place.chosen is not None
             expected = f"numbers from {place.chosen.low} to {place.chosen.high}, such as 0-2,4"
-            config.malformed(path, quote_text(fault.text), expected)
+            config.remark_malformed_value(path, quote_text(fault.text), expected)
         else:
             facts = {
                 "path": render_path(path[:-1]) or "NVUE",
@@ -135,10 +141,10 @@ def _report_fault(config: Config, release: Release | None, fault: Fault, *, unse
         config.remark("unit-suffix", (), path, correct, path=render_path(path), found=fault.text, unit=place.unit)
     else:
         found_text = "a list" if fault.kind == "list" else quote_text(fault.text)
-        config.malformed(path, found_text, place.expected(release))
+        config.remark_malformed_value(path, found_text, place.expected(release))
 
 
-def _report_release_faults(config: Config, release: Release | None, faults: Iterable[Fault]) -> None:
+def _report_release_faults(config: NvueConfigFile, release: Release | None, faults: Iterable[SchemaFault]) -> None:
     """Report settings that the file's release does not have; settings of the other dialect only, as a mixture of both.
 
     A file that does not state its release has the dialect that most kinds of its settings are in.
@@ -162,18 +168,18 @@ def _report_release_faults(config: Config, release: Release | None, faults: Iter
                 }
                 correct = partial(respelling_remedy, config.top, fault.path, first_span.instead, release)
                 config.remark("mixed-dialect", (), fault.path, correct, path=render_path(fault.path), **facts)
-        elif not any(span.has(release) for span in fault.spans):
+        elif not any(span.has_release(release) for span in fault.spans):
             facts = {"path": f"{render_path(fault.path)} {fault.text}".strip(), "releases": _render_spans(fault.spans)}
             instead = f"; use {first_span.instead}" if first_span.instead else ""
             config.remark("setting-of-another-release", (), fault.path, **facts, because=because + instead)
 
 
-def _report_chip_faults(config: Config, model: str | Unknown, faults: Iterable[Fault]) -> None:
+def _report_chip_faults(config: NvueConfigFile, model: str | Unknown, faults: Iterable[SchemaFault]) -> None:
     """Report settings that the chip of the model does not have."""
     if isinstance(model, Unknown) or (chip := _spectrum_generation(switch(model).asic)) is None:
         return
     for fault in _filter_span_faults(faults):
-        lacking = [span.chips for span in fault.spans if span.chips and not span.on(chip)]
+        lacking = [span.chips for span in fault.spans if span.chips and not span.has_chip(chip)]
         if len(lacking) == len(fault.spans):
             facts = {
                 "path": f"{render_path(fault.path)} {fault.text}".strip(),
@@ -190,11 +196,11 @@ def _spectrum_generation(asic: str) -> int | None:
 def _format_chip_range(chips: ChipGenerations) -> str:
     oldest, newest = chips
     return f"Spectrum-{oldest}" + (
-        "" if newest == oldest else " and later" if newest == NEWEST_CHIP else f" to -{newest}"
+        "" if newest == oldest else " and later" if newest == FUTURE_CHIP_GENERATION else f" to -{newest}"
     )
 
 
-def _check_unset(config: Config, release: Release | None) -> None:
+def _check_unset(config: NvueConfigFile, release: Release | None) -> None:
     """Remark words that are taken back and that no release has."""
     tree = config.tree
     if tree is None or not tree.unset:
@@ -217,7 +223,7 @@ def _format_release_span(span: ReleaseSpan) -> str:
     return f"{since} to {until}" if since and until else f"{since} and later" if since else f"{until} and earlier"
 
 
-def _cached_faults(place: PathWords, value: object, path: Path) -> _FaultByKey:
+def _cached_faults(place: WordsAfterPath, value: object, path: Path) -> _FaultByKey:
     """Return the faults below a place that each file has only once."""
     for seen_value, seen_faults in place.seen:
         if seen_value == value:
@@ -225,11 +231,11 @@ def _cached_faults(place: PathWords, value: object, path: Path) -> _FaultByKey:
     fresh: _FaultByKey = {}
     _find_faults(place, value, path, fresh)
     place.seen.insert(0, (value, fresh))
-    del place.seen[_MAX_SEEN:]
+    del place.seen[_MAX_CACHED_VALUES_PER_PLACE:]
     return dict(fresh)
 
 
-def _find_faults(statement_words: PathWords, value: object, path: Path, faults: _FaultByKey) -> None:
+def _find_faults(statement_words: WordsAfterPath, value: object, path: Path, faults: _FaultByKey) -> None:
     if type(value) is not dict:
         if not isinstance(value, str) or not value:
             return
@@ -244,18 +250,18 @@ def _find_faults(statement_words: PathWords, value: object, path: Path, faults: 
                     or key in paths_by_object_word()
                     or find_near_word(key, statement_words.words)
                 ):
-                    _add_fault(faults, Fault("word", (*path, key), statement_words, key))
+                    _add_fault(faults, SchemaFault("word", (*path, key), statement_words, key))
                 elif "," not in key and statement_words.complete:
-                    _add_fault(faults, Fault("undocumented", (*path, key), statement_words, key))
+                    _add_fault(faults, SchemaFault("undocumented", (*path, key), statement_words, key))
                 continue
             if chosen.high is not None and not _is_in_range(key, chosen.low, chosen.high):
-                _add_fault(faults, Fault("number", (*path, key), statement_words, key))
+                _add_fault(faults, SchemaFault("number", (*path, key), statement_words, key))
                 continue
             if key in RESERVED_NAMES and chosen.name in _USER_NAME_KINDS:
-                _add_fault(faults, Fault("name", (*path, key), statement_words, key))
+                _add_fault(faults, SchemaFault("name", (*path, key), statement_words, key))
             node = chosen.below
         if node.span is not UNLIMITED_SPAN and node.span.has_limits:
-            _add_fault(faults, Fault("span", (*path, key), node, "", (node.span,)))
+            _add_fault(faults, SchemaFault("span", (*path, key), node, "", (node.span,)))
         if isinstance(node, SettingLeaf):
             _check_value(node, below, (*path, key), faults)
         elif not (node.open and not node.words and node.chosen is None):
@@ -271,20 +277,20 @@ def _check_value(leaf: SettingLeaf, value: object, path: Path, faults: _FaultByK
     if type(value) is dict:
         value = next(reversed(value), None)
     elif isinstance(value, list):
-        _add_fault(faults, Fault("list", path, leaf, ""))
+        _add_fault(faults, SchemaFault("list", path, leaf, ""))
         return
     if value is None:
         return
     text = value if type(value) is str else "true" if value is True else "false" if value is False else str(value)
     verdict = leaf.verdict(text)
     if isinstance(verdict, str):
-        _add_fault(faults, Fault(verdict, path, leaf, text))
+        _add_fault(faults, SchemaFault(verdict, path, leaf, text))
     elif verdict is not None:
-        _add_fault(faults, Fault("span", path, leaf, "" if verdict[0].instead else text, verdict))
+        _add_fault(faults, SchemaFault("span", path, leaf, "" if verdict[0].instead else text, verdict))
 
 
-def _add_fault(faults: _FaultByKey, fault: Fault) -> None:
-    if len(faults) < MAX_DETAILED:
+def _add_fault(faults: _FaultByKey, fault: SchemaFault) -> None:
+    if len(faults) < MAX_DETAILED_SCHEMA_CHECKS:
         word = fault.text if not fault.spans else str(fault.spans)
         faults.setdefault((id(fault.place), fault.kind, word), fault)
 

@@ -20,14 +20,14 @@ _RELEASE_SPAN_PATTERN = re.compile(
     r"(?:since (?P<since>[0-9.]+) ?)?(?:until (?P<until>[0-9.]+) ?)?"
     r"(?:on (?P<oldest>[1-9])\.\.(?P<newest>[1-9])? ?)?(?P<rest>.*)"
 )
-NEWEST_CHIP = 9
+FUTURE_CHIP_GENERATION = 9
 """Stands for chips yet to come."""
 _REPLACEMENT_PATTERN = re.compile(r"(?P<rest>.*?),? ?\b(?:now|was) (?P<instead>.*)")
 _NUMBER_RANGE_PATTERN = re.compile(r"(?P<unit>\S+) (?P<low>[0-9]+)\.\.(?P<high>[0-9]+)")
 NUMBER_WITH_UNIT_PATTERN = re.compile(r"[0-9]+(?:\.[0-9]+)?\s*(?:%|[A-Za-z]{1,4}(?:/s)?)")
 _SPEED_PATTERN = re.compile(r"[0-9]{1,4}(?:\.[0-9]{1,3})?[MGT]")
 _IPV4_PATTERN = re.compile(r"(?:(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])(?:\.(?!$)|$)){4}")
-_MAX_SEEN = 4096
+_MAX_CACHED_VERDICTS = 4096
 
 OLD, NEW = (5, 14), (5, 15)
 """The last release of the old dialect and the first of the new one."""
@@ -49,13 +49,13 @@ class ReleaseSpan:
     chips: ChipGenerations | None = None
     """None are all."""
 
-    def has(self, release: Release | None) -> bool:
+    def has_release(self, release: Release | None) -> bool:
         """Whether a release is in the span; one that is not known always is."""
         return release is None or (
             (self.since is None or self.since <= release) and (self.until is None or release <= self.until)
         )
 
-    def on(self, chip: int | None) -> bool:
+    def has_chip(self, chip: int | None) -> bool:
         """Whether a generation of Spectrum has it; one that is not known always does."""
         return chip is None or self.chips is None or self.chips[0] <= chip <= self.chips[1]
 
@@ -76,7 +76,7 @@ UNLIMITED_SPAN = ReleaseSpan()
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ValueAlternative:
     """One thing that a value may be."""
 
     span: ReleaseSpan
@@ -91,14 +91,14 @@ class SettingLeaf:
     """A setting with a value."""
 
     span: ReleaseSpan
-    choices: tuple[Choice, ...]
+    choices: tuple[ValueAlternative, ...]
     _seen: dict[str, ValueVerdict]
 
     def verdict(self, text: str) -> ValueVerdict:
         """Return the verdict on a value; each value is checked once."""
         if text in self._seen:
             return self._seen[text]
-        if len(self._seen) >= _MAX_SEEN:
+        if len(self._seen) >= _MAX_CACHED_VERDICTS:
             self._seen.clear()
         found_verdict = self._seen[text] = self._check_value(text)
         return found_verdict
@@ -118,7 +118,7 @@ class SettingLeaf:
 
     def expected(self, release: Release | None) -> str:
         """Return the values that a release takes, in words."""
-        words = [choice.said for choice in self.choices if choice.said and choice.span.has(release)]
+        words = [choice.said for choice in self.choices if choice.said and choice.span.has_release(release)]
         return " or ".join(dict.fromkeys(words))
 
 
@@ -144,7 +144,7 @@ def parse_release_span(spec: str) -> tuple[ReleaseSpan, str]:
     instead = _REPLACEMENT_PATTERN.fullmatch(spec)
     match = _RELEASE_SPAN_PATTERN.fullmatch(instead["rest"] if instead else spec)
     assert match is not None
-    chips = (int(match["oldest"]), int(match["newest"] or NEWEST_CHIP)) if match["oldest"] else None
+    chips = (int(match["oldest"]), int(match["newest"] or FUTURE_CHIP_GENERATION)) if match["oldest"] else None
     since, until = (parse_release(text) if (text := match[end]) else None for end in ("since", "until"))
     span = ReleaseSpan(since, until, instead["instead"] if instead else "", chips)
     return UNLIMITED_SPAN if span == UNLIMITED_SPAN else span, match["rest"]
@@ -157,12 +157,12 @@ def parse_release(config_text: str) -> Release:
 
 
 @cache
-def _choices_of(key: str, spec: str) -> tuple[Choice, ...]:
+def _choices_of(key: str, spec: str) -> tuple[ValueAlternative, ...]:
     """Return the allowed values; a few hundred texts describe all settings."""
     return tuple(_parse_choices(key, spec))
 
 
-def _parse_choices(key: str, spec: str) -> Iterator[Choice]:
+def _parse_choices(key: str, spec: str) -> Iterator[ValueAlternative]:
     kind, _, words = spec.partition(" or ") if not spec.startswith("one of ") else ("", "", spec[len("one of ") :])
     if kind in ("flag", "switch"):
         for old, new in _ON_OFF_WORD_PAIRS:
@@ -178,10 +178,10 @@ def _parse_choices(key: str, spec: str) -> Iterator[Choice]:
         yield _number_choice(number)
     elif kind in _PATTERN_BY_VALUE_KIND:
         pattern, name = _PATTERN_BY_VALUE_KIND[kind]
-        yield Choice(UNLIMITED_SPAN, lambda text: pattern.fullmatch(text) is not None, name, None)
+        yield ValueAlternative(UNLIMITED_SPAN, lambda text: pattern.fullmatch(text) is not None, name, None)
     elif kind:
         assert kind == "text", spec
-        yield Choice(UNLIMITED_SPAN, lambda _: True, "a text", None)
+        yield ValueAlternative(UNLIMITED_SPAN, lambda _: True, "a text", None)
     yield from map(_word_choice, words.split())
 
 
@@ -191,11 +191,11 @@ _PATTERN_BY_VALUE_KIND: Mapping[str, tuple[re.Pattern[str], str]] = {
 }
 
 
-def _word_choice(word: str, span: ReleaseSpan = UNLIMITED_SPAN, said: str | None = None) -> Choice:
-    return Choice(span, word.__eq__, word if said is None else said, None)
+def _word_choice(word: str, span: ReleaseSpan = UNLIMITED_SPAN, said: str | None = None) -> ValueAlternative:
+    return ValueAlternative(span, word.__eq__, word if said is None else said, None)
 
 
-def _number_choice(match: re.Match[str]) -> Choice:
+def _number_choice(match: re.Match[str]) -> ValueAlternative:
     low, high, unit = int(match["low"]), int(match["high"]), match["unit"]
 
     def takes(text: str) -> bool:
@@ -203,4 +203,6 @@ def _number_choice(match: re.Match[str]) -> Choice:
         return number is not None and number >= low
 
     of_unit = "" if unit == "number" else f" of {unit}"
-    return Choice(UNLIMITED_SPAN, takes, f"a whole number{of_unit} from {low} to {high}", unit if of_unit else "none")
+    return ValueAlternative(
+        UNLIMITED_SPAN, takes, f"a whole number{of_unit} from {low} to {high}", unit if of_unit else "none"
+    )

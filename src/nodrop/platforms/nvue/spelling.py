@@ -16,7 +16,7 @@ from nodrop.model.states import require_fact
 from nodrop.model.subject import natural_sort_key
 from nodrop.platforms.nvue.effects import StatedHeadroom, stated_headroom
 from nodrop.platforms.nvue.naming import nvue_port
-from nodrop.platforms.nvue.read_macro import ROCE_DEFAULTS_BY_MODE, SWITCH_DEFAULTS
+from nodrop.platforms.nvue.read_macro import ROCE_DEFAULTS_BY_MODE, SWITCH_QOS_DEFAULTS
 from nodrop.platforms.nvue.releases import has_feature
 
 GLOBAL_PROFILE = "default-global"
@@ -24,15 +24,15 @@ KINDS_WITH_GLOBAL_DEFAULTS = ("congestion-control", "egress-scheduler", "mapping
 """Kinds of which `default-global` says something unless another value is stated."""
 PROFILE_KINDS = ("congestion-control", "egress-scheduler", "egress-shaper", "link-pause", "mapping", "pfc", "remark")
 """Of each there are profiles that ports are bound to, in the order of a file."""
-NVUE_FEC_WORDS = {"rs": "rs", "fc": "baser", "none": "off", "auto": "auto"}
+NVUE_WORD_BY_FEC = {"rs": "rs", "fc": "baser", "none": "off", "auto": "auto"}
 BYTES_PER_KBIT = 125
 
-_NVUE_TRUST_WORDS = {"dscp": "l3", "pcp": "l2", "both": "both", None: "port"}
+_NVUE_WORD_BY_TRUST = {"dscp": "l3", "pcp": "l2", "both": "both", None: "port"}
 _RATE_UNITS = ((1_000_000, "G"), (1_000, "M"), (1, "k"))
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class DialectWords:
     """The words of a release that changed with 5.15: `enabled` is key and value of a feature, `on` that of a flag."""
 
     old: bool
@@ -42,11 +42,13 @@ class Dialect:
     off: str
 
 
-_OLD_DIALECT = Dialect(old=True, enabled="enable = on", disabled="enable = off", on="on", off="off")
-_NEW_DIALECT = Dialect(old=False, enabled="state = enabled", disabled="state = disabled", on="enabled", off="disabled")
+_OLD_DIALECT = DialectWords(old=True, enabled="enable = on", disabled="enable = off", on="on", off="off")
+_NEW_DIALECT = DialectWords(
+    old=False, enabled="state = enabled", disabled="state = disabled", on="enabled", off="disabled"
+)
 
 
-def dialect_of_release(version: object) -> Dialect:
+def dialect_of_release(version: object) -> DialectWords:
     """Return the dialect of a release that is written."""
     return _NEW_DIALECT if has_feature(version, "enabled instead of on") else _OLD_DIALECT
 
@@ -90,7 +92,7 @@ QueueRows = tuple[tuple[int, Any], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Pfc:
+class PfcProfileContent:
     """Priorities with pause, and the length of the cable that headroom is computed for, in metres."""
 
     rx: tuple[int, ...]
@@ -115,7 +117,7 @@ class PortClassification:
 
 
 @dataclass(frozen=True, slots=True)
-class QueueMarking:
+class QueueCongestionControl:
     """Congestion control of a queue: thresholds in bytes of its depth, or in percent of its limit."""
 
     ecn: bool
@@ -128,7 +130,7 @@ class QueueMarking:
 
 
 @dataclass(frozen=True, slots=True)
-class PortQos:
+class PortQosProfiles:
     """A port's QoS in parts: a profile of each kind, None if it needs none, and the settings of the port itself."""
 
     profiles: tuple[Any, ...]
@@ -140,7 +142,7 @@ class PortQos:
         return self.profiles[PROFILE_KINDS.index(kind)]
 
 
-def split_port_qos(port: Interface) -> PortQos:
+def split_port_qos(port: Interface) -> PortQosProfiles:
     """Take a port's QoS apart; `limits` has found that NVUE has a word for each part."""
     qos = port.qos
     assert isinstance(qos, QosProfile)
@@ -163,9 +165,9 @@ def split_port_qos(port: Interface) -> PortQos:
         "egress-shaper": shaper or None,
         "link-pause": require_fact(port.link_pause),
         "mapping": PortClassification(
-            _NVUE_TRUST_WORDS[require_fact(qos.trust)], _known_numbers(qos.dscp_to_tc), _known_numbers(qos.pcp_to_tc)
+            _NVUE_WORD_BY_TRUST[require_fact(qos.trust)], _known_numbers(qos.dscp_to_tc), _known_numbers(qos.pcp_to_tc)
         ),
-        "pfc": Pfc(
+        "pfc": PfcProfileContent(
             require_fact(qos.pfc_rx_priorities),
             require_fact(qos.pfc_tx_priorities),
             require_fact(port.cable_length_m),
@@ -173,7 +175,7 @@ def split_port_qos(port: Interface) -> PortQos:
         ),
         "remark": None if rewritten is None else rewritten[:8],
     }
-    return PortQos(
+    return PortQosProfiles(
         profiles=tuple(profiles[kind] for kind in PROFILE_KINDS),
         watched=require_fact(qos.pfc_watchdog) is not None,
         trimmed=tuple(index for index, buffer in buffers if buffer is not None and buffer.discard == "trim"),
@@ -188,9 +190,9 @@ def _kbps_from_bytes(bytes_per_s: int | None) -> int | None:
     return None if bytes_per_s is None else bytes_per_s // BYTES_PER_KBIT
 
 
-def _build_marking(wred: Any) -> QueueMarking:
+def _build_marking(wred: Any) -> QueueCongestionControl:
     color = wred.green
-    return QueueMarking(
+    return QueueCongestionControl(
         ecn=bool(wred.ecn_colors),
         red=color.enabled,
         min_bytes=color.min_bytes,
@@ -201,12 +203,12 @@ def _build_marking(wred: Any) -> QueueMarking:
     )
 
 
-class Spelling:
+class DeviceQosProfiles:
     """All QoS profiles of one device and the ports that are bound to them."""
 
     def __init__(self, device: Device) -> None:
-        of_design: dict[tuple[object, ...], PortQos] = {}
-        self.of_port: dict[str, PortQos] = {}
+        of_design: dict[tuple[object, ...], PortQosProfiles] = {}
+        self.of_port: dict[str, PortQosProfiles] = {}
         for port in device.interfaces:
             key = port.qos, require_fact(port.cable_length_m), require_fact(port.link_pause)
             if key not in of_design:
@@ -217,7 +219,7 @@ class Spelling:
         pausing = {priority for port_qos in of_design.values() for priority in port_qos["pfc"].priorities}
         self.macro = device.qos_style == "macro"
         self.mode = "lossless" if pausing else "lossy"
-        self.defaults = ROCE_DEFAULTS_BY_MODE[self.mode] if self.macro else SWITCH_DEFAULTS
+        self.defaults = ROCE_DEFAULTS_BY_MODE[self.mode] if self.macro else SWITCH_QOS_DEFAULTS
         """The settings of `default-global` without a statement."""
         self._names: dict[str, dict[Any, str]] = {kind: {} for kind in PROFILE_KINDS}
         for kind in PROFILE_KINDS:
@@ -251,7 +253,7 @@ class Spelling:
             ((name, value) for value, name in self._names[kind].items()), key=lambda row: natural_sort_key(row[0])
         )
 
-    def bindings(self, qos: PortQos) -> Iterator[tuple[str, str]]:
+    def bindings(self, qos: PortQosProfiles) -> Iterator[tuple[str, str]]:
         """Yield (kind, name) of the profiles that a port is bound to: none where the global one holds."""
         for kind, value in zip(PROFILE_KINDS, qos.profiles, strict=True):
             if value is not None and (name := self._names[kind][value]) != GLOBAL_PROFILE:
@@ -275,8 +277,8 @@ class Spelling:
             return _scheduler_profile_name(value)
         return _shaper_profile_name(value) if object_kind == "egress-shaper" else _congestion_profile_name(value)
 
-    def _pfc_profile_name(self, pfc: Pfc) -> str:
-        usual: Pfc = self.usual["pfc"]
+    def _pfc_profile_name(self, pfc: PfcProfileContent) -> str:
+        usual: PfcProfileContent = self.usual["pfc"]
         if not pfc.priorities:
             return "pfc-off"
         cable = f"cable-{pfc.cable_length_m}m"
@@ -288,7 +290,7 @@ class Spelling:
         return f"pfc-{direction}{'-'.join(map(str, pfc.priorities))}-{cable}"
 
 
-def _most_common_qos(ports: Iterable[PortQos], shut: Collection[PortQos]) -> PortQos:
+def _most_common_qos(ports: Iterable[PortQosProfiles], shut: Collection[PortQosProfiles]) -> PortQosProfiles:
     """Return what most ports do, of those with PFC if there are any: for the switch as a whole has it then.
 
     What ports that are `shut` do goes first: they state nothing then.
@@ -296,7 +298,7 @@ def _most_common_qos(ports: Iterable[PortQos], shut: Collection[PortQos]) -> Por
     ports = list(ports)
     counts = Counter(map(id, ports))
     of_id = {id(qos): qos for qos in ports}
-    total: dict[PortQos, int] = {}
+    total: dict[PortQosProfiles, int] = {}
     for key, count in counts.items():
         total[of_id[key]] = total.get(of_id[key], 0) + count
     pausing = [qos for qos in total if qos["pfc"].priorities]

@@ -13,7 +13,7 @@ from nodrop.errors import InputProblems, Problem
 from nodrop.platforms.nvue.read_values import STARTUP_FILE
 from nodrop.platforms.nvue.settings import merge_files
 
-FORMS = (".nv", ".yaml")
+STAGE_FILE_SUFFIXES = (".nv", ".yaml")
 """How the names of stages end; each form has all stages."""
 _UNQUOTED_WORDS_PATTERN = re.compile(r"[A-Za-z0-9_@%+=:,./ -]*")
 _YAML_LINE = re.compile(r"( *)((?>(?:'[^']*+'|[^\s:'?-][^:']*+)+)): ?(.*)")
@@ -26,11 +26,11 @@ def unlike(state: bytes, display: str, stages: Mapping[str, bytes]) -> list[Prob
     A stage that cannot be read is reported as such; a state that cannot be read is left to the reader of the device.
     """
     problems: list[Problem] = []
-    for form in FORMS:
+    for form in STAGE_FILE_SUFFIXES:
         files = {name: raw for name, raw in sorted(stages.items()) if name.endswith(form)}
         if files and not _has_same_settings(state, files.values(), form):
             try:
-                reason = _first_difference(
+                reason = _describe_first_difference(
                     merge_files({STARTUP_FILE: state})[1], merge_files({STARTUP_FILE: b"\n".join(files.values())})[1]
                 )
             except InputProblems:
@@ -98,7 +98,7 @@ def _as_mapping(value: object) -> dict[str, object]:
     return {} if value is None else {str(value): {}}
 
 
-def _first_difference(state: object, stages: object, path: _StatementWords = ()) -> str:
+def _describe_first_difference(state: object, stages: object, path: _StatementWords = ()) -> str:
     """Return the first setting that differs, and how; nothing where none does."""
     if isinstance(state, dict) or isinstance(stages, dict):
         state, stages = _as_mapping(state), _as_mapping(stages)
@@ -106,7 +106,7 @@ def _first_difference(state: object, stages: object, path: _StatementWords = ())
             below = path if key == STARTUP_FILE and not path else (*path, str(key))
             if key not in stages or key not in state:
                 return f"`{' '.join(below)}` {'is not set' if key in state else 'is set'}"
-            if difference := _first_difference(state[key], stages[key], below):
+            if difference := _describe_first_difference(state[key], stages[key], below):
                 return difference
         return ""
     return "" if state == stages else f"`{' '.join(path)} {stages}`, and not {state}"

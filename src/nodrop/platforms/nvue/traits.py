@@ -12,17 +12,17 @@ egress-mgmt-buffer` (traffic class 16 of BGP, OSPF and BFD); 5.16, Equal Cost Mu
 from dataclasses import replace
 
 from nodrop.model.qos import PfcWatchdog
-from nodrop.platforms.kit.traits import EarlierTraits, Traits, TrimmingTraits, WatchdogTraits
+from nodrop.platforms.kit.traits import Traits, TraitsBeforeRelease, TrimmingTraits, WatchdogTraits
 from nodrop.platforms.nvue.ageing import USUAL_MAC_AGEING_S, USUAL_REACHABLE_S
-from nodrop.platforms.nvue.conditions import DEFAULT_CONDITIONS, QUEUE_POLLING_MS
+from nodrop.platforms.nvue.conditions import DEFAULT_WATCHDOG_CONDITIONS, QUEUE_CONDITION_POLLING_ABOVE_MS
 from nodrop.platforms.nvue.hashing import NVUE_FLAG_BY_FIELD
 from nodrop.platforms.nvue.read_macro import (
     DEFAULT_MTU_BYTES,
-    DEFAULT_POLLING_MS,
+    DEFAULT_WATCHDOG_POLLING_MS,
+    DEFAULT_WATCHDOG_RECOVERY_POLLINGS,
     DEFAULT_WATCHDOG_ROBUSTNESS,
-    RECOVERY_POLLINGS,
 )
-from nodrop.platforms.nvue.releases import RELEASES, SINCE
+from nodrop.platforms.nvue.releases import FIRST_RELEASE_BY_FEATURE, RELEASES
 
 _SWITCH_WIDE_TIMERS_REASON = (
     "NVUE has one polling and robustness for the switch: its host ports are watched, which act first"
@@ -30,7 +30,7 @@ _SWITCH_WIDE_TIMERS_REASON = (
 _NO_TRAFFIC_PATTERN_REASON = (
     "NVUE takes no traffic pattern: what follows is the formula of the ASIC for small packets only"
 )
-_NOT_SHARED_REASON = "NVUE's ports have separate headroom in these releases; shared headroom exists since 5.18"
+_HEADROOM_NOT_SHARED_REASON = "NVUE's ports have separate headroom in these releases; shared headroom exists since 5.18"
 _TRIMMING_TRAITS = TrimmingTraits(
     asics=frozenset({"spectrum-4", "spectrum-5"}),
     size_bytes=(256, 1024),
@@ -39,11 +39,18 @@ _TRIMMING_TRAITS = TrimmingTraits(
     by_service_port=True,
 )
 
-_USUAL_WATCHDOG = PfcWatchdog(
-    priorities=(), detection_ms=DEFAULT_POLLING_MS * DEFAULT_WATCHDOG_ROBUSTNESS, restoration_ms=None, action=None
+_PLATFORM_DEFAULT_WATCHDOG = PfcWatchdog(
+    priorities=(),
+    detection_ms=DEFAULT_WATCHDOG_POLLING_MS * DEFAULT_WATCHDOG_ROBUSTNESS,
+    restoration_ms=None,
+    action=None,
 )
 _WATCHDOG_TRAITS = WatchdogTraits(
-    polling_ms=(100, 5000), detection_ms=(100, 5_000_000), robustness=(1, 1000), actions=False, usual=_USUAL_WATCHDOG
+    polling_ms=(100, 5000),
+    detection_ms=(100, 5_000_000),
+    robustness=(1, 1000),
+    actions=False,
+    usual=_PLATFORM_DEFAULT_WATCHDOG,
 )
 RECOVERY_POLLINGS_RANGE = (1, 1000)
 """In how many pollings without pause, one after the other, a queue is free again (5.19, Quality of Service)."""
@@ -53,20 +60,25 @@ TRAITS = Traits(
     releases=RELEASES,
     usual="5.16",
     before=(
-        EarlierTraits(release=SINCE["a time of restoration"], traits={"watchdog": _WATCHDOG_TRAITS}),
-        EarlierTraits(
-            release=SINCE["packet trimming"], traits={"trimming": replace(_TRIMMING_TRAITS, asics=frozenset())}
+        TraitsBeforeRelease(
+            release=FIRST_RELEASE_BY_FEATURE["a time of restoration"], traits={"watchdog": _WATCHDOG_TRAITS}
         ),
-        EarlierTraits(release=SINCE["a gNMI server"], traits={"gnmi": False}),
-        EarlierTraits(release=SINCE["export by OTLP"], traits={"otlp": False}),
+        TraitsBeforeRelease(
+            release=FIRST_RELEASE_BY_FEATURE["packet trimming"],
+            traits={"trimming": replace(_TRIMMING_TRAITS, asics=frozenset())},
+        ),
+        TraitsBeforeRelease(release=FIRST_RELEASE_BY_FEATURE["a gNMI server"], traits={"gnmi": False}),
+        TraitsBeforeRelease(release=FIRST_RELEASE_BY_FEATURE["export by OTLP"], traits={"otlp": False}),
     ),
     watchdog=replace(
         _WATCHDOG_TRAITS,
         restoration_ms=(100, 5_000_000),
         recovery=RECOVERY_POLLINGS_RANGE,
-        usual=replace(_USUAL_WATCHDOG, restoration_ms=DEFAULT_POLLING_MS * RECOVERY_POLLINGS),
-        conditions=DEFAULT_CONDITIONS,
-        queue_polling_ms=QUEUE_POLLING_MS,
+        usual=replace(
+            _PLATFORM_DEFAULT_WATCHDOG, restoration_ms=DEFAULT_WATCHDOG_POLLING_MS * DEFAULT_WATCHDOG_RECOVERY_POLLINGS
+        ),
+        conditions=DEFAULT_WATCHDOG_CONDITIONS,
+        queue_polling_ms=QUEUE_CONDITION_POLLING_ABOVE_MS,
     ),
     trimming=_TRIMMING_TRAITS,
     loopback="lo",
@@ -141,9 +153,10 @@ TRAITS = Traits(
         "vrf/**": "bgp",
     },
     reasons={
-        "@gnmi_port": f"Cumulus Linux has gNMI since {SINCE['a gNMI server']}, and is not to run it beside OTLP",
-        "@otlp_collectors": f"Cumulus Linux sends counters of buffers by OTLP since {SINCE['export by OTLP']}, "
-        "and from Spectrum-2 on",
+        "@gnmi_port": f"Cumulus Linux has gNMI since {FIRST_RELEASE_BY_FEATURE['a gNMI server']}, "
+        "and is not to run it beside OTLP",
+        "@otlp_collectors": "Cumulus Linux sends counters of buffers by OTLP "
+        f"since {FIRST_RELEASE_BY_FEATURE['export by OTLP']}, and from Spectrum-2 on",
         "@loopbacks": "NVUE calls its loopback lo",
         "@bgp/maximum_paths": "NVUE takes 128 equal paths at most",
         "@bgp/maximum_paths_ipv6": "NVUE takes 128 equal paths at most",
@@ -153,9 +166,9 @@ TRAITS = Traits(
         "@hash_fields": "NVUE chooses by addresses, ports, protocol, flow label and port of entry, within tunnels too",
         "@high_frequency": "NVUE samples no ECN marks, drops or watermarks at short intervals",
         "@counters": "NVUE has no groups of counters: telemetry says what is counted",
-        "@dynamic_buffers/over_subscribe_ratio": _NOT_SHARED_REASON,
+        "@dynamic_buffers/over_subscribe_ratio": _HEADROOM_NOT_SHARED_REASON,
         "@dynamic_buffers": _NO_TRAFFIC_PATTERN_REASON,
-        "@buffer_pools/*/shared_headroom_bytes": _NOT_SHARED_REASON,
+        "@buffer_pools/*/shared_headroom_bytes": _HEADROOM_NOT_SHARED_REASON,
         "@buffer_pools/*/size_bytes": "what headroom leaves; NVUE reserves no more for each port",
         "@watchdog_conditions": "the conditions for a stuck queue can be set since 5.19; this is the default",
         "@watchdog_polling_ms": "NVUE's detection is polling × robustness, in whole numbers",

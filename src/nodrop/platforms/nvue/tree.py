@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.limits import MAX_COMMANDS
+from nodrop.limits import MAX_COMMANDS_PER_FILE
 from nodrop.platforms.nvue.command_places import CommandPlaces
 from nodrop.platforms.nvue.names import expand_key
 from nodrop.syntax import nvset
@@ -19,9 +19,9 @@ from nodrop.syntax.yaml import Document, DuplicateKey, parse_yaml
 Path = tuple[str, ...]
 Node = dict[str, object]
 
-MAX_STEPS = 2_000_000
+MAX_MERGED_KEYS = 2_000_000
 """Keys laid over each other in one file, ranges written out."""
-MAX_WORDS = 40
+MAX_COMMAND_WORDS = 40
 _QUOTED_SCALAR_PATTERN = re.compile(r"'(?:[^'\n]|'')*'|\"(?:[^\"\\\n]|\\.)*\"")
 _PROMPT_LINE = re.compile(rf"{nvset.PROMPT_PATTERN.pattern}.*$", re.MULTILINE)
 """The line of a session in which a configuration was asked for, when its output is kept with it."""
@@ -45,13 +45,15 @@ class Tree:
         self._unsets: list[tuple[int | str, ...]] = []
         self._script: nvset.Script | None = None
         self._places: dict[str, CommandPlaces] = {}
-        self._raw_paths = _RawPaths()
+        self._raw_paths = _KeysAsWritten()
         if nvset.has_nv_lines(raw):
             self._script = nvset.parse_nv_commands(self._text)
             self.others = self._script.others
-            if len(self._script.commands) > MAX_COMMANDS:
+            if len(self._script.commands) > MAX_COMMANDS_PER_FILE:
                 excess_text = f"{len(self._script.commands):,} commands"
-                raise InputProblems([Problem(path=display, found=excess_text, expected=f"at most {MAX_COMMANDS:,}")])
+                raise InputProblems(
+                    [Problem(path=display, found=excess_text, expected=f"at most {MAX_COMMANDS_PER_FILE:,}")]
+                )
             for command in self._script.commands:
                 self._apply_command(command)
         else:
@@ -62,7 +64,7 @@ class Tree:
     def _merge_sections(self) -> None:
         assert self._document is not None
         sections: list[tuple[str, Node]] = []
-        for prefix, verb, data in self._parts(self._document.data):
+        for prefix, verb, data in self._sections_of_document(self._document.data):
             if verb == "header":
                 self.header = data if isinstance(data, dict) else {}
             elif isinstance(data, dict):
@@ -74,11 +76,11 @@ class Tree:
             self.root = sections[0][1]
             return
         for verb, data in sections:
-            (self._lay if verb == "set" else self._drop_named_keys)(self.root, data, "")
+            (self._merge_over if verb == "set" else self._drop_named_keys)(self.root, data, "")
             if verb == "unset":
-                self._lay(self.unset, data, "")
+                self._merge_over(self.unset, data, "")
 
-    def _parts(self, data: object) -> Iterator[tuple[tuple[int | str, ...], str, object]]:
+    def _sections_of_document(self, data: object) -> Iterator[tuple[tuple[int | str, ...], str, object]]:
         entries = data if isinstance(data, list) else [data]
         for number, entry in enumerate(entries):
             place = (number,) if isinstance(data, list) else ()
@@ -91,7 +93,7 @@ class Tree:
         line, column = self._document.place(place)
         raise InputProblems([Problem(path=self._display, line=line, column=column, found=content, expected=expected)])
 
-    def _lay(self, target_node: Node, data: Node, parent: str) -> None:
+    def _merge_over(self, target_node: Node, data: Node, parent: str) -> None:
         """Merge data over a tree; a later key moves to the end."""
         for key, value in data.items():
             for single_key in expand_key(parent, key):
@@ -99,7 +101,7 @@ class Tree:
                 old = target_node.pop(single_key, None)
                 if isinstance(value, dict):
                     inside = old if isinstance(old, dict) else {}
-                    self._lay(inside, value, single_key)
+                    self._merge_over(inside, value, single_key)
                     target_node[single_key] = inside
                 else:
                     target_node[single_key] = value
@@ -118,7 +120,7 @@ class Tree:
 
     def _apply_command(self, command: nvset.Command) -> None:
         """Apply a command."""
-        if len(command.words) > MAX_WORDS:
+        if len(command.words) > MAX_COMMAND_WORDS:
             return
         if command.verb == "unset":
             node = self.unset
@@ -141,8 +143,8 @@ class Tree:
 
     def _count_steps(self, steps: int = 1) -> None:
         self._steps += steps
-        if self._steps > MAX_STEPS:
-            excess_text = f"more than {MAX_STEPS:,} keys, lists and ranges written out"
+        if self._steps > MAX_MERGED_KEYS:
+            excess_text = f"more than {MAX_MERGED_KEYS:,} keys, lists and ranges written out"
             raise InputProblems([Problem(path=self._display, found=excess_text, expected="a switch's configuration")])
 
     def span(self, path: Path, *, whole: bool = False, key: bool = False, unset: bool = False) -> Span | None:
@@ -216,7 +218,7 @@ class Tree:
         length = quoted.end() if quoted else len(text) if remainder.startswith(text) else len(remainder.rstrip())
         return Span(line, column, line, column + length)
 
-    def double(self, double: DuplicateKey) -> tuple[Path, Span]:
+    def path_and_place_of_duplicate(self, double: DuplicateKey) -> tuple[Path, Span]:
         """Return the path and the place of a key that stands twice."""
         if self._lines is None:
             self._lines = split_lines(self._text)
@@ -254,7 +256,7 @@ def _value_at_path(data: object, path: Sequence[int | str]) -> object:
     return data
 
 
-class _RawPaths:
+class _KeysAsWritten:
     """Leads paths of single keys down a document; which keys are lists or ranges is found once for each mapping."""
 
     def __init__(self) -> None:

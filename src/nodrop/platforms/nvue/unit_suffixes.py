@@ -8,13 +8,13 @@ import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from nodrop.model.change import DOCUMENT_AREA, Choice
-from nodrop.model.reading import NO_REMEDY, Correction, Remedy
+from nodrop.model.change import FILE_SETTING_AREA, CommandsForCase
+from nodrop.model.reading import NO_REMEDY, FileCorrection, Remedy
 from nodrop.platforms.kit.command_lines import is_typable
-from nodrop.platforms.nvue.corrections import MAX_REBOUND, find_settings, spell_value
+from nodrop.platforms.nvue.corrections import MAX_REBOUND_PORTS, find_settings, spell_value
 from nodrop.platforms.nvue.edit_operations import combine_operations
 from nodrop.platforms.nvue.edit_script import format_command
-from nodrop.platforms.nvue.read_values import View
+from nodrop.platforms.nvue.read_values import ConfigNodeView
 from nodrop.platforms.nvue.schema_types import Release, SettingLeaf
 from nodrop.platforms.nvue.tree import Path
 
@@ -36,7 +36,7 @@ _FACTORS_BY_UNIT: Mapping[str, Mapping[str, Fraction]] = {
 _POWERS_BY_LETTER = {"K": 1, "M": 2, "G": 3}
 
 
-def number_remedy(top: View, path: Path, text: str, leaf: SettingLeaf, release: Release | None) -> Remedy:
+def number_remedy(top: ConfigNodeView, path: Path, text: str, leaf: SettingLeaf, release: Release | None) -> Remedy:
     """Return what writes a number with a unit at all of its places as the plain number that it means.
 
     Where it may mean several numbers, those that the setting takes are choices.
@@ -47,16 +47,16 @@ def number_remedy(top: View, path: Path, text: str, leaf: SettingLeaf, release: 
         if spell_value(leaf, number, release) is not None
     }
     places = [place for place, value in find_settings(top.node, path) if value == text]
-    if not numbers or not places or len(places) > MAX_REBOUND:
+    if not numbers or not places or len(places) > MAX_REBOUND_PORTS:
         return NO_REMEDY
     (number, condition), *_ = numbers.items()
     if not condition:
-        return Remedy(corrections=tuple(Correction((DOCUMENT_AREA, *place), text, number) for place in places))
+        return Remedy(corrections=tuple(FileCorrection((FILE_SETTING_AREA, *place), text, number) for place in places))
     if not all(is_typable(step) for place in places for step in place):
         return NO_REMEDY
     return Remedy(
         choices=tuple(
-            Choice(
+            CommandsForCase(
                 condition=condition,
                 language="nvue",
                 lines=tuple(map(format_command, combine_operations(dict.fromkeys(places, number)))),

@@ -13,14 +13,14 @@ from nodrop.errors import NodropError
 from nodrop.model.change import Change
 from nodrop.model.fabric import Device, Management
 from nodrop.platforms import main_config_file
-from nodrop.platforms.kit.virtual_switches import NodeKind, VirtualSwitch
+from nodrop.platforms.kit.virtual_switches import ContainerlabNodeKind, VirtualSwitch
 from nodrop.platforms.nvue.edit import edit
 from nodrop.platforms.nvue.read_values import STARTUP_FILE
 from nodrop.platforms.nvue.tree import Tree
 from nodrop.syntax import nvset
 from nodrop.syntax.shapes import value_at
 
-KIND = NodeKind(
+KIND = ContainerlabNodeKind(
     name="nvidia_cumulusvx",
     image="vrnetlab/nvidia_cumulus-vx:latest",
     remarks=(
@@ -36,7 +36,7 @@ WRITES = (STARTUP_FILE, _PORTS_FILE)
 """The names of the files of a switch."""
 _CONTAINER_FOLDER = "/config"
 _PORT_NAME_PATTERN = re.compile(r"swp([1-9][0-9]{0,2})(?:s([0-7]))?")
-_BREAKOUT_WIDTHS = (2, 4, 8)
+_BREAKOUT_PART_COUNTS = (2, 4, 8)
 _MAX_PORTS = 999
 
 
@@ -88,7 +88,7 @@ def _breakout_widths(names: Iterable[str]) -> dict[int, int]:
     for name in names:
         if match := _PORT_NAME_PATTERN.fullmatch(name):
             panel, split_count = int(match[1]), int(match[2]) + 1 if match[2] else 1
-            least = next(width for width in _BREAKOUT_WIDTHS if split_count <= width) if match[2] else 1
+            least = next(width for width in _BREAKOUT_PART_COUNTS if split_count <= width) if match[2] else 1
             widths[panel] = max(widths.get(panel, 1), least)
     return {panel: widths.get(panel, 1) for panel in range(1, max(widths, default=0) + 1)}
 

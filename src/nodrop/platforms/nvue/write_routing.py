@@ -8,10 +8,10 @@ from nodrop.model.states import require_fact
 from nodrop.model.subject import natural_sort_key
 from nodrop.platforms.kit.address_families import has_ipv6_settings, stated_families
 from nodrop.platforms.kit.expressible import unsupported_error
-from nodrop.platforms.kit.rendering import Quoted, load_template
+from nodrop.platforms.kit.rendering import EscapedText, load_template
 from nodrop.platforms.kit.session_groups import NO_GROUPS, GroupNameByFarEnd, group_sessions, without_group_fields
 from nodrop.platforms.nvue.adaptive_routing import THRESHOLD_KEY
-from nodrop.platforms.nvue.bindings import READS, NodeStatement, feature_state_line, lines_of_model_part
+from nodrop.platforms.nvue.bindings import READS, NodeStatement, feature_state_statement, statements_of_model_part
 from nodrop.platforms.nvue.bindings_bgp import (
     FAMILY_PATHS,
     GLOBAL_BGP_BINDINGS,
@@ -21,13 +21,17 @@ from nodrop.platforms.nvue.bindings_bgp import (
     SESSION_FAMILY_BINDINGS,
 )
 from nodrop.platforms.nvue.communities import render_community, render_link_bandwidth
-from nodrop.platforms.nvue.limits_routing import ROUTE_MAP_MATCHES, ROUTE_MAP_SETS, nvue_next_hop_type
-from nodrop.platforms.nvue.spelling import Dialect, dialect_of_release
+from nodrop.platforms.nvue.limits_routing import (
+    NVUE_WORD_BY_ROUTE_MAP_MATCH,
+    NVUE_WORD_BY_ROUTE_MAP_SET,
+    nvue_next_hop_type,
+)
+from nodrop.platforms.nvue.spelling import DialectWords, dialect_of_release
 
 
-def render_statements(file: str, **names: object) -> Quoted:
+def render_statements(file: str, **names: object) -> EscapedText:
     """Return the statements that a template renders from its arguments."""
-    return Quoted(load_template(f"nvue/{file}.nv.j2").render(**names))
+    return EscapedText(load_template(f"nvue/{file}.nv.j2").render(**names))
 
 
 def insert_statements(config_text: str, lines: Iterable[NodeStatement]) -> str:
@@ -59,7 +63,7 @@ def _static_routes_by_vrf(device: Device) -> list[tuple[str, _NextHopsByPrefix]]
     return [(vrf, list(prefixes_by_vrf[vrf].items())) for vrf in sorted(prefixes_by_vrf, key=natural_sort_key)]
 
 
-def _adaptive_routing_settings(device: Device, spoken: Dialect) -> list[tuple[str, str]]:
+def _adaptive_routing_settings(device: Device, spoken: DialectWords) -> list[tuple[str, str]]:
     """Return (key, value) of a switch's adaptive routing; if it has none, that is stated where a port has it."""
     on = bool(device.adaptive_routing)
     word, _, value = (spoken.enabled if on else spoken.disabled).split(" ")
@@ -67,7 +71,7 @@ def _adaptive_routing_settings(device: Device, spoken: Dialect) -> list[tuple[st
     return sorted([*state_rows, (THRESHOLD_KEY, spoken.on)] if device.weighs_utilization else state_rows)
 
 
-class _RoutingWords:
+class _RoutingTemplateWords:
     """The words that the templates of routing and services ask for."""
 
     def __init__(self, device: Device) -> None:
@@ -83,19 +87,21 @@ class _RoutingWords:
     @staticmethod
     def matches(rule: RouteMapRule) -> list[tuple[str, str]]:
         """Return (key, value) of a rule's matches, the family of prefixes last."""
-        match_rows = [(_policy_word(ROUTE_MAP_MATCHES, attribute, rule), value) for attribute, value in rule.matches]
+        match_rows = [
+            (_policy_word(NVUE_WORD_BY_ROUTE_MAP_MATCH, attribute, rule), value) for attribute, value in rule.matches
+        ]
         families = {"ip address prefix-list": "ipv4", "ipv6 address prefix-list": "ipv6"}
         return match_rows + [("type", families[attribute]) for attribute, _ in rule.matches if attribute in families]
 
-    def sets(self, rule: RouteMapRule) -> Iterator[tuple[str, Quoted, str]]:
+    def sets(self, rule: RouteMapRule) -> Iterator[tuple[str, EscapedText, str]]:
         """Yield (key, separator, value) of the attributes that a rule sets."""
         for attribute, value in rule.sets:
             if attribute == "community":
                 for community in value.split():
-                    yield f"community {self.community(community)}", Quoted(), ""
+                    yield f"community {self.community(community)}", EscapedText(), ""
             else:
                 written = render_link_bandwidth(value) if attribute == "extcommunity bandwidth" else value
-                yield _policy_word(ROUTE_MAP_SETS, attribute, rule), Quoted(" = "), written
+                yield _policy_word(NVUE_WORD_BY_ROUTE_MAP_SET, attribute, rule), EscapedText(" = "), written
 
 
 def _policy_word(words: Mapping[str, str], attribute: str, rule: RouteMapRule) -> str:
@@ -110,9 +116,9 @@ def routing_statements(device: Device, far_ends: GroupNameByFarEnd | None = None
 
     `far_ends` names the peer groups of sessions; without it, each session states all its settings.
     """
-    bgp, say, spoken = require_fact(device.bgp), _RoutingWords(device), dialect_of_release(device.version)
+    bgp, say, spoken = require_fact(device.bgp), _RoutingTemplateWords(device), dialect_of_release(device.version)
     running = () if bgp is None else (bgp, *require_fact(device.vrf_bgp))
-    processes = {vrf: Quoted() for vrf, _ in say.vrfs} | {
+    processes = {vrf: EscapedText() for vrf, _ in say.vrfs} | {
         one.key: _process_statements(one, spoken, far_ends) for one in running
     }
     bfd = any(session.bfd for process in running for session in require_fact(process.neighbors))
@@ -122,27 +128,27 @@ def routing_statements(device: Device, far_ends: GroupNameByFarEnd | None = None
     yield render_statements("vrf", say=say, processes=processes)
 
 
-def _shared_bgp_statements(bgp: Bgp, spoken: Dialect) -> Quoted:
+def _shared_bgp_statements(bgp: Bgp, spoken: DialectWords) -> EscapedText:
     """Return the statements about the processes of all VRFs."""
-    lines = lines_of_model_part((*PROCESS_OR_GLOBAL_BINDINGS, *GLOBAL_BGP_BINDINGS), bgp, spoken)
-    return _render_lines("router bgp", [feature_state_line((), spoken), *lines])
+    lines = statements_of_model_part((*PROCESS_OR_GLOBAL_BINDINGS, *GLOBAL_BGP_BINDINGS), bgp, spoken)
+    return _render_lines("router bgp", [feature_state_statement((), spoken), *lines])
 
 
-def _process_statements(bgp: Bgp, spoken: Dialect, ends: GroupNameByFarEnd | None) -> Quoted:
+def _process_statements(bgp: Bgp, spoken: DialectWords, ends: GroupNameByFarEnd | None) -> EscapedText:
     """Return the statements of a process: its own in the order of their paths, sessions and groups among them."""
     path = f"vrf {bgp.key} router bgp"
     neighbors = require_fact(bgp.neighbors)
     alone = NO_GROUPS if ends is None else group_sessions(bgp, ends)
     lines = [
-        feature_state_line((), spoken),
-        *lines_of_model_part(
+        feature_state_statement((), spoken),
+        *statements_of_model_part(
             (*PROCESS_OR_GLOBAL_BINDINGS, *PROCESS_BINDINGS) if bgp.vrf else PROCESS_BINDINGS, bgp, spoken
         ),
     ]
     used = stated_families(bgp, neighbors)
-    lines += [feature_state_line(FAMILY_PATHS[name == "ipv6"], spoken) for name in used]
+    lines += [feature_state_statement(FAMILY_PATHS[name == "ipv6"], spoken) for name in used]
     groups = sorted(alone.groups.items(), key=lambda group: natural_sort_key(group[0]))
-    return Quoted(
+    return EscapedText(
         "".join(
             (
                 _render_lines(path, [line for line in lines if line.path < _SESSIONS]),
@@ -164,7 +170,7 @@ def _process_statements(bgp: Bgp, spoken: Dialect, ends: GroupNameByFarEnd | Non
 _SESSIONS, _GROUPS = ("neighbor",), ("peer-group",)
 
 
-def _session_statements(neighbor: BgpNeighbor, dialect: Dialect, process: str, group: str | None) -> Quoted:
+def _session_statements(neighbor: BgpNeighbor, dialect: DialectWords, process: str, group: str | None) -> EscapedText:
     """Return the statements of a session; of one in a group, those that it does not take from its group."""
     path = f"{process} neighbor {neighbor.key}"
     if group is None:
@@ -172,20 +178,20 @@ def _session_statements(neighbor: BgpNeighbor, dialect: Dialect, process: str, g
     return _render_lines(
         path,
         [
-            *lines_of_model_part(SESSION_BINDINGS, without_group_fields(neighbor), dialect),
+            *statements_of_model_part(SESSION_BINDINGS, without_group_fields(neighbor), dialect),
             NodeStatement(_GROUPS, READS, group),
         ],
     )
 
 
-def _render_session_statements(neighbor: BgpNeighbor, dialect: Dialect, path: str) -> Quoted:
+def _render_session_statements(neighbor: BgpNeighbor, dialect: DialectWords, path: str) -> EscapedText:
     """Return all statements of a session or group, with those of IPv6 where it does anything with it."""
-    carried = [*lines_of_model_part(SESSION_FAMILY_BINDINGS, neighbor, dialect, FAMILY_PATHS[0])]
+    carried = [*statements_of_model_part(SESSION_FAMILY_BINDINGS, neighbor, dialect, FAMILY_PATHS[0])]
     if has_ipv6_settings(neighbor):
-        carried += lines_of_model_part(SESSION_FAMILY_BINDINGS, neighbor.ipv6, dialect, FAMILY_PATHS[1])
-    return _render_lines(path, [*lines_of_model_part(SESSION_BINDINGS, neighbor, dialect), *carried])
+        carried += statements_of_model_part(SESSION_FAMILY_BINDINGS, neighbor.ipv6, dialect, FAMILY_PATHS[1])
+    return _render_lines(path, [*statements_of_model_part(SESSION_BINDINGS, neighbor, dialect), *carried])
 
 
-def _render_lines(path: str, lines: list[NodeStatement]) -> Quoted:
+def _render_lines(path: str, lines: list[NodeStatement]) -> EscapedText:
     """Return statements below a path, in the order of an export."""
     return render_statements("lines", path=path, lines=sorted(lines))

@@ -16,12 +16,12 @@ from nodrop.model.qos import QosProfile
 from nodrop.model.states import require_fact
 from nodrop.model.subject import natural_sort_key
 from nodrop.platforms.kit.artifact import Artifact
-from nodrop.platforms.kit.rendering import Quoted, load_template
+from nodrop.platforms.kit.rendering import EscapedText, load_template
 from nodrop.platforms.kit.session_groups import group_name_by_far_end
 from nodrop.platforms.nvue import conditions, effects, limits_qos
 from nodrop.platforms.nvue.adaptive_routing import THRESHOLD_KEY
 from nodrop.platforms.nvue.additions import merge_statements
-from nodrop.platforms.nvue.bindings import lines_of_model_part
+from nodrop.platforms.nvue.bindings import statements_of_model_part
 from nodrop.platforms.nvue.bindings_switch import SWITCH_BINDINGS
 from nodrop.platforms.nvue.bridging import render_bridge_ports
 from nodrop.platforms.nvue.delivery import apply_script, image_system_settings
@@ -40,9 +40,9 @@ from nodrop.platforms.nvue.profiles import (
 from nodrop.platforms.nvue.releases import has_feature
 from nodrop.platforms.nvue.spelling import (
     GLOBAL_PROFILE,
-    NVUE_FEC_WORDS,
-    PortQos,
-    Spelling,
+    NVUE_WORD_BY_FEC,
+    DeviceQosProfiles,
+    PortQosProfiles,
     dialect_of_release,
     format_numbers,
     format_port_key,
@@ -52,14 +52,14 @@ from nodrop.platforms.nvue.traits import TRAITS
 from nodrop.platforms.nvue.write_routing import insert_statements, render_statements, routing_statements
 from nodrop.units import show_speed
 
-_CACHED_DESIGNS = 128
+_RENDERED_QOS_CACHE_SIZE = 128
 _PORTS, _QOS = "10-ports", "20-qos"
 _SMALL_PACKETS_KEY = "small-packet-probability"
 
 
 def write(device: Device, index: Index) -> tuple[Artifact, ...]:
     """Return the device's files; Unsupported names the model path that NVUE cannot express."""
-    design = _find_or_build_design(device)
+    design = _find_or_render_shared_statements(device)
     router, vrf = routing_statements(device, group_name_by_far_end(device, index))
     texts = [_render_interfaces(device, design), design.qos, router, _render_services(device, design), vrf]
     extra = device.extra
@@ -67,19 +67,19 @@ def write(device: Device, index: Index) -> tuple[Artifact, ...]:
         texts = [merge_statements("".join(texts), extra)]
     stages = {_PORTS: _combine_forms(texts, design)}
     whole_forms = stages[_PORTS]
-    main_text, second_text = _split_part_qos(texts[0]) if design.broken_out else (texts[0], "")
+    main_text, second_text = _separate_subport_qos(texts[0]) if design.broken_out else (texts[0], "")
     if second_text:
         stages = {_PORTS: _combine_forms([main_text, *texts[1:]], design), _QOS: statement_forms(second_text)}
     return tuple(_build_artifacts(device, whole_forms, stages))
 
 
-def _combine_forms(texts: Iterable[str], design: "_SharedDesign") -> StatementForms:
+def _combine_forms(texts: Iterable[str], design: "_RenderedPortsAndQos") -> StatementForms:
     """Return statements in both forms, those about QoS as computed for all devices of the design."""
     new_forms = [design.forms if text is design.qos else statement_forms(text) for text in texts]
     return StatementForms("".join(form.yaml for form in new_forms), "".join(form.commands for form in new_forms))
 
 
-class _Row(NamedTuple):
+class _InterfaceKeyRow(NamedTuple):
     """An interface key: the settings of its only port, and those that the ports of the key share, as statements.
 
     `bridged` holds its settings as a port of the bridge.
@@ -87,18 +87,18 @@ class _Row(NamedTuple):
 
     key: str
     port: Interface | None
-    shared: Quoted
-    bridged: Quoted
+    shared: EscapedText
+    bridged: EscapedText
 
 
 @dataclass(frozen=True, slots=True)
-class _SharedDesign:
+class _RenderedPortsAndQos:
     """What follows from ports and QoS alone, which many devices have in common."""
 
     kept: tuple[object, ...]
     """Holds the profiles, so that their ids stay theirs."""
     say: "_TemplateWords"
-    shared: dict[str, Quoted]
+    shared: dict[str, EscapedText]
     """Statements by key of interfaces."""
     qos: str
     """Statements about QoS, and the same in the forms of a file."""
@@ -107,10 +107,10 @@ class _SharedDesign:
     """Whether there are parts of ports."""
 
 
-_DESIGN_CACHE: OrderedDict[object, _SharedDesign] = OrderedDict()
+_RENDERED_QOS_CACHE: OrderedDict[object, _RenderedPortsAndQos] = OrderedDict()
 
 
-def _find_or_build_design(device: Device) -> _SharedDesign:
+def _find_or_render_shared_statements(device: Device) -> _RenderedPortsAndQos:
     """Return what all devices with the same ports and QoS share: checked and rendered once."""
     check_expressible(device)
     ports = tuple(
@@ -123,15 +123,15 @@ def _find_or_build_design(device: Device) -> _SharedDesign:
         device.watchdog_polling_ms,
         device.watchdog_conditions, device.trimming,
     )  # fmt: skip
-    design = _DESIGN_CACHE.get(key)
+    design = _RENDERED_QOS_CACHE.get(key)
     if design is None:
-        design = _DESIGN_CACHE[key] = _build_design(device)
-        if len(_DESIGN_CACHE) > _CACHED_DESIGNS:
-            _DESIGN_CACHE.popitem(last=False)
+        design = _RENDERED_QOS_CACHE[key] = _render_shared_statements(device)
+        if len(_RENDERED_QOS_CACHE) > _RENDERED_QOS_CACHE_SIZE:
+            _RENDERED_QOS_CACHE.popitem(last=False)
     return design
 
 
-def _build_design(device: Device) -> _SharedDesign:
+def _render_shared_statements(device: Device) -> _RenderedPortsAndQos:
     limits_qos.check_qos(device)
     say = _TemplateWords(device)
     alike: dict[tuple[object, ...], list[Interface]] = {}
@@ -150,24 +150,25 @@ def _build_design(device: Device) -> _SharedDesign:
     }
     broken = _broken_out_ports(device)
     shared |= {
-        key: Quoted(_BREAKOUT_STATEMENTS.format(key=key, splits=splits, lanes=lanes)) for key, splits, lanes in broken
+        key: EscapedText(_BREAKOUT_STATEMENTS.format(key=key, splits=splits, lanes=lanes))
+        for key, splits, lanes in broken
     }
-    shared |= {key: Quoted(_DISABLED_PORT_TEMPLATE.format(key=key)) for key in _blocked_panel_keys(device)}
+    shared |= {key: EscapedText(_DISABLED_PORT_TEMPLATE.format(key=key)) for key in _blocked_panel_keys(device)}
     pools = {pool.name: pool.percentage for pool in require_fact(device.buffer_pools)}
     qos = render_statements(
         "qos",
         say=say,
-        alpha=lossless_alpha(device),
+        alpha=non_default_lossless_alpha(device),
         polling_ms=device.watchdog_polling_ms,
         robustness=limits_qos.detection_pollings(device),
         recovery=limits_qos.recovery_pollings(device),
-        conditions=conditions.condition_settings(require_fact(device.watchdog_conditions)),
+        conditions=conditions.watchdog_condition_settings(require_fact(device.watchdog_conditions)),
         cable_length_m=say.usual["pfc"].cable_length_m,
         lossy_percent=pools["ingress_lossy"],
         lossless_percent=pools.get("ingress_lossless"),
     )
     kept_profiles = tuple(port.qos for port in device.interfaces)
-    return _SharedDesign(
+    return _RenderedPortsAndQos(
         kept_profiles, say, shared, qos, statement_forms(qos), broken_out=any(map(_is_split_port_key, shared))
     )
 
@@ -197,7 +198,7 @@ def _is_split_port_key(key: str) -> bool:
 
 def _keyed_ports(
     alike: dict[tuple[object, ...], list[Interface]], say: "_TemplateWords"
-) -> Iterator[tuple[str, Interface, PortQos]]:
+) -> Iterator[tuple[str, Interface, PortQosProfiles]]:
     for ports in alike.values():
         yield format_port_key(port.name for port in ports), ports[0], say.of_port[ports[0].name]
 
@@ -215,7 +216,7 @@ def _broken_out_ports(device: Device) -> list[tuple[str, int, int | None]]:
     return [(format_port_key(names), splits, lanes) for (splits, lanes), names in alike.items()]
 
 
-def lossless_alpha(device: Device) -> str | None:
+def non_default_lossless_alpha(device: Device) -> str | None:
     """Spell how much of the pool lossless traffic may take on the way in; None where it is what NVUE begins with."""
     settings = require_fact(device.dynamic_buffers)
     exponent = 0 if settings is None else settings.dynamic_th
@@ -230,18 +231,21 @@ def small_packet_percent(device: Device) -> int | None:
     """Return the share of small packets that headroom is computed with; None if it is NVUE's default."""
     settings = require_fact(device.dynamic_buffers)
     percent = None if settings is None else settings.small_packet_percent
-    return None if percent == effects.usual_small_percent(device.model) else percent
+    return None if percent == effects.default_small_packet_percent(device.model) else percent
 
 
-def _render_interfaces(device: Device, design: _SharedDesign) -> str:
+def _render_interfaces(device: Device, design: _RenderedPortsAndQos) -> str:
     say = design.say
     bridge_ports = render_bridge_ports(device)
     single = {
         port.name: port for port in device.interfaces if _has_individual_settings(port) or port.name in bridge_ports
     }
     keys = sorted({*single, *design.shared}, key=natural_sort_key)
-    none = Quoted()
-    rows = [_Row(key, single.get(key), design.shared.get(key, none), bridge_ports.get(key, none)) for key in keys]
+    none = EscapedText()
+    rows = [
+        _InterfaceKeyRow(key, single.get(key), design.shared.get(key, none), bridge_ports.get(key, none))
+        for key in keys
+    ]
     vlans, bonds = require_fact(device.vlans), require_fact(device.port_channels)
     links = {
         "bonds": [
@@ -269,7 +273,7 @@ def _build_artifacts(
     yield Artifact(device=device.name, path="apply/apply.sh", text=text)
 
 
-def _split_part_qos(statements: str) -> tuple[str, str]:
+def _separate_subport_qos(statements: str) -> tuple[str, str]:
     """Return the statements without, and those that are, the QoS of parts of ports."""
     main_lines: list[str] = []
     subport_lines: list[str] = []
@@ -280,7 +284,7 @@ def _split_part_qos(statements: str) -> tuple[str, str]:
     return "".join(main_lines), "".join(subport_lines)
 
 
-class _Family(NamedTuple):
+class _FamilyAddresses(NamedTuple):
     """Addresses of a family, and the word that they stand under."""
 
     word: str
@@ -288,7 +292,7 @@ class _Family(NamedTuple):
     gateway: str | None
 
 
-class _TemplateWords(Spelling):
+class _TemplateWords(DeviceQosProfiles):
     """The words that the templates ask for."""
 
     def __init__(self, device: Device) -> None:
@@ -299,23 +303,23 @@ class _TemplateWords(Spelling):
         self.syslog_by_vrf = not has_feature(device.version, "servers of syslog beside the VRF")
         self.enabled, self.disabled = self.dialect.enabled, self.dialect.disabled
         self.lossless = sorted(limits_qos.pfc_priorities_of_device(device))
-        self._queues = _queue_of_traffic_class(device.interfaces[0])
+        self._queues = _queues_by_switch_priority(device.interfaces[0])
         self._small_percent = small_packet_percent(device)
         self.lossless_queues = sorted(effects.lossless_queues(self.lossless, self._queues))
         self.pausing = tuple(self.usual["pfc"].priorities)
         cable, used = self.usual["pfc"].cable_length_m, {queue for queue in self._queues if queue is not None}
         self._given = roce_macro_settings(self.defaults, used, cable) if self.macro else {}
 
-    def families(self, addresses: tuple[str, ...], gateway: str | None = None) -> list[_Family]:
+    def families(self, addresses: tuple[str, ...], gateway: str | None = None) -> list[_FamilyAddresses]:
         """Return addresses by the words that they stand under: one before 5.15, one for each family since."""
         if self.old:
-            return [_Family("ip", addresses, gateway)] if addresses or gateway else []
+            return [_FamilyAddresses("ip", addresses, gateway)] if addresses or gateway else []
         found_families = []
         for word in ("ipv4", "ipv6"):
             own_addresses = tuple(address for address in addresses if (":" in address) == (word == "ipv6"))
             via = gateway if gateway and (":" in gateway) == (word == "ipv6") else None
             if own_addresses or via:
-                found_families.append(_Family(word, own_addresses, via))
+                found_families.append(_FamilyAddresses(word, own_addresses, via))
         return found_families
 
     def link(self, port: Interface) -> list[tuple[str, object]]:
@@ -326,7 +330,7 @@ class _TemplateWords(Spelling):
         speed = require_fact(port.speed_mbps)
         rows = [
             ("autoneg", "auto-negotiate", self.on if port.autoneg else self.dialect.off),
-            *([] if port.fec == "auto" else [("fec", "fec", NVUE_FEC_WORDS[str(port.fec)])]),
+            *([] if port.fec == "auto" else [("fec", "fec", NVUE_WORD_BY_FEC[str(port.fec)])]),
             ("mtu_bytes", "mtu", port.mtu_bytes),
             ("speed_mbps", "speed", speed and show_speed(speed)),
         ]
@@ -339,7 +343,7 @@ class _TemplateWords(Spelling):
         threshold = require_fact(port.utilization_threshold_percent)
         return sorted(on if threshold is None else [*on, (THRESHOLD_KEY, threshold)])
 
-    def bound(self, qos: PortQos) -> list[tuple[str, str, str]]:
+    def bound(self, qos: PortQosProfiles) -> list[tuple[str, str, str]]:
         """Return (kind, key, value) of the QoS settings of a port itself."""
         profile_rows = [(kind, "profile", name) for kind, name in self.bindings(qos)]
         return sorted([*profile_rows, *([("pfc-watchdog", "state", "enable")] if qos.watched else [])])
@@ -370,14 +374,14 @@ class _TemplateWords(Spelling):
         return own_leaves
 
 
-def _queue_of_traffic_class(port: Interface) -> tuple[int | None, ...]:
+def _queues_by_switch_priority(port: Interface) -> tuple[int | None, ...]:
     assert isinstance(port.qos, QosProfile)
     queues = require_fact(port.qos.tc_to_queue)
     assert queues is not None
     return queues[:8]
 
 
-def _render_services(device: Device, design: _SharedDesign) -> str:
+def _render_services(device: Device, design: _RenderedPortsAndQos) -> str:
     management = require_fact(device.management)
     vrf = "mgmt" if management is not None and management.own_vrf else "default"
     addresses = management.addresses if management is not None else ()
@@ -385,4 +389,6 @@ def _render_services(device: Device, design: _SharedDesign) -> str:
     text = render_statements(
         "services", device=device, vrf=vrf, say=design.say, listening=listening, hash_flags=NVUE_FLAG_BY_FIELD
     )
-    return insert_statements(text, lines_of_model_part(SWITCH_BINDINGS, device, dialect_of_release(device.version)))
+    return insert_statements(
+        text, statements_of_model_part(SWITCH_BINDINGS, device, dialect_of_release(device.version))
+    )

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from nodrop.model.change import Edit
-from nodrop.platforms.kit.command_lines import NumberedNames, fill_port_slots, group_numbered_names, has_port_slot
+from nodrop.model.change import EditResult
+from nodrop.platforms.kit.command_lines import NameRunWithStep, fill_port_slots, group_numbered_names, has_port_slot
 
 LANGUAGE_TITLE = "Onyx"
 LINES_BEFORE = ("enable", "configure terminal")
@@ -34,7 +34,7 @@ def _format_ports(ports: Sequence[str]) -> Iterator[str]:
             yield from (_format_port_with_kind(f"{entry.before}{number}") for number in _numbers_of_run(entry))
 
 
-def _numbers_of_run(run: NumberedNames) -> range:
+def _numbers_of_run(run: NameRunWithStep) -> range:
     return range(run.first, run.last + 1, run.step)
 
 
@@ -46,6 +46,6 @@ def _format_port_with_kind(name: str) -> str:
     return name
 
 
-def of_edit(bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:
+def of_edit(bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:
     """Return nothing: an edit of Onyx is by hand: its manual steps have the commands."""
     return ()

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from nodrop.syntax.places import Span, split_lines
 
-INTERFACE_NAME_PREFIXES = {
+NAME_PREFIX_BY_INTERFACE_KIND = {
     "ethernet": "Eth",
     "port-channel": "Po",
     "mlag-port-channel": "Mpo",
@@ -19,10 +19,10 @@ INTERFACE_NAME_PREFIXES = {
     "loopback": "Loopback",
 }
 """Kinds of interfaces, and what `show` puts before their numbers."""
-MAX_PORTS = 4096
+MAX_INTERFACES_IN_COMMAND = 4096
 """More interfaces than a command can mean."""
 
-_QUOTED_WORD_PATTERN = re.compile(r'"([^"]*)"|(\S+)')
+_QUOTED_OR_PLAIN_WORD_PATTERN = re.compile(r'"([^"]*)"|(\S+)')
 _PROMPT_PATTERN = re.compile(r"[\w.-]* ?(?:\[[^\]]*\] ?)?\(config ?([^)]*)\) ?(?:# ?)?|[\w.-]+ (?:\[[^\]]*\] )?[#>] ")
 _HEADER_COMMENT_LINE = re.compile(r"## (Hostname|Product release): *(\S+)")
 _INTERFACE_NUMBER_PATTERN = re.compile(r"(?:[0-9]{1,2}/){0,2}[0-9]{1,5}")
@@ -77,7 +77,7 @@ def parse_running_config(text: str) -> Script:
         prompt = _PROMPT_PATTERN.match(body)
         if prompt:
             body = body[prompt.end() :]
-        words = [quoted or plain for quoted, plain in _QUOTED_WORD_PATTERN.findall(body)]
+        words = [quoted or plain for quoted, plain in _QUOTED_OR_PLAIN_WORD_PATTERN.findall(body)]
         if not words:
             continue
         indent = len(line) - len(body)
@@ -134,9 +134,9 @@ def _parse_commands(words: list[str], span: Span, opened: tuple[str, tuple[str, 
 def _parse_interface(words: list[str]) -> tuple[str, tuple[str, ...]] | None:
     if words and words[0].startswith("mgmt"):
         return "mgmt", (words[0],)
-    if len(words) < 2 or words[0] not in INTERFACE_NAME_PREFIXES:
+    if len(words) < 2 or words[0] not in NAME_PREFIX_BY_INTERFACE_KIND:
         return None
-    prefix = INTERFACE_NAME_PREFIXES[words[0]]
+    prefix = NAME_PREFIX_BY_INTERFACE_KIND[words[0]]
     return words[0], tuple(prefix + number for number in expand_numbers(words[1]))
 
 
@@ -148,7 +148,7 @@ def expand_numbers(config_text: str) -> tuple[str, ...]:
         if not _INTERFACE_NUMBER_PATTERN.fullmatch(start) or (last and not _INTERFACE_NUMBER_PATTERN.fullmatch(last)):
             continue
         number_texts += _expand_range(start, last or start)
-    return tuple(number_texts[:MAX_PORTS])
+    return tuple(number_texts[:MAX_INTERFACES_IN_COMMAND])
 
 
 def _expand_range(start: str, last: str) -> Iterator[str]:
@@ -158,7 +158,7 @@ def _expand_range(start: str, last: str) -> Iterator[str]:
     tail = head[: len(head) - len(tail)] + tail if len(tail) < len(head) else tail
     if len(tail) != len(head) or len(head) > 3:
         return
-    ranges = [range(low, min(high, low + MAX_PORTS) + 1) for low, high in zip(head, tail, strict=True)]
+    ranges = [range(low, min(high, low + MAX_INTERFACES_IN_COMMAND) + 1) for low, high in zip(head, tail, strict=True)]
     if len(ranges) == 1:
         yield from map(str, ranges[0])
     elif len(ranges) == 2:

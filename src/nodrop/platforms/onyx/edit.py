@@ -2,22 +2,22 @@
 
 from collections.abc import Iterable, Mapping
 
-from nodrop.model.change import Change, Edit
+from nodrop.model.change import Change, EditResult
 from nodrop.platforms.kit.command_lines import PORT
 from nodrop.platforms.kit.editing import RetryBudget, as_manual_steps
 from nodrop.platforms.onyx.read_values import KIBIBYTE_BYTES
 
-_ONYX_TRUST_WORDS = {"dscp": "L3", "pcp": "L2", "both": "both"}
+_ONYX_WORD_BY_TRUST = {"dscp": "L3", "pcp": "L2", "both": "both"}
 
 
 def edit(
     config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: RetryBudget | None = None
-) -> Edit:
+) -> EditResult:
     """Leave the files as they are, and return the commands to type for each change."""
-    return as_manual_steps(changes, _describe_manual_change, _slotted_commands)
+    return as_manual_steps(changes, _describe_manual_change, _commands_with_port_slot)
 
 
-def _slotted_commands(change: Change) -> tuple[str, ...]:
+def _commands_with_port_slot(change: Change) -> tuple[str, ...]:
     """Return the commands of a change with a slot for its port."""
     return _commands_for_change(change, PORT)
 
@@ -47,8 +47,8 @@ def _commands_for_change(change: Change, spelled_port: str) -> tuple[str, ...]:
             return (f"{port} speed {new // 1000}G force",)
         case ["link_pause"] if new in (False, None):
             return f"{port} flowcontrol send off force", f"{port} flowcontrol receive off force"
-        case ["qos", "trust"] if new in _ONYX_TRUST_WORDS:
-            return (f"{port} qos trust {_ONYX_TRUST_WORDS[str(new)]}",)
+        case ["qos", "trust"] if new in _ONYX_WORD_BY_TRUST:
+            return (f"{port} qos trust {_ONYX_WORD_BY_TRUST[str(new)]}",)
         case ["qos", "dscp_to_tc", dscp] if isinstance(new, int):
             return (f"{port} qos map dscp {dscp} to switch-priority {new}",)
         case ["qos", "tc_to_queue", priority] if isinstance(new, int):

@@ -19,7 +19,7 @@ class TrafficPool:
 
 
 @dataclass(slots=True)
-class Qos:
+class StatedPortQos:
     """The stated QoS of a port; settings that are not stated are missing, None or empty."""
 
     trust: str | None = None
@@ -40,9 +40,9 @@ class Qos:
     rewrite: bool | None = None
     pause: dict[str, bool] = field(default_factory=dict)
 
-    def over(self, below: "Qos") -> "Qos":
+    def completed_from(self, below: "StatedPortQos") -> "StatedPortQos":
         """Return these settings, and those of the port channel that the port is part of where it has none itself."""
-        return Qos(
+        return StatedPortQos(
             trust=self.trust or below.trust,
             dscp=below.dscp | self.dscp,
             pcp=below.pcp | self.pcp,
@@ -60,7 +60,7 @@ class Qos:
 
 
 @dataclass(slots=True)
-class Link:
+class StatedLinkSettings:
     """The stated settings of an interface that are not QoS."""
 
     enabled: bool | None = None
@@ -81,7 +81,7 @@ class Link:
 
 
 @dataclass(slots=True)
-class Settings:
+class StatedNonRoutingSettings:
     """All of a running-config but routing."""
 
     roce: str | None = None
@@ -90,8 +90,8 @@ class Settings:
     traffic_pools: dict[str, TrafficPool] = field(default_factory=dict)
     advanced: bool = False
     pools: dict[str, BufferPool] = field(default_factory=dict)
-    qos: dict[str, Qos] = field(default_factory=dict)
-    links: dict[str, Link] = field(default_factory=dict)
+    qos: dict[str, StatedPortQos] = field(default_factory=dict)
+    links: dict[str, StatedLinkSettings] = field(default_factory=dict)
     vlans: set[int] = field(default_factory=set)
     hostname: str | None = None
     ntp: list[str] = field(default_factory=list)
@@ -101,7 +101,7 @@ class Settings:
     management_vrf: bool = False
 
     @property
-    def classifies(self) -> bool:
+    def has_class_settings(self) -> bool:
         """Whether any setting distinguishes classes of traffic, or treats one of them unlike the others.
 
         PFC that is on for no priority, as guides have it for the link between the switches of an MLAG pair, does not.
@@ -111,13 +111,13 @@ class Settings:
             or self.pfc_priorities
             or self.traffic_pools
             or self.pools
-            or any(replace(qos, pause={}, pfc=None) != Qos() for qos in self.qos.values())
+            or any(replace(qos, pause={}, pfc=None) != StatedPortQos() for qos in self.qos.values())
         )
 
-    def link(self, name: str) -> Link:
+    def ensure_link(self, name: str) -> StatedLinkSettings:
         """Return the stated settings of an interface, for adding to them."""
-        return self.links.setdefault(name, Link())
+        return self.links.setdefault(name, StatedLinkSettings())
 
-    def port(self, name: str) -> Qos:
+    def ensure_port_qos(self, name: str) -> StatedPortQos:
         """Return the stated QoS of an interface, for adding to it."""
-        return self.qos.setdefault(name, Qos())
+        return self.qos.setdefault(name, StatedPortQos())

@@ -12,7 +12,7 @@ from nodrop.model.access import AccessEntry, AccessList, Binding, PortRange
 from nodrop.model.addresses import address_of, network_of
 from nodrop.model.states import UNKNOWN
 from nodrop.platforms.kit.entry_order import sort_lists_and_entries
-from nodrop.platforms.kit.packet_words import PROTOCOL_BY_WORD
+from nodrop.platforms.kit.packet_words import IP_PROTOCOL_NUMBER_BY_WORD
 from nodrop.platforms.onyx.commands import Command
 from nodrop.units import parse_whole_number
 
@@ -23,7 +23,7 @@ _SEQUENCE_STEP = 10
 
 
 @dataclass(slots=True)
-class _List:
+class _GatheredAccessList:
     """A list while it is gathered: its entries by number, with the words of each, and where it is bound."""
 
     family: str
@@ -34,7 +34,7 @@ class _List:
 
 def read_access_lists(commands: Iterable[Command]) -> tuple[AccessList, ...]:
     """Return the access lists that commands make and bind."""
-    lists_by_name: dict[str, _List] = {}
+    lists_by_name: dict[str, _GatheredAccessList] = {}
     for name, number, command, words in _read_entries(commands, lists_by_name):
         lists_by_name[name].entries[number], lists_by_name[name].words[number] = command, words
     return sort_lists_and_entries(
@@ -51,12 +51,12 @@ def read_access_lists(commands: Iterable[Command]) -> tuple[AccessList, ...]:
 
 def entry_commands(commands: Iterable[Command]) -> Mapping[tuple[str, str], Command]:
     """Return the command of each entry, by the name of its list and its number."""
-    lists_by_name: dict[str, _List] = {}
+    lists_by_name: dict[str, _GatheredAccessList] = {}
     return {(name, str(number)): command for name, number, command, _ in _read_entries(commands, lists_by_name)}
 
 
 def _read_entries(
-    commands: Iterable[Command], lists_by_name: dict[str, _List]
+    commands: Iterable[Command], lists_by_name: dict[str, _GatheredAccessList]
 ) -> Iterator[tuple[str, int, Command, tuple[str, ...]]]:
     """Yield list, number, command and words of each entry, and note lists and bindings in `lists_by_name`."""
     last: str | None = None
@@ -66,7 +66,7 @@ def _read_entries(
             continue
         if "access-group" in words[1:-1] and command.names:
             for name in words[words.index("access-group") + 1 :][:1]:
-                bound = lists_by_name.setdefault(name, _List(words[0]))
+                bound = lists_by_name.setdefault(name, _GatheredAccessList(words[0]))
                 bound.bindings += [
                     Binding(interface=_binding_interface(command.kind, ifname), stage="ingress")
                     for ifname in command.names
@@ -74,7 +74,7 @@ def _read_entries(
             continue
         if len(words) > 2 and words[0] in _ACL_FAMILIES and words[1] == "access-list":
             last, words = words[2], words[3:]
-            lists_by_name.setdefault(last, _List(command.words[0]))
+            lists_by_name.setdefault(last, _GatheredAccessList(command.words[0]))
         elif command.kind or words[:1] not in (("seq-number",), ("permit",), ("deny",)):
             continue
         if last is None:
@@ -99,7 +99,7 @@ def _build_access_entry(number: str, words: Sequence[str], family: str) -> Acces
         other_conditions, remaining_words = [" ".join(words[1:])], []
     elif protocol not in ("ip", "ipv6", "any"):
         numbered = parse_whole_number(protocol, 255)
-        numbered = PROTOCOL_BY_WORD.get(protocol) if numbered is None else numbered
+        numbered = IP_PROTOCOL_NUMBER_BY_WORD.get(protocol) if numbered is None else numbered
         if numbered is None:
             other_conditions.append(protocol)
     sources, remaining_words = _parse_leading_address(remaining_words, other_conditions)

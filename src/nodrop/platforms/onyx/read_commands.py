@@ -6,8 +6,14 @@ from nodrop.limits import MAX_VLAN
 from nodrop.model.addresses import is_address_or_prefix
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.model.states import UNKNOWN
-from nodrop.platforms.onyx.commands import INTERFACE_NAME_PREFIXES, Command, expand_numbers
-from nodrop.platforms.onyx.gathered import ROCE_MODES, Link, Qos, Settings, TrafficPool
+from nodrop.platforms.onyx.commands import NAME_PREFIX_BY_INTERFACE_KIND, Command, expand_numbers
+from nodrop.platforms.onyx.gathered import (
+    ROCE_MODES,
+    StatedLinkSettings,
+    StatedNonRoutingSettings,
+    StatedPortQos,
+    TrafficPool,
+)
 from nodrop.platforms.onyx.read_values import WordReader
 from nodrop.syntax.lines import NotUnderstood, read_or_keep_line
 from nodrop.units import Misread, parse_speed_mbps, parse_whole_number
@@ -36,18 +42,20 @@ _IGNORED_PORT_WORDS = frozenset({
 })  # fmt: skip
 
 
-def parse_settings(commands: tuple[Command, ...], attribute_values: WordReader) -> tuple[Settings, list[Command]]:
+def parse_settings(
+    commands: tuple[Command, ...], attribute_values: WordReader
+) -> tuple[StatedNonRoutingSettings, list[Command]]:
     """Return the settings that the commands make, and the commands that were not understood."""
-    settings = Settings()
+    settings = StatedNonRoutingSettings()
     other_commands: list[Command] = []
-    reader = _Reader(settings, attribute_values)
+    reader = _NonRoutingCommandReader(settings, attribute_values)
     for command in commands:
         read_or_keep_line(command, reader.take, other_commands)
     return settings, other_commands
 
 
-class _Reader:
-    def __init__(self, settings: Settings, values: WordReader) -> None:
+class _NonRoutingCommandReader:
+    def __init__(self, settings: StatedNonRoutingSettings, values: WordReader) -> None:
         self._settings, self._values = settings, values
         self._of_port: Mapping[str, Callable[[Command, str], None]] = {
             "traffic-class": self._read_traffic_class,
@@ -57,7 +65,7 @@ class _Reader:
             "egress-buffer": self._read_egress_buffer,
             "ip": self._read_address,
             "ipv6": self._read_address,
-            "vrf": self._read_vrf,
+            "vrf": self._read_vrf_of_port,
             "switchport": self._read_switchport,
         }
         self._of_switch: Mapping[tuple[str, ...], Callable[[Command], None]] = {
@@ -94,7 +102,7 @@ class _Reader:
         settings = self._settings
         settings.roce = (command.words[1:2] or ("lossless",))[0] if not command.negated else None
         if settings.roce is not None and settings.roce not in ROCE_MODES:
-            self._values.malformed(command, settings.roce, " or ".join(ROCE_MODES))
+            self._values.remark_malformed_value(command, settings.roce, " or ".join(ROCE_MODES))
             settings.roce = None
 
     def _read_pfc(self, command: Command) -> None:
@@ -149,7 +157,7 @@ class _Reader:
                 if percent.replace(".", "", 1).isdecimal() and percent.isascii() and 0 < float(percent) <= 100:
                     pool.percent = float(percent)
                 else:
-                    self._values.malformed(command, percent, "a share of the memory up to 100 percent")
+                    self._values.remark_malformed_value(command, percent, "a share of the memory up to 100 percent")
             case ["map", "switch-priority", *priorities]:
                 pool.priorities |= set(self._values.indexes(command, tuple(priorities), 7))
             case _:
@@ -170,20 +178,20 @@ class _Reader:
 
     def _port(self, command: Command, name: str) -> None:
         words = command.words
-        link = self._settings.link(name)
+        link = self._settings.ensure_link(name)
         if not words:
             return
         if words[0] in self._of_port:
             self._of_port[words[0]](command, name)
         elif words[0] == "pfc-wd":
-            self._settings.port(name).watchdog = not command.negated
+            self._settings.ensure_port_qos(name).watchdog = not command.negated
         elif words[0] == "flowcontrol" and len(words) > 2:
             direction, word = words[1:3]
-            self._settings.port(name).pause[direction] = word == "on" and not command.negated
+            self._settings.ensure_port_qos(name).pause[direction] = word == "on" and not command.negated
         elif not self._read_link_setting(command, link) and words[0] not in _IGNORED_PORT_WORDS:
             raise NotUnderstood
 
-    def _read_link_setting(self, command: Command, link: Link) -> bool:
+    def _read_link_setting(self, command: Command, link: StatedLinkSettings) -> bool:
         """Take a setting of the link itself; False where the command is none."""
         words, on = command.words, not command.negated
         argument = words[1] if len(words) > 1 else ""
@@ -204,14 +212,16 @@ class _Reader:
                 split = argument.rpartition("-split-")[2]
                 link.splits = int(split) if split in ("2", "4", "8") and on else None
             case "channel-group" | "mlag-channel-group" if argument:
-                prefix = INTERFACE_NAME_PREFIXES["port-channel" if words[0] == "channel-group" else "mlag-port-channel"]
+                prefix = NAME_PREFIX_BY_INTERFACE_KIND[
+                    "port-channel" if words[0] == "channel-group" else "mlag-port-channel"
+                ]
                 link.channel = prefix + argument if on else None
                 link.lacp = words[-1] != "on"
             case _:
                 return False
         return True
 
-    def _read_speed(self, command: Command, link: Link, word: str) -> None:
+    def _read_speed(self, command: Command, link: StatedLinkSettings, word: str) -> None:
         text = word.split("x")[0]
         if text.lower() in ("auto", ""):
             link.speed_mbps = None
@@ -219,7 +229,7 @@ class _Reader:
         try:
             link.speed_mbps = parse_speed_mbps(text if text[-1] in "GMT" else f"{text}M")
         except Misread as error:
-            self._values.malformed(command, word, error.expected)
+            self._values.remark_malformed_value(command, word, error.expected)
 
     def _read_address(self, command: Command, name: str) -> None:
         words = command.words
@@ -231,22 +241,24 @@ class _Reader:
             if len(remaining_words) > 1 and remaining_words[1].startswith("/")
             else remaining_words[0]
         )
-        link = self._settings.link(name)
+        link = self._settings.ensure_link(name)
         if command.negated:
             link.addresses = [link_address for link_address in link.addresses if link_address != address]
         elif "/" in address and is_address_or_prefix(address):
             link.addresses.append(address)
             link.routed = True
         elif address not in _DYNAMIC_ADDRESS_WORDS:
-            self._values.malformed(command, address, "an address and the length of its prefix, such as 10.0.0.1/31")
+            self._values.remark_malformed_value(
+                command, address, "an address and the length of its prefix, such as 10.0.0.1/31"
+            )
 
-    def _read_vrf(self, command: Command, name: str) -> None:
+    def _read_vrf_of_port(self, command: Command, name: str) -> None:
         if command.words[1:2] == ("forwarding",) and len(command.words) > 2:
             vrf = command.words[2]
-            self._settings.link(name).vrf = None if command.negated or vrf == "default" else vrf
+            self._settings.ensure_link(name).vrf = None if command.negated or vrf == "default" else vrf
 
     def _read_switchport(self, command: Command, name: str) -> None:
-        words, link, on = command.words, self._settings.link(name), not command.negated
+        words, link, on = command.words, self._settings.ensure_link(name), not command.negated
         match words[1:]:
             case () | ("force",):
                 link.routed = not on
@@ -264,10 +276,10 @@ class _Reader:
             number for word in expand_numbers(config_text) if (number := parse_whole_number(word, MAX_VLAN))
         }
         if len(vlan_numbers) < max(len(expand_numbers(config_text)), 1):
-            self._values.malformed(command, config_text, f"VLANs from 1 to {MAX_VLAN}")
+            self._values.remark_malformed_value(command, config_text, f"VLANs from 1 to {MAX_VLAN}")
         return vlan_numbers
 
-    def _read_switchport_vlan(self, command: Command, link: Link, words: tuple[str, ...]) -> None:
+    def _read_switchport_vlan(self, command: Command, link: StatedLinkSettings, words: tuple[str, ...]) -> None:
         words = words or command.words[2:]
         if ("access" in words and "vlan" in words and words[-1] != "vlan") or ("native" in words[:-1]):
             if not command.negated:
@@ -287,14 +299,14 @@ class _Reader:
         match command.words:
             case ("dcb", "priority-flow-control", "mode", mode, *_) if mode in ("on", "auto", "off"):
                 on = mode == "on" and not command.negated
-                self._settings.port(name).pfc = UNKNOWN if mode == "auto" and not command.negated else on
+                self._settings.ensure_port_qos(name).pfc = UNKNOWN if mode == "auto" and not command.negated else on
             case ("dcb", "priority-flow-control", "mode", *_) if command.negated:
-                self._settings.port(name).pfc = False
+                self._settings.ensure_port_qos(name).pfc = False
             case _:
                 raise NotUnderstood
 
     def _read_traffic_class(self, command: Command, name: str) -> None:
-        qos, values = self._settings.port(name), self._values
+        qos, values = self._settings.ensure_port_qos(name), self._values
         for tc in values.indexes(command, command.words[1:2], 7):
             match command.words[2:]:
                 case ("congestion-control", *_) if command.negated:
@@ -311,7 +323,7 @@ class _Reader:
                 case _:
                     raise NotUnderstood
 
-    def _read_marking(self, command: Command, qos: Qos, tc: int, kind: str, words: list[str]) -> None:
+    def _read_marking(self, command: Command, qos: StatedPortQos, tc: int, kind: str, words: list[str]) -> None:
         options = dict(zip(words[::2], words[1::2], strict=False))
         if {"minimum-absolute", "maximum-absolute"} <= options.keys():
             unit = "bytes"
@@ -326,7 +338,7 @@ class _Reader:
         qos.ecn[tc] = UNKNOWN if low is None or high is None else (kind, {f"min_{unit}": low, f"max_{unit}": high})
 
     def _read_qos(self, command: Command, name: str) -> None:
-        qos, values = self._settings.port(name), self._values
+        qos, values = self._settings.ensure_port_qos(name), self._values
         match command.words:
             case ("qos", "trust", *word):
                 qos.trust = None if command.negated or not word else values.word(command, word[0], _TRUST_BY_ONYX_WORD)
@@ -350,7 +362,7 @@ class _Reader:
 
     def _read_ingress_buffer(self, command: Command, name: str) -> None:
         buffer, *arguments = command.words[1:] or ("",)
-        qos, values = self._settings.port(name), self._values
+        qos, values = self._settings.ensure_port_qos(name), self._values
         if not buffer.startswith("iPort.pg"):
             if buffer.startswith(("iPort", "iSHP")):
                 return
@@ -373,7 +385,9 @@ class _Reader:
         if arguments[:2] != ["map", "pool"] or len(arguments) < 3:
             raise NotUnderstood
         for index in self._values.indexes(command, (buffer.removeprefix("ePort.tc"),), 15):
-            self._settings.port(name).queues[index] = self._build_buffer_profile(command, arguments[2], arguments[3:])
+            self._settings.ensure_port_qos(name).queues[index] = self._build_buffer_profile(
+                command, arguments[2], arguments[3:]
+            )
 
     def _build_buffer_profile(self, command: Command, pool: str, words: list[str]) -> BufferProfile:
         """Return the share of a pool that a group or queue may use."""
@@ -402,5 +416,5 @@ class _Reader:
         powers = {str(2**power): power for power in range(8)}
         if over in powers and (not under or under in powers):
             return powers[over] - (powers[under] if under else 0)
-        self._values.malformed(command, word, "alpha as 1/8, 1, 2, 8 or inf")
+        self._values.remark_malformed_value(command, word, "alpha as 1/8, 1, 2, 8 or inf")
         return None

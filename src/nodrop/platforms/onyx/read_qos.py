@@ -11,13 +11,13 @@ from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.model.qos import COLORS, PfcWatchdog, PriorityGroup, QosProfile, Queue, Scheduler, WredColor, WredProfile
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject
-from nodrop.platforms.onyx.gathered import Qos, Settings
+from nodrop.platforms.onyx.gathered import StatedNonRoutingSettings, StatedPortQos
 from nodrop.platforms.onyx.read_values import KIBIBYTE_BYTES
 
-PRIORITIES = range(8)
-_UNMAPPED_UPPER_HALF = (None,) * 8
-_PRIORITY_BY_DSCP_BLOCK = tuple(dscp // 8 for dscp in range(64))
-_ROCE_CLASS_BY_PRIORITY = {priority: {3: 3, 6: 6}.get(priority, 0) for priority in PRIORITIES}
+ALL_SWITCH_PRIORITIES = range(8)
+_UNMAPPED_CLASSES_8_TO_15 = (None,) * 8
+_CLASS_SELECTOR_PRIORITY_BY_DSCP = tuple(dscp // 8 for dscp in range(64))
+_ROCE_CLASS_BY_PRIORITY = {priority: {3: 3, 6: 6}.get(priority, 0) for priority in ALL_SWITCH_PRIORITIES}
 _ROCE_ETS_BY_CLASS: dict[int, tuple[str, int | None]] = {0: ("wrr", 50), 3: ("wrr", 50), 6: ("strict", None)}
 _ROCE_ECN_SETTING = ("ecn", {"min_bytes": 150 * KIBIBYTE_BYTES, "max_bytes": 1500 * KIBIBYTE_BYTES})
 _ROCE_REASON = "`roce` makes it so"
@@ -37,13 +37,13 @@ class PortQos(NamedTuple):
 class QosReader:
     """Makes each distinct profile once."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: StatedNonRoutingSettings) -> None:
         self._settings = settings
         self._made: dict[str, PortQos] = {}
         self._roce = settings.roce
         self._lossless_pools = [pool for pool in settings.traffic_pools.values() if pool.lossless]
 
-    def port(self, qos: Qos) -> PortQos:
+    def port(self, qos: StatedPortQos) -> PortQos:
         """Return the QoS of a port with these settings."""
         content = repr(qos)
         port_qos = self._made.get(content)
@@ -69,29 +69,29 @@ class QosReader:
             for name, pool in sorted(self._settings.traffic_pools.items())
         )
 
-    def _port(self, qos: Qos) -> PortQos:
+    def _port(self, qos: StatedPortQos) -> PortQos:
         derived: dict[Subject, str] = {}
         reason = _ROCE_REASON if self._roce else _FACTORY_DEFAULT_REASON
         trust = qos.trust
         if trust is None:
             trust = "dscp" if self._roce else "pcp"
             derived["qos", "trust"] = reason
-        dscp = tuple(qos.dscp.get(index, _PRIORITY_BY_DSCP_BLOCK[index]) for index in range(64))
-        pcp = tuple(qos.pcp.get(index, index) for index in PRIORITIES)
+        dscp = tuple(qos.dscp.get(index, _CLASS_SELECTOR_PRIORITY_BY_DSCP[index]) for index in range(64))
+        pcp = tuple(qos.pcp.get(index, index) for index in ALL_SWITCH_PRIORITIES)
         if not qos.dscp:
             derived["qos", "dscp_to_tc"] = "whole class selectors, as Onyx begins with"
-        usual = _ROCE_CLASS_BY_PRIORITY if self._roce else {priority: priority for priority in PRIORITIES}
-        classes = tuple((usual | qos.traffic_class)[priority] for priority in PRIORITIES)
+        usual = _ROCE_CLASS_BY_PRIORITY if self._roce else {priority: priority for priority in ALL_SWITCH_PRIORITIES}
+        classes = tuple((usual | qos.traffic_class)[priority] for priority in ALL_SWITCH_PRIORITIES)
         if not qos.traffic_class:
             derived["qos", "tc_to_queue"] = derived["qos", "pfc_to_queue"] = reason
-        rx, tx = self._pfc(qos, derived)
-        groups, group_of = self._priority_groups(qos, rx, tx)
+        rx, tx = self._pfc_rx_and_tx_priorities(qos, derived)
+        groups, group_of = self._groups_and_group_by_priority(qos, rx, tx)
         profile = QosProfile(
             trust={"dscp": "dscp", "pcp": "pcp", "both": "both"}.get(trust),  # type: ignore[arg-type]
             dscp_to_tc=dscp if trust in ("dscp", "both") else None,
             pcp_to_tc=pcp if trust in ("pcp", "both") else None,
-            tc_to_queue=(*classes, *_UNMAPPED_UPPER_HALF),
-            tc_to_priority_group=group_of and (*group_of, *_UNMAPPED_UPPER_HALF),
+            tc_to_queue=(*classes, *_UNMAPPED_CLASSES_8_TO_15),
+            tc_to_priority_group=group_of and (*group_of, *_UNMAPPED_CLASSES_8_TO_15),
             pfc_to_queue=classes,
             pfc_to_priority_group=group_of,
             tc_to_dscp=UNKNOWN if qos.rewrite else None,
@@ -99,11 +99,11 @@ class QosReader:
             pfc_tx_priorities=tx,
             pfc_watchdog=self._watchdog(qos, rx),
             priority_groups=groups,
-            queues=tuple(self._build_queue(qos, tc, derived) for tc in PRIORITIES),
+            queues=tuple(self._build_queue(qos, tc, derived) for tc in ALL_SWITCH_PRIORITIES),
         )
         return PortQos(profile, any(qos.pause.values()) if qos.pause else None, derived)
 
-    def _pfc(self, qos: Qos, derived: dict[Subject, str]) -> tuple[Any, Any]:
+    def _pfc_rx_and_tx_priorities(self, qos: StatedPortQos, derived: dict[Subject, str]) -> tuple[Any, Any]:
         """Return the priorities whose pauses a port obeys, and those that it sends pauses on.
 
         If a pool is lossless and PFC of the port is not stated, no source states whether the port pauses.
@@ -120,12 +120,12 @@ class QosReader:
             return UNKNOWN, UNKNOWN
         return (on, on) if settings.pfc and qos.pfc is True else ((), ())
 
-    def _priority_groups(self, qos: Qos, rx: Any, tx: Any) -> tuple[Any, Any]:
+    def _groups_and_group_by_priority(self, qos: StatedPortQos, rx: Any, tx: Any) -> tuple[Any, Any]:
         """Return the port's priority groups, and the group of each priority."""
         if qos.groups:
             indexes = sorted({0, *qos.groups})
             groups = tuple(PriorityGroup(index=index, buffer=qos.groups.get(index, UNKNOWN)) for index in indexes)
-            return groups, tuple(qos.group_of.get(priority, 0) for priority in PRIORITIES)
+            return groups, tuple(qos.group_of.get(priority, 0) for priority in ALL_SWITCH_PRIORITIES)
         buffer_profiles: dict[int, BufferProfile | Unknown] = {0: _LOSSY_BUFFER_PROFILE}
         if not isinstance(tx, Unknown):
             buffer_profiles |= dict.fromkeys({*rx, *tx}, UNKNOWN)
@@ -135,19 +135,23 @@ class QosReader:
             if pool.lossless:
                 lossless = BufferProfile(pool=name, size_bytes=UNKNOWN, headroom=_COMPUTED_HEADROOM)
                 buffer_profiles |= dict.fromkeys(pool.priorities, lossless)
-        group_of = tuple(priority if priority in buffer_profiles else 0 for priority in PRIORITIES)
+        group_of = tuple(priority if priority in buffer_profiles else 0 for priority in ALL_SWITCH_PRIORITIES)
         return tuple(
             PriorityGroup(index=index, buffer=buffer_profiles[index]) for index in sorted(buffer_profiles)
         ), group_of
 
-    def _watchdog(self, qos: Qos, rx: Any) -> PfcWatchdog | None:
+    def _watchdog(self, qos: StatedPortQos, rx: Any) -> PfcWatchdog | None:
         """Return the port's watchdog: a running-config states that the port has one, and none of its times."""
         if not qos.watchdog:
             return None
         return PfcWatchdog(priorities=rx, detection_ms=UNKNOWN, restoration_ms=UNKNOWN, action=UNKNOWN)
 
-    def _build_queue(self, qos: Qos, tc: int, derived: dict[Subject, str]) -> Queue:
-        usual = _ROCE_ETS_BY_CLASS if self._roce else {priority: ("wrr", 12 + priority % 2) for priority in PRIORITIES}
+    def _build_queue(self, qos: StatedPortQos, tc: int, derived: dict[Subject, str]) -> Queue:
+        usual = (
+            _ROCE_ETS_BY_CLASS
+            if self._roce
+            else {priority: ("wrr", 12 + priority % 2) for priority in ALL_SWITCH_PRIORITIES}
+        )
         share = qos.ets.get(tc, usual.get(tc))
         if tc not in qos.ets:
             derived["qos", "queues", str(tc), "scheduler"] = _ROCE_REASON if self._roce else _FACTORY_DEFAULT_REASON

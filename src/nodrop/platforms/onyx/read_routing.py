@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from nodrop.model.routing import StaticRoute
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
-from nodrop.platforms.frr.text_reader import DATACENTER, Routing
+from nodrop.platforms.frr.text_reader import DATACENTER, FrrRouting
 from nodrop.platforms.frr.text_reader import read_frr as read_frr
 from nodrop.platforms.onyx.commands import Command
 
@@ -17,7 +17,7 @@ _NEIGHBOR_WORDS = frozenset(
 )
 
 
-def parse_routing(commands: Iterable[Command]) -> tuple[Routing, list[Command | None], list[Command]]:
+def parse_routing(commands: Iterable[Command]) -> tuple[FrrRouting, list[Command | None], list[Command]]:
     """Return the routing that the commands state, their command by line, and the commands that were not understood.
 
     A line that only opens a block has no command.

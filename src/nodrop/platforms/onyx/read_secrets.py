@@ -6,7 +6,7 @@ Source: NVIDIA Onyx User Manual 3.10.4606 LTS (SNMP, Remote Authentication, User
 from collections.abc import Iterable, Iterator
 
 from nodrop.model.reading import FilePlace, Remark
-from nodrop.platforms.kit.secrets import Exposure, build_secret_remark, exposure_of_secret
+from nodrop.platforms.kit.secrets import SecretExposure, build_secret_remark, exposure_of_secret
 from nodrop.platforms.onyx.commands import Command
 
 _SECRET_LABEL_BY_SERVER = {"tacacs-server": "the key of TACACS+", "radius-server": "the key of RADIUS"}
@@ -21,7 +21,7 @@ def find_secrets(device: str, commands: Iterable[Command], file: str) -> Iterato
             yield build_secret_remark(device, FilePlace(file, command.span), *secret)
 
 
-def _find_secret(line_words: tuple[str, ...]) -> tuple[str, Exposure] | None:
+def _find_secret(line_words: tuple[str, ...]) -> tuple[str, SecretExposure] | None:
     """Return the secret of a command, and how it is exposed; None where there is none."""
     match line_words:
         case ("snmp-server", "community", name, *_):
@@ -46,7 +46,7 @@ def _find_secret(line_words: tuple[str, ...]) -> tuple[str, Exposure] | None:
     return None
 
 
-def _find_exposure(secret_kind: str, arguments: list[str]) -> tuple[str, Exposure] | None:
+def _find_exposure(secret_kind: str, arguments: list[str]) -> tuple[str, SecretExposure] | None:
     kind, *secret = arguments if arguments[:1] in (["0"], [_ENCRYPTED_SECRET_TYPE]) else ["0", *arguments]
     how = exposure_of_secret(secret[0]) if secret else None
     return None if how is None else (secret_kind, "scrambled" if kind == _ENCRYPTED_SECRET_TYPE else how)

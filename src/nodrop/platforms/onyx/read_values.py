@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from nodrop.limits import MAX_REMARKS
+from nodrop.limits import MAX_REMARKS_PER_SWITCH
 from nodrop.model.reading import FilePlace, Remark
 from nodrop.platforms.onyx.commands import Command
 from nodrop.syntax.places import quote_text
@@ -24,10 +24,10 @@ class WordReader:
         self.remarks: list[Remark] = []
         self._remarked: set[tuple[object, ...]] = set()
 
-    def malformed(self, command: Command, found_text: str, expected: str) -> None:
+    def remark_malformed_value(self, command: Command, found_text: str, expected: str) -> None:
         """Report a word that a command does not take, once for all interfaces of the command."""
         fault = command.span, found_text, expected
-        if len(self.remarks) < MAX_REMARKS and fault not in self._remarked:
+        if len(self.remarks) < MAX_REMARKS_PER_SWITCH and fault not in self._remarked:
             self._remarked.add(fault)
             subject = (self.device, *command.names[:1]) if command.kind == "ethernet" else (self.device,)
             facts = {"path": " ".join(command.words[:4]), "found": quote_text(found_text), "expected": expected}
@@ -39,7 +39,7 @@ class WordReader:
         number = parse_whole_number(word, high)
         if number is not None and number >= low:
             return number
-        self.malformed(command, word, f"{label} from {low} to {high}")
+        self.remark_malformed_value(command, word, f"{label} from {low} to {high}")
         return None
 
     def indexes(self, command: Command, line_words: tuple[str, ...], limit: int) -> tuple[int, ...]:
@@ -57,7 +57,7 @@ class WordReader:
         """Return a size: plain bytes, or with K or M for KiB or MiB."""
         match = _SIZE_PATTERN.fullmatch(word)
         if not match:
-            self.malformed(command, word, "a size such as 67538, 70K or 5M")
+            self.remark_malformed_value(command, word, "a size such as 67538, 70K or 5M")
             return None
         return int(match[1]) * _BYTES_BY_UNIT[match[2].lower()]
 
@@ -69,5 +69,5 @@ class WordReader:
     def word(self, command: Command, word: str, known_words: Mapping[str, str]) -> str | None:
         """Return the meaning of a word; None, with a remark, if it is not known."""
         if word not in known_words:
-            self.malformed(command, word, " or ".join(known_words))
+            self.remark_malformed_value(command, word, " or ".join(known_words))
         return known_words.get(word)

@@ -12,7 +12,7 @@ from nodrop.model.subject import Subject, natural_sort_key
 from nodrop.platforms.frr.policies import UndefinedReference
 from nodrop.platforms.onyx import read_commands, read_routing
 from nodrop.platforms.onyx.commands import Command, Script, parse_running_config
-from nodrop.platforms.onyx.gathered import Link, Qos, Settings
+from nodrop.platforms.onyx.gathered import StatedLinkSettings, StatedNonRoutingSettings, StatedPortQos
 from nodrop.platforms.onyx.naming import onyx_port
 from nodrop.platforms.onyx.read_access import read_access_lists
 from nodrop.platforms.onyx.read_qos import QosReader
@@ -41,13 +41,13 @@ _ONYX_COMMAND_LINE = re.compile(
     rb"|roce (?:lossless|semi-lossless|lossy)[ \t\r]*$)",
     re.MULTILINE,
 )
-_ONYX_WORDS = (
+_ONYX_DETECTION_WORDS = (
     b"cli default prefix-modes", b"interface ethernet ", b"interface port-channel ", b"interface mlag-port-channel ",
     b"dcb priority-flow-control ", b"traffic pool ", b"roce ",
 )  # fmt: skip
 """Of which a file that this finds something in has one; most files have none, and are not searched line by line."""
 _MAX_NOTES = 100
-_MAX_NAMES = 4
+_MAX_PORTS_NAMED_IN_REMARK = 4
 """Ports that one remark names."""
 
 
@@ -55,7 +55,9 @@ def detect(name: str, file_head: bytes) -> bool:
     """Whether a file is Onyx's: commands that no other system has."""
     if name == RUNNING_CONFIG_FILE:
         return True
-    may_be = not file_head.lstrip().startswith((b"{", b"<", b"---")) and any(word in file_head for word in _ONYX_WORDS)
+    may_be = not file_head.lstrip().startswith((b"{", b"<", b"---")) and any(
+        word in file_head for word in _ONYX_DETECTION_WORDS
+    )
     return may_be and bool(_ONYX_COMMAND_LINE.search(file_head))
 
 
@@ -70,10 +72,10 @@ def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceRead
             script = parse_running_config(decode_utf8(raw, source.display))
         except InputProblems as error:
             problems.extend(error.problems)
-    return _Device(name, tuple(sources), script, problems).build_reading()
+    return _DeviceReader(name, tuple(sources), script, problems).build_reading()
 
 
-class _Device:
+class _DeviceReader:
     def __init__(self, name: str, sources: tuple[Source, ...], script: Script, problems: list[Problem]) -> None:
         self._sources, self._script, self._problems = sources, script, problems
         self._values = WordReader(name)
@@ -236,16 +238,16 @@ class _Device:
         """Yield the ports that are named; ports without settings are not in the text."""
         settings = self._settings
         split = {port.panel for name, link in settings.links.items() if link.splits and (port := onyx_port(name))}
-        classifies = settings.classifies
+        classifies = settings.has_class_settings
         for name in sorted(settings.links, key=natural_sort_key):
             port = onyx_port(name)
             if port is None or (port.panel in split and name.count("/") < 2):
                 continue
             link = settings.links[name]
-            channel = settings.links.get(link.channel or "", Link())
-            own_qos = settings.qos.get(name, Qos())
+            channel = settings.links.get(link.channel or "", StatedLinkSettings())
+            own_qos = settings.qos.get(name, StatedPortQos())
             if link.channel is not None and link.channel in settings.qos:
-                own_qos = own_qos.over(settings.qos[link.channel])
+                own_qos = own_qos.completed_from(settings.qos[link.channel])
             port_qos = qos.port(own_qos)
             mtu = link.mtu_bytes or channel.mtu_bytes
             for field, absent, reason in (
@@ -297,9 +299,9 @@ def _format_priorities(priorities: set[int]) -> str:
 def _format_port_names(object_names: Sequence[str]) -> str:
     """Name the ports, the first of them where there are many."""
     sorted_names = sorted(object_names, key=natural_sort_key)
-    ellipsis = ["..."] if len(sorted_names) > _MAX_NAMES else []
+    ellipsis = ["..."] if len(sorted_names) > _MAX_PORTS_NAMED_IN_REMARK else []
     noun = "port" if len(sorted_names) == 1 else "ports"
-    return f"{noun} {', '.join(sorted_names[:_MAX_NAMES] + ellipsis)}" if sorted_names else ""
+    return f"{noun} {', '.join(sorted_names[:_MAX_PORTS_NAMED_IN_REMARK] + ellipsis)}" if sorted_names else ""
 
 
 def _command_text(command: Command) -> str:
@@ -314,7 +316,7 @@ def _rename_remark_device(remark: Remark, device: str) -> Remark:
     return Remark(kind=remark.kind, subject=subject, place=remark.place, facts=remark.facts)
 
 
-def _build_management(settings: Settings) -> Management | None | Unknown:
+def _build_management(settings: StatedNonRoutingSettings) -> Management | None | Unknown:
     link = settings.links.get("mgmt0")
     if link is None:
         return UNKNOWN
@@ -322,7 +324,7 @@ def _build_management(settings: Settings) -> Management | None | Unknown:
     return Management(interface="mgmt0", addresses=tuple(link.addresses), gateway=None, own_vrf=has_own_vrf)
 
 
-def _port_channels(settings: Settings) -> Iterator[PortChannel]:
+def _port_channels(settings: StatedNonRoutingSettings) -> Iterator[PortChannel]:
     members: dict[str, list[str]] = {}
     for name in sorted(settings.links, key=natural_sort_key):
         channel = settings.links[name].channel
@@ -331,7 +333,7 @@ def _port_channels(settings: Settings) -> Iterator[PortChannel]:
         elif channel is not None:
             members.setdefault(channel, []).append(name)
     for name in sorted(members, key=natural_sort_key):
-        link = settings.links.get(name, Link())
+        link = settings.links.get(name, StatedLinkSettings())
         yield PortChannel(
             name=name,
             members=tuple(members[name]),
@@ -343,7 +345,7 @@ def _port_channels(settings: Settings) -> Iterator[PortChannel]:
         )
 
 
-def _build_vlans(settings: Settings) -> Iterator[Vlan]:
+def _build_vlans(settings: StatedNonRoutingSettings) -> Iterator[Vlan]:
     members: dict[int, list[VlanMember]] = {number: [] for number in settings.vlans}
     for name in sorted(settings.links, key=natural_sort_key):
         link = settings.links[name]
@@ -354,7 +356,7 @@ def _build_vlans(settings: Settings) -> Iterator[Vlan]:
         for number in sorted(link.tagged_vlans - {link.access_vlan}) if link.mode in ("trunk", "hybrid") else ():
             members.setdefault(number, []).append(VlanMember(interface=name, tagged=True))
     for number in sorted(members):
-        link = settings.links.get(f"Vlan{number}", Link())
+        link = settings.links.get(f"Vlan{number}", StatedLinkSettings())
         yield Vlan(
             id=number,
             members=tuple(members[number]),

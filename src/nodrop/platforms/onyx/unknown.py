@@ -43,7 +43,7 @@ _QOS_FIRST_WORDS = frozenset({
     "roce", "traffic",
 })  # fmt: skip
 """First words of commands about classes of traffic: all of their forms are above."""
-_COMPLETE_AFTER_WORDS = {
+_FULLY_LISTED_SECOND_WORDS = {
     "dcb": ("priority-flow-control",),
     "traffic-class": ("congestion-control", "ecn", "pfc", "priority"),
 }
@@ -69,7 +69,7 @@ def suggest_command(command: Command) -> str | None:
         if word not in _KNOWN_WORDS and (meant := find_near_word(word, _KNOWN_WORDS)):
             return f"`{word}`: did you mean `{meant}`?"
     keyword, *arguments = command.words or ("",)
-    sure = _COMPLETE_AFTER_WORDS.get(keyword)
+    sure = _FULLY_LISTED_SECOND_WORDS.get(keyword)
     if keyword in _QOS_FIRST_WORDS or (sure is not None and any(word in sure for word in arguments[:2])):
         return _nearest_command_form(command)
     return None
@@ -82,7 +82,7 @@ def _nearest_command_form(command: Command) -> str:
 
     def shared(form: str) -> tuple[float, bool]:
         words = {word for word in form.split() if len(word) > 2} & typed
-        return sum(1 / _FORMS_BY_WORD_COUNT[word] for word in words), form in preferred_forms
+        return sum(1 / _FORM_COUNT_BY_WORD[word] for word in words), form in preferred_forms
 
     form = max((*_SWITCH_COMMAND_EXAMPLES, *_PORT_COMMAND_EXAMPLES), key=shared)
     if not any(shared(form)):
@@ -90,6 +90,6 @@ def _nearest_command_form(command: Command) -> str:
     return f"there is `{form}`" if form in _SWITCH_COMMAND_EXAMPLES else f"there is `interface ethernet 1/1 {form}`"
 
 
-_FORMS_BY_WORD_COUNT = Counter(
+_FORM_COUNT_BY_WORD = Counter(
     word for form in (*_SWITCH_COMMAND_EXAMPLES, *_PORT_COMMAND_EXAMPLES) for word in set(form.split())
 )

@@ -33,7 +33,7 @@ def add_to_config_db(value_text: str, device: Device) -> str:
     if not extras.additions_of_device(device):
         return value_text
     return extras.merge_extras(
-        device, json.loads(value_text), _spell_tables, lambda written: _read_config(device, written)
+        device, json.loads(value_text), _spell_tables, lambda written: _read_device_without_additions(device, written)
     )
 
 
@@ -53,13 +53,13 @@ def add_to_frr_conf(text: str, device: Device) -> str:
     return extras.merge_routing_lines(device, text, read_frr_lines)
 
 
-def _read_config(device: Device, value_text: str) -> Device:
+def _read_device_without_additions(device: Device, value_text: str) -> Device:
     source = Source(name=CONFIG_DB_FILE, display=CONFIG_DB_FILE)
     return replace_fields(
         reader.read_device(device.name, [(source, value_text.encode())]).device,
         extra=(),
         extra_lines=(),
-        **extras.FIELDS_SET_BY_ADDITIONS,
+        **extras.DEVICE_FIELDS_SET_ONLY_BY_ADDITIONS,
     )
 
 

@@ -8,7 +8,7 @@ meanwhile (RequiredValueMoveValidator), so the states between meet no traffic.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
-from nodrop.model.change import Edit, Step
+from nodrop.model.change import EditResult, PatchStep
 from nodrop.platforms.sonic.config import CONFIG_DB_FILE
 from nodrop.platforms.sonic.gcu import gcu_facts
 from nodrop.platforms.sonic.patch import split_path
@@ -26,7 +26,7 @@ _STEP_RANK_BY_OPERATION = {
 """By what is done, and whether to a table or row."""
 
 
-def states(config_files: Mapping[str, bytes], edit: Edit) -> Iterator[tuple[str, Mapping[str, bytes]]]:
+def states(config_files: Mapping[str, bytes], edit: EditResult) -> Iterator[tuple[str, Mapping[str, bytes]]]:
     """Yield the last step, and the files after it; the last state, with all of the edit, is left out.
 
     A patch that is refused is not applied at all: the file is loaded whole. Commands, and steps by hand, come
@@ -45,9 +45,9 @@ def states(config_files: Mapping[str, bytes], edit: Edit) -> Iterator[tuple[str,
         yield "the patch, before what is done by hand", {**config_files, **edit.files}
 
 
-def _named_step_groups(steps: Sequence[Step]) -> Iterator[tuple[str, list[Step]]]:
+def _named_step_groups(steps: Sequence[PatchStep]) -> Iterator[tuple[str, list[PatchStep]]]:
     """Yield (name, steps) of the groups of steps that are made together, in order."""
-    found_steps: dict[tuple[int, str], list[Step]] = {}
+    found_steps: dict[tuple[int, str], list[PatchStep]] = {}
     for step in steps:
         table, *below = split_path(step.path)
         if step.command:
@@ -66,7 +66,7 @@ def _named_step_groups(steps: Sequence[Step]) -> Iterator[tuple[str, list[Step]]
         yield key[1], found_steps[key]
 
 
-def _apply_step(tables: dict[str, object], step: Step) -> None:
+def _apply_step(tables: dict[str, object], step: PatchStep) -> None:
     *above, last = split_path(step.path)
     inside = make_mapping(tables, *above)
     if step.op == "remove":

@@ -13,7 +13,7 @@ from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown, known_rows, surely_off
 from nodrop.platforms.kit.artifact import BatfishTables
 from nodrop.platforms.sonic.batfish_access import batfish_access_tables
-from nodrop.platforms.sonic.config import Config
+from nodrop.platforms.sonic.config import DeviceTables
 from nodrop.platforms.sonic.document import CONFIG_DB_FILE
 from nodrop.platforms.sonic.frr_text import read_tables_and_frr
 
@@ -38,8 +38,8 @@ _VLAN_MTU_REASON = "Batfish gives VLANs of SONiC an MTU of 1500 bytes, whatever 
 def tables(device: Device, config_files: Mapping[str, bytes], hostname: str, frr_conf: str) -> BatfishTables | None:
     """Return the tables; None if the device has VRFs, port channels or other parts beyond Batfish's reader."""
     documents, _ = read_tables_and_frr(config_files)
-    config = Config(device.name, documents)
-    if _has_unread_parts(device, config) or _UNSUPPORTED_FRR_LINE.search(frr_conf):
+    config = DeviceTables(device.name, documents)
+    if _has_parts_beyond_batfish(device, config) or _UNSUPPORTED_FRR_LINE.search(frr_conf):
         return None
     ports = {port.name: port for port in device.interfaces}
     rows_by_table: dict[str, dict[str, Any]] = {"DEVICE_METADATA": {"localhost": {"hostname": hostname}}}
@@ -66,7 +66,7 @@ def tables(device: Device, config_files: Mapping[str, bytes], hostname: str, frr
         kept_names = {name for name in names if allowed_names is None or name in allowed_names}
         rows_by_table[table] = {name: {} for name in sorted(kept_names)}
         rows_by_table[table] |= {
-            key: _secondary_field(row) for key, row in rows.items() if _is_read_address(key, kept_names)
+            key: _secondary_field(row) for key, row in rows.items() if _is_address_batfish_reads(key, kept_names)
         }
     filters, unseen = batfish_access_tables(device, ports)
     rows_by_table |= filters
@@ -77,7 +77,7 @@ def tables(device: Device, config_files: Mapping[str, bytes], hostname: str, frr
     return BatfishTables(_SNAPSHOT_FOLDER, CONFIG_DB_FILE, text, _VLAN_NAME_PREFIX, unseen)
 
 
-def _has_unread_parts(device: Device, config: Config) -> bool:
+def _has_parts_beyond_batfish(device: Device, config: DeviceTables) -> bool:
     """Whether the tables have parts that are not read: other routing tables, bundles, a port in several VLANs."""
     if not config.rows("PORT") or any(config.rows(table) for table in _UNREAD_TABLES):
         return True
@@ -89,7 +89,7 @@ def _has_unread_parts(device: Device, config: Config) -> bool:
     return len(carried) != len(set(carried))
 
 
-def _vlan_member_rows(config: Config, ports: Mapping[str, object]) -> Iterator[tuple[str, dict[str, str]]]:
+def _vlan_member_rows(config: DeviceTables, ports: Mapping[str, object]) -> Iterator[tuple[str, dict[str, str]]]:
     rows = config.rows("VLAN_MEMBER")
     for key, row in rows.items():
         vlan, _, port = key.partition("|")
@@ -98,7 +98,7 @@ def _vlan_member_rows(config: Config, ports: Mapping[str, object]) -> Iterator[t
             yield key, {"tagging_mode": mode}
 
 
-def _is_read_address(key: str, interface_names: set[str]) -> bool:
+def _is_address_batfish_reads(key: str, interface_names: set[str]) -> bool:
     """Whether a row is an address that is read."""
     name, bar, address = key.partition("|")
     return bool(bar) and name in interface_names and _IPV4_PREFIX_PATTERN.fullmatch(address) is not None

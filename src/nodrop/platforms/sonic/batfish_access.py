@@ -14,7 +14,7 @@ from nodrop.model.subject import Subject
 from nodrop.platforms.sonic.read_access import RULE, TABLE, access_rule_key
 
 _HIGHEST, _LAST = 99_999, "FORWARD_THE_REST"
-_MOST_PORTS = 64
+_MOST_PORTS_OF_EXPANDED_RANGE = 64
 """Up to how many ports a range is written as so many rules."""
 _EGRESS_REASON = "what the switch itself sends may pass a list at egress or not, and Batfish filters it"
 _LIST_KIND_REASON = "Batfish has lists of IPv4 at ports only"
@@ -93,7 +93,7 @@ def _require_supported_entry(entry: AccessEntry) -> None:
 def _expand_port_ranges(field: str, ranges: tuple[PortRange, ...]) -> list[dict[str, str]]:
     """Return the field for every port of some ranges; once without it where there is no range."""
     count = sum(port_range.last - port_range.first + 1 for port_range in ranges)
-    if count > _MOST_PORTS:
+    if count > _MOST_PORTS_OF_EXPANDED_RANGE:
         raise _NotExpressible(
             f"Batfish has no ranges of ports in access lists of SONiC, and {count} ports are too many rules"
         )

@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
 
-from nodrop.limits import MAX_32_BITS
+from nodrop.limits import MAX_UINT32
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, LocalAsnMode, PrivateAsnRemoval
 from nodrop.platforms.frr.words import password_digest
 from nodrop.platforms.kit.bindings import (
-    Binding,
+    FieldBinding,
     NumberRangeCheck,
     RefusalCheck,
     bound_fields,
@@ -21,7 +21,7 @@ from nodrop.platforms.kit.bindings import (
     refuse_unless_default,
 )
 from nodrop.platforms.kit.expressible import unsupported_error
-from nodrop.platforms.sonic.config import Config, RowFields
+from nodrop.platforms.sonic.config import DeviceTables, RowFields
 
 RowColumns = Mapping[str, "str | list[str]"]
 """Fields of a row of config_db.json."""
@@ -30,7 +30,7 @@ RowColumns = Mapping[str, "str | list[str]"]
 class TableRow(NamedTuple):
     """A row of a table, and where it is."""
 
-    config: Config
+    config: DeviceTables
     table: str
     key: str
     columns: RowFields
@@ -40,7 +40,7 @@ class TableRow(NamedTuple):
         return self.config.integer((self.table, self.key), self.columns, column)
 
 
-BgpBinding = Binding[str, TableRow, None, RowColumns]
+BgpBinding = FieldBinding[str, TableRow, None, RowColumns]
 
 DEFAULT_VRF = "default"
 """The name of the default VRF."""
@@ -58,44 +58,46 @@ DATACENTER_HOLD_S = 9
 """The hold time of `frr defaults datacenter`; that of `traditional` is 180."""
 MOST_PATHS = 256
 """What `max_ebgp_paths` takes (sonic-bgp-global.yang)."""
-_MOST_HOPS = 255
+_DEFAULT_EBGP_MULTIHOP_TTL = 255
 """Where `ebgp_multihop` comes without a number (bgpd.conf.db.nbr_or_peer.j2)."""
 _DEFAULT_ALLOW_AS_COUNT = 3
 """How often bgpd allows the own AS number where `allow_as_in` comes without a number."""
 _UP_WORDS = ("true", "up")
 _DOWN_WORDS = ("false", "down")
 NO_COLUMN_REASON = "no table has a column for it"
-LEFT_OUT_REASON = "SONiC's template leaves it out when the bgp container starts"
+LEFT_OUT_BY_TEMPLATE_REASON = "SONiC's template leaves it out when the bgp container starts"
 
 
 def _bind_text(field: str, column: str, *refuses: RefusalCheck) -> BgpBinding:
     def encode(value: str, _: None) -> RowColumns:
         return {column: value}
 
-    return Binding(
+    return FieldBinding(
         field=field, where=(column,), decode=lambda row: row.columns.get(column), encode=encode, refuses=refuses
     )
 
 
-def _bind_list(field: str, column: str) -> BgpBinding:
+def _bind_single_entry_list(field: str, column: str) -> BgpBinding:
     """Bind a name to a column that is a list of one entry; the templates take a text for a list of characters."""
 
     def decode(row: TableRow) -> str | None:
         return row.columns[column].split(",")[0] if column in row.columns else None
 
-    return Binding(field=field, where=(column,), decode=decode, encode=lambda value, _: {column: [value]})
+    return FieldBinding(field=field, where=(column,), decode=decode, encode=lambda value, _: {column: [value]})
 
 
 def _bind_number(field: str, column: str, *refuses: RefusalCheck) -> BgpBinding:
     def encode(value: int, _: None) -> RowColumns:
         return {column: str(value)}
 
-    return Binding(field=field, where=(column,), decode=lambda row: row.integer(column), encode=encode, refuses=refuses)
+    return FieldBinding(
+        field=field, where=(column,), decode=lambda row: row.integer(column), encode=encode, refuses=refuses
+    )
 
 
 def _bind_flag(field: str, column: str) -> BgpBinding:
     """Bind a flag that is written only if it is on: of some, the templates ask only whether the column is there."""
-    return Binding(
+    return FieldBinding(
         field=field,
         where=(column,),
         decode=_make_column_test(column, "true"),
@@ -122,34 +124,36 @@ PROCESS_BINDINGS: tuple[BgpBinding, ...] = (
     _bind_flag("multipath_relax", "load_balance_mp_relax"),
     _bind_flag("compare_router_id", "external_compare_router_id"),
     _bind_flag("always_compare_med", "always_compare_med"),
-    _bind_number("default_preference", "default_local_preference", NumberRangeCheck(0, MAX_32_BITS)),
-    Binding(
+    _bind_number("default_preference", "default_local_preference", NumberRangeCheck(0, MAX_UINT32)),
+    FieldBinding(
         field="default_ipv4_unicast",
         where=("default_ipv4_unicast",),
         decode=lambda row: row.columns.get("default_ipv4_unicast") == "true",
         encode=lambda value, _: {"default_ipv4_unicast": "true" if value else "false"},
     ),
-    Binding(
+    FieldBinding(
         field="import_check",
         where=("network_import_check",),
         decode=lambda row: row.columns.get("network_import_check") != "false",
-        refuses=(_refuse_unless_on(LEFT_OUT_REASON),),
+        refuses=(_refuse_unless_on(LEFT_OUT_BY_TEMPLATE_REASON),),
     ),
     _bind_flag("graceful_restart", "graceful_restart_enable"),
     _bind_flag("preserve_forwarding", "gr_preserve_fw_state"),
     _bind_number("restart_s", "gr_restart_time", NumberRangeCheck(1, 3600)),
     _bind_flag("graceful_shutdown", "graceful_shutdown"),
-    Binding(field="cluster_id", refuses=(refuse_unless_default("nodrop does not write route reflection into tables"),)),
-    Binding(
+    FieldBinding(
+        field="cluster_id", refuses=(refuse_unless_default("nodrop does not write route reflection into tables"),)
+    ),
+    FieldBinding(
         field="maximum_paths_internal",
         refuses=(refuse_unless_default("nodrop does not write paths of the own AS into tables"),),
     ),
-    Binding(
+    FieldBinding(
         field="maximum_paths_internal_ipv6",
         refuses=(refuse_unless_default("nodrop does not write paths of the own AS into tables"),),
     ),
-    Binding(field="requires_policy", refuses=(_refuse_unless_on(NO_COLUMN_REASON),)),
-    Binding(field="session_dscp", refuses=(refuse_unless_default(NO_COLUMN_REASON),)),
+    FieldBinding(field="requires_policy", refuses=(_refuse_unless_on(NO_COLUMN_REASON),)),
+    FieldBinding(field="session_dscp", refuses=(refuse_unless_default(NO_COLUMN_REASON),)),
 )
 """BGP_GLOBALS: fields of Bgp."""
 
@@ -178,7 +182,11 @@ def _decode_remote_asn(row: TableRow) -> object:
 
 
 def _decode_multihop(row: TableRow) -> int | None:
-    return (row.integer("ebgp_multihop_ttl") or _MOST_HOPS) if row.columns.get("ebgp_multihop") == "true" else None
+    return (
+        (row.integer("ebgp_multihop_ttl") or _DEFAULT_EBGP_MULTIHOP_TTL)
+        if row.columns.get("ebgp_multihop") == "true"
+        else None
+    )
 
 
 def _decode_allowed_as_count(row: TableRow) -> int | None:
@@ -225,23 +233,23 @@ def _encode_admin_status(value: object, _: None) -> RowColumns:
 
 
 SESSION_BINDINGS: tuple[BgpBinding, ...] = (
-    Binding(
+    FieldBinding(
         field="remote_asn",
         where=("asn", "peer_type"),
         decode=_decode_remote_asn,
         encode=lambda value, _: {"asn": str(value)} if isinstance(value, int) else {"peer_type": value},
     ),
     _bind_text("description", "name", _apostrophe_refusal),
-    Binding(field="enabled", where=("admin_status",), decode=_decode_enabled_state, encode=_encode_admin_status),
+    FieldBinding(field="enabled", where=("admin_status",), decode=_decode_enabled_state, encode=_encode_admin_status),
     _bind_flag("bfd", "bfd"),
-    Binding(
+    FieldBinding(
         field="hold_s",
         where=("holdtime",),
         decode=lambda row: row.integer("holdtime"),
         encode=lambda value, _: {"keepalive": str(value // 3), "holdtime": str(value)},
     ),
     _bind_text("update_source", "local_addr"),
-    Binding(
+    FieldBinding(
         field="ebgp_multihop",
         where=("ebgp_multihop_ttl", "ebgp_multihop"),
         decode=_decode_multihop,
@@ -249,14 +257,14 @@ SESSION_BINDINGS: tuple[BgpBinding, ...] = (
     ),
     _bind_flag("extended_next_hop", "capability_ext_nexthop"),
     _bind_flag("passive", "passive_mode"),
-    _bind_number("local_asn", "local_asn", NumberRangeCheck(1, MAX_32_BITS)),
-    Binding(
+    _bind_number("local_asn", "local_asn", NumberRangeCheck(1, MAX_UINT32)),
+    FieldBinding(
         field="local_asn_mode",
         where=("local_as_no_prepend", "local_as_replace_as"),
         decode=_decode_local_as_mode,
         encode=lambda value, _: dict.fromkeys(_COLUMNS_BY_LOCAL_AS_MODE[value], "true"),
     ),
-    Binding(
+    FieldBinding(
         field="local_asn_of_group",
         refuses=(
             refuse_unless_default(
@@ -264,14 +272,14 @@ SESSION_BINDINGS: tuple[BgpBinding, ...] = (
             ),
         ),
     ),
-    Binding(
+    FieldBinding(
         field="password",
         where=("auth_password",),
         decode=_decode_password,
         refuses=(refuse_unless_default("nodrop keeps no password, and writes none"),),
     ),
     _bind_number("ttl_security_hops", "ttl_security_hops", NumberRangeCheck(1, 254)),
-    Binding(
+    FieldBinding(
         field="connected_check",
         where=("disable_ebgp_connected_route_check",),
         decode=lambda row: row.columns.get("disable_ebgp_connected_route_check") != "true",
@@ -281,28 +289,28 @@ SESSION_BINDINGS: tuple[BgpBinding, ...] = (
 """BGP_NEIGHBOR and BGP_PEER_GROUP: fields of BgpNeighbor."""
 
 SESSION_FAMILY_BINDINGS: tuple[BgpBinding, ...] = (
-    Binding(
+    FieldBinding(
         field="active",
         where=("admin_status",),
         decode=_make_column_test("admin_status", *_UP_WORDS),
         encode=_encode_admin_status,
     ),
-    _bind_list("import_policy", "route_map_in"),
-    _bind_list("export_policy", "route_map_out"),
+    _bind_single_entry_list("import_policy", "route_map_in"),
+    _bind_single_entry_list("export_policy", "route_map_out"),
     _bind_text("import_prefix_list", "prefix_list_in"),
     _bind_text("export_prefix_list", "prefix_list_out"),
     _bind_flag("next_hop_self", "nhself"),
-    Binding(
+    FieldBinding(
         field="next_hop_forced",
         refuses=(
             refuse_unless_default("nodrop does not write next hops of reflected routes into tables", default=False),
         ),
     ),
-    Binding(
+    FieldBinding(
         field="reflector_client",
         refuses=(refuse_unless_default("nodrop does not write route reflection into tables", default=False),),
     ),
-    Binding(
+    FieldBinding(
         field="allowas_in",
         where=("allow_as_count", "allow_as_in"),
         decode=_decode_allowed_as_count,
@@ -311,7 +319,7 @@ SESSION_FAMILY_BINDINGS: tuple[BgpBinding, ...] = (
     _bind_number("weight", "weight", NumberRangeCheck(0, 65535)),
     _bind_text("import_path_list", "filter_list_in"),
     _bind_text("export_path_list", "filter_list_out"),
-    Binding(
+    FieldBinding(
         field="private_asns",
         where=("remove_private_as_enabled", "remove_private_as_all", "replace_private_as"),
         decode=_decode_private_as,
@@ -320,7 +328,7 @@ SESSION_FAMILY_BINDINGS: tuple[BgpBinding, ...] = (
     _bind_flag("as_override", "as_override"),
     _bind_flag("default_originate", "send_default_route"),
     _bind_text("default_policy", "default_rmap"),
-    Binding(
+    FieldBinding(
         field="maximum_prefix",
         where=("max_prefix_limit",),
         decode=_decode_prefix_limit,
@@ -347,7 +355,7 @@ BINDINGS_BY_CLASS: Mapping[type[Any], tuple[BgpBinding, ...]] = {
 }
 
 
-def check_part(model_part: Any, *path: object) -> None:
+def check_bgp_part_fits_columns(model_part: Any, *path: object) -> None:
     """Raise Unsupported for the first field of a part, at `path`, that no column can hold as it is."""
     rows, kind = BINDINGS_BY_CLASS[type(model_part)], type(model_part)
     check_fields(rows, model_part, *path)

@@ -10,17 +10,17 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from nodrop.model.change import Edit
+from nodrop.model.change import EditResult
 from nodrop.model.fabric import Device
 from nodrop.model.routing import Bgp
 from nodrop.platforms.frr.changes import find_vtysh_changes
 from nodrop.platforms.kit.command_lines import (
     PORT,
     PORTS,
+    are_all_ports_typable,
     fill_port_slots,
     group_numbered_names,
     has_port_slot,
-    has_typable_ports,
     is_typable,
     ports_by_command,
 )
@@ -41,13 +41,13 @@ _WATCHDOG_TABLE = "PFC_WD"
 _WATCHDOG_FIELDS = {"action", "detection_time", "restoration_time"}
 _WATCHDOG_MASK_FIELD = "pfcwd_sw_enable"
 _ADMIN_COMMAND_BY_STATUS = {"up": "startup", "down": "shutdown"}
-_PORT_COMMANDS: Mapping[str, str] = {
+_COMMAND_BY_PORT_FIELD: Mapping[str, str] = {
     "mtu": "mtu {port} {value}",
     "speed": "speed {port} {value}",
     "fec": "fec {port} {value}",
     "link_training": "link-training {port} {value}",
 }
-_ROW_COMMANDS: Mapping[tuple[str, str, str, str], str] = {
+_COMMAND_BY_ROW_FIELD_VALUE: Mapping[tuple[str, str, str, str], str] = {
     ("MGMT_VRF_CONFIG", "vrf_global", "mgmtVrfEnabled", "true"): "sudo config vrf add mgmt"
 }
 """Commands that set one field of a row, and also restart what reads it (sonic-utilities config/main.py)."""
@@ -73,7 +73,7 @@ def _format_step(step: int) -> str:
     return f"..{step}" if step > 1 else ""
 
 
-def of_edit(bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:
+def of_edit(bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:
     """Return the commands that make an edit; a setting that is read at start needs the configuration loaded again."""
     lines: list[str] = []
     if CONFIG_DB_FILE in edit.files:
@@ -81,12 +81,12 @@ def of_edit(bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:
             mapping_or_empty(parse_json_text(bundle[CONFIG_DB_FILE], CONFIG_DB_FILE)),
             mapping_or_empty(parse_json_text(edit.files[CONFIG_DB_FILE], CONFIG_DB_FILE)),
         )
-        commands = (*_row_commands(old, new), *_watchdog_restarts(old, new))
-        if not has_typable_ports(commands):
+        commands = (*_row_commands(old, new), *_watchdog_restart_commands(old, new))
+        if not are_all_ports_typable(commands):
             return ()
         for command, ports in ports_by_command(commands).items():
             lines += for_ports(command, ports)
-        if _is_read_at_start(old, new):
+        if _changes_field_read_at_start(old, new):
             lines += [*LINES_AFTER, "sudo config reload -y"]
     if FRR_FILE in edit.files:
         texts = [files.get(FRR_FILE, b"").decode(errors="replace") for files in (bundle, edit.files)]
@@ -109,7 +109,7 @@ def _format_vtysh_command(lines: Iterable[str]) -> str:
     return f"sudo vtysh {words} -c end -c 'write memory'"
 
 
-def _is_read_at_start(old: RowFields, new: RowFields) -> bool:
+def _changes_field_read_at_start(old: RowFields, new: RowFields) -> bool:
     """Whether a field differs that a service reads when it starts."""
     return any(
         mapping_or_empty(row).get(name) != mapping_or_empty(mapping_at(new, table).get(key)).get(name)
@@ -135,7 +135,7 @@ def _row_commands(old: RowFields, new: RowFields) -> Iterator[tuple[str, str]]:
                         yield from _slotted_field_commands(command, ports)
 
 
-def _watchdog_restarts(old: RowFields, new: RowFields) -> Iterator[tuple[str, str]]:
+def _watchdog_restart_commands(old: RowFields, new: RowFields) -> Iterator[tuple[str, str]]:
     """Yield the commands that stop and start running watchdogs whose mask changes, each with the port.
 
     orchagent reads the mask when a watchdog starts; `pfcwd start` writes the priorities of PFC there (sonic-swss
@@ -149,10 +149,10 @@ def _watchdog_restarts(old: RowFields, new: RowFields) -> Iterator[tuple[str, st
         running = watchdog.keys() >= _WATCHDOG_FIELDS and watchdog == mapping_at(old, _WATCHDOG_TABLE).get(port)
         if changed and running and mask == mapping_or_empty(row).get("pfc_enable"):
             yield f"sudo pfcwd stop {PORTS}", port
-            yield _start_watchdog(watchdog), port
+            yield _watchdog_start_command(watchdog), port
 
 
-def _start_watchdog(row: RowFields) -> str:
+def _watchdog_start_command(row: RowFields) -> str:
     """Return the command that starts a watchdog with the times and action of its row."""
     action, detection, restoration = (
         shlex.quote(str(row[name])) for name in ("action", "detection_time", "restoration_time")
@@ -189,7 +189,7 @@ def _commands_for_row(table: str, key: str, old: object, new: object) -> Iterato
         )
         return
     for name, value in list(fields.items()):
-        if (command := _ROW_COMMANDS.get((table, key, name, str(value)))) is not None:
+        if (command := _COMMAND_BY_ROW_FIELD_VALUE.get((table, key, name, str(value)))) is not None:
             yield command
             del fields[name]
     if old is not None:
@@ -200,7 +200,7 @@ def _commands_for_row(table: str, key: str, old: object, new: object) -> Iterato
         and fields.keys() & _WATCHDOG_FIELDS
         and will.keys() >= _WATCHDOG_FIELDS
     ):
-        yield _start_watchdog(will)
+        yield _watchdog_start_command(will)
         fields = {name: value for name, value in fields.items() if name not in _WATCHDOG_FIELDS}
     if table == "PORT" and old is not None:
         for name in list(fields):
@@ -211,7 +211,7 @@ def _commands_for_row(table: str, key: str, old: object, new: object) -> Iterato
     if fields or (old is None and not will):
         yield _format_db_write("HSET", table, key, fields or {"NULL": "NULL"})
     if gone:
-        yield _format_db_write("HDEL", table, key, dict.fromkeys(_field_name(name, was[name]) for name in gone))
+        yield _format_db_write("HDEL", table, key, dict.fromkeys(_db_field_name(name, was[name]) for name in gone))
 
 
 def _tool_commands(table: str, key: str, fields: dict[str, object]) -> Iterator[str]:
@@ -233,8 +233,8 @@ def _port_command(name: str, value: str) -> str | None:
         return f"sudo config interface {_ADMIN_COMMAND_BY_STATUS[value]} {PORT}"
     if name == "autoneg" and value in _AUTONEG_COMMAND_WORDS:
         return f"sudo config interface autoneg {PORT} {_AUTONEG_COMMAND_WORDS[value]}"
-    if name in _PORT_COMMANDS:
-        return f"sudo config interface {_PORT_COMMANDS[name].replace('{value}', shlex.quote(value))}"
+    if name in _COMMAND_BY_PORT_FIELD:
+        return f"sudo config interface {_COMMAND_BY_PORT_FIELD[name].replace('{value}', shlex.quote(value))}"
     return None
 
 
@@ -246,7 +246,7 @@ def _format_db_write(operation: str, table: str, key: str, fields: Mapping[str, 
         else [
             shlex.quote(word)
             for name, value in fields.items()
-            for word in ((name,) if operation == "HDEL" else (_field_name(name, value), _field_value(value)))
+            for word in ((name,) if operation == "HDEL" else (_db_field_name(name, value), _db_field_value(value)))
         ]
     )
     row = _quote_row(f"{table}|{key}")
@@ -261,10 +261,10 @@ def _quote_row(row: str) -> str:
     return "".join((shlex.quote(head), f'"{slot}"' if slot else "", shlex.quote(rest) if rest else ""))
 
 
-def _field_name(name: str, value: object) -> str:
+def _db_field_name(name: str, value: object) -> str:
     """Return the name of a field as the database has it: a list's ends with @."""
     return f"{name}@" if isinstance(value, list) else name
 
 
-def _field_value(value: object) -> str:
+def _db_field_value(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -7,13 +7,13 @@ from functools import cached_property
 from typing import Any, TypeGuard, TypeVar
 
 from nodrop.hardware import model_of_sku
-from nodrop.limits import MAX_REMARKS
-from nodrop.model.change import DOCUMENT_AREA
-from nodrop.model.reading import NO_REMEDY, Correction, FilePlace, Remark, Remedy
+from nodrop.limits import MAX_REMARKS_PER_SWITCH
+from nodrop.model.change import FILE_SETTING_AREA
+from nodrop.model.reading import NO_REMEDY, FileCorrection, FilePlace, Remark, Remedy
 from nodrop.model.subject import Subject
 from nodrop.platforms.sonic.database import DatabaseVersion
 from nodrop.platforms.sonic.document import CONFIG_DB_FILE as CONFIG_DB_FILE
-from nodrop.platforms.sonic.document import Document, find_place, merge_documents
+from nodrop.platforms.sonic.document import TablesDocument, find_place, merge_documents
 from nodrop.platforms.sonic.tables import TABLE_BY_MAP_ATTRIBUTE
 from nodrop.syntax.json import Duplicate
 from nodrop.syntax.places import quote_text
@@ -79,10 +79,10 @@ def required_empty_table(tables: Collection[str]) -> str | None:
     return next(last_tables, None)
 
 
-class Config:
+class DeviceTables:
     """A device's tables, opened: `table_rows` never raises, with any content of the files."""
 
-    def __init__(self, device: str, documents: Sequence[Document] = ()) -> None:
+    def __init__(self, device: str, documents: Sequence[TablesDocument] = ()) -> None:
         self.device = device
         self.documents = documents
         self.data: Mapping[str, object] = merge_documents(documents)
@@ -102,7 +102,7 @@ class Config:
         return table in self.data or (self.whole and table not in self._silent)
 
     @cached_property
-    def lists_ports(self) -> bool:
+    def lists_ports_with_lanes(self) -> bool:
         """Whether a row of PORT states lanes, without which a table of ports is a part of one (sonic-port.yang)."""
         return any("lanes" in row for row in self.rows("PORT").values())
 
@@ -115,11 +115,11 @@ class Config:
 
     def _well_formed_rows(self, table: str, rows: object) -> Iterator[tuple[str, dict[str, str]]]:
         if not isinstance(rows, dict):
-            self.malformed((table,), rows, "an object of rows")
+            self.remark_malformed_value((table,), rows, "an object of rows")
             return
         for key, row in rows.items():
             if not isinstance(row, dict):
-                self.malformed((table, key), row, "an object of fields")
+                self.remark_malformed_value((table, key), row, "an object of fields")
                 continue
             if any(type(value) is not str for value in row.values()):
                 row = {
@@ -136,7 +136,7 @@ class Config:
             return ",".join(value)
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
-        self.malformed((table, key, field), value, "text")
+        self.remark_malformed_value((table, key, field), value, "text")
         return None
 
     def port_rows(self, table_name: str) -> Iterator[tuple[str, str, str, dict[str, str]]]:
@@ -165,7 +165,7 @@ class Config:
             return NO_REMEDY
         return Remedy(
             corrections=tuple(
-                Correction((DOCUMENT_AREA, table_name, written, field), *values)
+                FileCorrection((FILE_SETTING_AREA, table_name, written, field), *values)
                 for field, value in row.items()
                 for written, values in ((key, (value, None)), *((new, (None, value)) for new in new_keys))
             )
@@ -180,7 +180,7 @@ class Config:
         if number is None and _NUMBER_PATTERN.fullmatch(text):
             number = int(text)
         if number is None:
-            self.malformed((*keys, field), text, "a whole number")
+            self.remark_malformed_value((*keys, field), text, "a whole number")
         return number
 
     def word(self, keys: tuple[str, ...], row: RowFields, field: str, known_words: Mapping[str, _T]) -> _T | None:
@@ -189,16 +189,16 @@ class Config:
         if text is None:
             return None
         if text not in known_words:
-            self.malformed((*keys, field), text, " or ".join(known_words))
+            self.remark_malformed_value((*keys, field), text, " or ".join(known_words))
             return None
         return known_words[text]
 
-    def numbers(self, keys: tuple[str, ...], text: str, limit: int) -> tuple[int, ...]:
+    def parse_index_range(self, keys: tuple[str, ...], text: str, limit: int) -> tuple[int, ...]:
         """Return `3-4` or `3` as numbers up to `limit`; nothing, with a remark, where it is neither."""
         match = _INDEX_RANGE_PATTERN.fullmatch(text)
         start, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
         if not start <= last <= limit or (match and match[2] and start == last):
-            self.malformed(keys, text, f"a number up to {limit}, or a rising range such as 3-4")
+            self.remark_malformed_value(keys, text, f"a number up to {limit}, or a rising range such as 3-4")
             return ()
         return tuple(range(start, last + 1))
 
@@ -207,10 +207,10 @@ class Config:
         text = row.get(field, "")
         priority_texts = [word.strip() for word in text.split(",")] if text.strip() else []
         if not all(map(_PRIORITY_PATTERN.fullmatch, priority_texts)):
-            self.malformed((*keys, field), text, "priorities from 0 to 7, such as 3,4")
+            self.remark_malformed_value((*keys, field), text, "priorities from 0 to 7, such as 3,4")
         return tuple(sorted({int(word) for word in priority_texts if _PRIORITY_PATTERN.fullmatch(word)}))
 
-    def reference(
+    def row_of_reference(
         self, keys: tuple[str, ...], row: RowFields, field: str, table: str, subject: Subject
     ) -> RowFields | None:
         """Return the row that a field names; None where the field is absent, or names nothing (with a remark)."""
@@ -220,16 +220,16 @@ class Config:
     def find_row(self, keys: tuple[str, ...], name: str, table_name: str, subject: Subject) -> RowFields | None:
         """Return the row `name` of `table_name`; None, with a remark, where a table that is here has no such row."""
         reference, name = name, name_in_reference(name)
-        if reference != name and self.database.writes("names without brackets"):
+        if reference != name and self.database.is_new_enough_for("names without brackets"):
             stated = self.rows(keys[0])[keys[1]][keys[2]]
-            correction = Correction((DOCUMENT_AREA, *keys), stated, _without_brackets(stated))
+            correction = FileCorrection((FILE_SETTING_AREA, *keys), stated, _without_brackets(stated))
             self.remark("bracket-reference", subject, keys, Remedy((correction,)), reference=reference, name=name)
         row = self.rows(table_name).get(name)
         if row is None and self.covers(table_name):
             self.remark("dangling-reference", subject, keys, kind=table_name, name=name, field=keys[-1])
         return row
 
-    def malformed(self, keys: tuple[str, ...], found_value: object, expected: str) -> None:
+    def remark_malformed_value(self, keys: tuple[str, ...], found_value: object, expected: str) -> None:
         """Remark that a value is not what its field takes."""
         text = quote_text(found_value) if isinstance(found_value, str) else json_type_name(found_value)
         self.remark("malformed-value", (), keys, path="/".join(keys), found=text, expected=expected)
@@ -237,7 +237,7 @@ class Config:
     @property
     def is_full(self) -> bool:
         """Whether as many faults are listed as are listed of one switch: what else is wrong is not looked for."""
-        return len(self.remarks) >= MAX_REMARKS
+        return len(self.remarks) >= MAX_REMARKS_PER_SWITCH
 
     def remark(
         self,
@@ -277,13 +277,13 @@ class Config:
         ]
         return len(self.remarks) < count
 
-    def rename(self, device: str) -> str:
+    def set_device_name(self, device: str) -> str:
         """Name the device, also in earlier remarks, and return the name."""
         self.device = device
         self.remarks = [replace(remark, subject=(device, *remark.subject[1:])) for remark in self.remarks]
         return device
 
-    def remarked(self) -> frozenset[tuple[str, ...]]:
+    def paths_with_remarks(self) -> frozenset[tuple[str, ...]]:
         """Return the paths at which something was remarked."""
         return frozenset(remark[1] for remark in self._remarked)
 
@@ -291,7 +291,7 @@ class Config:
         """Return where the nearest existing part of a path stands: a field's value, else a row's or table's key."""
         return find_place(self.documents, keys)
 
-    def check_text(self) -> None:
+    def remark_odd_keys(self) -> None:
         """Remark doubled keys, and keys that hide characters."""
         for document in self.documents:
             for double in document.duplicates():
@@ -309,7 +309,7 @@ class Config:
         self.remarks.append(Remark(kind="duplicate-key", subject=(self.device,), place=place, facts=facts))
 
 
-def model_of(config: Config) -> str | None:
+def model_of(config: DeviceTables) -> str | None:
     """Return the switch model that HWSKU and platform name; None where none is named, or not in the catalogue."""
     localhost = config.rows("DEVICE_METADATA").get("localhost", {})
     hwsku = localhost.get("hwsku")

@@ -8,13 +8,13 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
 from nodrop.hardware import switch
-from nodrop.model.change import DOCUMENT_AREA, Choice
-from nodrop.model.reading import Correction
+from nodrop.model.change import FILE_SETTING_AREA, CommandsForCase
+from nodrop.model.reading import FileCorrection
 from nodrop.model.subject import Subject
 from nodrop.platforms.kit.command_lines import is_typable
 from nodrop.platforms.kit.secrets import looks_like_secret
-from nodrop.platforms.sonic.config import Config, RowFields, model_of, name_in_reference
-from nodrop.platforms.sonic.draft import cells_of
+from nodrop.platforms.sonic.config import DeviceTables, RowFields, model_of, name_in_reference
+from nodrop.platforms.sonic.draft import ports_and_indexes_of_key
 from nodrop.platforms.sonic.naming import panel_place
 from nodrop.platforms.sonic.spelling import format_ranges
 
@@ -29,22 +29,27 @@ _QOS_PATH_BY_TABLE = {
 """By tables of cells: the list of a port's QoS that their rows are about, and what their profiles set there."""
 
 
-def range_corrections(config: Config, table: str, key: str, numbers: Sequence[str]) -> tuple[Correction, ...]:
+def corrections_narrowing_range(
+    config: DeviceTables, table: str, key: str, numbers: Sequence[str]
+) -> tuple[FileCorrection, ...]:
     """Return the corrections that leave numbers to their own rows; a range then sets the others only."""
     row, (ports, _, _) = config.rows(table)[key], key.rpartition("|")
-    left = {index for _, index in cells_of(key) if index is not None and str(index) not in numbers}
+    left = {index for _, index in ports_and_indexes_of_key(key) if index is not None and str(index) not in numbers}
     new_keys = [f"{ports}|{span}" for span in format_ranges(left)]
     if any(new_key in config.rows(table) for new_key in new_keys):
         return ()
     added = (
-        Correction((DOCUMENT_AREA, table, new_key, field), None, value)
+        FileCorrection((FILE_SETTING_AREA, table, new_key, field), None, value)
         for new_key in new_keys
         for field, value in row.items()
     )
-    return (*(Correction((DOCUMENT_AREA, table, key, field), value, None) for field, value in row.items()), *added)
+    return (
+        *(FileCorrection((FILE_SETTING_AREA, table, key, field), value, None) for field, value in row.items()),
+        *added,
+    )
 
 
-def is_group_lossless_by_pfc(config: Config, port: str, number: str) -> bool:
+def is_group_lossless_by_pfc(config: DeviceTables, port: str, number: str) -> bool:
     """Whether a port pauses a priority that fills the priority group of this number."""
     row = config.rows("PORT_QOS_MAP").get(port, {})
     groups = config.rows("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP").get(name_in_reference(row.get("pfc_to_pg_map", "")), {})
@@ -53,14 +58,16 @@ def is_group_lossless_by_pfc(config: Config, port: str, number: str) -> bool:
     )
 
 
-def threshold_corrections(config: Config, name: str, row: RowFields) -> tuple[Correction, ...]:
+def corrections_of_double_threshold(config: DeviceTables, name: str, row: RowFields) -> tuple[FileCorrection, ...]:
     """Return the correction of a profile with both thresholds: the one that its pool does not take goes."""
     mode = config.rows("BUFFER_POOL").get(name_in_reference(row.get("pool", "")), {}).get("mode")
     other = {"dynamic": "static_th", "static": "dynamic_th"}.get(str(mode))
-    return () if other is None else (Correction((DOCUMENT_AREA, "BUFFER_PROFILE", name, other), row[other], None),)
+    return (
+        () if other is None else (FileCorrection((FILE_SETTING_AREA, "BUFFER_PROFILE", name, other), row[other], None),)
+    )
 
 
-def index_parts_by_profile(config: Config, field: str, *tables: str) -> Mapping[str, tuple[Subject, ...]]:
+def index_parts_by_profile(config: DeviceTables, field: str, *tables: str) -> Mapping[str, tuple[Subject, ...]]:
     """Return by profile the parts of ports that rows of these tables give it, as the model has them, below the device.
 
     Every row is read once, however many profiles have a fault.
@@ -71,7 +78,7 @@ def index_parts_by_profile(config: Config, field: str, *tables: str) -> Mapping[
     return {name: tuple(own_parts) for name, own_parts in parts.items()}
 
 
-def _profiles_of_parts(config: Config, field: str, tables: Sequence[str]) -> Iterator[tuple[str, Subject]]:
+def _profiles_of_parts(config: DeviceTables, field: str, tables: Sequence[str]) -> Iterator[tuple[str, Subject]]:
     ports = config.rows("PORT")
     for direction in ("ingress", "egress") if field == "profile" else ():
         for port, row in config.rows(f"BUFFER_PORT_{direction.upper()}_PROFILE_LIST").items():
@@ -80,12 +87,12 @@ def _profiles_of_parts(config: Config, field: str, tables: Sequence[str]) -> Ite
     for table in tables:
         members, part = _QOS_PATH_BY_TABLE[table]
         for key, row in config.rows(table).items():
-            for port, index in cells_of(key):
+            for port, index in ports_and_indexes_of_key(key):
                 if port in ports and index is not None:
                     yield name_in_reference(row.get(field, "")), (port, "qos", members, str(index), part)
 
 
-def lane_corrections(config: Config, name: str) -> tuple[Correction, ...]:
+def lane_corrections(config: DeviceTables, name: str) -> tuple[FileCorrection, ...]:
     """Return the correction that gives a port the lanes that its model's catalogue entry has for its name."""
     model, stated = model_of(config), config.rows("PORT")[name].get("lanes", "")
     count = len(stated.split(","))
@@ -94,10 +101,10 @@ def lane_corrections(config: Config, name: str) -> tuple[Correction, ...]:
         return ()
     panel, offset, _ = place
     lanes = ",".join(map(str, switch(model).sonic_ports[panel].lanes[offset : offset + count]))
-    return (Correction((DOCUMENT_AREA, "PORT", name, "lanes"), stated, lanes),) if lanes != stated else ()
+    return (FileCorrection((FILE_SETTING_AREA, "PORT", name, "lanes"), stated, lanes),) if lanes != stated else ()
 
 
-def field_choices(path: tuple[str, ...], near: str, value: object) -> Iterator[Choice]:
+def field_choices(path: tuple[str, ...], near: str, value: object) -> Iterator[CommandsForCase]:
     """Yield the commands that write a field's value to the one that its name may be a slip of, or remove the field."""
     table, key, field = path if len(path) == 3 else ("", "", "")
     row = f'"{table}|{key}"'
@@ -106,14 +113,14 @@ def field_choices(path: tuple[str, ...], near: str, value: object) -> Iterator[C
     remove = f"{_CONFIG_DB} HDEL {row} {field}"
     if near and isinstance(value, str) and is_typable(value) and not looks_like_secret(f"{field} {value}"):
         lines = (f"{_CONFIG_DB} HSET {row} {near} {shlex.quote(value)}", remove)
-        yield Choice(condition=f"if {near} is meant", language="sonic", lines=lines)
-    yield Choice(condition="if the field is not needed", language="sonic", lines=(remove,))
+        yield CommandsForCase(condition=f"if {near} is meant", language="sonic", lines=lines)
+    yield CommandsForCase(condition="if the field is not needed", language="sonic", lines=(remove,))
 
 
-def table_choices(table: str, rows: Mapping[str, object]) -> Iterator[Choice]:
+def table_choices(table: str, rows: Mapping[str, object]) -> Iterator[CommandsForCase]:
     """Yield the commands that remove the rows of a table without a model."""
     if 0 < len(rows) <= MAX_REMOVED_ROWS and all(
         map(is_typable, (table, *(p for key in rows for p in key.split("|"))))
     ):
         lines = tuple(f'{_CONFIG_DB} DEL "{table}|{key}"' for key in rows)
-        yield Choice(condition="if the table is not needed", language="sonic", lines=lines)
+        yield CommandsForCase(condition="if the table is not needed", language="sonic", lines=lines)

@@ -27,10 +27,10 @@ _OTHER_VERSIONS_BY_FEATURE = {
 """Further versions that write it: branch 202111 has the migration of version_3_0_2 as that of version_2_0_2, and
 the main branch had version_4_0_4 and version_4_0_5 while it became 202311."""
 
-_FIRST_YEAR = 2023
+_FIRST_RELEASE_NAMED_VERSION = 2023
 """What begins with more is the number of a release, as 202305."""
 
-MODELLED_SINCE = FIRST_VERSION_BY_FEATURE["names without brackets"]
+FIRST_MODELLED_DATABASE_VERSION = FIRST_VERSION_BY_FEATURE["names without brackets"]
 """Databases before it are of 202106 and older: no release whose YANG models are known takes their tables."""
 
 
@@ -43,7 +43,7 @@ class DatabaseVersion:
         self.text = match[0] if match else None
         self._numbers = tuple(int(number_text) for number_text in match.groups() if number_text) if match else None
 
-    def writes(self, feature: str) -> bool:
+    def is_new_enough_for(self, feature: str) -> bool:
         """Whether the database is new enough for something in SINCE; KeyError for anything else."""
         numbers = self._numbers
         return (
@@ -55,22 +55,22 @@ class DatabaseVersion:
     @property
     def precedes_releases(self) -> bool:
         """Whether the database is older than 202305, the first release whose tables of headroom are known."""
-        return self._numbers is not None and self._numbers[0] < _FIRST_YEAR
+        return self._numbers is not None and self._numbers[0] < _FIRST_RELEASE_NAMED_VERSION
 
     @property
     def features(self) -> frozenset[str]:
         """What of SINCE the database writes: equal tables of databases that differ in it are read differently."""
-        return frozenset(filter(self.writes, FIRST_VERSION_BY_FEATURE))
+        return frozenset(filter(self.is_new_enough_for, FIRST_VERSION_BY_FEATURE))
 
     @property
-    def unmodelled(self) -> str | None:
+    def reason_unmodelled(self) -> str | None:
         """Why the YANG models and start scripts of the community do not cover the database; None if they do.
 
         The community's db_migrator has no version whose second of three numbers is above 0; Broadcom's Enterprise SONiC
         has (version_3_1_2 of 3.1.2), and it has further tables.
         """
-        if self._numbers is None or self._numbers[0] >= _FIRST_YEAR:
+        if self._numbers is None or self._numbers[0] >= _FIRST_RELEASE_NAMED_VERSION:
             return None
         if self._numbers[1] > 0:
             return "is of another distribution than the community's"
-        return "is older than all YANG models known" if self._numbers < MODELLED_SINCE else None
+        return "is older than all YANG models known" if self._numbers < FIRST_MODELLED_DATABASE_VERSION else None

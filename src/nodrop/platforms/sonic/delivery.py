@@ -11,7 +11,7 @@ from nodrop.model.fabric import Device
 from nodrop.platforms.kit.artifact import FirstApplyDisruption
 from nodrop.platforms.kit.rendering import load_template
 from nodrop.platforms.sonic.releases import RELEASE_BY_BRANCH
-from nodrop.platforms.sonic.starting import mode_source_files
+from nodrop.platforms.sonic.starting import routing_mode_source_files
 
 _CONFIG_RELOAD_EFFECT = "all services restart, traffic stops"
 """What `config reload` does to a switch."""
@@ -30,7 +30,7 @@ def apply_script(release: str, *, tables: bool = False) -> str:
     """
     return load_template("sonic/apply.sh.j2").render(
         releases=[release, *(branch for branch, same in RELEASE_BY_BRANCH.items() if same == release)],
-        migrated_from=mode_source_files(release),
+        migrated_from=routing_mode_source_files(release),
         mode=routing_mode(tables=tables),
         tables=tables,
         files="config_db.json" if tables else "config_db.json and frr.conf",

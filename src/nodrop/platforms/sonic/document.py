@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import cached_property
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.limits import MAX_PORTS
+from nodrop.limits import MAX_PORTS_PER_SWITCH
 from nodrop.model.reading import FilePlace
 from nodrop.platforms.kit.secrets import mask_secret
 from nodrop.syntax.json import Duplicate, Locator, duplicate_keys, parse_json_counting_keys
@@ -25,7 +25,7 @@ CONFIG_FILES = (CONFIG_DB_FILE, "init_cfg.json", "buffers.json", "qos.json", GOL
 _FILES_IN_LOAD_ORDER = ("init_cfg.json", CONFIG_DB_FILE, "buffers.json", "qos.json", GOLDEN_FILE)
 """The order in which SONiC lays them over each other: `config load_minigraph` starts with init_cfg.json, `config qos
 reload` adds buffers and QoS, the golden configuration replaces tables as a whole (sonic-utilities config/main.py)."""
-_LOADED_AT_START = _FILES_IN_LOAD_ORDER[:2]
+_FILES_LOADED_AT_START = _FILES_IN_LOAD_ORDER[:2]
 
 _NOT_LOADED_REASON = f"a switch starts with {CONFIG_DB_FILE}, not this file"
 _LOAD_NOTE_BY_FILE = {
@@ -42,11 +42,11 @@ ROUTING_MODE_FIELD = "docker_routing_config_mode"
 
 _RUNNING_FRR_KEY = "bgpraw"
 """What `show runningconfiguration all` adds: the output of vtysh (sonic-utilities show/main.py)."""
-_HOST_KEY = "localhost"
+_HOST_NAMESPACE_KEY = "localhost"
 _TABLE_NAME_PATTERN = re.compile(r"[A-Z][A-Z0-9_]*")
 _ESSENTIAL_TABLES = ("DEVICE_METADATA", "PORT")
 """Tables of which a configuration has one at least."""
-_SHOWN_KEYS = 4
+_MAX_KEYS_SHOWN_IN_ERROR = 4
 """How many keys of a file an error names."""
 _ASIC_NAME_PATTERN = re.compile(r"asic[0-9]{1,3}")
 _OPENING_BRACE_LINE = re.compile(rb"^\{", re.MULTILINE)
@@ -57,7 +57,7 @@ _EXPECTED_TABLES_ALONE = "tables alone: a switch loads nothing else from a file 
 _TERMINAL_CAPTURE_HINT = "what a terminal printed is read from a file of another name"
 
 
-class Document:
+class TablesDocument:
     """One file of tables, opened; raises InputProblems, naming the file `display`, where it is no JSON object."""
 
     def __init__(self, name: str, raw: bytes, display: str, *, loaded: bool = False) -> None:
@@ -78,7 +78,7 @@ class Document:
         self.running_frr: str | None = None
         self.tables: Tables = self._unwrap_asic_tables(data)
         if loaded and (self._base or self._dumped):
-            shape = "rows of a dump of the database" if self._dumped else f"tables below {_HOST_KEY}"
+            shape = "rows of a dump of the database" if self._dumped else f"tables below {_HOST_NAMESPACE_KEY}"
             problem = Problem(
                 path=display,
                 line=1,
@@ -88,14 +88,16 @@ class Document:
                 hint=_TERMINAL_CAPTURE_HINT,
             )
             raise InputProblems([problem])
-        if (ports := len(mapping_at(self.tables, "PORT"))) > MAX_PORTS:
-            raise InputProblems([Problem(path=display, found=f"{ports:,} ports", expected=f"at most {MAX_PORTS:,}")])
+        if (ports := len(mapping_at(self.tables, "PORT"))) > MAX_PORTS_PER_SWITCH:
+            raise InputProblems(
+                [Problem(path=display, found=f"{ports:,} ports", expected=f"at most {MAX_PORTS_PER_SWITCH:,}")]
+            )
 
     def _unwrap_asic_tables(self, data: Tables) -> Tables:
-        if _HOST_KEY in data and data.keys() - {_HOST_KEY} == {
+        if _HOST_NAMESPACE_KEY in data and data.keys() - {_HOST_NAMESPACE_KEY} == {
             name for name in data if _ASIC_NAME_PATTERN.fullmatch(name)
         }:
-            asics = sorted(data.keys() - {_HOST_KEY})
+            asics = sorted(data.keys() - {_HOST_NAMESPACE_KEY})
             if asics:
                 shape, hint = (
                     f"the configurations of {_list_first_names(asics)}",
@@ -103,9 +105,9 @@ class Document:
                 )
                 problem = Problem(path=self.display, line=1, column=1, found=shape, expected="one ASIC's", hint=hint)
                 raise InputProblems([problem])
-            inner = data[_HOST_KEY]
-            self._base, data = (_HOST_KEY,), inner if isinstance(inner, dict) else {}
-        if wrapped := _configuration_keys(data):
+            inner = data[_HOST_NAMESPACE_KEY]
+            self._base, data = (_HOST_NAMESPACE_KEY,), inner if isinstance(inner, dict) else {}
+        if wrapped := _keys_of_nested_configurations(data):
             keys = _list_first_names([quote_text(key) for key in wrapped])
             shape = f"no tables, but {'configurations' if len(wrapped) > 1 else 'a configuration'} under {keys}"
             hint = "save each configuration into a separate file"
@@ -170,7 +172,7 @@ class Document:
         return (b"\\" in raw and b"\\u" in raw) or not raw.isascii() or b"\x7f" in raw
 
 
-def merge_documents(documents: Sequence[Document]) -> Mapping[str, object]:
+def merge_documents(documents: Sequence[TablesDocument]) -> Mapping[str, object]:
     """Return the tables with which a device starts, its files laid over each other as SONiC does it."""
     if len(documents) == 1:
         return documents[0].tables
@@ -188,12 +190,12 @@ def merge_documents(documents: Sequence[Document]) -> Mapping[str, object]:
     return found_documents
 
 
-def open_documents(config_files: Mapping[str, bytes]) -> list[Document]:
+def open_documents(config_files: Mapping[str, bytes]) -> list[TablesDocument]:
     """Open a device's files of tables, given by canonical name; what cannot be read is left out."""
     documents = []
     for name in CONFIG_FILES:
         with suppress(InputProblems):
-            documents += [Document(name, config_files[name], name)] if name in config_files else []
+            documents += [TablesDocument(name, config_files[name], name)] if name in config_files else []
     return documents
 
 
@@ -220,31 +222,33 @@ def supplied(config_files: Mapping[str, bytes]) -> dict[tuple[str, str], str]:
     return notes
 
 
-def documents_at_start(documents: Sequence[Document]) -> list[Document]:
+def documents_at_start(documents: Sequence[TablesDocument]) -> list[TablesDocument]:
     """Return the documents with which a switch starts, the last the strongest.
 
     Without config_db.json nothing is known of a start: files of other names are parts of one configuration.
     """
     ordered = sorted(documents, key=lambda document: _FILES_IN_LOAD_ORDER.index(document.name))
-    loaded = [document for document in ordered if document.name in _LOADED_AT_START]
+    loaded = [document for document in ordered if document.name in _FILES_LOADED_AT_START]
     return loaded if any(document.name == CONFIG_DB_FILE for document in loaded) else ordered
 
 
-def find_left_out_files(documents: Sequence[Document]) -> Iterator[tuple[Document, str, list[tuple[str, ...]]]]:
+def find_files_not_loaded_at_start(
+    documents: Sequence[TablesDocument],
+) -> Iterator[tuple[TablesDocument, str, list[tuple[str, ...]]]]:
     """Yield each file that a start leaves out, how a switch gets it, and the places that only this file states."""
     merged_tables, loaded = merge_documents(documents), documents_at_start(documents)
     for document in documents:
         if document not in loaded and (
             paths := [
                 path
-                for path in _unlike_paths(document.tables, merged_tables)
+                for path in _paths_missing_or_different(document.tables, merged_tables)
                 if path != (*LOCALHOST_PATH, ROUTING_MODE_FIELD)
             ]
         ):
             yield document, _LOAD_NOTE_BY_FILE[document.name], paths
 
 
-def _unlike_paths(stated: Tables, merged_tables: Mapping[str, object]) -> Iterator[tuple[str, ...]]:
+def _paths_missing_or_different(stated: Tables, merged_tables: Mapping[str, object]) -> Iterator[tuple[str, ...]]:
     """Yield the rows, and fields of rows, that tables state and others do not, or state differently."""
     for table, rows in stated.items():
         merged_rows = mapping_at(merged_tables, table)
@@ -262,7 +266,9 @@ def _format_value(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def find_place(documents: Sequence[Document], key_names: Sequence[str], *, exactly: bool = False) -> FilePlace | None:
+def find_place(
+    documents: Sequence[TablesDocument], key_names: Sequence[str], *, exactly: bool = False
+) -> FilePlace | None:
     """Return where the nearest existing part of a path stands, in the strongest of the files that a start loads."""
     best: tuple[int, FilePlace] | None = None
     for document in reversed(documents_at_start(documents)):
@@ -296,7 +302,7 @@ def _problem_around_json(file_content: bytes, alone: bytes, display: str) -> Pro
     )
 
 
-def _configuration_keys(data: Tables) -> list[str]:
+def _keys_of_nested_configurations(data: Tables) -> list[str]:
     """Return the keys of an object that has configurations where its tables belong; none of any other.
 
     Names of tables are in capitals, and a row of one that is named PORT is of counters (FLEX_COUNTER_TABLE); no table
@@ -313,8 +319,8 @@ def _holds_configuration(data: Tables, key: str) -> bool:
 
 def _list_first_names(names: Sequence[str]) -> str:
     """Return the first names, and how many there are beyond them."""
-    remaining = len(names) - _SHOWN_KEYS
-    return ", ".join(names[:_SHOWN_KEYS]) + (f" and {remaining:,} more" if remaining > 0 else "")
+    remaining = len(names) - _MAX_KEYS_SHOWN_IN_ERROR
+    return ", ".join(names[:_MAX_KEYS_SHOWN_IN_ERROR]) + (f" and {remaining:,} more" if remaining > 0 else "")
 
 
 def _is_table(name: str, table_rows: object) -> bool:

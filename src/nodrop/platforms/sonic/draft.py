@@ -23,7 +23,7 @@ def _copy_json(data: object) -> object:
     return [_copy_json(value) for value in data] if isinstance(data, list) else data
 
 
-class Draft:
+class EditableTables:
     """Tables that can be changed; `data` is the new content of config_db.json."""
 
     def __init__(self, data: Mapping[str, object]) -> None:
@@ -57,7 +57,7 @@ class Draft:
             else:
                 row[field] = value
 
-    def add(self, table: str, key: str) -> None:
+    def add_empty_row(self, table: str, key: str) -> None:
         """Add a row without fields, if it is not there."""
         make_mapping(self.data, table, key)
 
@@ -68,7 +68,7 @@ class Draft:
         if not rows:
             self.data.pop(table, None)
 
-    def reference(self, table: str, name: str, like: str | None) -> str:
+    def spell_reference(self, table: str, name: str, like: str | None) -> str:
         """Spell a reference as the field did that it stands in, else as the file does."""
         brackets = name_in_reference(like) != like if like else self._brackets
         return f"[{table}|{name}]" if brackets and name != "NULL" else name
@@ -76,7 +76,7 @@ class Draft:
     def cells(self, table: str) -> Iterator[tuple[str, PortAndIndex, dict[str, object]]]:
         """Yield key, cell and row of a table by ports, every cell of every row that is keyed by ports and a range."""
         for key, row in self.rows(table).items():
-            for cell in cells_of(key):
+            for cell in ports_and_indexes_of_key(key):
                 yield key, cell, row
 
     def change_cells(
@@ -89,13 +89,15 @@ class Draft:
         seen: set[PortAndIndex] = set()
         rows: dict[str, object] = {}
         for key, row in mapping_at(self.data, table_name).items():
-            cells = cells_of(key) if isinstance(row, dict) else ()
+            cells = ports_and_indexes_of_key(key) if isinstance(row, dict) else ()
             seen.update(cells)
             if not any(cell in fields_by_cell for cell in cells):
                 rows[key] = row
                 continue
             rows.update(_split_row(key, cells, mapping_or_empty(row), fields_by_cell))
-        rows.update(_new_rows({cell: fields for cell, fields in fields_by_cell.items() if cell not in seen}))
+        rows.update(
+            _rows_for_uncovered_ports({cell: fields for cell, fields in fields_by_cell.items() if cell not in seen})
+        )
         if not keep_empty:
             rows = {key: row for key, row in rows.items() if row}
         if rows:
@@ -109,12 +111,14 @@ class Draft:
             return
         rows: dict[str, object] = {}
         for key, row in mapping_at(self.data, table_name).items():
-            cells = cells_of(key)
+            cells = ports_and_indexes_of_key(key)
             remaining_cells = [cell for cell in cells if cell not in gone]
             if len(remaining_cells) == len(cells):
                 rows[key] = row
             else:
-                rows |= {row_key: dict(mapping_or_empty(row)) for row_key in _spell_cell_keys(remaining_cells, key)}
+                rows |= {
+                    row_key: dict(mapping_or_empty(row)) for row_key in _keys_of_ports_and_indexes(remaining_cells, key)
+                }
         if rows:
             self.data[table_name] = rows
         else:
@@ -122,7 +126,7 @@ class Draft:
 
 
 @lru_cache(maxsize=65_536)
-def cells_of(key: str) -> tuple[PortAndIndex, ...]:
+def ports_and_indexes_of_key(key: str) -> tuple[PortAndIndex, ...]:
     """Return the cells of a row's key: `Ethernet0,Ethernet4|3-4` is four; none if it is written in another way."""
     ports, bar, span = key.partition("|")
     if not bar:
@@ -149,11 +153,11 @@ def _split_row(
         groups.setdefault(tuple(sorted(fields.items())), []).append(cell)
     for fields_of_group, group in groups.items():
         changed = {field: value for field, value in {**table_row, **dict(fields_of_group)}.items() if value is not None}
-        keys = (key,) if len(groups) == 1 else tuple(_spell_cell_keys(group, key))
+        keys = (key,) if len(groups) == 1 else tuple(_keys_of_ports_and_indexes(group, key))
         yield from ((row_key, dict(changed)) for row_key in keys)
 
 
-def _spell_cell_keys(cells: Iterable[PortAndIndex], like: str) -> Iterator[str]:
+def _keys_of_ports_and_indexes(cells: Iterable[PortAndIndex], like: str) -> Iterator[str]:
     """Yield keys that write cells; ports share one key only if they did in `like`."""
     by_port: dict[str, list[int]] = {}
     for port, index in cells:
@@ -167,7 +171,9 @@ def _spell_cell_keys(cells: Iterable[PortAndIndex], like: str) -> Iterator[str]:
             yield from ((f"{name}|{span}" for span in format_ranges(indexes_of_all)) if indexes_of_all else (name,))
 
 
-def _new_rows(fields_by_cell: Mapping[PortAndIndex, FieldChanges]) -> Iterator[tuple[str, dict[str, object]]]:
+def _rows_for_uncovered_ports(
+    fields_by_cell: Mapping[PortAndIndex, FieldChanges],
+) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield rows for cells that no row covers; neighboring queues of a port with the same settings share one."""
     groups: dict[tuple[str, tuple[tuple[str, str | None], ...]], list[PortAndIndex]] = {}
     stated: dict[str, object]
@@ -175,7 +181,7 @@ def _new_rows(fields_by_cell: Mapping[PortAndIndex, FieldChanges]) -> Iterator[t
         groups.setdefault((cell[0], tuple(sorted(fields.items()))), []).append(cell)
     for (_, fields_of_group), cells in groups.items():
         stated = {field: value for field, value in fields_of_group if value is not None}
-        yield from ((key, dict(stated)) for key in _spell_cell_keys(cells, ""))
+        yield from ((key, dict(stated)) for key in _keys_of_ports_and_indexes(cells, ""))
 
 
 def _reference_values(data: Mapping[str, object]) -> Iterator[object]:

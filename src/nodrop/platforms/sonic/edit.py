@@ -8,8 +8,8 @@ changes (a computed headroom, the pools, the groups that buffermgrd adds) follow
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from nodrop.hardware.dynamic import resolve_dynamic_buffers, without_computed_headroom
-from nodrop.model.change import Change, Edit, Step
+from nodrop.hardware.dynamic import resolve_dynamic_buffers, without_computed_shared_headroom
+from nodrop.model.change import Change, EditResult, PatchStep
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import QosProfile, Trust
 from nodrop.model.reading import DeviceReading
@@ -19,8 +19,8 @@ from nodrop.model.values import replace_fields
 from nodrop.platforms.frr.changes import VTYSH_CHANGES_FILE, find_vtysh_changes
 from nodrop.platforms.frr.changes import find_regrouping_effects as regrouped_by_frr
 from nodrop.platforms.kit.editing import (
-    EditFunctions,
     EditState,
+    PlatformEditFunctions,
     RetryBudget,
     UnaskedChange,
     is_equal,
@@ -29,17 +29,17 @@ from nodrop.platforms.kit.editing import (
     with_rebuilt_ports,
 )
 from nodrop.platforms.sonic.config import CONFIG_DB_FILE
-from nodrop.platforms.sonic.draft import Draft
+from nodrop.platforms.sonic.draft import EditableTables
 from nodrop.platforms.sonic.edit_frr import MANUAL_EDIT_REASON, change_frr
 from nodrop.platforms.sonic.edit_qos import change_qos
 from nodrop.platforms.sonic.edit_rows import change_rows
-from nodrop.platforms.sonic.edit_tables import change_tables, start_sessions
+from nodrop.platforms.sonic.edit_tables import apply_session_admin_status, change_routing_config_tables
 from nodrop.platforms.sonic.gcu import annotate_steps
 from nodrop.platforms.sonic.patch import diff_tables
 from nodrop.platforms.sonic.reader import read_device
-from nodrop.platforms.sonic.schema_check import invalid_fault_kinds
+from nodrop.platforms.sonic.schema_check import yang_refused_fault_kinds
 from nodrop.platforms.sonic.starting import FRR_FILE
-from nodrop.platforms.sonic.tables import ALL_PRIORITIES, HASH_SEED_BY_TYPE, TYPE_BY_ROLE
+from nodrop.platforms.sonic.tables import ALL_PRIORITIES, DEVICE_TYPE_BY_ROLE, HASH_SEED_BY_DEVICE_TYPE
 from nodrop.platforms.sonic.turns import tables_after_each_patch
 from nodrop.syntax.json import parse_json_text
 from nodrop.syntax.json_edit import rewrite_json
@@ -77,7 +77,7 @@ _DIALECT_REMARK_KINDS = frozenset(
 
 def edit(
     config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: RetryBudget | None = None
-) -> Edit:
+) -> EditResult:
     """Change a device's files, given by canonical name; `name` is the device's where they state no hostname.
 
     Raises InputProblems where config_db.json cannot be read. Changes are made together where that can be, else one
@@ -85,32 +85,32 @@ def edit(
     """
     wanted_changes = list(changes)
     state = EditState(
-        config_files, name or (wanted_changes[0].subject[0] if wanted_changes else ""), _EDITING_MEANS, budget
+        config_files, name or (wanted_changes[0].subject[0] if wanted_changes else ""), _EDIT_FUNCTIONS, budget
     )
     by_hand = state.apply_changes(wanted_changes)
     files = {file: raw for file, raw in state.bundle.items() if raw != config_files.get(file)}
     if not files:
-        return Edit(by_hand=by_hand)
+        return EditResult(by_hand=by_hand)
     old_data, new_data = (
         mapping_or_empty(parse_json_text(config_files[CONFIG_DB_FILE], CONFIG_DB_FILE)),
         mapping_or_empty(parse_json_text(state.bundle[CONFIG_DB_FILE], CONFIG_DB_FILE)),
     )
-    edit = Edit(files=files, by_hand=by_hand, follows=tuple(state.find_side_changes(wanted_changes, by_hand)))
+    edit = EditResult(files=files, by_hand=by_hand, follows=tuple(state.find_side_changes(wanted_changes, by_hand)))
     return _add_patch_steps(edit, _compute_patch_steps(old_data, new_data, state.first.device))
 
 
 def _compute_patch_steps(
     old_values: Mapping[str, object], new_values: Mapping[str, object], device: Device
-) -> Iterator[tuple[Step, ...]]:
+) -> Iterator[tuple[PatchStep, ...]]:
     """Yield the steps of each patch, in turn, from a device's configuration to another, as the updater takes them."""
-    was, will = list(invalid_fault_kinds(old_values)), list(invalid_fault_kinds(new_values))
+    was, will = list(yang_refused_fault_kinds(old_values)), list(yang_refused_fault_kinds(new_values))
     state = old_values
     for target in tables_after_each_patch(old_values, new_values):
         yield tuple(annotate_steps(diff_tables(state, target), state, target, device.version, was=was, will=will))
         state = target
 
 
-def _add_patch_steps(edit: Edit, turned: Iterable[tuple[Step, ...]]) -> Edit:
+def _add_patch_steps(edit: EditResult, turned: Iterable[tuple[PatchStep, ...]]) -> EditResult:
     """Return an edit with the steps of patches, each patch as a form, and commands where some steps are typed."""
     edits = [replace(edit, steps=steps) for steps in turned]
     patches = [patch_edit.patch for patch_edit in edits if any(not step.command for step in patch_edit.steps)]
@@ -121,7 +121,7 @@ def _add_patch_steps(edit: Edit, turned: Iterable[tuple[Step, ...]]) -> Edit:
     return replace(whole_edit, forms=dict(zip(names, patches, strict=True)) | ({COMMANDS: typed} if typed else {}))
 
 
-def between(old_files: Mapping[str, bytes], new_files: Mapping[str, bytes], *, name: str = "") -> Edit | None:
+def between(old_files: Mapping[str, bytes], new_files: Mapping[str, bytes], *, name: str = "") -> EditResult | None:
     """Return the edit from a device's old config_db.json to its new one, in all of its content, and its new frr.conf.
 
     None if they differ in facts that no patch changes: the HWSKU, the database's release, the set of ports, their
@@ -141,14 +141,14 @@ def between(old_files: Mapping[str, bytes], new_files: Mapping[str, bytes], *, n
     if ("BGP_GLOBALS" in before) != ("BGP_GLOBALS" in after):
         return None
     tables = _add_patch_steps(
-        Edit(), _compute_patch_steps(before, after, read_device(name, sources_of_files(old_files)).device)
+        EditResult(), _compute_patch_steps(before, after, read_device(name, sources_of_files(old_files)).device)
     )
     return _add_frr_changes(
         replace(tables, files={CONFIG_DB_FILE: new_files[CONFIG_DB_FILE]} if tables.steps else {}), old_files, new_files
     )
 
 
-def _add_frr_changes(tables: Edit, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Edit:
+def _add_frr_changes(tables: EditResult, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> EditResult:
     """Return an edit with the commands of vtysh for another frr.conf, if they are known."""
     texts = [bundle[FRR_FILE].decode(errors="replace") for bundle in (old, new) if FRR_FILE in bundle]
     lines = find_vtysh_changes(*texts) if len(texts) == len((old, new)) else None
@@ -175,15 +175,17 @@ def _rewrite_bundle(
 ) -> Iterator[Mapping[str, bytes]]:
     if CONFIG_DB_FILE not in config_files:
         raise ValueError(f"there is no {CONFIG_DB_FILE}")
-    draft = Draft(mapping_or_empty(parse_json_text(config_files[CONFIG_DB_FILE], CONFIG_DB_FILE)))
+    draft = EditableTables(mapping_or_empty(parse_json_text(config_files[CONFIG_DB_FILE], CONFIG_DB_FILE)))
     change_rows(draft, device_reading.device, new_device)
     change_qos(draft, device_reading.device, new_device, device_reading.derived)
     routing = config_files.get(FRR_FILE)
     if device_reading.device.routing_tables is True:
-        change_tables(draft, device_reading.device, new_device)
+        change_routing_config_tables(draft, device_reading.device, new_device)
     else:
         from_rows = routing is None
-        old_device = start_sessions(draft, device_reading.device, new_device) if from_rows else device_reading.device
+        old_device = (
+            apply_session_admin_status(draft, device_reading.device, new_device) if from_rows else device_reading.device
+        )
         routing = change_frr(routing, old_device, new_device)
     yield {**config_files, CONFIG_DB_FILE: rewrite_json(config_files[CONFIG_DB_FILE], draft.data)} | (
         {} if routing is None else {FRR_FILE: routing}
@@ -192,11 +194,11 @@ def _rewrite_bundle(
 
 def _correct_settings(config_files: Mapping[str, bytes], changes: Sequence[Change]) -> Mapping[str, bytes]:
     """Return the files with fields of rows changed, and rows added; a row without fields goes with its last field."""
-    draft = Draft(mapping_or_empty(parse_json_text(config_files.get(CONFIG_DB_FILE, b"{}"), CONFIG_DB_FILE)))
+    draft = EditableTables(mapping_or_empty(parse_json_text(config_files.get(CONFIG_DB_FILE, b"{}"), CONFIG_DB_FILE)))
     for change in changes:
         table, key, *fields = change.subject[2:]
         if not fields:
-            draft.add(table, key)
+            draft.add_empty_row(table, key)
             continue
         (field,) = fields
         if draft.text(table, key, field) != change.old:
@@ -223,9 +225,9 @@ def _add_derived_changes(device: Device, new: Device, subjects: Sequence[Subject
     """Return the device with what its switch computes from the changes, and what shares a field with them."""
     new = with_rebuilt_ports(device, new, subjects, _couple_port_settings)
     if not is_equal(new.role, device.role) and (device.name, "@hash_seed") not in subjects:
-        seed = HASH_SEED_BY_TYPE.get(TYPE_BY_ROLE.get(str(new.role), ""))
+        seed = HASH_SEED_BY_DEVICE_TYPE.get(DEVICE_TYPE_BY_ROLE.get(str(new.role), ""))
         new = replace_fields(new, hash_seed=device.hash_seed if seed is None else seed)
-    return resolve_dynamic_buffers(without_computed_headroom(new))
+    return resolve_dynamic_buffers(without_computed_shared_headroom(new))
 
 
 def _couple_port_settings(old: Interface, new: Interface, device: str, subjects: Sequence[Subject]) -> Interface:
@@ -248,7 +250,7 @@ def _trust_of_maps(qos: QosProfile) -> Trust | None | Unknown:
     return trusts.get((by_dscp, by_pcp))
 
 
-_EDITING_MEANS = EditFunctions(
+_EDIT_FUNCTIONS = PlatformEditFunctions(
     read=read_device,
     impossible=_unsupported_reason,
     together=_add_derived_changes,

@@ -6,14 +6,14 @@ from nodrop.model.access import AccessEntry, AccessList, PortRange
 from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown, known_rows
 from nodrop.platforms.kit.editing import is_equal
-from nodrop.platforms.sonic.draft import Draft
+from nodrop.platforms.sonic.draft import EditableTables
 from nodrop.platforms.sonic.read_access import ACL_RULE_FIELDS, RULE, TABLE, access_rule_key
 from nodrop.platforms.sonic.spelling import vlan_name
 
 _TYPE_BY_FAMILY = {"ipv4": "L3", "ipv6": "L3V6"}
 
 
-def change_access_lists(draft: Draft, old_device: Device, new_device: Device) -> None:
+def change_access_lists(draft: EditableTables, old_device: Device, new_device: Device) -> None:
     """Bring the access lists of `new` into tables that state `old`; settings without a field there stay as they are."""
     if isinstance(old_device.access_lists, Unknown) or isinstance(new_device.access_lists, Unknown):
         return
@@ -31,7 +31,7 @@ def change_access_lists(draft: Draft, old_device: Device, new_device: Device) ->
         _edit_access_list(draft, before.get(name), new_access_list)
 
 
-def _edit_access_list(draft: Draft, old: AccessList | None, new: AccessList) -> None:
+def _edit_access_list(draft: EditableTables, old: AccessList | None, new: AccessList) -> None:
     if any(binding.stage == "services" for binding in new.bindings):
         return  # its rules are in other words, and their services are stated at the table
     if old is None:

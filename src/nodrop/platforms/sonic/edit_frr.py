@@ -12,11 +12,11 @@ from nodrop.model.fabric import Device
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, StaticRoute
 from nodrop.model.states import Unknown
 from nodrop.platforms.frr import rows as frr_rows
-from nodrop.platforms.frr.commands import FieldCommands
+from nodrop.platforms.frr.commands import FieldCommandTable
 from nodrop.platforms.frr.rows import FAMILY_BY_BLOCK_COMMAND, Family
 from nodrop.platforms.kit.bindings import bound_fields
 from nodrop.platforms.kit.editing import is_equal
-from nodrop.platforms.sonic.edit_frr_groups import ChangedGroupFields, change_groups
+from nodrop.platforms.sonic.edit_frr_groups import ChangedGroupFields, change_peer_groups
 from nodrop.syntax.frr import Statement, parse_frr
 
 _MaybeStaticRoutes = tuple[StaticRoute, ...] | Unknown
@@ -111,7 +111,7 @@ def _edit_process(lines: _EditedLines, top: Sequence[Statement], block: Statemen
             inner = _family_block(block, family)
             _edit_block_fields(lines, commands, moved, b, inner.children, inner)
     pairs = {key: (before, after) for key, before, after in (_changed_neighbors(a, b) if "neighbors" in moved else ())}
-    done = change_groups(lines, block, pairs, {False: b.default_ipv4_unicast, True: False})
+    done = change_peer_groups(lines, block, pairs, {False: b.default_ipv4_unicast, True: False})
     for key, (before, after) in pairs.items():
         _change_session(lines, block, key, before, after, b, done)
 
@@ -140,7 +140,7 @@ def _change_session(
     moved_ipv6 = {
         field for field in _changed_fields(neighbor_before.ipv6, neighbor_after.ipv6) if (key, True, field) not in done
     }
-    _require_commands(moved - {"ipv6"}, frr_rows.ALL_SESSION_COMMANDS)
+    _require_commands(moved - {"ipv6"}, frr_rows.SESSION_AND_FAMILY_COMMANDS)
     own_statements = _session_statements(block, key)
     if not own_statements:
         raise ValueError(MANUAL_EDIT_REASON)
@@ -175,7 +175,7 @@ def _change_session(
         )
 
 
-def _require_commands(moved: set[str], commands: FieldCommands) -> None:
+def _require_commands(moved: set[str], commands: FieldCommandTable) -> None:
     """Raise ValueError where a field has no command that states it, and it alone."""
     if moved - {row.field for row in commands.rows if row.encode is not None}:
         raise ValueError(MANUAL_EDIT_REASON)
@@ -195,7 +195,7 @@ def _session_statements(block: Statement, key: str) -> list[Statement]:
 
 def _edit_block_fields(
     lines: _EditedLines,
-    commands: FieldCommands,
+    commands: FieldCommandTable,
     moved: set[str],
     model_part: Bgp | BgpNeighbor | Ipv6Unicast,
     inside: Sequence[Statement],
@@ -207,8 +207,8 @@ def _edit_block_fields(
 
     A command that is not there yet comes behind another; ValueError where that is None. `key` is that of a session.
     """
-    for field in commands.one_for_each_command(moved):
-        states = frr_rows.is_session_field_command if key is not None else commands.states
+    for field in commands.first_field_of_each_command(moved):
+        states = frr_rows.is_session_field_command if key is not None else commands.states_field
         stated = [candidate for candidate in inside if states(field, candidate.words)]
         word = commands.line(field, model_part, **unless)
         if word is None:

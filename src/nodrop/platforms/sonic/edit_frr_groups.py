@@ -12,7 +12,7 @@ from nodrop.model.routing import BgpNeighbor, Ipv6Unicast
 from nodrop.model.states import Unknown
 from nodrop.model.values import replace_fields
 from nodrop.platforms.frr import rows as frr_rows
-from nodrop.platforms.frr.commands import FieldCommands
+from nodrop.platforms.frr.commands import FieldCommandTable
 from nodrop.platforms.frr.rows import FAMILY_BY_BLOCK_COMMAND
 from nodrop.platforms.kit.editing import is_equal
 from nodrop.syntax.frr import Statement
@@ -41,14 +41,14 @@ class _CommandBlock(NamedTuple):
     """A part of a process, a block or an address family: its commands, and its settings of sessions."""
 
     inside: Sequence[Statement]
-    commands: FieldCommands
+    commands: FieldCommandTable
     ipv6: bool = False
 
-    def of(self, session: BgpNeighbor) -> BgpNeighbor | Ipv6Unicast | None | Unknown:
+    def settings_of_session(self, session: BgpNeighbor) -> BgpNeighbor | Ipv6Unicast | None | Unknown:
         """Return the settings of a session in this part."""
         return session.ipv6 if self.ipv6 else session
 
-    def states(self, key: str, field: str) -> bool:
+    def states_field(self, key: str, field: str) -> bool:
         """Whether a session or group states a field here."""
         return any(
             frr_rows.is_session_field_command(field, statement.words)
@@ -57,7 +57,7 @@ class _CommandBlock(NamedTuple):
         )
 
 
-def change_groups(
+def change_peer_groups(
     lines: EditableLines,
     block: Statement,
     pairs: Mapping[str, SessionBeforeAndAfter],
@@ -73,7 +73,7 @@ def change_groups(
         if child.words[0] == "neighbor" and "peer-group" in child.words[2:-1]
     }
     done: set[tuple[str, bool, str]] = set()
-    for scope in _session_parts(block):
+    for scope in _session_command_blocks(block):
         for statement in [
             line for line in scope.inside if line.words[0] == "neighbor" and line.words[1] in group_of.values()
         ]:
@@ -83,9 +83,9 @@ def change_groups(
                 for row in scope.commands.rows
                 if frr_rows.is_session_field_command(row.field, statement.words)
             ]:
-                members = [key for key in every if not scope.states(key, field)]
+                members = [key for key in every if not scope.states_field(key, field)]
                 values = {
-                    key: getattr(scope.of(pairs[key][1]), field)
+                    key: getattr(scope.settings_of_session(pairs[key][1]), field)
                     for key in members
                     if _has_field_change(scope, pairs, key, field)
                 }
@@ -95,8 +95,8 @@ def change_groups(
     return frozenset(done)
 
 
-def _session_parts(block: Statement) -> Iterator[_CommandBlock]:
-    yield _CommandBlock(block.children, frr_rows.ALL_SESSION_COMMANDS)
+def _session_command_blocks(block: Statement) -> Iterator[_CommandBlock]:
+    yield _CommandBlock(block.children, frr_rows.SESSION_AND_FAMILY_COMMANDS)
     for inner in block.children:
         if family := FAMILY_BY_BLOCK_COMMAND.get(inner.words):
             yield _CommandBlock(inner.children, frr_rows.SESSION_FAMILY_COMMANDS, family == "ipv6")
@@ -105,7 +105,7 @@ def _session_parts(block: Statement) -> Iterator[_CommandBlock]:
 def _has_field_change(scope: _CommandBlock, pairs: Mapping[str, SessionBeforeAndAfter], key: str, field: str) -> bool:
     if key not in pairs:
         return False
-    before, after = (getattr(scope.of(neighbor), field) for neighbor in pairs[key])
+    before, after = (getattr(scope.settings_of_session(neighbor), field) for neighbor in pairs[key])
     return not is_equal(before, after)
 
 
@@ -122,7 +122,10 @@ def _edit_group_command(
 ) -> set[tuple[str, bool, str]]:
     """Change a command of a group, and return the fields of sessions that are done."""
     name = stated.words[1]
-    commands = {key: scope.commands.line(field, scope.of(_session_as_group(pairs[key][1])), **unless) for key in values}
+    commands = {
+        key: scope.commands.line(field, scope.settings_of_session(_session_as_group(pairs[key][1])), **unless)
+        for key in values
+    }
     done = {(key, scope.ipv6, field) for key in values}
     if len(values) == len(members) and len(set(commands.values())) == 1:
         command = next(iter(commands.values()))

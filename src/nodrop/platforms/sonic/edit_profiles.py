@@ -14,13 +14,13 @@ from nodrop.model.qos import COLORS, NumberMap, Scheduler, WredProfile
 from nodrop.model.states import Unknown
 from nodrop.platforms.kit.editing import is_equal
 from nodrop.platforms.sonic.config import name_in_reference
-from nodrop.platforms.sonic.draft import Draft, PortAndIndex
+from nodrop.platforms.sonic.draft import EditableTables, PortAndIndex
 from nodrop.platforms.sonic.read_buffers import model_pool_name
 from nodrop.platforms.sonic.spelling import sonic_pool_name
 from nodrop.platforms.sonic.tables import COMPUTED_PROFILE_WORD, ECN_WORD_BY_COLORS
 
 _NUMBERED_NAME_PATTERN = re.compile(r"(.*?)([._-]?)((?<![0-9])[0-9]++)")
-_LONGEST_NAME = 32
+_LONGEST_MAP_NAME = 32
 """Characters of a map's name (sonic-dscp-tc-map.yang and its like)."""
 
 RowColumns = dict[str, str | None]
@@ -42,7 +42,7 @@ class ProfileUse:
 
 
 def update_shared_rows(
-    draft: Draft, table_name: str, uses: Iterable[ProfileUse], spell: Callable[[Any], RowColumns]
+    draft: EditableTables, table_name: str, uses: Iterable[ProfileUse], spell: Callable[[Any], RowColumns]
 ) -> dict[ProfileUse, str | None]:
     """Bring the rows of a table to their users' settings; return the users that get another name, and the name."""
     by_name: dict[str | None, list[ProfileUse]] = {}
@@ -61,14 +61,14 @@ def update_shared_rows(
         elif _has_computed_headroom(use.new):
             renamed[use] = COMPUTED_PROFILE_WORD
         else:
-            renamed[use] = _find_row(draft, table_name, use, values, spell) or _add_profile_copy(
+            renamed[use] = _find_row_with_settings(draft, table_name, use, values, spell) or _add_profile_copy(
                 draft, table_name, use, values, spell
             )
     return renamed
 
 
 def _change_row_in_place(
-    draft: Draft,
+    draft: EditableTables,
     table: str,
     name: str | None,
     users: list[ProfileUse],
@@ -89,8 +89,8 @@ def _change_row_in_place(
     return [use for use in moving if not is_equal(use.new, chosen)]
 
 
-def _find_row(
-    draft: Draft,
+def _find_row_with_settings(
+    draft: EditableTables,
     table_name: str,
     use: ProfileUse,
     field_values: Mapping[str, object],
@@ -108,13 +108,13 @@ def _find_row(
 
 
 def _add_profile_copy(
-    draft: Draft, table: str, use: ProfileUse, values: dict[str, object], spell: Callable[[object], RowColumns]
+    draft: EditableTables, table: str, use: ProfileUse, values: dict[str, object], spell: Callable[[object], RowColumns]
 ) -> str:
     rows = draft.rows(table)
     base = rows.get(use.name) if use.name else None
     name = _find_free_name(use.wanted if base is None else _derive_copy_name(use, use.old), rows.keys())
     fields = spell(use.new) if base is None else {**base, **_changed_row_fields(spell, use.old, use.new)}
-    draft.add(table, name)
+    draft.add_empty_row(table, name)
     draft.update(table, name, {field: value for field, value in fields.items() if value is not None})
     values[name] = use.new
     return name
@@ -135,11 +135,11 @@ def _find_free_name(base_name: str, taken: Iterable[str]) -> str:
     names = set(taken)
     match = _NUMBERED_NAME_PATTERN.fullmatch(base_name)
     stem, mark, number = (match[1], match[2], int(match[3])) if match else (base_name, "_", 1)
-    name = base_name[:_LONGEST_NAME]
+    name = base_name[:_LONGEST_MAP_NAME]
     while name in names:
         number += 1
         end = f"{mark}{number}"
-        name = stem[: _LONGEST_NAME - len(end)] + end
+        name = stem[: _LONGEST_MAP_NAME - len(end)] + end
     return name
 
 
@@ -183,7 +183,7 @@ def scheduler_fields(value: Scheduler) -> RowColumns:
     }
 
 
-def make_buffer_field_writer(draft: Draft, like: str | None) -> Callable[[BufferProfile], RowColumns]:
+def make_buffer_field_writer(draft: EditableTables, like: str | None) -> Callable[[BufferProfile], RowColumns]:
     """Return the fields of a buffer profile with the file's pools; `like` is a reference to one, as it is."""
     pools = {model_pool_name(name): name for name in draft.rows("BUFFER_POOL")}
 
@@ -194,7 +194,7 @@ def make_buffer_field_writer(draft: Draft, like: str | None) -> Callable[[Buffer
         if headroom is not None and not isinstance(headroom, Unknown):
             thresholds = (headroom.xoff_bytes, headroom.xon_bytes, headroom.xon_offset_bytes)
         return {
-            "pool": None if pool is None else draft.reference("BUFFER_POOL", pool, like),
+            "pool": None if pool is None else draft.spell_reference("BUFFER_POOL", pool, like),
             "size": number_text(value.size_bytes),
             "dynamic_th": number_text(value.dynamic_th),
             "static_th": number_text(value.static_th_bytes),
@@ -218,7 +218,7 @@ def referenced_name(table_row: Mapping[str, object], field: str) -> str | None:
     return name_in_reference(value) if isinstance(value, str) else None
 
 
-def resolve_overlaps(uses: Iterator[ProfileUse]) -> list[ProfileUse]:
+def resolve_overlapping_uses(uses: Iterator[ProfileUse]) -> list[ProfileUse]:
     """Return uses, one for each cell and position: where rows overlap, that of the last which names anything."""
     found_uses: dict[tuple[str, PortAndIndex, int], ProfileUse] = {}
     for use in uses:

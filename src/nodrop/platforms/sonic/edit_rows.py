@@ -8,13 +8,19 @@ from nodrop.model.fabric import Device, Interface
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown
 from nodrop.platforms.kit.editing import is_equal
-from nodrop.platforms.sonic.draft import Draft
+from nodrop.platforms.sonic.draft import EditableTables
 from nodrop.platforms.sonic.edit_access import change_access_lists
 from nodrop.platforms.sonic.edit_profiles import number_text
 from nodrop.platforms.sonic.read_buffers import model_pool_name
 from nodrop.platforms.sonic.spelling import sonic_pool_name
 from nodrop.platforms.sonic.streams import change_streams
-from nodrop.platforms.sonic.tables import DYNAMIC_FIELDS, PORT_FIELDS, TRIMMING_FIELDS, TYPE_BY_ROLE, WORD_BY_IS_ENABLED
+from nodrop.platforms.sonic.tables import (
+    DEVICE_TYPE_BY_ROLE,
+    TABLE_FIELD_BY_DYNAMIC_BUFFERS_FIELD,
+    TABLE_FIELD_BY_PORT_FIELD,
+    TABLE_FIELD_BY_TRIMMING_FIELD,
+    WORD_BY_IS_ENABLED,
+)
 from nodrop.syntax.shapes import make_mapping
 
 _Row = TypeVar("_Row")
@@ -24,7 +30,7 @@ _DEFAULT_ROW_NAME = "AZURE"
 _COUNTER_TABLE = "FLEX_COUNTER_TABLE"
 
 
-def change_rows(draft: Draft, old_device: Device, new_device: Device) -> None:
+def change_rows(draft: EditableTables, old_device: Device, new_device: Device) -> None:
     """Bring ports, addresses, cables, services, pools and switch-wide settings of `new` into the tables of `old`."""
     for a, b in zip(old_device.interfaces, new_device.interfaces, strict=True):
         if not is_equal(a, b):
@@ -50,8 +56,8 @@ def change_rows(draft: Draft, old_device: Device, new_device: Device) -> None:
         _edit_servers(draft, table, getattr(old_device, attribute), getattr(new_device, attribute))
 
 
-def _change_port(draft: Draft, left_port: Interface, right_port: Interface) -> None:
-    for attribute, field in PORT_FIELDS.items():
+def _change_port(draft: EditableTables, left_port: Interface, right_port: Interface) -> None:
+    for attribute, field in TABLE_FIELD_BY_PORT_FIELD.items():
         before, after = getattr(left_port, attribute), getattr(right_port, attribute)
         if is_equal(before, after) or isinstance(after, Unknown):
             continue
@@ -77,16 +83,16 @@ def _change_port(draft: Draft, left_port: Interface, right_port: Interface) -> N
         draft.update("INTERFACE", right_port.name, {"vrf_name": right_port.vrf})
 
 
-def _set_addresses(draft: Draft, table: str, name: str, addresses: Iterable[str]) -> None:
+def _set_addresses(draft: EditableTables, table: str, name: str, addresses: Iterable[str]) -> None:
     rows = draft.rows(table)
     keys = [f"{name}|{address}" for address in addresses]
     for key in rows:
         if key.startswith(f"{name}|") and key not in keys:
             draft.remove(table, key)
     if keys:
-        draft.add(table, name)
+        draft.add_empty_row(table, name)
     for key in keys:
-        draft.add(table, key)
+        draft.add_empty_row(table, key)
 
 
 def _rows_of_vlans(device: Device) -> dict[str, Vlan]:
@@ -94,7 +100,10 @@ def _rows_of_vlans(device: Device) -> dict[str, Vlan]:
 
 
 def _edit_bridged_addresses(
-    draft: Draft, table: str, old_rows: Mapping[str, Vlan | PortChannel], new_rows: Mapping[str, Vlan | PortChannel]
+    draft: EditableTables,
+    table: str,
+    old_rows: Mapping[str, Vlan | PortChannel],
+    new_rows: Mapping[str, Vlan | PortChannel],
 ) -> None:
     """Set the addresses of VLANs or port channels that were there before."""
     for name in old_rows.keys() & new_rows.keys():
@@ -102,7 +111,7 @@ def _edit_bridged_addresses(
             _set_addresses(draft, table, name, new_rows[name].addresses)
 
 
-def _edit_fib_suppression(draft: Draft, old: Bgp, new: Bgp) -> None:
+def _edit_fib_suppression(draft: EditableTables, old: Bgp, new: Bgp) -> None:
     """Let fpmsyncd answer as BGP waits, for which orchagent has to be in its synchronous mode."""
     if not is_equal(old.suppress_fib_pending, new.suppress_fib_pending):
         on = new.suppress_fib_pending is True
@@ -113,11 +122,11 @@ def _edit_fib_suppression(draft: Draft, old: Bgp, new: Bgp) -> None:
         )
 
 
-def _edit_switch_fields(draft: Draft, old: Device, new: Device) -> None:
+def _edit_switch_fields(draft: EditableTables, old: Device, new: Device) -> None:
     fields = {
         "buffer_model": (old.buffer_model, new.buffer_model),
         "mac": (old.mac, new.mac),
-        "type": (old.role, None if isinstance(new.role, Unknown) else TYPE_BY_ROLE.get(new.role)),
+        "type": (old.role, None if isinstance(new.role, Unknown) else DEVICE_TYPE_BY_ROLE.get(new.role)),
     }
     for field, (before, after) in fields.items():
         role = new.role if field == "type" else after
@@ -145,7 +154,7 @@ def _edit_switch_fields(draft: Draft, old: Device, new: Device) -> None:
         draft.update("GNMI", "gnmi", {"port": number_text(new.gnmi_port)})
 
 
-def _edit_tunnels(draft: Draft, old: Device, new: Device) -> None:
+def _edit_tunnels(draft: EditableTables, old: Device, new: Device) -> None:
     before, after = _rows_by_key(old.tunnels, "name"), _rows_by_key(new.tunnels, "name")
     for name in before.keys() & after.keys() & draft.rows("TUNNEL").keys():
         mode = after[name].dscp_mode
@@ -157,7 +166,7 @@ def _rows_by_key(rows: Iterable[_Row] | None | Unknown, key: str) -> dict[str, _
     return {} if rows is None or isinstance(rows, Unknown) else {getattr(row, key): row for row in rows}
 
 
-def _change_pools(draft: Draft, old_device: Device, new_device: Device) -> None:
+def _change_pools(draft: EditableTables, old_device: Device, new_device: Device) -> None:
     names = {model_pool_name(name): name for name in draft.rows("BUFFER_POOL")}
     before, after = _rows_by_key(old_device.buffer_pools, "name"), _rows_by_key(new_device.buffer_pools, "name")
     for key in before.keys() - after.keys():
@@ -184,31 +193,31 @@ def _change_pools(draft: Draft, old_device: Device, new_device: Device) -> None:
             draft.update("BUFFER_POOL", names.get(key, sonic_pool_name(key)), changed)
 
 
-def _edit_dynamic_buffers(draft: Draft, old: Device, new: Device) -> None:
+def _edit_dynamic_buffers(draft: EditableTables, old: Device, new: Device) -> None:
     before, after = old.dynamic_buffers, new.dynamic_buffers
     if is_equal(before, after) or isinstance(after, Unknown) or isinstance(before, Unknown):
         return
-    for attribute, (table, field) in DYNAMIC_FIELDS.items():
+    for attribute, (table, field) in TABLE_FIELD_BY_DYNAMIC_BUFFERS_FIELD.items():
         was, new_value = getattr(before, attribute, None), getattr(after, attribute, None)
         if was != new_value:
             row = next(iter(draft.rows(table)), _DEFAULT_ROW_NAME)
             draft.update(table, row, {field: number_text(new_value)})
 
 
-def _edit_trimming(draft: Draft, old: Device, new: Device) -> None:
+def _edit_trimming(draft: EditableTables, old: Device, new: Device) -> None:
     before, after = old.trimming, new.trimming
     if is_equal(before, after) or isinstance(after, Unknown) or isinstance(before, Unknown):
         return
     if after is None:
         draft.remove("SWITCH_TRIMMING", "GLOBAL")
         return
-    for attribute, field in TRIMMING_FIELDS.items():
+    for attribute, field in TABLE_FIELD_BY_TRIMMING_FIELD.items():
         was, new_value = getattr(before, attribute, None), getattr(after, attribute)
         if was != new_value:
             draft.update("SWITCH_TRIMMING", "GLOBAL", {field: number_text(new_value)})
 
 
-def _edit_counters(draft: Draft, old: Device, new: Device) -> None:
+def _edit_counters(draft: EditableTables, old: Device, new: Device) -> None:
     before, after = _rows_by_key(old.counters, "group"), _rows_by_key(new.counters, "group")
     for group in before.keys() - after.keys():
         draft.remove(_COUNTER_TABLE, group)
@@ -220,7 +229,7 @@ def _edit_counters(draft: Draft, old: Device, new: Device) -> None:
             draft.update(_COUNTER_TABLE, group, {"POLL_INTERVAL": number_text(counter.interval_ms)})
 
 
-def _edit_loopbacks(draft: Draft, old: Device, new: Device) -> None:
+def _edit_loopbacks(draft: EditableTables, old: Device, new: Device) -> None:
     table = "LOOPBACK_INTERFACE"
     before, after = _rows_by_key(old.loopbacks, "name"), _rows_by_key(new.loopbacks, "name")
     for name in before.keys() - after.keys():
@@ -229,14 +238,14 @@ def _edit_loopbacks(draft: Draft, old: Device, new: Device) -> None:
     for name, loopback in after.items():
         was = before.get(name)
         if was is None:
-            draft.add(table, name)
+            draft.add_empty_row(table, name)
         if was is None or was.addresses != loopback.addresses:
             _set_addresses(draft, table, name, loopback.addresses)
         if was is None or was.vrf != loopback.vrf:
             draft.update(table, name, {"vrf_name": loopback.vrf})
 
 
-def _edit_management(draft: Draft, old: Device, new: Device) -> None:
+def _edit_management(draft: EditableTables, old: Device, new: Device) -> None:
     before, after = old.management, new.management
     if is_equal(before, after) or isinstance(after, Unknown) or isinstance(before, Unknown) or before is None:
         return
@@ -252,7 +261,7 @@ def _edit_management(draft: Draft, old: Device, new: Device) -> None:
         for key in [key for key in rows if key.startswith(f"{after.interface}|") and key not in keys]:
             draft.remove(table, key)
         for key in keys:
-            draft.add(table, key)
+            draft.add_empty_row(table, key)
         gateways = keys[:1]
     if before.gateway != after.gateway or before.addresses != after.addresses:
         for key in gateways:
@@ -261,11 +270,13 @@ def _edit_management(draft: Draft, old: Device, new: Device) -> None:
         draft.update("MGMT_VRF_CONFIG", "vrf_global", {"mgmtVrfEnabled": "true" if after.own_vrf else "false"})
 
 
-def _edit_servers(draft: Draft, table: str, old: tuple[str, ...] | Unknown, new: tuple[str, ...] | Unknown) -> None:
+def _edit_servers(
+    draft: EditableTables, table: str, old: tuple[str, ...] | Unknown, new: tuple[str, ...] | Unknown
+) -> None:
     if is_equal(old, new) or isinstance(new, Unknown) or isinstance(old, Unknown):
         return
     for name in [name for name in old if name not in new]:
         draft.remove(table, name)
     for name in new:
         if name not in old:
-            draft.add(table, name)
+            draft.add_empty_row(table, name)

@@ -6,12 +6,12 @@ from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown, UnknownFact
 from nodrop.model.values import replace_fields
 from nodrop.platforms.kit.editing import is_equal
-from nodrop.platforms.sonic.draft import Draft
+from nodrop.platforms.sonic.draft import EditableTables
 from nodrop.platforms.sonic.read_bgp import SESSION_TABLES
 from nodrop.platforms.sonic.routing_tables import build_routing_tables
 
 
-def change_tables(draft: Draft, old_device: Device, new_device: Device) -> None:
+def change_routing_config_tables(draft: EditableTables, old_device: Device, new_device: Device) -> None:
     """Bring the routing of `new` into tables that state that of `old`; ValueError if no table can express it."""
     if all(
         is_equal(getattr(old_device, name), getattr(new_device, name)) for name in ("bgp", "vrf_bgp", "static_routes")
@@ -27,13 +27,13 @@ def change_tables(draft: Draft, old_device: Device, new_device: Device) -> None:
             draft.remove(table, key)
         for key, row in will.items():
             if key not in was:
-                draft.add(table, key)
+                draft.add_empty_row(table, key)
             columns = {**dict.fromkeys(was.get(key, {})), **row}
             changed = {name: value for name, value in columns.items() if was.get(key, {}).get(name) != value}
             draft.update(table, key, changed)
 
 
-def start_sessions(draft: Draft, old_device: Device, new_device: Device) -> Device:
+def apply_session_admin_status(draft: EditableTables, old_device: Device, new_device: Device) -> Device:
     """Start and shut the sessions of bgpcfgd's tables as in `new`; return `old` with what the tables then state.
 
     bgpcfgd takes `admin_status` of a row at any time (sonic-buildimage src/sonic-bgpcfgd/bgpcfgd/managers_bgp.py).

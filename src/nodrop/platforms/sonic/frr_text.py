@@ -11,7 +11,7 @@ from functools import partial
 from typing import Protocol
 
 from nodrop.model.reading import FilePlace
-from nodrop.platforms.sonic.document import Document, open_documents
+from nodrop.platforms.sonic.document import TablesDocument, open_documents
 from nodrop.platforms.sonic.starting import (
     DAEMON_FILES,
     FRR_FILE,
@@ -46,12 +46,12 @@ class FrrText:
     """What the files say that the bgp container does not keep."""
 
     @property
-    def says_bgp(self) -> bool:
+    def would_hold_bgp(self) -> bool:
         """Whether BGP would stand in it."""
         return FRR_FILE in self.names or "bgpd.conf" in self.names
 
     @property
-    def says_routes(self) -> bool:
+    def would_hold_static_routes(self) -> bool:
         """Whether static routes would stand in it."""
         return FRR_FILE in self.names or "staticd.conf" in self.names
 
@@ -62,7 +62,7 @@ class FrrText:
         return finds(Span(span.line - before, span.column, span.end_line - before, span.end_column))
 
 
-def read_tables_and_frr(config_files: Mapping[str, bytes]) -> tuple[list[Document], FrrText | None]:
+def read_tables_and_frr(config_files: Mapping[str, bytes]) -> tuple[list[TablesDocument], FrrText | None]:
     """Return the tables of a device's files, given by canonical name, and what FRR runs; a file of neither is left."""
     documents = open_documents(config_files)
     minigraph = config_files[MINIGRAPH_FILE].decode(errors="replace") if MINIGRAPH_FILE in config_files else None
@@ -77,14 +77,14 @@ def read_tables_and_frr(config_files: Mapping[str, bytes]) -> tuple[list[Documen
 def find_frr_source(config_files: Mapping[str, bytes]) -> tuple[str, Callable[[int], FilePlace | None]] | None:
     """Return the configuration that FRR runs, and the place of its lines; None if the files do not state its BGP."""
     _, found_frr_text = read_tables_and_frr(config_files)
-    if found_frr_text is None or not found_frr_text.says_bgp:
+    if found_frr_text is None or not found_frr_text.would_hold_bgp:
         return None
     lines = found_frr_text.text.split("\n")
     return found_frr_text.text, lambda line: found_frr_text.place(Span(line, 1, line, max(len(lines[line - 1]), 1) + 1))
 
 
 def running_frr_text(
-    files: Mapping[str, str], documents: Sequence[Document], start: BgpContainerStart | None
+    files: Mapping[str, str], documents: Sequence[TablesDocument], start: BgpContainerStart | None
 ) -> FrrText | None:
     """Return the configuration that FRR runs, from the files' texts by name; None if none of them states it.
 
@@ -95,14 +95,14 @@ def running_frr_text(
     lost = _join_frr_files({name: text for name, text in files.items() if name in fates})
     running = _find_running_frr(documents)
     if running is not None:
-        text, place = running.running_frr or "", partial(_inner_place, running)
+        text, place = running.running_frr or "", partial(_place_in_json_string, running)
         return FrrText(text, ((1, place),), tuple(sorted(files)), beside=kept_frr_text, lost=lost)
     if kept_frr_text is None:
         return lost and FrrText("", ((1, lambda span: None),), tuple(sorted(files)), (), lost=lost)
     return replace(kept_frr_text, unused=(*kept_frr_text.unused, *(lost.names if lost else ())), lost=lost)
 
 
-def _find_running_frr(documents: Sequence[Document]) -> Document | None:
+def _find_running_frr(documents: Sequence[TablesDocument]) -> TablesDocument | None:
     return next((document for document in documents if document.running_frr is not None), None)
 
 
@@ -120,6 +120,6 @@ def _join_frr_files(files: Mapping[str, str]) -> FrrText | None:
     )
 
 
-def _inner_place(document: Document, span: Span) -> FilePlace | None:
+def _place_in_json_string(document: TablesDocument, span: Span) -> FilePlace | None:
     inner_span = document.locator.span_inside_string(document.frr_keys, span)
     return None if inner_span is None else FilePlace(document.name, inner_span)

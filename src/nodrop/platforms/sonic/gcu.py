@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from nodrop import hardware
-from nodrop.model.change import Disruption, Step, worst_disruption
+from nodrop.model.change import Disruption, PatchStep, worst_disruption
 from nodrop.model.states import Unknown
 from nodrop.platforms.sonic.patch import PatchTree, split_path
 from nodrop.platforms.sonic.schema import schema_of_release
@@ -42,14 +42,14 @@ def chip_of(hwsku: str, release: str) -> str | None:
 
 
 def annotate_steps(
-    patch_steps: Iterable[Step],
+    patch_steps: Iterable[PatchStep],
     old_tables: PatchTree,
     new_tables: PatchTree,
     version: object,
     *,
     was: Iterable[str] = (),
     will: Iterable[str] = (),
-) -> Iterator[Step]:
+) -> Iterator[PatchStep]:
     """Yield the steps with the effect of each on the switch, or why it is refused there.
 
     `version` is the release; if that is not known, a step is refused that some release refuses. `was` and `will` are
@@ -62,21 +62,23 @@ def annotate_steps(
     given_steps = list(patch_steps)
     gone = [value_at(old_tables, *split_path(step.path)) for step in given_steps if step.op == "remove"]
     ends = [*will, *_lane_faults(new_tables)]
-    judge = _Judge(old_tables, new_tables, gone, [*was, *_lane_faults(old_tables)], ends)
+    judge = _PatchStepJudge(old_tables, new_tables, gone, [*was, *_lane_faults(old_tables)], ends)
     new_steps = list(_add_step_disruptions(given_steps, judge, releases))
-    yield from new_steps if ends else _replace_refused_steps(new_steps, old_tables, releases)
+    yield from new_steps if ends else _replace_refused_steps_by_commands(new_steps, old_tables, releases)
 
 
-def _add_step_disruptions(steps: Iterable[Step], judge: "_Judge", releases: Sequence[str]) -> Iterator[Step]:
+def _add_step_disruptions(
+    steps: Iterable[PatchStep], judge: "_PatchStepJudge", releases: Sequence[str]
+) -> Iterator[PatchStep]:
     for step in steps:
-        why = [text for release in releases if (text := judge.refusal(step, release))]
+        why = [text for release in releases if (text := judge.reason_for_refusal(step, release))]
         if why and len(why) < len(releases):
             reason = f"not every release takes it, and the file names none: {why[0]}"
             yield replace(step, disruption="refused", reason=reason)
         elif why:
             yield replace(step, disruption="refused", reason=why[0])
         else:
-            yield judge.note_kept_map(judge.note_stale_headroom(judge.effect(step), releases))
+            yield judge.note_kept_map(judge.note_stale_headroom(judge.step_with_effect(step), releases))
 
 
 def _lane_faults(tables: PatchTree) -> Iterator[str]:
@@ -94,14 +96,16 @@ def _lanes_of(table_row: object) -> list[str]:
     return lanes.split(",") if isinstance(lanes, str) else []
 
 
-def _replace_refused_steps(steps: Sequence[Step], old: PatchTree, releases: Sequence[str]) -> Iterator[Step]:
+def _replace_refused_steps_by_commands(
+    steps: Sequence[PatchStep], old: PatchTree, releases: Sequence[str]
+) -> Iterator[PatchStep]:
     """Yield the steps; those in rows with a refused step have the command that makes them instead, if there is one."""
-    rows: dict[tuple[str, str], list[Step]] = {}
+    rows: dict[tuple[str, str], list[PatchStep]] = {}
     for step in steps:
         table, row, *_ = (*split_path(step.path), "")
         if row in mapping_at(old, table) and _has_command(step, releases):
             rows.setdefault((table, row), []).append(step)
-    typed: dict[str, Step] = {}
+    typed: dict[str, PatchStep] = {}
     for (table, row), own_rows in rows.items():
         refused = [step for step in own_rows if step.disruption == "refused"]
         if refused:
@@ -113,7 +117,7 @@ def _replace_refused_steps(steps: Sequence[Step], old: PatchTree, releases: Sequ
     yield from (typed.get(step.path, step) for step in steps)
 
 
-def _has_command(step: Step, releases: Sequence[str]) -> bool:
+def _has_command(step: PatchStep, releases: Sequence[str]) -> bool:
     """Whether a command makes the change of a step."""
     table, _, field, *sub_path = (*split_path(step.path), "", "")
     tool = gcu_facts()["typed"].get(table)
@@ -124,7 +128,7 @@ def _has_command(step: Step, releases: Sequence[str]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Judge:
+class _PatchStepJudge:
     old: PatchTree
     new: PatchTree
     gone: Sequence[object]
@@ -134,7 +138,7 @@ class _Judge:
     ends: Sequence[str]
     """What makes the new configuration one that it does not come to."""
 
-    def refusal(self, step: Step, release: str) -> str:
+    def reason_for_refusal(self, step: PatchStep, release: str) -> str:
         """Say why a release does not take a step; nothing where it does."""
         if self.begins:
             return f"the updater takes nothing while the configuration has a fault ({self.begins[0]}): `config reload`"
@@ -175,7 +179,7 @@ class _Judge:
                 return f"the updater of {release} does not {step.op} {target} in {table} on {chip}{end}"
         return ""
 
-    def effect(self, step: Step) -> Step:
+    def step_with_effect(self, step: PatchStep) -> PatchStep:
         """Return a step that is taken, with its effect."""
         table, *row_path = split_path(step.path)
         shut = self._ports_shut_for_step(step)
@@ -184,7 +188,7 @@ class _Judge:
             return replace(step, disruption="port bounce", reason=reason + self._watchdog_note(step), affected=shut)
         fields = set(row_path[1:2]) or set(step.value if isinstance(step.value, Mapping) and len(row_path) == 2 else ())
         if table == _PORT_TABLE and (down := fields & set(gcu_facts()["down_for"])):
-            return self._port(step, row_path[0], min(down))
+            return self._step_with_effect_on_port(step, row_path[0], min(down))
         new_fields = fields & set(gcu_facts()["created_with"].get(table, ()))
         if new_fields and len(row_path) == 2:
             reason = f"{min(new_fields)} is set when the row is made: the updater takes the row out and in again"
@@ -199,7 +203,7 @@ class _Judge:
             return replace(step, disruption="service restart", reason=reason, affected=(restart["service"],))
         return step
 
-    def note_stale_headroom(self, step: Step, releases: Sequence[str]) -> Step:
+    def note_stale_headroom(self, step: PatchStep, releases: Sequence[str]) -> PatchStep:
         """Return a step with the headroom that it leaves as it was, of the traditional buffer model.
 
         Releases without sonic-swss#4004 look it up when the speed, admin_status or pfc_enable of the port is set.
@@ -217,7 +221,7 @@ class _Judge:
         kept_step = replace(step, disruption=disruption, reason="; ".join(filter(None, (step.reason, reason))))
         return replace(kept_step, disruption=worst_disruption((step, kept_step)))
 
-    def note_kept_map(self, step: Step) -> Step:
+    def note_kept_map(self, step: PatchStep) -> PatchStep:
         """Return a step with the map of the switch that a chip of Broadcom may keep, of a step that removes it.
 
         Source: sonic-buildimage issue 29487 (`config qos clear` on Broadcom; the map is gone after `config reload`).
@@ -253,7 +257,7 @@ class _Judge:
         )
         return before != after or any(value_at(self.old, *path) != value_at(self.new, *path) for path in paths)
 
-    def _port(self, step: Step, port: str, field: str) -> Step:
+    def _step_with_effect_on_port(self, step: PatchStep, port: str, field: str) -> PatchStep:
         needed_fields = gcu_facts()["down_for"][field]
         if any(value_at(self.old, _PORT_TABLE, port, name) != value for name, value in needed_fields.items()):
             disruption: Disruption = "none"
@@ -271,7 +275,7 @@ class _Judge:
             reason += "; the updater restarts telemetry"
         return replace(step, disruption=disruption, reason=reason, affected=(port,))
 
-    def _ports_shut_for_step(self, step: Step) -> tuple[str, ...]:
+    def _ports_shut_for_step(self, step: PatchStep) -> tuple[str, ...]:
         """Return the ports that the updater shuts for a step: those that are up before and after."""
         table, *row_path = split_path(step.path)
         if table not in gcu_facts()["shut_for"]:
@@ -285,7 +289,7 @@ class _Judge:
             if all(value_at(state, _PORT_TABLE, port, "admin_status") == "up" for state in states)
         )
 
-    def _watchdog_note(self, step: Step) -> str:
+    def _watchdog_note(self, step: PatchStep) -> str:
         _, port, field, *_ = (*split_path(step.path), "", "")
         watched = step.op == "replace" and field == "pfcwd_sw_enable" and value_at(self.old, *split_path(step.path))
         if watched and port in mapping_at(self.new, "PFC_WD"):
@@ -309,7 +313,7 @@ def _rule_covers_chip(rule: Mapping[str, Any], chip: str, release: str) -> bool:
     return since is not None and str(since) <= release
 
 
-def _step_fields(step: Step) -> Iterator[str]:
+def _step_fields(step: PatchStep) -> Iterator[str]:
     """Yield the fields that a step names, as the updater determines them: those of a row, or of its path."""
     below = "/".join(split_path(step.path)[1:])
     if isinstance(step.value, Mapping):

@@ -10,14 +10,14 @@ from nodrop.errors import InputProblems, Problem
 from nodrop.hardware.bounds import shipped_headroom_rows
 from nodrop.model.buffers import BufferProfile, Headroom, HeadroomRow
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.platforms.sonic.config import Config
+from nodrop.platforms.sonic.config import DeviceTables
 from nodrop.syntax.places import decode_utf8, quote_text
 
 HEADROOM_TABLE_FILE = "pg_profile_lookup.ini"
 """On a switch in /usr/share/sonic/device/PLATFORM/HWSKU/."""
 
 _MOST_ROWS = 10_000
-_ROW = re.compile(
+_HEADROOM_ROW_PATTERN = re.compile(
     r"(\d{1,9})\s+(\d{1,6})m\s+(\d{1,15})\s+(\d{1,15})\s+(\d{1,15})\s+(-?\d{1,15})(?:\s+(\d{1,15}))?", re.ASCII
 )
 _EXPECTED_LINE_TEXT = "speed, cable, size, xon, xoff and threshold, such as 100000 40m 1248 2288 53248 -3"
@@ -29,7 +29,7 @@ def read_headroom_table(raw: bytes, display: str) -> tuple[HeadroomRow, ...]:
     for number, line in enumerate(decode_utf8(raw, display).splitlines(), start=1):
         if line.startswith("#") or not line.strip():
             continue
-        match = _ROW.fullmatch(line.strip())
+        match = _HEADROOM_ROW_PATTERN.fullmatch(line.strip())
         if match is None:
             found = quote_text(line.strip())
             raise InputProblems(
@@ -54,8 +54,8 @@ def find_headroom_rows(
     return UNKNOWN if isinstance(model, Unknown) else shipped_headroom_rows(model, hwsku)
 
 
-def find_row_profile(
-    config: Config, rows: tuple[HeadroomRow, ...], speed_mbps: int, cable_m: int
+def lossless_profile_of_row(
+    config: DeviceTables, rows: tuple[HeadroomRow, ...], speed_mbps: int, cable_m: int
 ) -> BufferProfile | None:
     """Return the lossless profile of a table's row; None where it has no such row, or the pool is not there yet."""
     row = next((row for row in rows if row[:2] == (speed_mbps, cable_m)), None)

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from nodrop.hardware import switch, switches
-from nodrop.hardware.ports import Split
+from nodrop.hardware.ports import PortSplit
 from nodrop.hardware.schema import Switch
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.fabric import HASH_FIELDS, Device, Interface, Port
@@ -17,31 +17,31 @@ from nodrop.platforms.kit.expressible import (
     UNKNOWN_FACT_REASON,
     ScalarCheck,
     check_distinct,
-    check_rows,
+    check_row_names_and_order,
     check_server_addresses,
-    check_without_overlays,
+    check_without_unwritten_parts,
     json_string_fault,
     reason_unwritable_text,
     unsupported_error,
 )
 from nodrop.platforms.sonic.limits_bridging import check_bridging, check_vrf
 from nodrop.platforms.sonic.naming import port_name
-from nodrop.platforms.sonic.release_limits import check_release
-from nodrop.platforms.sonic.releases import RELEASES
-from nodrop.platforms.sonic.streams import check_streams
+from nodrop.platforms.sonic.release_limits import check_features_in_release
+from nodrop.platforms.sonic.releases import DATABASE_VERSION_BY_RELEASE
+from nodrop.platforms.sonic.streams import require_expressible_streams
 from nodrop.platforms.sonic.tables import (
     ALL_PRIORITIES,
+    DEVICE_TYPE_BY_ROLE,
     ECN_WORD_BY_COLORS,
-    HASH_SEED_BY_TYPE,
+    HASH_SEED_BY_DEVICE_TYPE,
     TABLE_BY_MAP_ATTRIBUTE,
-    TYPE_BY_ROLE,
 )
 from nodrop.platforms.sonic.traits import TRAITS
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+DEVICE_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _LONGEST_CABLE_M = 999_999
-_LARGEST_PORT = 65_535
-_PLAIN = ScalarCheck(
+_LARGEST_TCP_PORT = 65_535
+_SCALAR_CHECK_OF_DEVICE = ScalarCheck(
     "bgp", "vrf_bgp", "static_routes", "shut_by_daemon", "link_pause", "side", "port", "extra", "extra_lines",
     "headroom_table", "mac_ageing_s", "arp_reachable_s", "nd_reachable_s",
     description=json_string_fault, snmp_location=reason_unwritable_text, snmp_contact=reason_unwritable_text,
@@ -51,13 +51,13 @@ _PLAIN = ScalarCheck(
 
 def check_expressible(device: Device) -> Switch:
     """Return the facts of the device's model; Unsupported if there is no table or field for something."""
-    _PLAIN.check(device)
+    _SCALAR_CHECK_OF_DEVICE.check(device)
     facts = _check_device(device)
     pools = require_fact(device.buffer_pools)
     _check_pools(device, pools)
-    check_release(device)
+    check_features_in_release(device)
     names = {pool.name for pool in pools}
-    check_rows(device.interfaces, "interfaces", order=lambda port: natural_sort_key(port.name))
+    check_row_names_and_order(device.interfaces, "interfaces", order=lambda port: natural_sort_key(port.name))
     checked: set[QosProfile] = set()
     for interface in device.interfaces:
         _check_port(facts, interface)
@@ -75,7 +75,7 @@ def _check_device(device: Device) -> Switch:
     model, role = str(device.model), str(device.role)
     if device.platform != "sonic":
         raise unsupported_error(["platform"], f"{device.platform} is not sonic")
-    if not NAME.fullmatch(device.name):
+    if not DEVICE_NAME_PATTERN.fullmatch(device.name):
         raise unsupported_error(["name"], f"{device.name} is no hostname")
     if model not in switches():
         raise unsupported_error(["model"], f"{model} is not in the catalogue, so the names of its ports are unknown")
@@ -83,14 +83,16 @@ def _check_device(device: Device) -> Switch:
     if sku is not None and (sku == facts.hwsku or sku not in facts.hwskus):
         other_skus = ", ".join(hwsku for hwsku in facts.hwskus if hwsku != facts.hwsku) or "none"
         raise unsupported_error(["hwsku"], f"{sku} is none of the other SKUs of {model}: {other_skus}")
-    if role not in TYPE_BY_ROLE:
-        raise unsupported_error(["role"], f"{role} has no DEVICE_METADATA.type; known: {', '.join(TYPE_BY_ROLE)}")
-    seed = HASH_SEED_BY_TYPE[TYPE_BY_ROLE[role]]
+    if role not in DEVICE_TYPE_BY_ROLE:
+        raise unsupported_error(
+            ["role"], f"{role} has no DEVICE_METADATA.type; known: {', '.join(DEVICE_TYPE_BY_ROLE)}"
+        )
+    seed = HASH_SEED_BY_DEVICE_TYPE[DEVICE_TYPE_BY_ROLE[role]]
     if device.hash_seed != seed:
-        raise unsupported_error(["hash_seed"], f"{TYPE_BY_ROLE[role]} has seed {seed}")
-    if device.version not in RELEASES:
-        raise unsupported_error(["version"], f"is not written; what is: {', '.join(RELEASES)}")
-    check_without_overlays(device)
+        raise unsupported_error(["hash_seed"], f"{DEVICE_TYPE_BY_ROLE[role]} has seed {seed}")
+    if device.version not in DATABASE_VERSION_BY_RELEASE:
+        raise unsupported_error(["version"], f"is not written; what is: {', '.join(DATABASE_VERSION_BY_RELEASE)}")
+    check_without_unwritten_parts(device)
     _check_no_adaptive_routing(device, "adaptive_routing", "weighs_utilization")
     if device.buffer_model is None:
         raise unsupported_error(["buffer_model"], "a switch has one: without a field it is traditional")
@@ -108,7 +110,7 @@ def _check_device(device: Device) -> Switch:
     if (trimming := require_fact(device.trimming)) is not None and trimming.queue is None:
         raise unsupported_error(["trimming", "queue"], "trimming needs a queue")
     if (dscps := require_fact(device.switch_dscp_to_tc)) is not None:
-        _check_size("dscp_to_tc", dscps, ("switch_dscp_to_tc",))
+        _check_map_size("dscp_to_tc", dscps, ("switch_dscp_to_tc",))
     _check_services(device)
     return switch(model)
 
@@ -119,22 +121,22 @@ def _check_services(device: Device) -> None:
             raise unsupported_error(["management", "addresses"], "the management port has no row without an address")
         check_distinct(management.addresses, "management", "addresses")
     loopbacks = require_fact(device.loopbacks)
-    check_rows(loopbacks, "loopbacks")
+    check_row_names_and_order(loopbacks, "loopbacks")
     for loopback in loopbacks:
         check_vrf(loopback.vrf, "loopbacks", loopback.name, "vrf")
         check_distinct(loopback.addresses, "loopbacks", loopback.name, "addresses")
     check_bridging(device)
-    check_rows(require_fact(device.counters), "counters")
-    check_rows(require_fact(device.ntp_servers), "ntp_servers")
-    check_rows(require_fact(device.syslog_servers), "syslog_servers")
-    check_rows(require_fact(device.dns_servers), "dns_servers")
+    check_row_names_and_order(require_fact(device.counters), "counters")
+    check_row_names_and_order(require_fact(device.ntp_servers), "ntp_servers")
+    check_row_names_and_order(require_fact(device.syslog_servers), "syslog_servers")
+    check_row_names_and_order(require_fact(device.dns_servers), "dns_servers")
     check_server_addresses(require_fact(device.dns_servers), "dns_servers")
     if len(require_fact(device.dns_servers)) > TRAITS.most_dns_servers:
         raise unsupported_error(["dns_servers"], f"are more than {TRAITS.most_dns_servers}")
     _check_hash_field_order(require_fact(device.hash_fields))
-    if (port := require_fact(device.gnmi_port)) is not None and not 1 <= port <= _LARGEST_PORT:
-        raise unsupported_error(["gnmi_port"], f"is not from 1 to {_LARGEST_PORT}")
-    check_streams(require_fact(device.high_frequency))
+    if (port := require_fact(device.gnmi_port)) is not None and not 1 <= port <= _LARGEST_TCP_PORT:
+        raise unsupported_error(["gnmi_port"], f"is not from 1 to {_LARGEST_TCP_PORT}")
+    require_expressible_streams(require_fact(device.high_frequency))
     if require_fact(device.watchdog_conditions) is not None:
         raise unsupported_error(["watchdog_conditions"], TRAITS.reasons["@watchdog_conditions"])
     if require_fact(device.otlp_collectors):
@@ -154,7 +156,7 @@ def _check_hash_field_order(fields: tuple[str, ...] | None) -> None:
 
 def _check_pools(device: Device, pools: tuple[BufferPool, ...]) -> None:
     dynamic = device.buffer_model == "dynamic"
-    check_rows(pools, "buffer_pools")
+    check_row_names_and_order(pools, "buffer_pools")
     for pool in pools:
         path = ("buffer_pools", pool.name)
         if pool.computed and not dynamic:
@@ -202,12 +204,12 @@ def _check_port(facts: Switch, interface: Interface) -> None:
     check_distinct(require_fact(interface.addresses), *path, "addresses")
 
 
-def breakouts_of_panel(facts: Switch, panel: int) -> list[Split]:
+def breakouts_of_panel(facts: Switch, panel: int) -> list[PortSplit]:
     """Return the ways to use a panel port that platform.json allows; none if the model has no such port."""
     return _sonic_breakouts(facts.name, panel)
 
 
-def breakout_of_port(facts: Switch, interface: Interface, *, alone: bool = False) -> Split | None:
+def breakout_of_port(facts: Switch, interface: Interface, *, alone: bool = False) -> PortSplit | None:
     """Return how the panel port of a port is used: with its lanes, and if there are several such ways its speed.
 
     `alone` states that the panel port has no other port: with fewer lanes than all, it is then a way with few lanes.
@@ -230,7 +232,7 @@ def breakout_of_port(facts: Switch, interface: Interface, *, alone: bool = False
 
 
 @lru_cache(maxsize=4096)
-def _sonic_breakouts(model: str, panel: int) -> list[Split]:
+def _sonic_breakouts(model: str, panel: int) -> list[PortSplit]:
     group = switch(model).group(panel)
     return [split for split in group.ways if not split.platforms or "sonic" in split.platforms] if group else []
 
@@ -251,7 +253,7 @@ def _check_maps(qos: QosProfile, path: tuple[str, ...]) -> None:
     for attribute in TABLE_BY_MAP_ATTRIBUTE:
         value = getattr(qos, attribute)
         if value is not None:
-            _check_size(attribute, value, (*path, attribute))
+            _check_map_size(attribute, value, (*path, attribute))
     if qos.trust != derive_trust_mode(qos):
         raise unsupported_error((*path, "trust"), f"a SONiC port with these maps trusts {derive_trust_mode(qos)}")
     for name in ("pfc_rx_priorities", "pfc_tx_priorities"):
@@ -263,7 +265,7 @@ def _check_maps(qos: QosProfile, path: tuple[str, ...]) -> None:
         _check_priorities(require_fact(watchdog.priorities), (*path, "pfc_watchdog", "priorities"))
 
 
-def _check_size(attribute: str, value: tuple[object, ...], path: tuple[str, ...]) -> None:
+def _check_map_size(attribute: str, value: tuple[object, ...], path: tuple[str, ...]) -> None:
     size = TABLE_BY_MAP_ATTRIBUTE[attribute][2]
     if len(value) != size:
         raise unsupported_error(path, f"has {len(value)} entries; SONiC's map has {size}")

@@ -9,18 +9,18 @@ from nodrop.model.bridging import PortChannel, Vlan
 from nodrop.model.fabric import Device
 from nodrop.model.states import require_fact
 from nodrop.model.subject import natural_sort_key
-from nodrop.platforms.kit.expressible import check_distinct, check_rows, unsupported_error
+from nodrop.platforms.kit.expressible import check_distinct, check_row_names_and_order, unsupported_error
 
 _PORT_CHANNEL_NAME_PATTERN = re.compile(r"PortChannel[0-9]{1,4}")
 _VRF_NAME_PATTERN = re.compile(r"Vrf[A-Za-z0-9_-]+")
-_VLANS = (2, 4094)
+_VLAN_ID_RANGE = (2, 4094)
 
 
 def check_bridging(device: Device) -> None:
     """Raise Unsupported if no rows can express a port channel or VLAN of the device."""
     channels, vlans = require_fact(device.port_channels), require_fact(device.vlans)
-    check_rows(channels, "port_channels", order=lambda row: natural_sort_key(row.name))
-    check_rows(vlans, "vlans", order=lambda row: row.id)
+    check_row_names_and_order(channels, "port_channels", order=lambda row: natural_sort_key(row.name))
+    check_row_names_and_order(vlans, "vlans", order=lambda row: row.id)
     for channel in channels:
         path = ("port_channels", channel.name)
         if not _PORT_CHANNEL_NAME_PATTERN.fullmatch(channel.name):
@@ -32,9 +32,11 @@ def check_bridging(device: Device) -> None:
         _check_common_settings(channel, path)
     for vlan in vlans:
         path = ("vlans", str(vlan.id))
-        if not _VLANS[0] <= vlan.id <= _VLANS[1]:
-            raise unsupported_error((*path, "id"), f"is not from {_VLANS[0]} to {_VLANS[1]}")
-        check_rows(vlan.members, *path, "members", order=lambda member: natural_sort_key(member.interface))
+        if not _VLAN_ID_RANGE[0] <= vlan.id <= _VLAN_ID_RANGE[1]:
+            raise unsupported_error((*path, "id"), f"is not from {_VLAN_ID_RANGE[0]} to {_VLAN_ID_RANGE[1]}")
+        check_row_names_and_order(
+            vlan.members, *path, "members", order=lambda member: natural_sort_key(member.interface)
+        )
         _check_common_settings(vlan, path)
 
 

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 
 from nodrop.model.fabric import End
 from nodrop.model.reading import CableEvidence
-from nodrop.platforms.sonic.config import Config, RowFields
-from nodrop.platforms.sonic.tables import side_of_type
+from nodrop.platforms.sonic.config import DeviceTables, RowFields
+from nodrop.platforms.sonic.tables import port_side_of_neighbor_type
 
 _ASIC_NAME_PATTERN = re.compile(r"ASIC[0-9]{1,3}", re.IGNORECASE)
 
 
-def neighbor_cables(config: Config, localhost: RowFields) -> Iterator[CableEvidence]:
+def neighbor_cables(config: DeviceTables, localhost: RowFields) -> Iterator[CableEvidence]:
     """Yield the neighbors that DEVICE_NEIGHBOR names, with their kind by DEVICE_NEIGHBOR_METADATA."""
     kinds = config.rows("DEVICE_NEIGHBOR_METADATA")
     for port, row in config.rows("DEVICE_NEIGHBOR").items():
@@ -20,7 +20,7 @@ def neighbor_cables(config: Config, localhost: RowFields) -> Iterator[CableEvide
                 local_port=row.get("local_port", port),
                 remote=End(_neighbor_name(localhost, name), row.get("port", "")),
                 evidence="DEVICE_NEIGHBOR",
-                side=side_of_type(kinds.get(name, {}).get("type", "")),
+                side=port_side_of_neighbor_type(kinds.get(name, {}).get("type", "")),
             )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from nodrop.model.change import Step
+from nodrop.model.change import PatchStep
 
 PatchTree = Mapping[str, object]
 """Tables by name, or rows, or fields, of any shape."""
@@ -15,7 +15,7 @@ REFERENCED_TABLES = (
 """Tables whose rows others name: what is new in them comes first, and what goes from them last."""
 
 
-def diff_tables(old_tables: PatchTree, new_tables: PatchTree) -> Iterator[Step]:
+def diff_tables(old_tables: PatchTree, new_tables: PatchTree) -> Iterator[PatchStep]:
     """Yield what makes `new` of `old`: rows that others name first, rows that go before those that take their place.
 
     A table without rows is none: a switch does not have it, and the updater takes no patch that leaves one behind.
@@ -25,7 +25,7 @@ def diff_tables(old_tables: PatchTree, new_tables: PatchTree) -> Iterator[Step]:
     )
     tables = [table for table in REFERENCED_TABLES if table in new_tables or table in old_tables]
     tables += [table for table in {**old_tables, **new_tables} if table not in REFERENCED_TABLES]
-    last: list[Step] = []
+    last: list[PatchStep] = []
     for table in tables:
         before, after = old_tables.get(table), new_tables.get(table)
         if before == after:
@@ -48,7 +48,7 @@ def diff_tables(old_tables: PatchTree, new_tables: PatchTree) -> Iterator[Step]:
 
 def _row_steps(
     at: tuple[str, ...], before: Mapping[str, object], row: object, after: Mapping[str, object]
-) -> Iterator[Step]:
+) -> Iterator[PatchStep]:
     was = before.get(at[-1])
     if was == row:
         return
@@ -60,11 +60,11 @@ def _row_steps(
             yield _build_step((*at, field), was, row)
 
 
-def _build_step(at: tuple[str, ...], before: PatchTree, after: PatchTree) -> Step:
+def _build_step(at: tuple[str, ...], before: PatchTree, after: PatchTree) -> PatchStep:
     path = "".join("/" + key.replace("~", "~0").replace("/", "~1") for key in at)
     if at[-1] not in after:
-        return Step(op="remove", path=path)
-    return Step(op="replace" if at[-1] in before else "add", path=path, value=after[at[-1]])
+        return PatchStep(op="remove", path=path)
+    return PatchStep(op="replace" if at[-1] in before else "add", path=path, value=after[at[-1]])
 
 
 def split_path(path: str) -> list[str]:

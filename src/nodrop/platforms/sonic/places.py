@@ -6,32 +6,42 @@ from nodrop.model.reading import FilePlace
 from nodrop.model.subject import Subject, natural_sort_key
 from nodrop.platforms import frr
 from nodrop.platforms.sonic.config import asic_key_of_tables, key_within_asic, name_in_reference
-from nodrop.platforms.sonic.document import LOCALHOST_PATH, ROUTING_MODE_FIELD, Document, find_place, merge_documents
+from nodrop.platforms.sonic.document import (
+    LOCALHOST_PATH,
+    ROUTING_MODE_FIELD,
+    TablesDocument,
+    find_place,
+    merge_documents,
+)
 from nodrop.platforms.sonic.frr_text import read_tables_and_frr
 from nodrop.platforms.sonic.places_routing import routing_paths, row_at_position
 from nodrop.platforms.sonic.read_access import access_paths
 from nodrop.platforms.sonic.spelling import vlan_name
 from nodrop.platforms.sonic.streams import GROUP, PROFILE, sonic_group_of_kind
 from nodrop.platforms.sonic.tables import (
-    DYNAMIC_FIELDS,
     POOL_SUFFIX,
-    PORT_FIELDS,
     TABLE_BY_MAP_ATTRIBUTE,
-    TRIMMING_FIELDS,
+    TABLE_FIELD_BY_DYNAMIC_BUFFERS_FIELD,
+    TABLE_FIELD_BY_PORT_FIELD,
+    TABLE_FIELD_BY_TRIMMING_FIELD,
 )
 from nodrop.units import parse_whole_number
 
 Path = tuple[str, ...]
 
-_PORT_FIELDS = {**PORT_FIELDS, "lanes": "lanes", "macsec": "macsec", "lane_mbps": "speed"}
-_WATCHDOG_FIELDS = {
+_TABLE_FIELD_BY_PORT_FIELD = {**TABLE_FIELD_BY_PORT_FIELD, "lanes": "lanes", "macsec": "macsec", "lane_mbps": "speed"}
+_TABLE_FIELD_BY_WATCHDOG_FIELD = {
     "detection_ms": "detection_time",
     "restoration_ms": "restoration_time",
     "action": "action",
     "history": "pfc_stat_history",
 }
-_QOS_FIELDS = {"pfc_rx_priorities": "pfc_enable", "pfc_tx_priorities": "pfc_enable", "pfc_priorities": "pfc_enable"}
-_SCHEDULER_FIELDS = {
+_TABLE_FIELD_BY_PFC_FIELD = {
+    "pfc_rx_priorities": "pfc_enable",
+    "pfc_tx_priorities": "pfc_enable",
+    "pfc_priorities": "pfc_enable",
+}
+_TABLE_FIELD_BY_SCHEDULER_FIELD = {
     "type": "type",
     "weight": "weight",
     "guaranteed_bytes_per_s": "cir",
@@ -39,7 +49,7 @@ _SCHEDULER_FIELDS = {
     "peak_bytes_per_s": "pir",
     "peak_burst_bytes": "pbs",
 }
-_BUFFER_FIELDS = {
+_TABLE_FIELD_BY_BUFFER_FIELD = {
     "pool": "pool",
     "size_bytes": "size",
     "dynamic_th": "dynamic_th",
@@ -50,22 +60,22 @@ _BUFFER_FIELDS = {
     "headroom": "xoff",
     "discard": "packet_discard_action",
 }
-_COLOR_FIELDS = {
+_WRED_SUFFIX_BY_COLOR_FIELD = {
     "min_bytes": "_min_threshold",
     "max_bytes": "_max_threshold",
     "probability_percent": "_drop_probability",
 }
-_POOL_FIELDS = {
+_TABLE_FIELD_BY_POOL_FIELD = {
     "size_bytes": "size",
     "percentage": "percentage",
     "mode": "mode",
     "direction": "type",
     "shared_headroom_bytes": "xoff",
 }
-_COUNTER_FIELDS = {"enabled": "FLEX_COUNTER_STATUS", "interval_ms": "POLL_INTERVAL"}
-_STREAM_FIELDS = {"enabled": "stream_state", "interval_us": "poll_interval"}
-_BRIDGING_TABLE_BY_HEAD = {"@port_channels": "PORTCHANNEL", "@vlans": "VLAN"}
-_BRIDGING_FIELDS = {
+_TABLE_FIELD_BY_COUNTER_FIELD = {"enabled": "FLEX_COUNTER_STATUS", "interval_ms": "POLL_INTERVAL"}
+_TABLE_FIELD_BY_STREAM_FIELD = {"enabled": "stream_state", "interval_us": "poll_interval"}
+_BRIDGING_TABLE_BY_DEVICE_PART = {"@port_channels": "PORTCHANNEL", "@vlans": "VLAN"}
+_TABLE_FIELD_BY_BRIDGING_FIELD = {
     "enabled": "admin_status",
     "mtu_bytes": "mtu",
     "min_links": "min_links",
@@ -73,12 +83,12 @@ _BRIDGING_FIELDS = {
     "fallback": "fallback",
     "description": "description",
 }
-_SERVER_TABLE_BY_HEAD = {
+_SERVER_TABLE_BY_DEVICE_PART = {
     "@ntp_servers": "NTP_SERVER",
     "@syslog_servers": "SYSLOG_SERVER",
     "@dns_servers": "DNS_NAMESERVER",
 }
-_DEVICE_PATHS: Mapping[str, Path] = {
+_TABLE_PATH_BY_DEVICE_FIELD: Mapping[str, Path] = {
     "@watchdog_polling_ms": ("PFC_WD", "GLOBAL", "POLL_INTERVAL"),
     "@snmp_location": ("SNMP", "LOCATION", "Location"),
     "@snmp_contact": ("SNMP", "CONTACT", "Contact"),
@@ -94,13 +104,13 @@ _DEVICE_PATHS: Mapping[str, Path] = {
     "@version": ("VERSIONS", "DATABASE", "VERSION"),
     "@gnmi_port": ("GNMI", "gnmi", "port"),
 }
-_PORT_TABLES = ("PORT_QOS_MAP", "PFC_WD", "QUEUE", "BUFFER_PG", "BUFFER_QUEUE")
+_QOS_TABLES_WITH_PORT_ROWS = ("PORT_QOS_MAP", "PFC_WD", "QUEUE", "BUFFER_PG", "BUFFER_QUEUE")
 
 
 def where(config_files: Mapping[str, bytes]) -> Callable[[Subject], FilePlace | None]:
     """Return a function that finds a subject, its device first, in a device's files by canonical name."""
     documents, routing = read_tables_and_frr(config_files)
-    find_in_config = _Finder(documents)
+    find_in_config = _SubjectPlaceFinder(documents)
     find_in_frr = frr.where(routing.text) if routing is not None else None
 
     def find(subject: Subject) -> FilePlace | None:
@@ -112,8 +122,8 @@ def where(config_files: Mapping[str, bytes]) -> Callable[[Subject], FilePlace | 
     return find
 
 
-class _Finder:
-    def __init__(self, documents: Sequence[Document]) -> None:
+class _SubjectPlaceFinder:
+    def __init__(self, documents: Sequence[TablesDocument]) -> None:
         self._documents = documents
         self._data: Mapping[str, object] = merge_documents(documents)
         self._here = asic_key_of_tables(self._data)
@@ -137,31 +147,34 @@ class _Finder:
         yield LOCALHOST_PATH
 
     def _device_paths(self, head: str, path: Path) -> Iterator[Path]:
-        if head in _DEVICE_PATHS:
-            yield _DEVICE_PATHS[head]
-        elif (find := _DEVICE_FINDERS.get(head)) is not None:
+        if head in _TABLE_PATH_BY_DEVICE_FIELD:
+            yield _TABLE_PATH_BY_DEVICE_FIELD[head]
+        elif (find := _PATH_FINDER_BY_DEVICE_PART.get(head)) is not None:
             yield from find(self, head, path)
 
     def _pool_paths(self, _head: str, path: Path) -> Iterator[Path]:
         pool, field = (*path, "", "")[:2]
         for name in (pool + POOL_SUFFIX, pool):
-            yield ("BUFFER_POOL", name, _POOL_FIELDS.get(field, field))
+            yield ("BUFFER_POOL", name, _TABLE_FIELD_BY_POOL_FIELD.get(field, field))
         yield ("BUFFER_POOL",)
 
     def _dynamic_buffer_paths(self, _head: str, path: Path) -> Iterator[Path]:
-        for table, column in (DYNAMIC_FIELDS.get("".join(path[:1]), ("", "")), *DYNAMIC_FIELDS.values()):
+        for table, column in (
+            TABLE_FIELD_BY_DYNAMIC_BUFFERS_FIELD.get("".join(path[:1]), ("", "")),
+            *TABLE_FIELD_BY_DYNAMIC_BUFFERS_FIELD.values(),
+        ):
             yield from ((table, row, column) for row in self._table(table))
 
     def _trimming_paths(self, _head: str, path: Path) -> Iterator[Path]:
         field = "".join(path[:1])
-        yield ("SWITCH_TRIMMING", "GLOBAL", TRIMMING_FIELDS.get(field, field))
+        yield ("SWITCH_TRIMMING", "GLOBAL", TABLE_FIELD_BY_TRIMMING_FIELD.get(field, field))
 
     def _switch_map_paths(self, _head: str, path: Path) -> Iterator[Path]:
         yield from self._map_paths("global", "dscp_to_tc", path)
 
     def _counter_paths(self, _head: str, path: Path) -> Iterator[Path]:
         group, field = (*path, "", "")[:2]
-        yield ("FLEX_COUNTER_TABLE", group, _COUNTER_FIELDS.get(field, field))
+        yield ("FLEX_COUNTER_TABLE", group, _TABLE_FIELD_BY_COUNTER_FIELD.get(field, field))
         yield ("FLEX_COUNTER_TABLE",)
 
     def _loopback_paths(self, _head: str, path: Path) -> Iterator[Path]:
@@ -181,7 +194,7 @@ class _Finder:
             yield from ((table, name, field), (table, name)) if name in self._table(table) else ()
 
     def _server_paths(self, head: str, path: Path) -> Iterator[Path]:
-        table = _SERVER_TABLE_BY_HEAD[head]
+        table = _SERVER_TABLE_BY_DEVICE_PART[head]
         yield from ((table, name) for name in row_at_position("".join(path[:1]), sorted(self._table(table))))
         yield (table,)
 
@@ -195,13 +208,13 @@ class _Finder:
         chosen = [key for key in keys if field == "samples" and key == f"{name}|{sonic_group_of_kind(kind)}"]
         yield from ((GROUP, key, f"object_{'names' if stat == 'objects' else stat}") for key in chosen if stat)
         yield from ((GROUP, key) for key in (chosen or keys if field == "samples" else ()))
-        yield (PROFILE, name, _STREAM_FIELDS.get(field, field))
+        yield (PROFILE, name, _TABLE_FIELD_BY_STREAM_FIELD.get(field, field))
         yield (PROFILE, name)
         yield (PROFILE,)
 
     def _bridging_paths(self, head: str, path: Path) -> Iterator[Path]:
         """Yield where a part of a port channel, named by its name, or of a VLAN, by its number, stands."""
-        table, key, path = _BRIDGING_TABLE_BY_HEAD[head], "".join(path[:1]), path[1:]
+        table, key, path = _BRIDGING_TABLE_BY_DEVICE_PART[head], "".join(path[:1]), path[1:]
         number = parse_whole_number(key) if table == "VLAN" else None
         name = key if number is None else vlan_name(number)
         members = [row for row in self._table(f"{table}_MEMBER") if row.startswith(f"{name}|")]
@@ -216,7 +229,7 @@ class _Finder:
         elif path[:1] in (("addresses",), ("vrf",)):
             yield from self._address_paths(f"{table}_INTERFACE", name, path)
         elif path:
-            yield (table, name, _BRIDGING_FIELDS.get(path[0], path[0]))
+            yield (table, name, _TABLE_FIELD_BY_BRIDGING_FIELD.get(path[0], path[0]))
         yield (table, name)
         yield (table,)
 
@@ -255,10 +268,10 @@ class _Finder:
             yield from self._address_paths("INTERFACE", port, ())
         elif path[:1] in (("addresses",), ("vrf",)):
             yield from self._address_paths("INTERFACE", port, path)
-        elif path and path[0] in _PORT_FIELDS:
-            yield ("PORT", port, _PORT_FIELDS[path[0]])
+        elif path and path[0] in _TABLE_FIELD_BY_PORT_FIELD:
+            yield ("PORT", port, _TABLE_FIELD_BY_PORT_FIELD[path[0]])
         yield ("PORT", port)
-        for table in _PORT_TABLES:
+        for table in _QOS_TABLES_WITH_PORT_ROWS:
             keys = ((key, key_within_asic(key, self._here).partition("|")[0]) for key in self._table(table))
             yield from ((table, key) for key, ports in keys if port in ports.split(","))
         yield from self._cable_paths(port)
@@ -272,15 +285,15 @@ class _Finder:
             yield from self._map_paths(port, head, tuple(field_path))
         elif head == "trust":
             yield from (("PORT_QOS_MAP", port, TABLE_BY_MAP_ATTRIBUTE[name][1]) for name in ("dscp_to_tc", "pcp_to_tc"))
-        elif head in _QOS_FIELDS:
+        elif head in _TABLE_FIELD_BY_PFC_FIELD:
             if head in ("pfc_rx_priorities", "pfc_priorities") and self._row("PORT", port).get("pfc_asym") == "on":
                 yield ("PORT", port, "pfc_asym")
-            yield ("PORT_QOS_MAP", port, _QOS_FIELDS[head])
+            yield ("PORT_QOS_MAP", port, _TABLE_FIELD_BY_PFC_FIELD[head])
         elif head == "pfc_watchdog":
             if field_path[:1] == ["priorities"]:
                 yield from (("PORT_QOS_MAP", port, field) for field in ("pfcwd_sw_enable", "pfc_enable"))
             elif field_path:
-                yield ("PFC_WD", port, _WATCHDOG_FIELDS.get(field_path[0], field_path[0]))
+                yield ("PFC_WD", port, _TABLE_FIELD_BY_WATCHDOG_FIELD.get(field_path[0], field_path[0]))
             yield ("PFC_WD", port)
             yield ("PORT_QOS_MAP", port, "pfc_enable")
         elif head == "queues":
@@ -326,7 +339,11 @@ class _Finder:
         """Yield where an attribute of a buffer profile stands."""
         if isinstance(name, str) and path:
             for attribute in reversed(path):
-                yield ("BUFFER_PROFILE", name_in_reference(name), _BUFFER_FIELDS.get(attribute, attribute))
+                yield (
+                    "BUFFER_PROFILE",
+                    name_in_reference(name),
+                    _TABLE_FIELD_BY_BUFFER_FIELD.get(attribute, attribute),
+                )
             yield ("BUFFER_PROFILE", name_in_reference(name))
 
     def _keys_of_port(self, table: str, port: str, index: str) -> Iterator[str]:
@@ -349,12 +366,16 @@ class _Finder:
 def _profile_columns(queue_field: str, path: Path) -> Iterator[str]:
     """Yield the fields of a scheduler or WRED profile that state a part of it."""
     if queue_field == "scheduler":
-        yield from (_SCHEDULER_FIELDS.get(attribute, attribute) for attribute in path[:1])
+        yield from (_TABLE_FIELD_BY_SCHEDULER_FIELD.get(attribute, attribute) for attribute in path[:1])
     elif path[:1] == ("ecn_colors",):
         yield "ecn"
     elif path:
         color, attribute = (*path, "")[:2]
-        yield f"wred_{color}_enable" if attribute == "enabled" else f"{color}{_COLOR_FIELDS.get(attribute, '')}"
+        yield (
+            f"wred_{color}_enable"
+            if attribute == "enabled"
+            else f"{color}{_WRED_SUFFIX_BY_COLOR_FIELD.get(attribute, '')}"
+        )
 
 
 def _covers_index(start: str, last: str, index: str) -> bool:
@@ -362,20 +383,20 @@ def _covers_index(start: str, last: str, index: str) -> bool:
     return low is not None and number is not None and high is not None and low <= number <= high
 
 
-_DEVICE_FINDERS: Mapping[str, Callable[[_Finder, str, Path], Iterator[Path]]] = {
-    **dict.fromkeys(("@static_routes", "@bgp", "@neighbors", "@vrf_bgp"), _Finder._routing_paths),
-    **dict.fromkeys(_SERVER_TABLE_BY_HEAD, _Finder._server_paths),
-    **dict.fromkeys(_BRIDGING_TABLE_BY_HEAD, _Finder._bridging_paths),
-    "@buffer_pools": _Finder._pool_paths,
-    "@dynamic_buffers": _Finder._dynamic_buffer_paths,
-    "@trimming": _Finder._trimming_paths,
-    "@switch_dscp_to_tc": _Finder._switch_map_paths,
-    "@counters": _Finder._counter_paths,
-    "@high_frequency": _Finder._stream_paths,
-    "@loopbacks": _Finder._loopback_paths,
-    "@multi_chassis": _Finder._mclag_paths,
-    "@access_lists": _Finder._access_paths,
-    "@tunnels": _Finder._tunnel_paths,
-    "@management": _Finder._management_paths,
+_PATH_FINDER_BY_DEVICE_PART: Mapping[str, Callable[[_SubjectPlaceFinder, str, Path], Iterator[Path]]] = {
+    **dict.fromkeys(("@static_routes", "@bgp", "@neighbors", "@vrf_bgp"), _SubjectPlaceFinder._routing_paths),
+    **dict.fromkeys(_SERVER_TABLE_BY_DEVICE_PART, _SubjectPlaceFinder._server_paths),
+    **dict.fromkeys(_BRIDGING_TABLE_BY_DEVICE_PART, _SubjectPlaceFinder._bridging_paths),
+    "@buffer_pools": _SubjectPlaceFinder._pool_paths,
+    "@dynamic_buffers": _SubjectPlaceFinder._dynamic_buffer_paths,
+    "@trimming": _SubjectPlaceFinder._trimming_paths,
+    "@switch_dscp_to_tc": _SubjectPlaceFinder._switch_map_paths,
+    "@counters": _SubjectPlaceFinder._counter_paths,
+    "@high_frequency": _SubjectPlaceFinder._stream_paths,
+    "@loopbacks": _SubjectPlaceFinder._loopback_paths,
+    "@multi_chassis": _SubjectPlaceFinder._mclag_paths,
+    "@access_lists": _SubjectPlaceFinder._access_paths,
+    "@tunnels": _SubjectPlaceFinder._tunnel_paths,
+    "@management": _SubjectPlaceFinder._management_paths,
 }
-"""Finders of the facts of a device that `_DEVICE_PATHS` does not place, by the first word of the subject."""
+"""Finders of facts of a device that `_TABLE_PATH_BY_DEVICE_FIELD` does not place, by the first word of the subject."""

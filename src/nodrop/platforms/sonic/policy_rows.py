@@ -9,23 +9,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nodrop.model.routing import (
-    Action,
     AsPathList,
     CommunityList,
+    PolicyAction,
     PrefixList,
     PrefixRule,
     RouteMap,
     RouteMapRule,
 )
 from nodrop.model.subject import natural_sort_key
-from nodrop.platforms.kit.bindings import Binding
+from nodrop.platforms.kit.bindings import FieldBinding
 from nodrop.platforms.kit.expressible import check_distinct, unsupported_error
-from nodrop.platforms.sonic.bgp_rows import LEFT_OUT_REASON, NO_COLUMN_REASON, BgpBinding, TableRow
-from nodrop.platforms.sonic.config import Config
+from nodrop.platforms.sonic.bgp_rows import LEFT_OUT_BY_TEMPLATE_REASON, NO_COLUMN_REASON, BgpBinding, TableRow
+from nodrop.platforms.sonic.config import DeviceTables
 from nodrop.units import parse_whole_number
 
-_MAX_LENGTH_BY_FAMILY = {"ipv4": 32, "ipv6": 128}
-_PREFIX_SET_MODE = {"ipv4": "IPv4", "ipv6": "IPv6"}
+_MAX_PREFIX_LENGTH_BY_FAMILY = {"ipv4": 32, "ipv6": 128}
+_PREFIX_SET_MODE_BY_FAMILY = {"ipv4": "IPv4", "ipv6": "IPv6"}
 _EXACT_RANGE_WORD = "exact"
 _PREFIX_LIST_SEQUENCE_STEP = 5
 """How far FRR counts on for a rule without a number (lib/filter.c)."""
@@ -35,7 +35,7 @@ _MATCHED_SET = "match_prefix_set"
 
 
 def _bind_list_name(attribute: str, column: str) -> BgpBinding:
-    return Binding(
+    return FieldBinding(
         field=attribute,
         where=(column,),
         decode=lambda row: row.columns.get(column),
@@ -48,7 +48,7 @@ def _bind_number(attribute: str, column: str) -> BgpBinding:
     def wrong(value: str, _: object) -> str | None:
         return None if parse_whole_number(value) is not None else f"{value!r} is not a number that {column} takes"
 
-    return Binding(
+    return FieldBinding(
         field=attribute,
         where=(column,),
         decode=lambda row: row.columns.get(column),
@@ -64,11 +64,13 @@ def _bind_prefix_set(attribute: str, family: str) -> BgpBinding:
         name = row.columns.get(_MATCHED_SET)
         return name if name is not None and _prefix_set_family(row.config, name) == family else None
 
-    return Binding(field=attribute, where=(_MATCHED_SET,), decode=decode, encode=lambda value, _: {_MATCHED_SET: value})
+    return FieldBinding(
+        field=attribute, where=(_MATCHED_SET,), decode=decode, encode=lambda value, _: {_MATCHED_SET: value}
+    )
 
 
 def _bind_unsupported(attribute: str, reason: str) -> BgpBinding:
-    return Binding(field=attribute, refuses=(lambda value, model_part: reason,))
+    return FieldBinding(field=attribute, refuses=(lambda value, model_part: reason,))
 
 
 ROUTE_MAP_MATCH_BINDINGS: tuple[BgpBinding, ...] = (
@@ -78,7 +80,7 @@ ROUTE_MAP_MATCH_BINDINGS: tuple[BgpBinding, ...] = (
     _bind_prefix_set("ip address prefix-list", "ipv4"),
     _bind_prefix_set("ipv6 address prefix-list", "ipv6"),
     _bind_list_name("ip next-hop prefix-list", "match_next_hop_set"),
-    Binding(
+    FieldBinding(
         field="tag",
         where=("match_tag",),
         decode=lambda row: row.columns.get("match_tag"),
@@ -89,7 +91,7 @@ ROUTE_MAP_MATCH_BINDINGS: tuple[BgpBinding, ...] = (
 
 ROUTE_MAP_SET_BINDINGS: tuple[BgpBinding, ...] = (
     _bind_list_name("call", "call_route_map"),
-    Binding(
+    FieldBinding(
         field="community",
         where=("set_community_inline",),
         decode=lambda row: (
@@ -98,13 +100,13 @@ ROUTE_MAP_SET_BINDINGS: tuple[BgpBinding, ...] = (
         encode=lambda value, _: {"set_community_inline": value.split()},
     ),
     _bind_list_name("ip next-hop", "set_next_hop"),
-    Binding(
+    FieldBinding(
         field="ipv6 next-hop global",
         where=("set_ipv6_next_hop_global",),
         decode=lambda row: row.columns.get("set_ipv6_next_hop_global"),
         encode=lambda value, _: {"set_ipv6_next_hop_global": value},
     ),
-    Binding(
+    FieldBinding(
         field="ipv6 next-hop",
         where=("set_ipv6_next_hop_prefer_global",),
         decode=lambda row: "prefer-global" if row.columns.get("set_ipv6_next_hop_prefer_global") == "true" else None,
@@ -113,9 +115,9 @@ ROUTE_MAP_SET_BINDINGS: tuple[BgpBinding, ...] = (
     ),
     _bind_number("metric", "set_med"),
     _bind_list_name("origin", "set_origin"),
-    _bind_unsupported("local-preference", LEFT_OUT_REASON),
-    _bind_unsupported("as-path prepend", LEFT_OUT_REASON),
-    _bind_unsupported("tag", LEFT_OUT_REASON),
+    _bind_unsupported("local-preference", LEFT_OUT_BY_TEMPLATE_REASON),
+    _bind_unsupported("as-path prepend", LEFT_OUT_BY_TEMPLATE_REASON),
+    _bind_unsupported("tag", LEFT_OUT_BY_TEMPLATE_REASON),
     _bind_unsupported("weight", NO_COLUMN_REASON),
     _bind_unsupported("extcommunity bandwidth", NO_COLUMN_REASON),
     _bind_unsupported("on-match", NO_COLUMN_REASON),
@@ -123,7 +125,7 @@ ROUTE_MAP_SET_BINDINGS: tuple[BgpBinding, ...] = (
 """What an entry sets, and where it sends a route."""
 
 
-def read_policies(config: Config) -> dict[str, Any]:
+def read_policies(config: DeviceTables) -> dict[str, Any]:
     """Return the lists and maps of the tables, as fields of a BGP process."""
     return {
         "prefix_lists": tuple(_read_prefix_lists(config)),
@@ -137,16 +139,16 @@ def read_policies(config: Config) -> dict[str, Any]:
     }
 
 
-def _prefix_set_family(config: Config, name: str) -> str:
+def _prefix_set_family(config: DeviceTables, name: str) -> str:
     mode = config.rows("PREFIX_SET").get(name, {}).get("mode", "")
     return "ipv6" if mode.lower() == "ipv6" else "ipv4"
 
 
-def _parse_action(word: str | None) -> Action:
+def _parse_action(word: str | None) -> PolicyAction:
     return "deny" if word is not None and word.lower() == "deny" else "permit"
 
 
-def _read_prefix_lists(config: Config) -> Iterator[PrefixList]:
+def _read_prefix_lists(config: DeviceTables) -> Iterator[PrefixList]:
     rules: dict[str, list[PrefixRule]] = {}
     for key, row in config.rows("PREFIX").items():
         name, *inner = key.split("|")
@@ -174,7 +176,7 @@ def _read_prefix_lists(config: Config) -> Iterator[PrefixList]:
         yield PrefixList(name=name, family="ipv6" if family == "ipv6" else "ipv4", rules=ordered)
 
 
-def _read_community_lists(config: Config) -> Iterator[CommunityList]:
+def _read_community_lists(config: DeviceTables) -> Iterator[CommunityList]:
     for name, row in sorted(config.rows("COMMUNITY_SET").items()):
         members = tuple(community for community in row.get("community_member", "").split(",") if community)
         if members:
@@ -184,7 +186,7 @@ def _read_community_lists(config: Config) -> Iterator[CommunityList]:
             yield CommunityList(name=name, rules=tuple(("permit", line) for line in lines), expanded=expanded)
 
 
-def _read_route_maps(config: Config) -> Iterator[RouteMap]:
+def _read_route_maps(config: DeviceTables) -> Iterator[RouteMap]:
     rules: dict[str, list[RouteMapRule]] = {}
     for key, row in config.rows("ROUTE_MAP").items():
         name, _, sequence = key.rpartition("|")
@@ -229,7 +231,10 @@ def policy_tables(shared: Any) -> Iterator[tuple[str, RowsByKey]]:
             for rule in prefix_list.rules
         },
     )
-    yield "PREFIX_SET", {prefix_list.name: {"mode": _PREFIX_SET_MODE[prefix_list.family]} for prefix_list in lists}
+    yield (
+        "PREFIX_SET",
+        {prefix_list.name: {"mode": _PREFIX_SET_MODE_BY_FAMILY[prefix_list.family]} for prefix_list in lists},
+    )
     entries = [
         (f"{route_map.name}|{rule.sequence}", rule) for route_map in shared.route_maps for rule in route_map.rules
     ]

@@ -15,7 +15,7 @@ from nodrop.model.addresses import address_of, network_of
 from nodrop.model.states import UNKNOWN, Unknown, known_rows
 from nodrop.model.values import replace_fields
 from nodrop.platforms.kit.entry_order import sort_lists_and_entries
-from nodrop.platforms.sonic.config import Config, RowFields
+from nodrop.platforms.sonic.config import DeviceTables, RowFields
 from nodrop.syntax.places import quote_text
 from nodrop.units import parse_whole_number
 
@@ -67,7 +67,7 @@ _MODELED_FIELDS = frozenset(
     {"PRIORITY", "SRC_IP", "DST_IP", "SRC_IPV6", "DST_IPV6", "L4_SRC_PORT", "L4_DST_PORT", "IP_PROTOCOL", "NEXT_HEADER"}
 ) | {"IP_TYPE", "DSCP", "TCP_FLAGS", "BTH_OPCODE", *_PORT_RANGE_FIELDS, *_ACTION_FIELDS}
 """Fields whose meaning is in the model; others are kept as conditions that may match less."""
-ENTRY_FIELDS: Mapping[str, tuple[str, ...]] = {
+ACL_RULE_FIELDS_BY_ENTRY_FIELD: Mapping[str, tuple[str, ...]] = {
     "action": ("PACKET_ACTION",),
     "priority": ("PRIORITY",),
     "family": ("IP_TYPE", "ETHER_TYPE"),
@@ -86,16 +86,16 @@ ENTRY_FIELDS: Mapping[str, tuple[str, ...]] = {
     "mirrors": (*_MIRROR_ACTION_FIELDS, "PACKET_ACTION"),
 }
 """The fields of a rule that state a part of an entry."""
-ACL_RULE_FIELDS = frozenset(field for fields in ENTRY_FIELDS.values() for field in fields)
-LIST_FIELDS: Mapping[str, tuple[str, ...]] = {"bindings": ("ports", "stage"), "family": ("type",)}
+ACL_RULE_FIELDS = frozenset(field for fields in ACL_RULE_FIELDS_BY_ENTRY_FIELD.values() for field in fields)
+ACL_TABLE_FIELDS_BY_LIST_FIELD: Mapping[str, tuple[str, ...]] = {"bindings": ("ports", "stage"), "family": ("type",)}
 _VLAN_NAME_PATTERN = re.compile(r"Vlan([0-9]{1,4})")
 
 
-class _Refused(Exception):
+class _RuleNotInstalled(Exception):
     """A rule is not installed; the text gives the reason."""
 
 
-def read_access_lists(config: Config) -> tuple[AccessList, ...] | Unknown:
+def read_access_lists(config: DeviceTables) -> tuple[AccessList, ...] | Unknown:
     """Return a device's access lists, sorted by name."""
     if not config.covers(TABLE):
         return UNKNOWN
@@ -109,9 +109,9 @@ def read_access_lists(config: Config) -> tuple[AccessList, ...] | Unknown:
     )
 
 
-def remark_refused_rules(config: Config, lists: tuple[AccessList, ...] | Unknown) -> None:
+def remark_refused_rules(config: DeviceTables, lists: tuple[AccessList, ...] | Unknown) -> None:
     """Remark the rules that orchagent does not install, unless the place has another remark."""
-    remarked = config.remarked()
+    remarked = config.paths_with_remarks()
     for access_list in known_rows(lists):
         for entry in known_rows(access_list.entries):
             if entry.refused is None:
@@ -134,9 +134,9 @@ def access_paths(subject_path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     name, field, entry, entry_field = (*subject_path, "", "", "", "")[:4]
     if field == "entries" and entry:
         row = access_rule_key(name, entry)
-        yield from ((RULE, row, column) for column in ENTRY_FIELDS.get(entry_field, ()))
+        yield from ((RULE, row, column) for column in ACL_RULE_FIELDS_BY_ENTRY_FIELD.get(entry_field, ()))
         yield (RULE, row)
-    yield from ((TABLE, name, column) for column in LIST_FIELDS.get(field, ()))
+    yield from ((TABLE, name, column) for column in ACL_TABLE_FIELDS_BY_LIST_FIELD.get(field, ()))
     yield (TABLE, name)
     yield (TABLE,)
 
@@ -145,7 +145,7 @@ def _uppercase_fields(row: RowFields) -> dict[str, str]:
     return {field.upper().removesuffix("@"): value for field, value in row.items()}
 
 
-def _build_access_list(config: Config, name: str, table: Mapping[str, str], rules: Any) -> AccessList:
+def _build_access_list(config: DeviceTables, name: str, table: Mapping[str, str], rules: Any) -> AccessList:
     kind = table.get("TYPE", "").upper()
     stage: Any = "egress" if table.get("STAGE", "").upper() == "EGRESS" else "ingress"
     ports = [port.strip() for port in table.get("PORTS", "").split(",") if port.strip()]
@@ -180,7 +180,7 @@ def _service_access_list(name: str, table: Mapping[str, str], rules: Any) -> Acc
     )
 
 
-def _custom_type_matches(config: Config, kind: str) -> frozenset[str] | None:
+def _custom_type_matches(config: DeviceTables, kind: str) -> frozenset[str] | None:
     """Return the matches of a type that the file defines; None if they are not stated."""
     for name, row in config.rows(TYPE).items():
         if name.upper() == kind:
@@ -201,20 +201,20 @@ def _build_access_entry(name: str, row: dict[str, str], kind: str, stage: str, m
     try:
         entry_fields = dict(_read_conditions(row, kind, stage)) | dict(_action_fields(row, kind))
         if kind != _CONTROL_PLANE_TYPE:
-            _check_fields(row, kind, matches)
-    except _Refused as error:
+            _refuse_invalid_matches(row, kind, matches)
+    except _RuleNotInstalled as error:
         refused = str(error)
     return AccessEntry(name=name, priority=priority, refused=refused, **entry_fields)
 
 
-def _check_fields(table_row: Mapping[str, str], object_kind: str, matches: frozenset[str]) -> None:
+def _refuse_invalid_matches(table_row: Mapping[str, str], object_kind: str, matches: frozenset[str]) -> None:
     """Raise _Refused where the type of the table does not have a field, or the rule has no condition or no action."""
     conditions = [field for field in table_row if field not in _ACTION_FIELDS and field != "PRIORITY"]
     for field in conditions:
         if field.removesuffix("_MASK") not in matches and field not in matches:
-            raise _Refused(f"{field} is no match of a table of type {object_kind}")
+            raise _RuleNotInstalled(f"{field} is no match of a table of type {object_kind}")
     if not conditions:
-        raise _Refused("it matches on nothing")
+        raise _RuleNotInstalled("it matches on nothing")
 
 
 def _read_conditions(table_row: dict[str, str], object_kind: str, stage: str) -> Iterator[tuple[str, object]]:
@@ -240,7 +240,7 @@ def _read_conditions(table_row: dict[str, str], object_kind: str, stage: str) ->
         criteria += [
             f"{side}_IP{version}_MASK"
             for version in ("", "V6")
-            if _mask_length(table_row, f"{side}_IP{version}") is False
+            if _prefix_length_of_mask(table_row, f"{side}_IP{version}") is False
         ]
         yield field, prefixes
     for field, side in (("source_ports", "L4_SRC_PORT"), ("destination_ports", "L4_DST_PORT")):
@@ -278,7 +278,7 @@ def _read_packet_family(row: Mapping[str, str]) -> object:
     """Return the family that IP_TYPE or ETHER_TYPE names; `other` for packets that are not of IP."""
     kind = row.get("IP_TYPE")
     if kind is not None and kind.upper() not in _FAMILY_BY_IP_TYPE:
-        raise _Refused(f"IP_TYPE {quote_text(kind)} is unknown to orchagent (IPV4ANY, IPV6ANY, IP, ANY, …)")
+        raise _RuleNotInstalled(f"IP_TYPE {quote_text(kind)} is unknown to orchagent (IPV4ANY, IPV6ANY, IP, ANY, …)")
     family = _FAMILY_BY_IP_TYPE[kind.upper()] if kind is not None else None
     number = _parse_ethertype(row)
     if number is not None:
@@ -296,11 +296,11 @@ def _read_number(row: Mapping[str, str], field: str, most: int) -> int | None:
     except ValueError:
         number = -1
     if not 0 <= number <= most:
-        raise _Refused(f"{field} {quote_text(text)} is no number up to {most}")
+        raise _RuleNotInstalled(f"{field} {quote_text(text)} is no number up to {most}")
     return number
 
 
-def _mask_length(row: Mapping[str, str], field: str) -> int | bool:
+def _prefix_length_of_mask(row: Mapping[str, str], field: str) -> int | bool:
     """Return the length that a field's mask states, False where it is no prefix's; True without a mask."""
     text = row.get(f"{field}_MASK")
     if text is None:
@@ -312,11 +312,13 @@ def _mask_length(row: Mapping[str, str], field: str) -> int | bool:
 
 def _read_prefix(row: Mapping[str, str], field: str) -> str:
     text = row[field]
-    length = _mask_length(row, field)
+    length = _prefix_length_of_mask(row, field)
     spelt = f"{text}/{length}" if isinstance(length, int) and not isinstance(length, bool) else text
     network = network_of(spelt)
     if network is None or (network.version == 6) is not field.endswith("V6"):
-        raise _Refused(f"{field} {quote_text(text)} is no prefix of {'IPv6' if field.endswith('V6') else 'IPv4'}")
+        raise _RuleNotInstalled(
+            f"{field} {quote_text(text)} is no prefix of {'IPv6' if field.endswith('V6') else 'IPv4'}"
+        )
     return str(network) if length is not False else str(network.supernet(new_prefix=0))
 
 
@@ -329,7 +331,7 @@ def _read_port_ranges(table_row: Mapping[str, str], field: str) -> Iterator[Port
         first_text, _, last = text.partition("-")
         low, high = parse_whole_number(first_text, 65_535), parse_whole_number(last, 65_535)
         if low is None or high is None or low > high:
-            raise _Refused(f"{field}_RANGE {quote_text(text)} is no rising range of ports")
+            raise _RuleNotInstalled(f"{field}_RANGE {quote_text(text)} is no rising range of ports")
         yield PortRange(low, high)
 
 
@@ -349,7 +351,7 @@ def _read_opcode(row: Mapping[str, str]) -> Bits | None:
         return None
     number, slash, mask = text.partition("/")
     if not slash:
-        raise _Refused(f"BTH_OPCODE {quote_text(text)} has no mask (0x81/0xff)")
+        raise _RuleNotInstalled(f"BTH_OPCODE {quote_text(text)} has no mask (0x81/0xff)")
     numbers = [_read_number({"BTH_OPCODE": part}, "BTH_OPCODE", 255) or 0 for part in (number, mask)]
     return Bits(*numbers)
 
@@ -370,10 +372,12 @@ def _action_fields(row: Mapping[str, str], kind: str) -> Iterator[tuple[str, obj
         return
     if stated is not None and (word not in ("FORWARD", "DROP", "COPY", "DO_NOT_NAT", "DISABLE_TRIM") or colon):
         if word != "REDIRECT" or not target:
-            raise _Refused(f"PACKET_ACTION {quote_text(stated)} is unknown to orchagent (FORWARD, DROP, REDIRECT:…)")
+            raise _RuleNotInstalled(
+                f"PACKET_ACTION {quote_text(stated)} is unknown to orchagent (FORWARD, DROP, REDIRECT:…)"
+            )
         yield "redirects", target
     if not any(field in row for field in _ACTION_FIELDS):
-        raise _Refused("it has no action")
+        raise _RuleNotInstalled("it has no action")
     yield "action", "deny" if word == "DROP" else "permit"
     yield "mirrors", mirrors or word == "COPY"
     if "REDIRECT_ACTION" in row:

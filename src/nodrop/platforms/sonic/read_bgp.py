@@ -9,20 +9,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from nodrop.limits import MAX_DISTANCE
+from nodrop.limits import MAX_ADMINISTRATIVE_DISTANCE
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, StaticRoute
 from nodrop.model.states import UNKNOWN, Unknown, require_fact
 from nodrop.model.subject import Subject, natural_sort_key
-from nodrop.platforms.frr import Routing
+from nodrop.platforms.frr import FrrRouting
 from nodrop.platforms.frr.words import is_neighbor_address
 from nodrop.platforms.sonic.bgp_rows import DEFAULT_VRF
-from nodrop.platforms.sonic.config import Config, RowFields
+from nodrop.platforms.sonic.config import DeviceTables, RowFields
 from nodrop.platforms.sonic.document import ROUTING_MODE_FIELD
 from nodrop.platforms.sonic.frr_text import FrrText
-from nodrop.platforms.sonic.routing_tables import FRAMEWORK_DEFAULT_REASONS, read_process, uses_frrcfgd
+from nodrop.platforms.sonic.routing_tables import FRRCFGD_DEFAULT_REASON_BY_FIELD, read_bgp_process, uses_frrcfgd
 from nodrop.units import parse_whole_number
 
-DEFAULT_MAXIMUM_PATHS = 514
+BGPCFGD_MAXIMUM_PATHS = 514
 """bgpcfgd's (constants.yml.j2)."""
 ALLOWAS_IN_BY_TYPE = {"ToRRouter": 1}
 """How often bgpcfgd lets a switch of this type see its own AS number (bgpd/templates/general/peer-group.conf.j2)."""
@@ -32,8 +32,8 @@ _GRACEFUL_RESTART_BY_TYPE: Mapping[str, dict[str, Any]] = {
 }
 """How a switch of this type restarts (bgpd.main.conf.j2, constants.yml)."""
 DERIVED_FIELD_REASONS = {
-    "maximum_paths": f"bgpcfgd's templates say maximum-paths {DEFAULT_MAXIMUM_PATHS} (constants.yml)",
-    "maximum_paths_ipv6": f"bgpcfgd's templates say maximum-paths {DEFAULT_MAXIMUM_PATHS} (constants.yml)",
+    "maximum_paths": f"bgpcfgd's templates say maximum-paths {BGPCFGD_MAXIMUM_PATHS} (constants.yml)",
+    "maximum_paths_ipv6": f"bgpcfgd's templates say maximum-paths {BGPCFGD_MAXIMUM_PATHS} (constants.yml)",
     "multipath_relax": "bgpcfgd's templates say bestpath as-path multipath-relax (bgpd.main.conf.j2)",
     "default_ipv4_unicast": "bgpcfgd's templates say no bgp default ipv4-unicast (bgpd.main.conf.j2)",
     "requires_policy": "bgpcfgd's templates say no bgp ebgp-requires-policy (bgpd.main.conf.j2)",
@@ -61,7 +61,7 @@ _SHUT_SOURCE = "DEVICE_METADATA has default_bgp_status down, and the row has no 
 
 
 def read_routing(
-    config: Config, localhost: RowFields, text: FrrText | None, frr_routing: Routing | None
+    config: DeviceTables, localhost: RowFields, text: FrrText | None, frr_routing: FrrRouting | None
 ) -> tuple[dict[str, Any], Mapping[Subject, str]]:
     """Return the routing of a device: that of FRR's text with the sessions that bgpcfgd adds, else that of the tables.
 
@@ -69,17 +69,19 @@ def read_routing(
     that are not given.
     """
     reasons: dict[Subject, str] = {}
-    process = read_process(config, DEFAULT_VRF) if uses_frrcfgd(localhost) else _bgpcfgd_bgp(config, localhost)
+    process = read_bgp_process(config, DEFAULT_VRF) if uses_frrcfgd(localhost) else _bgpcfgd_bgp(config, localhost)
     bgp: Bgp | None | Unknown = process
     vrf_bgp: tuple[Bgp, ...] | Unknown = UNKNOWN
-    if text and frr_routing and text.says_bgp:
+    if text and frr_routing and text.would_hold_bgp:
         bgp = _add_bgpcfgd_sessions(frr_routing.bgp, process) if uses_foreign_frr_files(localhost) else frr_routing.bgp
         vrf_bgp = frr_routing.vrf_bgp
     elif uses_foreign_frr_files(localhost) or not config.whole:
         bgp = UNKNOWN
     elif uses_frrcfgd(localhost):
-        reasons = {} if process is None else {("@bgp", field): why for field, why in FRAMEWORK_DEFAULT_REASONS.items()}
-        other_bgps = (read_process(config, vrf) for vrf in sorted(config.rows("BGP_GLOBALS"), key=natural_sort_key))
+        reasons = (
+            {} if process is None else {("@bgp", field): why for field, why in FRRCFGD_DEFAULT_REASON_BY_FIELD.items()}
+        )
+        other_bgps = (read_bgp_process(config, vrf) for vrf in sorted(config.rows("BGP_GLOBALS"), key=natural_sort_key))
         vrf_bgp = tuple(other_bgp for other_bgp in other_bgps if other_bgp is not None and other_bgp.vrf is not None)
     else:
         reasons = {} if process is None else _derived_reasons(config, process)
@@ -91,11 +93,11 @@ def read_routing(
     routes = _collect_static_routes(config, localhost, text, frr_routing)
     tables = is_bgp_from_tables(config, localhost)
     routing_fields = {"bgp": bgp, "vrf_bgp": vrf_bgp, "static_routes": routes, "routing_tables": tables}
-    return routing_fields | {"shut_by_daemon": _shut_interfaces(localhost, text, frr_routing)}, reasons
+    return routing_fields | {"shut_by_daemon": _interfaces_shut_by_zebra(localhost, text, frr_routing)}, reasons
 
 
-def _shut_interfaces(
-    localhost: RowFields, text: FrrText | None, frr_routing: Routing | None
+def _interfaces_shut_by_zebra(
+    localhost: RowFields, text: FrrText | None, frr_routing: FrrRouting | None
 ) -> tuple[str, ...] | Unknown:
     """Return the interfaces that zebra takes down, by frr.conf or zebra.conf; SONiC writes no such line itself."""
     if text is None or frr_routing is None:
@@ -103,7 +105,7 @@ def _shut_interfaces(
     return tuple(sorted(frr_routing.shut, key=natural_sort_key))
 
 
-def is_bgp_from_tables(config: Config, localhost: RowFields) -> bool | Unknown:
+def is_bgp_from_tables(config: DeviceTables, localhost: RowFields) -> bool | Unknown:
     """Return whether frrcfgd makes the switch's BGP from tables; UNKNOWN if no file states which daemon runs."""
     if not config.covers("DEVICE_METADATA"):
         return UNKNOWN
@@ -111,13 +113,13 @@ def is_bgp_from_tables(config: Config, localhost: RowFields) -> bool | Unknown:
 
 
 def _collect_static_routes(
-    config: Config, localhost: RowFields, frr_text: FrrText | None, stated_routing: Routing | None
+    config: DeviceTables, localhost: RowFields, frr_text: FrrText | None, stated_routing: FrrRouting | None
 ) -> tuple[StaticRoute, ...] | Unknown:
     """Return the static routes of FRR's text and those that the daemons add, one for each next hop."""
     static_routes = tuple(
         route for key, row in config.rows("STATIC_ROUTE").items() for route in _read_static_routes(key, row)
     )
-    if frr_text and stated_routing and frr_text.says_routes:
+    if frr_text and stated_routing and frr_text.would_hold_static_routes:
         return (
             *stated_routing.static_routes,
             *(route for route in static_routes if route not in stated_routing.static_routes),
@@ -130,7 +132,7 @@ def uses_foreign_frr_files(localhost: RowFields) -> bool:
     return localhost.get(ROUTING_MODE_FIELD, "").startswith("split")
 
 
-def waits_for_hardware(localhost: RowFields) -> bool:
+def fpmsyncd_waits_for_hardware(localhost: RowFields) -> bool:
     """Whether fpmsyncd answers zebra only once orchagent has a route in the hardware.
 
     Without the field it answers for each route at once, and BGP waits for nothing (sonic-swss fpmsyncd/routesync.cpp,
@@ -140,9 +142,9 @@ def waits_for_hardware(localhost: RowFields) -> bool:
     return synchronous and localhost.get("suppress-fib-pending") == "enabled"
 
 
-def _resolve_fib_suppression(bgp: Bgp, config: Config, localhost: RowFields) -> Bgp:
+def _resolve_fib_suppression(bgp: Bgp, config: DeviceTables, localhost: RowFields) -> Bgp:
     """Return a process that waits for the hardware only if fpmsyncd waits for it too."""
-    if not bgp.suppress_fib_pending or waits_for_hardware(localhost):
+    if not bgp.suppress_fib_pending or fpmsyncd_waits_for_hardware(localhost):
         return bgp
     return replace(bgp, suppress_fib_pending=False if config.whole else UNKNOWN)
 
@@ -171,11 +173,13 @@ def _read_static_routes(key: str, row: RowFields) -> Iterator[StaticRoute]:
         next_hop = "blackhole" if hole == "true" else hop or port
         if next_hop:
             word = distances[number] if number < len(distances) else ""
-            distance = parse_whole_number(word, MAX_DISTANCE) or 1  # 0 and no word are staticd's own choice
+            distance = (
+                parse_whole_number(word, MAX_ADMINISTRATIVE_DISTANCE) or 1
+            )  # 0 and no word are staticd's own choice
             yield StaticRoute(prefix=prefix, next_hop=next_hop, vrf=own_vrf, distance=distance)
 
 
-def _derived_reasons(config: Config, bgp: Bgp) -> dict[Subject, str]:
+def _derived_reasons(config: DeviceTables, bgp: Bgp) -> dict[Subject, str]:
     """Return the sources of the settings that no table states of a process of bgpcfgd and of its sessions."""
     reasons: dict[Subject, str] = {("@bgp", field): why for field, why in DERIVED_FIELD_REASONS.items()}
     for neighbor in require_fact(bgp.neighbors):
@@ -190,18 +194,18 @@ def _derived_reasons(config: Config, bgp: Bgp) -> dict[Subject, str]:
     return reasons
 
 
-def _states_hold_time(config: Config, table_name: str, address: str) -> bool:
+def _states_hold_time(config: DeviceTables, table_name: str, address: str) -> bool:
     """Return whether a row decides the hold time of its session: only the template of BGP_NEIGHBOR has the column."""
     return table_name == SESSION_TABLES[0] and "holdtime" in config.rows(table_name)[address]
 
 
-def _read_hold_time_s(config: Config, table_name: str, address: str) -> int | None:
+def _read_hold_time_s(config: DeviceTables, table_name: str, address: str) -> int | None:
     if _states_hold_time(config, table_name, address):
         return config.integer((table_name, address), config.rows(table_name)[address], "holdtime")
     return _HOLD_S_BY_TABLE.get(table_name)
 
 
-def _bgpcfgd_bgp(config: Config, localhost: RowFields) -> Bgp | None:
+def _bgpcfgd_bgp(config: DeviceTables, localhost: RowFields) -> Bgp | None:
     asn = localhost.get("bgp_asn", "none")
     if asn.lower() in ("none", "null", ""):
         return None
@@ -221,8 +225,8 @@ def _bgpcfgd_bgp(config: Config, localhost: RowFields) -> Bgp | None:
         asn=number,
         router_id=localhost.get("bgp_router_id", first_v4),
         networks=tuple(advertised),
-        maximum_paths=DEFAULT_MAXIMUM_PATHS,
-        maximum_paths_ipv6=DEFAULT_MAXIMUM_PATHS,
+        maximum_paths=BGPCFGD_MAXIMUM_PATHS,
+        maximum_paths_ipv6=BGPCFGD_MAXIMUM_PATHS,
         multipath_relax=True,
         default_ipv4_unicast=False,
         suppress_fib_pending=True,
@@ -231,7 +235,7 @@ def _bgpcfgd_bgp(config: Config, localhost: RowFields) -> Bgp | None:
     )
 
 
-def _bgpcfgd_sessions(config: Config, localhost: RowFields) -> Iterator[BgpNeighbor]:
+def _bgpcfgd_sessions(config: DeviceTables, localhost: RowFields) -> Iterator[BgpNeighbor]:
     """Yield the sessions, without the policies that the templates bind, because those permit all routes."""
     own_as_count = ALLOWAS_IN_BY_TYPE.get(localhost.get("type", ""))
     for table in SESSION_TABLES:

@@ -13,7 +13,7 @@ from typing import Any
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject, natural_sort_key
-from nodrop.platforms.sonic.config import Config, RowFields
+from nodrop.platforms.sonic.config import DeviceTables, RowFields
 from nodrop.syntax.shapes import value_at
 
 DEFAULT_MTU_BYTES = 9100
@@ -28,15 +28,17 @@ _OLD_MEMBERS_REASON = (
     "the file has no PORTCHANNEL_MEMBER and no version: PORTCHANNEL lists the members, as until 201803"
 )
 
-DerivedReasons = dict[Subject, str]
+ReasonByDerivedSubject = dict[Subject, str]
 
 
-def read_bridging_fields(config: Config, derived_values: DerivedReasons) -> dict[str, Any]:
+def read_bridging_fields(config: DeviceTables, derived_values: ReasonByDerivedSubject) -> dict[str, Any]:
     """Return the fields of a device that state its port channels and VLANs."""
     return {"port_channels": _read_port_channels(config, derived_values), "vlans": _read_vlans(config, derived_values)}
 
 
-def _read_port_channels(config: Config, derived_values: DerivedReasons) -> tuple[PortChannel, ...] | Unknown:
+def _read_port_channels(
+    config: DeviceTables, derived_values: ReasonByDerivedSubject
+) -> tuple[PortChannel, ...] | Unknown:
     """Return the port channels, sorted by name; settings that a row leaves out are teammgrd's defaults.
 
     A file with port channels and nothing of their members is a part of a configuration.
@@ -77,7 +79,7 @@ def _read_port_channels(config: Config, derived_values: DerivedReasons) -> tuple
     )
 
 
-def _read_vlans(config: Config, derived: DerivedReasons) -> tuple[Vlan, ...] | Unknown:
+def _read_vlans(config: DeviceTables, derived: ReasonByDerivedSubject) -> tuple[Vlan, ...] | Unknown:
     """Return the VLANs, sorted by number; settings that a row leaves out are vlanmgrd's defaults."""
     if not config.covers("VLAN"):
         return UNKNOWN
@@ -98,7 +100,7 @@ def _read_vlans(config: Config, derived: DerivedReasons) -> tuple[Vlan, ...] | U
     for name, row in config.rows("VLAN").items():
         number = _VLAN_NAME_PATTERN.fullmatch(name)
         if number is None:
-            config.malformed(("VLAN", name), name, "Vlan and a number, such as Vlan100")
+            config.remark_malformed_value(("VLAN", name), name, "Vlan and a number, such as Vlan100")
             continue
         vlans.append(
             Vlan(
@@ -114,7 +116,7 @@ def _read_vlans(config: Config, derived: DerivedReasons) -> tuple[Vlan, ...] | U
     return tuple(sorted(vlans, key=lambda vlan: vlan.id))
 
 
-def _owner_member_pairs(config: Config, table: str, owner_table: str) -> Iterator[tuple[str, str]]:
+def _owner_member_pairs(config: DeviceTables, table: str, owner_table: str) -> Iterator[tuple[str, str]]:
     """Yield (owner of a member, member); a member of a missing owner is reported."""
     for key in config.rows(table):
         name, bar, port = key.partition("|")
@@ -122,10 +124,10 @@ def _owner_member_pairs(config: Config, table: str, owner_table: str) -> Iterato
         if bar:
             yield name, port
         else:
-            config.malformed((table, key), key, f"a row of {owner_table}, a bar and a port")
+            config.remark_malformed_value((table, key), key, f"a row of {owner_table}, a bar and a port")
 
 
-def _read_inline_members(config: Config, table: str) -> dict[str, list[str]]:
+def _read_inline_members(config: DeviceTables, table: str) -> dict[str, list[str]]:
     """Return the members that rows of a table list themselves, by row."""
     found = {name: value_at(config.data, table, name, "members") for name in config.rows(table)}
     return {
@@ -135,10 +137,10 @@ def _read_inline_members(config: Config, table: str) -> dict[str, list[str]]:
     }
 
 
-def _check_inline_members(config: Config, table: str, members: Mapping[str, list[str]]) -> None:
+def _check_inline_members(config: DeviceTables, table: str, members: Mapping[str, list[str]]) -> None:
     """Remark members that are neither ports nor port channels, where the file has all ports."""
     of_tables = ("PORT", "PORTCHANNEL") if table == "VLAN" else ("PORT",)
-    if not (config.lists_ports and all(map(config.covers, of_tables))):
+    if not (config.lists_ports_with_lanes and all(map(config.covers, of_tables))):
         return
     for name, ports in members.items():
         for port in ports:
@@ -147,7 +149,7 @@ def _check_inline_members(config: Config, table: str, members: Mapping[str, list
                 config.remark("dangling-reference", (), keys, kind=kind, name=port, field="/".join(keys))
 
 
-def addresses_in(config: Config, table_name: str) -> dict[str, tuple[str, ...]]:
+def addresses_in(config: DeviceTables, table_name: str) -> dict[str, tuple[str, ...]]:
     """Return the addresses of each interface of a table, as they are written."""
     addresses_by_name: dict[str, list[str]] = {}
     for key in config.rows(table_name):
@@ -158,11 +160,11 @@ def addresses_in(config: Config, table_name: str) -> dict[str, tuple[str, ...]]:
 
 
 def _read_admin_status(
-    config: Config,
+    config: DeviceTables,
     keys: tuple[str, str],
     row: RowFields,
     default: bool,
-    derived: DerivedReasons,
+    derived: ReasonByDerivedSubject,
     *,
     by_daemon: bool = True,
 ) -> bool:
@@ -175,7 +177,7 @@ def _read_admin_status(
     return default
 
 
-def _read_mtu(config: Config, keys: tuple[str, str], row: RowFields, derived: DerivedReasons) -> int:
+def _read_mtu(config: DeviceTables, keys: tuple[str, str], row: RowFields, derived: ReasonByDerivedSubject) -> int:
     stated = config.integer(keys, row, "mtu")
     if stated is not None:
         return stated
@@ -184,7 +186,7 @@ def _read_mtu(config: Config, keys: tuple[str, str], row: RowFields, derived: De
     return DEFAULT_MTU_BYTES
 
 
-def _attribute_subject(config: Config, keys: tuple[str, str], attribute: str) -> Subject:
+def _attribute_subject(config: DeviceTables, keys: tuple[str, str], attribute: str) -> Subject:
     table, name = keys
     subject_head = ("@port_channels", name) if table == "PORTCHANNEL" else ("@vlans", name.removeprefix("Vlan"))
     return (config.device, *subject_head, attribute)

@@ -6,17 +6,17 @@ from typing import Any
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.fabric import Trimming
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.platforms.sonic.config import Config, RowFields, name_in_reference
+from nodrop.platforms.sonic.config import DeviceTables, RowFields, name_in_reference
 from nodrop.platforms.sonic.tables import POOL_SUFFIX
 
 
-def read_buffer_profile(config: Config, name: str, table_row: RowFields) -> BufferProfile:
+def read_buffer_profile(config: DeviceTables, name: str, table_row: RowFields) -> BufferProfile:
     """Read a row of BUFFER_PROFILE; a profile with `xoff` is lossless (sonic-swss buffermgrdyn.cpp)."""
     keys = ("BUFFER_PROFILE", name)
     pool = table_row.get("pool")
     if pool is not None:
         pool = name_in_reference(pool)
-        config.reference(keys, table_row, "pool", "BUFFER_POOL", ("@buffer_pools", model_pool_name(pool)))
+        config.row_of_reference(keys, table_row, "pool", "BUFFER_POOL", ("@buffer_pools", model_pool_name(pool)))
     xoff = config.integer(keys, table_row, "xoff")
     headroom = None
     if xoff is not None:
@@ -36,7 +36,7 @@ def read_buffer_profile(config: Config, name: str, table_row: RowFields) -> Buff
     )
 
 
-def read_buffer_pools(config: Config, dynamic: bool) -> tuple[BufferPool, ...] | Unknown:
+def read_buffer_pools(config: DeviceTables, dynamic: bool) -> tuple[BufferPool, ...] | Unknown:
     """Return the pools, sorted by name; in the dynamic model one without a size is computed."""
     if not config.covers("BUFFER_POOL"):
         return UNKNOWN
@@ -60,7 +60,7 @@ def read_buffer_pools(config: Config, dynamic: bool) -> tuple[BufferPool, ...] |
     return tuple(sorted(found_pools, key=lambda pool: pool.name))
 
 
-def read_dynamic_buffers(config: Config) -> DynamicBuffers | None | Unknown:
+def read_dynamic_buffers(config: DeviceTables) -> DynamicBuffers | None | Unknown:
     """Return the settings of the dynamic buffer model."""
     if not config.covers("DEFAULT_LOSSLESS_BUFFER_PARAMETER"):
         return UNKNOWN
@@ -79,7 +79,7 @@ def read_dynamic_buffers(config: Config) -> DynamicBuffers | None | Unknown:
     )
 
 
-def read_trimming(config: Config) -> Trimming | None | Unknown:
+def read_trimming(config: DeviceTables) -> Trimming | None | Unknown:
     """Return the switch's packet trimming."""
     keys = ("SWITCH_TRIMMING", "GLOBAL")
     if not config.covers("SWITCH_TRIMMING"):

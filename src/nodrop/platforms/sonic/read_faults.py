@@ -9,18 +9,18 @@ from functools import cache, partial
 
 from nodrop.hardware import asic, switch
 from nodrop.model.buffers import BufferProfile, Headroom, HeadroomRow
-from nodrop.model.change import DOCUMENT_AREA
-from nodrop.model.reading import Correction, Remedy
+from nodrop.model.change import FILE_SETTING_AREA
+from nodrop.model.reading import FileCorrection, Remedy
 from nodrop.model.states import Unknown, UnknownFact
 from nodrop.model.subject import Subject
-from nodrop.platforms.sonic.config import Config, RowFields, is_chassis_key, model_of, name_in_reference
+from nodrop.platforms.sonic.config import DeviceTables, RowFields, is_chassis_key, model_of, name_in_reference
 from nodrop.platforms.sonic.corrections import (
+    corrections_narrowing_range,
+    corrections_of_double_threshold,
     field_choices,
     index_parts_by_profile,
     is_group_lossless_by_pfc,
     lane_corrections,
-    range_corrections,
-    threshold_corrections,
 )
 from nodrop.platforms.sonic.read_secrets import build_remedy_without_secrets
 from nodrop.platforms.sonic.tables import COMPUTED_PROFILE_WORD
@@ -50,9 +50,9 @@ _EFFECT_OF_REJECTED_ROW = {
 }
 LARGEST_THRESHOLD = 2**31 - 1
 """What orchagent reads by `stoi` (qosorch.cpp)."""
-_LARGEST_INDEX = 99
+_LARGEST_QUEUE_OR_GROUP_INDEX = 99
 """More than any number of a queue or priority group."""
-_LARGEST_MBPS = 9_999_999
+_LARGEST_PORT_SPEED_MBPS = 9_999_999
 """More than any speed of a port."""
 _LARGEST_LANE = 99_999
 """More than any number of a lane or panel port."""
@@ -60,7 +60,7 @@ QUEUE_TABLES = ("QUEUE", "BUFFER_QUEUE")
 _TABLES_WITH_RANGES = ("BUFFER_PG", *QUEUE_TABLES)
 
 
-def is_row_rejected(config: Config, table: str, key: str, row: RowFields) -> bool:
+def remark_if_row_rejected(config: DeviceTables, table: str, key: str, row: RowFields) -> bool:
     """Whether orchagent rejects a row for a field that it does not know, with a remark."""
     unknown = sorted(row.keys() - ACCEPTED_FIELDS_BY_TABLE[table])
     if unknown:
@@ -72,7 +72,7 @@ def is_row_rejected(config: Config, table: str, key: str, row: RowFields) -> boo
     return bool(unknown)
 
 
-def remark_refused_keys(config: Config, table: str) -> frozenset[str]:
+def remark_refused_queue_keys(config: DeviceTables, table: str) -> frozenset[str]:
     """Return the keys of a table of queues that orchagent refuses, with a remark for each.
 
     A switch with virtual output queues takes `host|asic|port|3` alone, any other `Ethernet0|3` alone.
@@ -80,7 +80,7 @@ def remark_refused_keys(config: Config, table: str) -> frozenset[str]:
     localhost = config.rows("DEVICE_METADATA").get("localhost")
     switch_type = "switch" if localhost is None else localhost.get("switch_type", "switch")
     is_virtual = switch_type == "voq"
-    if localhost is None or (is_virtual and not config.database.writes("queues by host and ASIC")):
+    if localhost is None or (is_virtual and not config.database.is_new_enough_for("queues by host and ASIC")):
         return frozenset()
     expected = "host|asic|port|queue" if is_virtual else "port|queue"
     refused_keys = frozenset(key for key in config.rows(table) if is_chassis_key(key) != is_virtual)
@@ -92,10 +92,10 @@ def remark_refused_keys(config: Config, table: str) -> frozenset[str]:
     return refused_keys
 
 
-def remark_qos(config: Config) -> None:
+def remark_qos_faults(config: DeviceTables) -> None:
     """Report faults of the tables that state the traffic handling of ports."""
     for table in _TABLES_WITH_RANGES:
-        _remark_overlaps(config, table)
+        _remark_overlapping_ranges(config, table)
     parts_with_buffers = cache(partial(index_parts_by_profile, config, "profile", "BUFFER_PG", "BUFFER_QUEUE"))
     parts_with_wred = cache(partial(index_parts_by_profile, config, "wred_profile", "QUEUE"))
     for name, row in config.rows("BUFFER_PROFILE").items():
@@ -109,11 +109,11 @@ def remark_qos(config: Config) -> None:
                 config.remark("threshold-too-large", (), ("WRED_PROFILE", name, field), remedy, **facts)
     if config.rows("PFC_WD").get("GLOBAL", {}).get("BIG_RED_SWITCH") == "enable":
         keys = ("PFC_WD", "GLOBAL", "BIG_RED_SWITCH")
-        remedy = Remedy(corrections=(Correction((DOCUMENT_AREA, *keys), "enable", None),))
+        remedy = Remedy(corrections=(FileCorrection((FILE_SETTING_AREA, *keys), "enable", None),))
         config.remark("watchdog-drops-everything", (), keys, remedy)
 
 
-def _remark_overlaps(config: Config, table: str) -> None:
+def _remark_overlapping_ranges(config: DeviceTables, table: str) -> None:
     """Report rows of one port that set something for the same number."""
     taken: dict[tuple[str, str], str] = {}
     for key in config.rows(table):
@@ -122,7 +122,7 @@ def _remark_overlaps(config: Config, table: str) -> None:
     for key in config.rows(table):
         ports, span = _split_queue_key(key)
         first_text, dash, last = span.partition("-")
-        low, high = parse_whole_number(first_text), parse_whole_number(last, _LARGEST_INDEX)
+        low, high = parse_whole_number(first_text), parse_whole_number(last, _LARGEST_QUEUE_OR_GROUP_INDEX)
         if dash and low is not None and high is not None:
             numbers = map(str, range(low, high + 1))
             owners = {number: owner for number in numbers if (owner := taken.setdefault((ports, number), key)) != key}
@@ -134,32 +134,32 @@ def _remark_overlaps(config: Config, table: str) -> None:
             for number, overlapping_key in list((unlike or owners).items())[:1]:
                 facts = {"table": table, "key": key, "number": number, "other": overlapping_key}
                 kind = "lossless-row-overlapped" if unlike else "overlapping-range"
-                corrections = _correct_owned_groups(config, table, key, unlike, tuple(owners))
+                corrections = _overlap_corrections_by_pfc(config, table, key, unlike, tuple(owners))
                 parts = tuple((port, "qos", "priority_groups") for port in ports.split(",") if corrections)
                 config.remark(kind, (ports.split(",")[0],), (table, key), Remedy(corrections, parts), **facts)
 
 
-def _correct_owned_groups(
-    config: Config, table: str, key: str, unlike: Mapping[str, str], owned: Sequence[str]
-) -> tuple[Correction, ...]:
+def _overlap_corrections_by_pfc(
+    config: DeviceTables, table: str, key: str, unlike: Mapping[str, str], owned: Sequence[str]
+) -> tuple[FileCorrection, ...]:
     """Return what takes `owned` groups out of a range, if by the port's PFC the other rows of `unlike` are right."""
     ports, profiles = _split_queue_key(key)[0].split(","), config.rows("BUFFER_PROFILE")
     right = all(
-        is_group_lossless_by_pfc(config, port, number) == _is_lossless(config.rows(table)[owner], profiles)
+        is_group_lossless_by_pfc(config, port, number) == _names_lossless_profile(config.rows(table)[owner], profiles)
         for port in ports
         for number, owner in unlike.items()
     )
-    return range_corrections(config, table, key, owned) if unlike and right else ()
+    return corrections_narrowing_range(config, table, key, owned) if unlike and right else ()
 
 
-def _are_equally_lossless(config: Config, table: str, *keys: str) -> bool:
+def _are_equally_lossless(config: DeviceTables, table: str, *keys: str) -> bool:
     """Whether rows of priority groups are all lossless or all lossy; rows of other tables are alike."""
     rows = (config.rows(table)[key] for key in keys) if table == "BUFFER_PG" else ()
     profiles = config.rows("BUFFER_PROFILE")
-    return len({_is_lossless(row, profiles) for row in rows}) < 2
+    return len({_names_lossless_profile(row, profiles) for row in rows}) < 2
 
 
-def _is_lossless(table_row: RowFields, profiles: Mapping[str, RowFields]) -> bool:
+def _names_lossless_profile(table_row: RowFields, profiles: Mapping[str, RowFields]) -> bool:
     """Whether a row names a profile with headroom, or lets the switch compute one."""
     name = name_in_reference(table_row.get("profile", ""))
     return name == COMPUTED_PROFILE_WORD or "xoff" in profiles.get(name, {})
@@ -171,7 +171,10 @@ def _split_queue_key(key: str) -> tuple[str, str]:
 
 
 def _remark_wrong_threshold(
-    config: Config, name: str, table_row: RowFields, parts_by_profile: Callable[[], Mapping[str, tuple[Subject, ...]]]
+    config: DeviceTables,
+    name: str,
+    table_row: RowFields,
+    parts_by_profile: Callable[[], Mapping[str, tuple[Subject, ...]]],
 ) -> None:
     """Remark a buffer profile that has not one threshold, or not that of its pool's mode."""
     stated = [field for field in ("dynamic_th", "static_th") if field in table_row]
@@ -179,7 +182,7 @@ def _remark_wrong_threshold(
     if len(stated) != 1:
         found_text = "both dynamic_th and static_th" if stated else "neither dynamic_th nor static_th"
         remedy = (
-            Remedy(corrections=threshold_corrections(config, name, table_row))
+            Remedy(corrections=corrections_of_double_threshold(config, name, table_row))
             if stated
             else Remedy(parts=parts_by_profile().get(name, ()))
         )
@@ -193,23 +196,23 @@ def _remark_wrong_threshold(
         config.remark("threshold-unlike-pool", (), (*keys, stated[0]), remedy, **facts)
 
 
-def _chip_vendor(config: Config) -> str | None:
+def _chip_vendor(config: DeviceTables) -> str | None:
     """Return who makes the switch's chip; None where the catalogue does not have the switch."""
     model = model_of(config)
     return None if model is None else asic(switch(model).asic).vendor
 
 
-def remark_ports(config: Config, rows: Sequence[HeadroomRow] | Unknown) -> None:
+def remark_port_faults(config: DeviceTables, rows: Sequence[HeadroomRow] | Unknown) -> None:
     """Remark what does not go with a port.
 
     That is lanes of another port, a panel port with a part missing or not configured, a pause inside the chip, or a
     headroom profile of another speed or length; `rows` are those of the switch's headroom table.
     """
-    _remark_internal_pauses(config)
+    _remark_pfc_on_internal_ports(config)
     _remark_shared_lanes(config)
-    _remark_missing_parts(config)
-    _remark_parts_without_status(config)
-    _remark_stale_profiles(config, rows)
+    _remark_incomplete_breakouts(config)
+    _remark_breakouts_without_admin_status(config)
+    _remark_mismatched_headroom_profiles(config, rows)
 
 
 _INTERNAL_PORT_PATTERN = re.compile(r"Ethernet-(Rec|IB)[0-9]+")
@@ -217,7 +220,7 @@ _INTERNAL_KIND_BY_ROLE = {"Rec": "recirculation", "Inb": "inband", "IB": "inband
 """Ports that lead back into the chip: by role (sonic-port.yang), and by name (sonic-buildimage qos_config.j2)."""
 
 
-def _remark_internal_pauses(config: Config) -> None:
+def _remark_pfc_on_internal_ports(config: DeviceTables) -> None:
     """Remark ports that lead back into the chip and have PFC or lossless priority groups."""
     rows, maps = config.rows("PORT"), config.rows("PORT_QOS_MAP")
     match_of = {name: _INTERNAL_PORT_PATTERN.fullmatch(name) for name in (*rows, *(maps.keys() - rows.keys()))}
@@ -226,7 +229,7 @@ def _remark_internal_pauses(config: Config) -> None:
         kind = _INTERNAL_KIND_BY_ROLE.get(rows.get(name, {}).get("role", match[1] if match else ""))
         if kind is None:
             continue
-        lossless_ports = _lossless_ports(config) if lossless_ports is None else lossless_ports
+        lossless_ports = _statically_lossless_ports(config) if lossless_ports is None else lossless_ports
         priorities = maps.get(name, {}).get("pfc_enable", "")
         if priorities or name in lossless_ports:
             found = f"PFC on {quote_text(priorities)}" if priorities else "a lossless priority group"
@@ -238,7 +241,7 @@ _GENERATED_PROFILE_PATTERN = re.compile(r"pg_lossless_([0-9]{1,7})_([0-9]{1,6})m
 """How buffermgrd names a headroom profile: by speed and cable length (sonic-swss cfgmgr/buffermgr.cpp)."""
 
 
-def _remark_stale_profiles(config: Config, rows: Sequence[HeadroomRow] | Unknown) -> None:
+def _remark_mismatched_headroom_profiles(config: DeviceTables, rows: Sequence[HeadroomRow] | Unknown) -> None:
     """Report priority groups whose profile is, by its name, for another speed or length than their port has.
 
     If buffermgrd is known to write another profile over it, the report states that.
@@ -260,13 +263,14 @@ def _remark_stale_profiles(config: Config, rows: Sequence[HeadroomRow] | Unknown
         stated = (matches[name][1], f"{matches[name][2]}m")
         speed, length = port_row.get("speed", stated[0]), metres.get(port, stated[1])
         if (speed, length) != stated:
-            has = f"{_format_speed(speed)} and {length} of cable{_describe_missing_row(known_rows, speed, length)}"
+            lacking = _describe_missing_headroom_row(known_rows, speed, length)
+            has = f"{_format_speed(speed)} and {length} of cable{lacking}"
             facts = {"port": port, "group": group, "found": name, "has": has}
             subject = (port, "qos", "priority_groups", group.partition("-")[0])
             config.remark("profile-of-another-speed", subject, ("BUFFER_PG", key, "profile"), **facts)
 
 
-def _describe_missing_row(rows: Sequence[HeadroomRow], speed: str, length: str) -> str:
+def _describe_missing_headroom_row(rows: Sequence[HeadroomRow], speed: str, length: str) -> str:
     """Return the cable lengths of a switch's table at a speed, if the table is known and has no row for the port's."""
     lengths_m = sorted({row.cable_m for row in rows if str(row.speed_mbps) == speed})
     if not rows or length in [f"{length_m}m" for length_m in lengths_m]:
@@ -276,11 +280,11 @@ def _describe_missing_row(rows: Sequence[HeadroomRow], speed: str, length: str) 
 
 
 def _format_speed(text: str) -> str:
-    mbps = parse_whole_number(text, _LARGEST_MBPS)
+    mbps = parse_whole_number(text, _LARGEST_PORT_SPEED_MBPS)
     return quote_text(text) if mbps is None else show_speed(mbps)
 
 
-def _remark_shared_lanes(config: Config) -> None:
+def _remark_shared_lanes(config: DeviceTables) -> None:
     """Remark lanes that two ports have, but for those that the model's own port files share."""
     rows = config.rows("PORT")
     lanes = [lane for row in rows.values() for lane in row.get("lanes", "").split(",") if lane]
@@ -302,7 +306,7 @@ _BREAKOUT_COUNTS = frozenset({1, 2, 4, 8})
 """Into how many equal parts a panel port is broken out (sonic-buildimage platform.json, `breakout_modes`)."""
 
 
-def _remark_missing_parts(config: Config) -> None:
+def _remark_incomplete_breakouts(config: DeviceTables) -> None:
     """Remark panel ports that are broken out into a number of equal parts that no breakout makes.
 
     A cage of more than eight ports is not one panel port, and parts of different widths are not equal.
@@ -327,14 +331,14 @@ def _remark_missing_parts(config: Config) -> None:
             config.remark("part-missing", (), ("PORT", names[-1]), **facts)
 
 
-def _remark_parts_without_status(config: Config) -> None:
+def _remark_breakouts_without_admin_status(config: DeviceTables) -> None:
     """Remark parts of a panel port that pause and have no admin_status, while another part of it is up.
 
     Of those with a row in DEVICE_NEIGHBOR, the rule for cables of ports that are shut reports it. A lossless group that
     a row states is there in the traditional model without admin_status.
     """
     rows, maps, neighbors = config.rows("PORT"), config.rows("PORT_QOS_MAP"), config.rows("DEVICE_NEIGHBOR")
-    stated_ports = _lossless_ports(config)
+    stated_ports = _statically_lossless_ports(config)
     up_panels = {row.get("index") for row in rows.values() if row.get("admin_status") == "up"} - {None}
     for name, row in rows.items():
         priorities = maps.get(name, {}).get("pfc_enable", "")
@@ -344,7 +348,7 @@ def _remark_parts_without_status(config: Config) -> None:
             config.remark("part-without-admin-status", (name,), ("PORT", name), **facts)
 
 
-def _lossless_ports(config: Config) -> set[str]:
+def _statically_lossless_ports(config: DeviceTables) -> set[str]:
     """Return the ports that have a lossless priority group by a row of BUFFER_PG; none in the dynamic buffer model."""
     if config.rows("DEVICE_METADATA").get("localhost", {}).get("buffer_model") == "dynamic":
         return set()
@@ -385,7 +389,7 @@ _NAMES_EXPECTED_BY_TOOLS = (
 scripts/ecnconfig, scripts/db_migrator.py; sonic-swss cfgmgr/buffermgr.h)."""
 
 
-def remark_names(config: Config) -> None:
+def remark_missing_tool_names(config: DeviceTables) -> None:
     """Remark names that SONiC's own tools look for and do not find here, and a watchdog that nobody has started."""
     for tool, (table, name), effect in _NAMES_EXPECTED_BY_TOOLS if _has_pfc(config) else ():
         rows = config.rows(table)
@@ -403,26 +407,28 @@ def remark_names(config: Config) -> None:
         config.remark("watchdog-not-started", (), ("DEVICE_METADATA", "localhost", "default_pfcwd_status"))
 
 
-def _has_pfc(config: Config) -> bool:
+def _has_pfc(config: DeviceTables) -> bool:
     return any(row.get("pfc_enable") for row in config.rows("PORT_QOS_MAP").values())
 
 
-def has_same_thresholds(buffer_profile: BufferProfile | None, other_buffer_profile: BufferProfile) -> bool:
+def has_same_sizes_and_thresholds(buffer_profile: BufferProfile | None, other_buffer_profile: BufferProfile) -> bool:
     """Return whether a profile has the size, xoff, thresholds and offset of another; an absent number is 0."""
     try:
-        return buffer_profile is not None and _threshold_key(buffer_profile) == _threshold_key(other_buffer_profile)
+        return buffer_profile is not None and _size_and_threshold_key(buffer_profile) == _size_and_threshold_key(
+            other_buffer_profile
+        )
     except UnknownFact:
         return False
 
 
-def _threshold_key(profile: BufferProfile) -> tuple[object, ...]:
+def _size_and_threshold_key(profile: BufferProfile) -> tuple[object, ...]:
     room = profile.headroom
     rooms = (room.xoff_bytes, room.xon_bytes or 0, room.xon_offset_bytes or 0) if isinstance(room, Headroom) else room
     return profile.pool, profile.size_bytes, profile.dynamic_th, profile.static_th_bytes, rooms
 
 
 def remark_replaced_profile(
-    config: Config, port: str, index: int, stated: str, written_profile: str, lost_headroom: str
+    config: DeviceTables, port: str, index: int, stated: str, written_profile: str, lost_headroom: str
 ) -> None:
     """Remark that buffermgrd writes another profile over the one that a row of BUFFER_PG names.
 

@@ -4,7 +4,7 @@ Sources: sonic-buildimage dockers/docker-snmp/snmpd.conf.j2 (agentAddress … @v
 (sonic-gnmi.yang, sonic-telemetry.yang, sonic-ntp.yang: vrf).
 """
 
-from nodrop.platforms.sonic.config import Config
+from nodrop.platforms.sonic.config import DeviceTables
 
 SERVICE_VRF_REMARK_KIND = "service-outside-management-vrf"
 _MANAGEMENT_VRF = "mgmt"
@@ -12,7 +12,7 @@ _LOOPBACK_ADDRESS_PREFIXES = ("127.", "::1")
 _GNMI_ROWS = (("GNMI", "gnmi"), ("TELEMETRY", "gnmi"))
 
 
-def remark_services_outside_management(config: Config) -> None:
+def remark_services_outside_management(config: DeviceTables) -> None:
     """Remark what runs in another VRF than that for management; nothing where the switch has no such VRF."""
     if config.rows("MGMT_VRF_CONFIG").get("vrf_global", {}).get("mgmtVrfEnabled") != "true":
         return
@@ -30,5 +30,5 @@ def remark_services_outside_management(config: Config) -> None:
         _remark_service_vrf(config, ("NTP", "global", "vrf"), "NTP", vrf)
 
 
-def _remark_service_vrf(config: Config, keys: tuple[str, ...], service: str, vrf: str) -> None:
+def _remark_service_vrf(config: DeviceTables, keys: tuple[str, ...], service: str, vrf: str) -> None:
     config.remark(SERVICE_VRF_REMARK_KIND, (), keys, service=service, vrf=vrf or "default")

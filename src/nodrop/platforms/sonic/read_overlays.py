@@ -6,14 +6,14 @@ from typing import Any, Literal
 from nodrop.model.overlays import MultiChassis, Tunnel
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import natural_sort_key
-from nodrop.platforms.sonic.config import Config, RowFields
+from nodrop.platforms.sonic.config import DeviceTables, RowFields
 
 _DSCP_MODE_BY_WORD: Mapping[str, Literal["uniform", "pipe"]] = {"uniform": "uniform", "pipe": "pipe"}
 _TUNNEL_REMAP_FIELDS = ("encap_tc_to_queue_map", "encap_tc_to_dscp_map", "decap_dscp_to_tc_map", "decap_tc_to_pg_map")
 """The maps that DualToR gives a tunnel (sonic-buildimage files/build_templates/qos_config.j2, tunnel_qos_remap)."""
 
 
-def read_overlay_fields(config: Config, localhost: RowFields) -> dict[str, Any]:
+def read_pairing_and_tunnel_fields(config: DeviceTables, localhost: RowFields) -> dict[str, Any]:
     """Return the fields of a device that state its links to the other switch of a pair, and its tunnels."""
     return {
         "multi_chassis": _read_multi_chassis(config),
@@ -22,7 +22,7 @@ def read_overlay_fields(config: Config, localhost: RowFields) -> dict[str, Any]:
     }
 
 
-def _read_multi_chassis(config: Config) -> MultiChassis | None | Unknown:
+def _read_multi_chassis(config: DeviceTables) -> MultiChassis | None | Unknown:
     if not config.covers("MCLAG_DOMAIN"):
         return UNKNOWN
     for domain, row in config.rows("MCLAG_DOMAIN").items():
@@ -32,7 +32,7 @@ def _read_multi_chassis(config: Config) -> MultiChassis | None | Unknown:
     return None
 
 
-def _read_tunnels(config: Config) -> tuple[Tunnel, ...] | Unknown:
+def _read_tunnels(config: DeviceTables) -> tuple[Tunnel, ...] | Unknown:
     """Return the tunnels, sorted by name; SONiC has no field for how VXLAN treats the DSCP."""
     if not config.covers("TUNNEL") or not config.covers("VXLAN_TUNNEL"):
         return UNKNOWN

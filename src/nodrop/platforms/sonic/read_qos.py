@@ -20,9 +20,14 @@ from nodrop.model.qos import (
 )
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject
-from nodrop.platforms.sonic.config import Config, RowFields, asic_key_of_tables, is_chassis_key, name_in_reference
+from nodrop.platforms.sonic.config import DeviceTables, RowFields, asic_key_of_tables, is_chassis_key, name_in_reference
 from nodrop.platforms.sonic.read_buffers import read_buffer_profile, read_dynamic_buffers
-from nodrop.platforms.sonic.read_faults import QUEUE_TABLES, is_row_rejected, remark_qos, remark_refused_keys
+from nodrop.platforms.sonic.read_faults import (
+    QUEUE_TABLES,
+    remark_if_row_rejected,
+    remark_qos_faults,
+    remark_refused_queue_keys,
+)
 from nodrop.platforms.sonic.tables import (
     ALL_PRIORITIES,
     COLORS_BY_ECN_WORD,
@@ -35,7 +40,7 @@ from nodrop.platforms.sonic.tables import (
 _T = TypeVar("_T")
 _INDEX_PATTERN = re.compile(r"[0-9]{1,3}")
 IS_TRUE_BY_WORD = {"true": True, "false": False}
-WATCHDOG_ACTIONS: Mapping[str, Literal["drop", "forward", "alert"]] = {
+WATCHDOG_ACTION_BY_WORD: Mapping[str, Literal["drop", "forward", "alert"]] = {
     "drop": "drop",
     "forward": "forward",
     "alert": "alert",
@@ -45,17 +50,17 @@ _SCHEDULER_TYPE_BY_WORD: Mapping[str, Literal["strict", "dwrr", "wrr"]] = {
     "DWRR": "dwrr",
     "WRR": "wrr",
 }
-_COLOR_FIELDS = tuple(
+_WRED_FIELDS_OF_COLORS = tuple(
     (color, f"{color}_min_threshold", f"{color}_max_threshold", f"{color}_drop_probability", f"wred_{color}_enable")
     for color in COLORS
 )
-PORT_TABLES = ("PORT_QOS_MAP", "PFC_WD", "BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST")
-PORT_INDEX_TABLES = ("QUEUE", "BUFFER_QUEUE", "BUFFER_PG")
+TABLES_KEYED_BY_PORT = ("PORT_QOS_MAP", "PFC_WD", "BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST")
+TABLES_KEYED_BY_PORT_AND_INDEX = ("QUEUE", "BUFFER_QUEUE", "BUFFER_PG")
 _WATCHDOG_MASK_FEATURE = "a mask of the watchdog"
 
 QOS_TABLES = (
-    *PORT_TABLES,
-    *PORT_INDEX_TABLES,
+    *TABLES_KEYED_BY_PORT,
+    *TABLES_KEYED_BY_PORT_AND_INDEX,
     *(table for table, _, _ in TABLE_BY_MAP_ATTRIBUTE.values()),
     "BUFFER_POOL",
     "BUFFER_PROFILE",
@@ -67,11 +72,11 @@ QOS_TABLES = (
 )
 """All tables that are read here and nowhere else."""
 
-_ReadingKey = tuple[bool, frozenset[str], tuple[str, str] | None]
-_RECENT_READERS: deque[tuple[_ReadingKey, dict[str, Any], "QosReader"]] = deque(maxlen=8)
+_QosReaderCacheKey = tuple[bool, frozenset[str], tuple[str, str] | None]
+_RECENT_READERS: deque[tuple[_QosReaderCacheKey, dict[str, Any], "QosReader"]] = deque(maxlen=8)
 
 
-def qos_reader(config: Config) -> "QosReader":
+def reuse_or_make_qos_reader(config: DeviceTables) -> "QosReader":
     """Return a reader of a device's QoS: a former one where its tables are equal and were without remarks.
 
     The switches of one role mostly have equal QoS tables, and comparing them is a tenth of the work of reading them.
@@ -84,12 +89,12 @@ def qos_reader(config: Config) -> "QosReader":
     return QosReader(config)
 
 
-def _qos_cache_key(config: Config) -> _ReadingKey:
+def _qos_cache_key(config: DeviceTables) -> _QosReaderCacheKey:
     """Return the facts that make equal QoS tables read differently: whole or part, the grammar, and the ASIC."""
-    return config.whole, config.database.features, _asic_of_rows(config)
+    return config.whole, config.database.features, _chassis_host_and_asic(config)
 
 
-def _asic_of_rows(config: Config) -> tuple[str, str] | None:
+def _chassis_host_and_asic(config: DeviceTables) -> tuple[str, str] | None:
     """Return the host and ASIC of the tables where keys name these, as in a chassis; None where no key does."""
     keys = (key for table in QUEUE_TABLES for key in config.rows(table))
     return asic_key_of_tables(config.data) if any(map(is_chassis_key, keys)) else None
@@ -98,7 +103,7 @@ def _asic_of_rows(config: Config) -> tuple[str, str] | None:
 class QosReader:
     """Reads the QoS of all ports of one device."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: DeviceTables) -> None:
         self._config = config
         self._by_key: dict[Any, QosProfile | None | Unknown] = {}
         self._by_port: dict[str, list[Any]] = defaultdict(lambda: [None] * 4 + [[], [], []])
@@ -106,26 +111,26 @@ class QosReader:
         self._read: dict[Any, QosProfile] = {}
         self._memo: dict[tuple[str, str], Any] = {}
         self.dynamic = read_dynamic_buffers(config)
-        remark_qos(config)
+        remark_qos_faults(config)
 
     def _collect_port_rows(self) -> None:
         config, by_port = self._config, self._by_port
-        for slot, table in enumerate(PORT_TABLES):
+        for slot, table in enumerate(TABLES_KEYED_BY_PORT):
             for port, _, _, row in config.port_rows(table):
                 by_port[port][slot] = row
-        for slot, table in enumerate(PORT_INDEX_TABLES, len(PORT_TABLES)):
-            refused_keys = remark_refused_keys(config, table) if table in QUEUE_TABLES else frozenset()
+        for slot, table in enumerate(TABLES_KEYED_BY_PORT_AND_INDEX, len(TABLES_KEYED_BY_PORT)):
+            refused_keys = remark_refused_queue_keys(config, table) if table in QUEUE_TABLES else frozenset()
             for port, index, key, row in config.port_rows(table):
                 if key not in refused_keys:
                     by_port[port][slot].append((index, key, row))
-        asic = _asic_of_rows(config)
+        asic = _chassis_host_and_asic(config)
         self._has_unplaced_rows = asic is not None and not all(asic)
         by_port.pop("GLOBAL", None)
         self.switch_row: RowFields | None = (by_port.pop("global", None) or [None])[0]
         by_port.pop("CPU", None)
 
-    def remember(self) -> None:
-        """Let `qos_reader` give this reader to later devices, where all was read and nothing had to be remarked."""
+    def cache_if_faultless(self) -> None:
+        """Let `reuse_or_make_qos_reader` give this reader to later devices, where all was read and nothing remarked."""
         unread = self._by_port.keys() - {port for port, *_ in self._by_key}
         if not unread and not self._config.remarks and all(former is not self for _, _, former in _RECENT_READERS):
             tables = {table: self._config.data.get(table) for table in QOS_TABLES}
@@ -164,18 +169,18 @@ class QosReader:
             self._read[signature] = self._read_qos_profile(port, asymmetric, added, qos_rows)
         return self._read[signature]
 
-    def pause(self, port: str) -> tuple[int, ...]:
+    def pfc_enable_of_port(self, port: str) -> tuple[int, ...]:
         """Return a port's `pfc_enable`."""
         row = self._by_port[port][0] if port in self._by_port else None
         return self._config.priorities(("PORT_QOS_MAP", port), row, "pfc_enable") if row else ()
 
-    def group_profiles(self, port: str) -> dict[int, str]:
+    def profile_name_by_group(self, port: str) -> dict[int, str]:
         """Return the profiles that the rows of a port's priority groups name, by group."""
         rows = self._by_port[port][6] if port in self._by_port else ()
         return {
             number: name_in_reference(row.get("profile", ""))
             for index, key, row in rows
-            for number in self._config.numbers(("BUFFER_PG", key), index, 7)
+            for number in self._config.parse_index_range(("BUFFER_PG", key), index, 7)
         }
 
     def find_profile(self, name: str) -> BufferProfile | None:
@@ -199,7 +204,7 @@ class QosReader:
             }
             sent = config.priorities(keys, binding, "pfc_enable")
         return QosProfile(
-            trust=_trust_of_maps(maps["dscp_to_tc"], maps["pcp_to_tc"]),
+            trust=_trust_by_bound_maps(maps["dscp_to_tc"], maps["pcp_to_tc"]),
             **maps,
             pfc_rx_priorities=ALL_PRIORITIES if asymmetric else sent,
             pfc_tx_priorities=sent,
@@ -222,7 +227,7 @@ class QosReader:
         table, field, size = TABLE_BY_MAP_ATTRIBUTE[attribute]
         if field not in row:
             return None
-        map_row = self._config.reference(keys, row, field, table, subject)
+        map_row = self._config.row_of_reference(keys, row, field, table, subject)
         if map_row is None:
             return None if self._config.covers(table) else UNKNOWN
         return self._read_row_once(
@@ -245,7 +250,7 @@ class QosReader:
             target = self._config.integer(keys, row, index)
             most = MAX_VALUE_BY_MAP[keys[0]]
             if not _INDEX_PATTERN.fullmatch(index) or int(index) >= size:
-                self._config.malformed((*keys, index), index, f"a key from 0 to {size - 1}")
+                self._config.remark_malformed_value((*keys, index), index, f"a key from 0 to {size - 1}")
             elif target is not None and 0 <= target <= most:  # any other is a fault of the schema, which reports it
                 targets[int(index)] = target
         return tuple(targets)
@@ -254,17 +259,17 @@ class QosReader:
         config, keys = self._config, ("PFC_WD", port)
         if row is None:
             return None if config.covers("PFC_WD") else UNKNOWN
-        if is_row_rejected(config, *keys, row):
+        if remark_if_row_rejected(config, *keys, row):
             return None
         mask: tuple[int, ...] | Unknown = () if config.covers("PORT_QOS_MAP") else UNKNOWN
         if binding is not None:
-            field = "pfcwd_sw_enable" if config.database.writes(_WATCHDOG_MASK_FEATURE) else "pfc_enable"
+            field = "pfcwd_sw_enable" if config.database.is_new_enough_for(_WATCHDOG_MASK_FEATURE) else "pfc_enable"
             mask = config.priorities(("PORT_QOS_MAP", port), binding, field)
         return PfcWatchdog(
             priorities=mask,
             detection_ms=config.integer(keys, row, "detection_time"),
             restoration_ms=config.integer(keys, row, "restoration_time"),
-            action=config.word(keys, row, "action", WATCHDOG_ACTIONS),
+            action=config.word(keys, row, "action", WATCHDOG_ACTION_BY_WORD),
             history=config.word(keys, row, "pfc_stat_history", IS_ENABLED_BY_WORD),
         )
 
@@ -277,7 +282,7 @@ class QosReader:
         queue_fields: dict[int, dict[str, Any]] = defaultdict(dict)
         for index, key, row in rows:
             stated: dict[str, Any] = {}
-            numbers = config.numbers(("QUEUE", key), index, 9)
+            numbers = config.parse_index_range(("QUEUE", key), index, 9)
             subject = (port, "qos", "queues", str(numbers[0]) if numbers else index)
             if "scheduler" in row:
                 reference = self._read_reference(
@@ -292,7 +297,7 @@ class QosReader:
                 queue_fields[number] |= stated
         for index, key, row in buffers:
             buffer = self._read_buffer(("BUFFER_QUEUE", key), row, (port, "qos", "queues", index))
-            for number in config.numbers(("BUFFER_QUEUE", key), index, 9):
+            for number in config.parse_index_range(("BUFFER_QUEUE", key), index, 9):
                 queue_fields[number]["buffer"] = buffer
         missing: dict[str, Any] = {} if config.covers("QUEUE") else {"scheduler": UNKNOWN, "wred": UNKNOWN}
         missing |= {} if config.covers("BUFFER_QUEUE") else {"buffer": UNKNOWN}
@@ -308,7 +313,7 @@ class QosReader:
             keys, subject = ("BUFFER_PG", key), (port, "qos", "priority_groups", index)
             computes = row.get("profile") == COMPUTED_PROFILE_WORD
             buffer = self.make_computed_profile() if computes else self._read_buffer(keys, row, subject)
-            for number in self._config.numbers(keys, index, 7):
+            for number in self._config.parse_index_range(keys, index, 7):
                 groups.setdefault(number, PriorityGroup(index=number, buffer=buffer))
         return tuple(groups[number] for number in sorted(groups))
 
@@ -367,7 +372,7 @@ class QosReader:
 
     def _scheduler(self, name: str, table_row: RowFields) -> Scheduler | None | Unknown:
         config, keys = self._config, ("SCHEDULER", name)
-        if is_row_rejected(config, *keys, table_row):
+        if remark_if_row_rejected(config, *keys, table_row):
             return None
         if table_row.get("meter_type") == "packets" and table_row.keys() & {"cir", "pir", "cbs", "pbs"}:
             return UNKNOWN
@@ -382,7 +387,7 @@ class QosReader:
 
     def _wred(self, name: str, table_row: RowFields) -> WredProfile | None:
         config, keys = self._config, ("WRED_PROFILE", name)
-        if is_row_rejected(config, *keys, table_row):
+        if remark_if_row_rejected(config, *keys, table_row):
             return None
         colors = {
             color: WredColor(
@@ -391,7 +396,7 @@ class QosReader:
                 probability_percent=config.integer(keys, table_row, probability),
                 enabled=config.word(keys, table_row, enabled, IS_TRUE_BY_WORD),
             )
-            for color, low, high, probability, enabled in _COLOR_FIELDS
+            for color, low, high, probability, enabled in _WRED_FIELDS_OF_COLORS
         }
         return WredProfile(ecn_colors=config.word(keys, table_row, "ecn", COLORS_BY_ECN_WORD) or (), **colors)
 
@@ -400,7 +405,7 @@ def _row_key(row: RowFields | None) -> tuple[tuple[str, str], ...] | None:
     return None if row is None else tuple(row.items())
 
 
-def _trust_of_maps(dscp: object, pcp: object) -> Trust | None | Unknown:
+def _trust_by_bound_maps(dscp: object, pcp: object) -> Trust | None | Unknown:
     if isinstance(dscp, Unknown) or isinstance(pcp, Unknown):
         return UNKNOWN
     if dscp is not None:

@@ -13,10 +13,10 @@ from nodrop.model.states import Unknown
 from nodrop.platforms import frr
 from nodrop.platforms.frr.faults import find_interface_faults
 from nodrop.platforms.frr.policies import BFD_PROFILE
-from nodrop.platforms.sonic.config import Config, RowFields
+from nodrop.platforms.sonic.config import DeviceTables, RowFields
 from nodrop.platforms.sonic.document import LOCALHOST_PATH
 from nodrop.platforms.sonic.frr_text import FrrText
-from nodrop.platforms.sonic.read_bgp import read_routing, uses_foreign_frr_files, waits_for_hardware
+from nodrop.platforms.sonic.read_bgp import fpmsyncd_waits_for_hardware, read_routing, uses_foreign_frr_files
 from nodrop.platforms.sonic.routing_tables import uses_frrcfgd
 from nodrop.platforms.sonic.starting import FRR_FILE
 
@@ -27,21 +27,21 @@ _FRRCFGD_TABLES = (
 """Tables of BGP that frrcfgd alone reads (sonic-frr-mgmt-framework frrcfgd/frrcfgd.py, table_handler_list)."""
 
 
-def check_routing(
-    config: Config, localhost: RowFields, frr_text: FrrText | None, routing: frr.Routing | None, device: Device
+def remark_routing_faults(
+    config: DeviceTables, localhost: RowFields, frr_text: FrrText | None, routing: frr.FrrRouting | None, device: Device
 ) -> None:
     """Remark tables that no daemon reads, sessions with BFD but without its daemon, and references to nothing.
 
     And what zebra shuts or does not forward.
     """
     unread = [table for table in _FRRCFGD_TABLES if config.rows(table)]
-    is_own = uses_foreign_frr_files(localhost) and frr_text is not None and frr_text.says_bgp
+    is_own = uses_foreign_frr_files(localhost) and frr_text is not None and frr_text.would_hold_bgp
     if unread and config.whole and not uses_frrcfgd(localhost) and not is_own:
         config.remark("bgp-tables-unread", (), (unread[0],), tables=", ".join(unread))
     if routing is None:
         return
     if config.whole and is_own:
-        _check_hardware_waits(config, localhost, routing)
+        _remark_half_set_hardware_wait(config, localhost, routing)
     for fault in find_interface_faults(routing, device):
         where = frr_text.place(fault.statement.span) if frr_text else None
         config.remarks.append(Remark(kind=fault.kind, subject=fault.subject, place=where, facts=fault.facts))
@@ -58,20 +58,20 @@ def check_routing(
         config.remarks.append(undefined.remark(config.device, place, undefined.statement.text))
 
 
-def _check_hardware_waits(config: Config, localhost: RowFields, routing: frr.Routing) -> None:
+def _remark_half_set_hardware_wait(config: DeviceTables, localhost: RowFields, routing: frr.FrrRouting) -> None:
     """Remark that only one of bgpd and fpmsyncd waits until routes are in the hardware."""
     running = [bgp for bgp in (routing.bgp, *routing.vrf_bgp) if bgp is not None]
     waiting = {
         "frr.conf": any(bgp.suppress_fib_pending for bgp in running),
-        "DEVICE_METADATA": waits_for_hardware(localhost),
+        "DEVICE_METADATA": fpmsyncd_waits_for_hardware(localhost),
     }
     if running and len(set(waiting.values())) > 1:
         waits, other_file = sorted(waiting, key=lambda file: not waiting[file])
         config.remark("hardware-wait-half-set", ("@bgp",), LOCALHOST_PATH, waits=waits, other=other_file)
 
 
-def find_contradictions(
-    config: Config, localhost: RowFields, frr_text: FrrText | None, routes: Mapping[str, object]
+def find_differences_from_frr_files(
+    config: DeviceTables, localhost: RowFields, frr_text: FrrText | None, routes: Mapping[str, object]
 ) -> Iterator[Problem]:
     """Yield a problem where FRR's files differ from the running configuration, given among the tables as `routes`.
 

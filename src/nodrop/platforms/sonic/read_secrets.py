@@ -6,16 +6,16 @@ sonic-bgp-common); `key_encrypt` is the HLD of TACACS+ passkey encryption.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from nodrop.model.change import Choice
+from nodrop.model.change import CommandsForCase
 from nodrop.model.reading import FilePlace, Remedy
 from nodrop.platforms.kit.secrets import (
-    Exposure,
+    SecretExposure,
     build_secret_remark,
     exposure_of_secret,
     find_frr_secrets,
     looks_like_secret,
 )
-from nodrop.platforms.sonic.config import SNMP_COMMUNITY_TABLE, Config
+from nodrop.platforms.sonic.config import SNMP_COMMUNITY_TABLE, DeviceTables
 from nodrop.platforms.sonic.frr_text import FrrText
 from nodrop.syntax.places import Span
 from nodrop.syntax.shapes import mapping_or_empty
@@ -36,10 +36,10 @@ SECRET_FIELDS_BY_TABLE: Mapping[str, Mapping[str, str]] = {
     },
 }
 """The fields that are secrets, by table, and what they are."""
-_PRIVATE_KEY = b"PRIVATE KEY-----"
+_PRIVATE_KEY_MARKER = b"PRIVATE KEY-----"
 
 
-def remark_secrets(config: Config, frr: FrrText | None) -> None:
+def remark_secrets(config: DeviceTables, frr: FrrText | None) -> None:
     """Remark every secret of a switch's files."""
     for table in SECRET_FIELDS_BY_TABLE.keys() & config.data.keys():
         for key, row in config.rows(table).items():
@@ -51,8 +51,8 @@ def remark_secrets(config: Config, frr: FrrText | None) -> None:
         if (how := exposure_of_secret(name)) is not None:
             _remark_secret_at_keys(config, (SNMP_COMMUNITY_TABLE, name), "a community of SNMP", how)
     for document in config.documents:
-        if _PRIVATE_KEY in document.raw:
-            line = document.raw.count(b"\n", 0, document.raw.index(_PRIVATE_KEY)) + 1
+        if _PRIVATE_KEY_MARKER in document.raw:
+            line = document.raw.count(b"\n", 0, document.raw.index(_PRIVATE_KEY_MARKER)) + 1
             _remark_secret(config, FilePlace(document.name, Span(line, 1, line, 1)), "a private key", "clear")
     for text in (frr, frr.lost) if frr is not None else ():
         for line, first_column, last, secret_kind, how in find_frr_secrets(text.text) if text is not None else ():
@@ -60,15 +60,15 @@ def remark_secrets(config: Config, frr: FrrText | None) -> None:
             _remark_secret(config, text.place(Span(line, first_column, line, last)), secret_kind, how)
 
 
-def _remark_secret_at_keys(config: Config, keys: tuple[str, ...], secret_kind: str, how: Exposure) -> None:
+def _remark_secret_at_keys(config: DeviceTables, keys: tuple[str, ...], secret_kind: str, how: SecretExposure) -> None:
     _remark_secret(config, config.place(keys), secret_kind, how)
 
 
-def _remark_secret(config: Config, place: FilePlace | None, secret_kind: str, how: Exposure) -> None:
+def _remark_secret(config: DeviceTables, place: FilePlace | None, secret_kind: str, how: SecretExposure) -> None:
     config.remarks.append(build_secret_remark(config.device, place, secret_kind, how))
 
 
-def hide_secrets(config: Config, table_name: str, facts: Mapping[str, str]) -> Mapping[str, str]:
+def mask_secrets_in_facts(config: DeviceTables, table_name: str, facts: Mapping[str, str]) -> Mapping[str, str]:
     """Return the facts of a remark about a table, dots in the place of each text that is a secret or looks like one."""
     if table_name not in config.secrets:
         config.secrets[table_name] = sorted(
@@ -80,14 +80,14 @@ def hide_secrets(config: Config, table_name: str, facts: Mapping[str, str]) -> M
     return masked_facts
 
 
-def build_remedy_without_secrets(config: Config, table_name: str, choices: Iterable[Choice]) -> Remedy:
+def build_remedy_without_secrets(config: DeviceTables, table_name: str, choices: Iterable[CommandsForCase]) -> Remedy:
     """Return the remedy of those choices about a table whose lines repeat no secret of it."""
     return Remedy(choices=tuple(choice for choice in choices if not _repeats_secret(config, table_name, choice.lines)))
 
 
-def _repeats_secret(config: Config, table_name: str, lines: Sequence[str]) -> bool:
+def _repeats_secret(config: DeviceTables, table_name: str, lines: Sequence[str]) -> bool:
     facts = {str(number): line for number, line in enumerate(lines)}
-    return hide_secrets(config, table_name, facts) != facts
+    return mask_secrets_in_facts(config, table_name, facts) != facts
 
 
 def _is_secret_value(table: str, field: str, value: object) -> bool:

@@ -2,18 +2,18 @@
 
 from nodrop.model.fabric import HASH_FIELDS, Counter, HashField, Loopback, Management
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.platforms.sonic.config import Config
+from nodrop.platforms.sonic.config import DeviceTables
 from nodrop.platforms.sonic.tables import IS_ENABLED_BY_WORD
 
 
-def read_watchdog_polling_ms(config: Config) -> int | None | Unknown:
+def read_watchdog_polling_ms(config: DeviceTables) -> int | None | Unknown:
     """Return how often the switch looks for PFC storms, in ms."""
     if not config.covers("PFC_WD"):
         return UNKNOWN
     return config.integer(("PFC_WD", "GLOBAL"), config.rows("PFC_WD").get("GLOBAL", {}), "POLL_INTERVAL")
 
 
-def read_counters(config: Config) -> tuple[Counter, ...] | Unknown:
+def read_counters(config: DeviceTables) -> tuple[Counter, ...] | Unknown:
     """Return the groups of counters, sorted; one without a status is not polled."""
     if not config.covers("FLEX_COUNTER_TABLE"):
         return UNKNOWN
@@ -26,35 +26,37 @@ def read_counters(config: Config) -> tuple[Counter, ...] | Unknown:
     return tuple(found_counters)
 
 
-def read_gnmi_port(config: Config) -> int | None | Unknown:
+def read_gnmi_port(config: DeviceTables) -> int | None | Unknown:
     """Return the TCP port of the gNMI server; None where none is configured."""
     if not config.covers("GNMI"):
         return UNKNOWN
     return config.integer(("GNMI", "gnmi"), config.rows("GNMI").get("gnmi", {}), "port")
 
 
-def read_snmp_text(config: Config, row: str, field: str) -> str | None | Unknown:
+def read_snmp_text(config: DeviceTables, row: str, field: str) -> str | None | Unknown:
     """Return the facts that SNMP reports about the switch; None if a whole file states nothing."""
     return config.rows("SNMP").get(row, {}).get(field) if config.covers("SNMP") else UNKNOWN
 
 
-def read_hash_fields(config: Config) -> tuple[HashField, ...] | None | Unknown:
+def read_hash_fields(config: DeviceTables) -> tuple[HashField, ...] | None | Unknown:
     """Return the fields that equal paths are chosen by, in the order of the model; None if it is left to the switch."""
     if not config.covers("SWITCH_HASH"):
         return UNKNOWN
     text = config.rows("SWITCH_HASH").get("GLOBAL", {}).get("ecmp_hash", "")
     stated = {word.strip().lower().replace("_", "-") for word in text.split(",") if word.strip()}
     for word in sorted(stated - set(HASH_FIELDS)):
-        config.malformed(("SWITCH_HASH", "GLOBAL", "ecmp_hash"), word.upper().replace("-", "_"), "a field of the hash")
+        config.remark_malformed_value(
+            ("SWITCH_HASH", "GLOBAL", "ecmp_hash"), word.upper().replace("-", "_"), "a field of the hash"
+        )
     return tuple(field for field in HASH_FIELDS if field in stated) or None
 
 
-def read_row_names(config: Config, table_name: str) -> tuple[str, ...] | Unknown:
+def read_row_names(config: DeviceTables, table_name: str) -> tuple[str, ...] | Unknown:
     """Return the names of a table's rows, sorted."""
     return tuple(sorted(config.rows(table_name))) if config.covers(table_name) else UNKNOWN
 
 
-def read_loopbacks(config: Config) -> tuple[Loopback, ...] | Unknown:
+def read_loopbacks(config: DeviceTables) -> tuple[Loopback, ...] | Unknown:
     """Return the loopback interfaces, sorted by name."""
     if not config.covers("LOOPBACK_INTERFACE"):
         return UNKNOWN
@@ -69,7 +71,7 @@ def read_loopbacks(config: Config) -> tuple[Loopback, ...] | Unknown:
     )
 
 
-def read_management_port(config: Config) -> Management | None | Unknown:
+def read_management_port(config: DeviceTables) -> Management | None | Unknown:
     """Return the out-of-band port that has an address, the first where there are several."""
     config.rows("MGMT_PORT")
     own_vrf = config.rows("MGMT_VRF_CONFIG").get("vrf_global", {}).get("mgmtVrfEnabled") == "true"

@@ -15,16 +15,16 @@ from nodrop.model.reading import DeviceReading, FilePlace, Note, Source
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject, natural_sort_key
 from nodrop.platforms import frr
-from nodrop.platforms.frr.faults import unknown_statements
+from nodrop.platforms.frr.faults import statements_with_unknown_effect
 from nodrop.platforms.kit.unknown_lines import note_unknown_command, note_unknown_line
-from nodrop.platforms.sonic.config import Config, RowFields, model_of
-from nodrop.platforms.sonic.document import CONFIG_FILES, ROUTING_MODE_FIELD, Document
+from nodrop.platforms.sonic.config import DeviceTables, RowFields, model_of
+from nodrop.platforms.sonic.document import CONFIG_FILES, ROUTING_MODE_FIELD, TablesDocument
 from nodrop.platforms.sonic.document import supplied as supplied
 from nodrop.platforms.sonic.frr_text import FrrText, running_frr_text
 from nodrop.platforms.sonic.headroom_table import (
     HEADROOM_TABLE_FILE,
     find_headroom_rows,
-    find_row_profile,
+    lossless_profile_of_row,
     read_headroom_table,
 )
 from nodrop.platforms.sonic.naming import port_by_name_and_lanes
@@ -35,15 +35,15 @@ from nodrop.platforms.sonic.read_bridging import DEFAULT_MTU_BYTES, addresses_in
 from nodrop.platforms.sonic.read_buffers import read_buffer_pools, read_trimming
 from nodrop.platforms.sonic.read_faults import (
     describe_lost_headroom,
-    has_same_thresholds,
-    remark_names,
-    remark_ports,
+    has_same_sizes_and_thresholds,
+    remark_missing_tool_names,
+    remark_port_faults,
     remark_replaced_profile,
 )
 from nodrop.platforms.sonic.read_listening import remark_services_outside_management
-from nodrop.platforms.sonic.read_overlays import read_overlay_fields
-from nodrop.platforms.sonic.read_qos import QosReader, qos_reader
-from nodrop.platforms.sonic.read_routing_faults import check_routing, find_contradictions
+from nodrop.platforms.sonic.read_overlays import read_pairing_and_tunnel_fields
+from nodrop.platforms.sonic.read_qos import QosReader, reuse_or_make_qos_reader
+from nodrop.platforms.sonic.read_routing_faults import find_differences_from_frr_files, remark_routing_faults
 from nodrop.platforms.sonic.read_secrets import remark_secrets
 from nodrop.platforms.sonic.read_services import (
     read_counters,
@@ -56,12 +56,21 @@ from nodrop.platforms.sonic.read_services import (
     read_watchdog_polling_ms,
 )
 from nodrop.platforms.sonic.routing_tables import uses_frrcfgd
-from nodrop.platforms.sonic.schema_check import check_schema
+from nodrop.platforms.sonic.schema_check import remark_schema_faults
 from nodrop.platforms.sonic.starting import FRR_FILES, MINIGRAPH_FILE, bgp_container_start_of
 from nodrop.platforms.sonic.streams import read_streams
-from nodrop.platforms.sonic.tables import HASH_SEED_BY_TYPE, IS_ENABLED_BY_WORD, ROLE_BY_TYPE, advertised_speeds
-from nodrop.platforms.sonic.unknown_tables import unknown_columns, unknown_tables, unmodeled_columns
-from nodrop.platforms.sonic.unloaded_files import remark_unloaded_files
+from nodrop.platforms.sonic.tables import (
+    HASH_SEED_BY_DEVICE_TYPE,
+    IS_ENABLED_BY_WORD,
+    ROLE_BY_DEVICE_TYPE,
+    parse_advertised_speeds_mbps,
+)
+from nodrop.platforms.sonic.unknown_tables import (
+    tables_of_unknown_effect,
+    unknown_frrcfgd_columns,
+    unmodeled_bgpcfgd_columns,
+)
+from nodrop.platforms.sonic.unloaded_files import remark_unloaded_tables_and_routing
 from nodrop.syntax.places import Span, decode_utf8, quote_text
 
 CANONICAL_FILES, COMPANION_FILES, USUAL_SUFFIXES = (
@@ -70,7 +79,7 @@ CANONICAL_FILES, COMPANION_FILES, USUAL_SUFFIXES = (
     (".json",),
 )
 SUBFOLDER_ENDINGS: tuple[tuple[str, str], ...] = ()
-DEFAULT_NAME = "sonic"
+DEFAULT_HOSTNAME = "sonic"
 """The hostname of a switch that nobody has named (sonic-buildimage build_debian.sh)."""
 
 _HOSTNAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
@@ -96,7 +105,7 @@ def detect(name: str, file_head: bytes) -> bool:
 def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
     """Read a device; a file that cannot be read at all is a problem of the reading, the others count."""
     problems: list[Problem] = []
-    documents: list[Document] = []
+    documents: list[TablesDocument] = []
     routing: dict[str, str] = {}
     sources = []
     table: tuple[HeadroomRow, ...] | Unknown = UNKNOWN
@@ -110,18 +119,18 @@ def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceRead
                 routing[source.name] = decode_utf8(raw, source.display)
             else:
                 loaded = source.path is not None and Path(source.display).name == source.name
-                documents.append(Document(source.name, raw, source.display, loaded=loaded))
+                documents.append(TablesDocument(source.name, raw, source.display, loaded=loaded))
         except InputProblems as error:
             problems.extend(error.problems)
-    return _Device(name, tuple(sources), documents, routing, problems, table).build_reading()
+    return _DeviceReader(name, tuple(sources), documents, routing, problems, table).build_reading()
 
 
-class _Device:
+class _DeviceReader:
     def __init__(
         self,
         name: str,
         sources: tuple[Source, ...],
-        documents: list[Document],
+        documents: list[TablesDocument],
         routing: dict[str, str],
         problems: list[Problem],
         table: tuple[HeadroomRow, ...] | Unknown,
@@ -130,7 +139,7 @@ class _Device:
         self._sources, self._problems = sources, problems
         self._notes: list[Note] = []
         self._derived: dict[Subject, str] = {}
-        self._config = Config(name, documents)
+        self._config = DeviceTables(name, documents)
         self._localhost: RowFields = self._config.rows("DEVICE_METADATA").get("localhost", {})
         self._start = bgp_container_start_of(documents, routing.pop(MINIGRAPH_FILE, None))
         if self._start is not None:
@@ -138,18 +147,18 @@ class _Device:
         self._frr: FrrText | None = running_frr_text(routing, documents, self._start)
         self._routing = frr.read_frr(self._frr.text) if self._frr else None
         self._called: str | None = None
-        self.name = self._config.rename(self._hostname(name))
+        self.name = self._config.set_device_name(self._hostname(name))
 
     def build_reading(self) -> DeviceReading:
         config = self._config
-        config.check_text()
+        config.remark_odd_keys()
         device = self._device()
         self._note_unread_parts(device)
-        check_routing(config, self._localhost, self._frr, self._routing, device)
-        remark_unloaded_files(config, self._localhost, self._start, self._frr, self._routing)
+        remark_routing_faults(config, self._localhost, self._frr, self._routing, device)
+        remark_unloaded_tables_and_routing(config, self._localhost, self._start, self._frr, self._routing)
         remark_secrets(config, self._frr)
         remark_services_outside_management(config)
-        check_schema(config)
+        remark_schema_faults(config)
         remark_refused_rules(config, device.access_lists)
         return DeviceReading(
             device=resolve_dynamic_buffers(device),
@@ -168,7 +177,7 @@ class _Device:
             stated = f"{stated}-{asic.lower()}"
         if stated is None and self._routing is not None:
             stated = self._routing.hostname
-        self._called = None if stated in (None, DEFAULT_NAME) else name
+        self._called = None if stated in (None, DEFAULT_HOSTNAME) else name
         if stated is None or stated == name:
             return name
         if not _HOSTNAME_PATTERN.fullmatch(stated):
@@ -179,9 +188,9 @@ class _Device:
     def _device(self) -> Device:
         config = self._config
         routes, reasons = read_routing(config, self._localhost, self._frr, self._routing)
-        self._problems += find_contradictions(config, self._localhost, self._frr, routes)
+        self._problems += find_differences_from_frr_files(config, self._localhost, self._frr, routes)
         self._derived |= {(self.name, *subject): reason for subject, reason in reasons.items()}
-        qos = qos_reader(config)
+        qos = reuse_or_make_qos_reader(config)
         dynamic = self._buffer_model()
         self._model, hwsku = self._read_model_and_sku()
         if isinstance(self._table, Unknown) and config.database.precedes_releases:
@@ -199,7 +208,7 @@ class _Device:
             interfaces=interfaces,
             loopbacks=read_loopbacks(config),
             **read_bridging_fields(config, self._derived),
-            **read_overlay_fields(config, self._localhost),
+            **read_pairing_and_tunnel_fields(config, self._localhost),
             access_lists=read_access_lists(config),
             management=read_management_port(config),
             **routes,
@@ -225,9 +234,9 @@ class _Device:
             otlp_collectors=() if config.whole else UNKNOWN,
             high_frequency=read_streams(config),
         )
-        qos.remember()
-        remark_ports(config, self._headroom_rows)
-        remark_names(config)
+        qos.cache_if_faultless()
+        remark_port_faults(config, self._headroom_rows)
+        remark_missing_tool_names(config)
         return device
 
     def _version(self) -> str | Unknown:
@@ -246,15 +255,15 @@ class _Device:
     def _device_type(self) -> str | None:
         """Return the tier that a DEVICE_METADATA.type means to SONiC's templates, which look for a part of it."""
         stated = self._localhost.get("type", "")
-        return next((kind for kind in ROLE_BY_TYPE if kind in stated and "Mgmt" not in stated), None)
+        return next((kind for kind in ROLE_BY_DEVICE_TYPE if kind in stated and "Mgmt" not in stated), None)
 
     def _device_role(self) -> str | Unknown:
         kind = self._device_type()
-        return UNKNOWN if kind is None else ROLE_BY_TYPE[kind]
+        return UNKNOWN if kind is None else ROLE_BY_DEVICE_TYPE[kind]
 
     def _hash_seed(self) -> int | None | Unknown:
         kind = self._device_type()
-        return UNKNOWN if kind is None else HASH_SEED_BY_TYPE[kind]
+        return UNKNOWN if kind is None else HASH_SEED_BY_DEVICE_TYPE[kind]
 
     def _buffer_model(self) -> Literal["dynamic", "traditional"] | Unknown:
         stated = self._config.word(
@@ -308,24 +317,24 @@ class _Device:
         lanes = len(row["lanes"].split(",")) if row.get("lanes") else None
         speed = config.integer(keys, row, "speed")
         enabled = config.word(keys, row, "admin_status", _IS_UP_BY_WORD)
-        if enabled is None and config.lists_ports:
+        if enabled is None and config.lists_ports_with_lanes:
             self._derived[self.name, name, "enabled"] = "PORT has no admin_status, which is down (sonic-port.yang)"
         mtu = config.integer(keys, row, "mtu")
         if mtu is None:
             self._derived[self.name, name, "mtu_bytes"] = f"PORT has no mtu, which is {DEFAULT_MTU_BYTES} (portmgrd)"
         asymmetric = config.word(keys, row, "pfc_asym", _IS_ON_BY_WORD) or False
-        added = self._added_priority_groups(name, qos, dynamic, speed, cable, enabled or False)
+        added = self._groups_added_by_buffermgrd(name, qos, dynamic, speed, cable, enabled or False)
         return Interface(
             name=name,
             port=UNKNOWN
             if isinstance(self._model, Unknown) or not lanes
             else port_by_name_and_lanes(self._model, name, lanes),
-            enabled=enabled if enabled is not None else False if config.lists_ports else UNKNOWN,
+            enabled=enabled if enabled is not None else False if config.lists_ports_with_lanes else UNKNOWN,
             speed_mbps=speed,
             lanes=lanes,
             fec=config.word(keys, row, "fec", _FEC_BY_SONIC_WORD),
             autoneg=config.word(keys, row, "autoneg", _IS_ON_BY_WORD),
-            advertised_speeds_mbps=advertised_speeds(row.get("adv_speeds", "")),
+            advertised_speeds_mbps=parse_advertised_speeds_mbps(row.get("adv_speeds", "")),
             link_training=config.word(keys, row, "link_training", _IS_ON_BY_WORD),
             mtu_bytes=DEFAULT_MTU_BYTES if mtu is None else mtu,
             addresses=addresses,
@@ -338,7 +347,7 @@ class _Device:
             qos=qos.profile(name, asymmetric, added),
         )
 
-    def _added_priority_groups(
+    def _groups_added_by_buffermgrd(
         self, name: str, qos: QosReader, dynamic: object, speed: int | None, cable: int | None | Unknown, enabled: bool
     ) -> tuple[PriorityGroup, ...]:
         """Return the priority groups that buffermgrd writes in the traditional model, over any that are stated.
@@ -352,20 +361,20 @@ class _Device:
         if speed is None or isinstance(cable, Unknown) or not cable:
             return ()
         new_name = f"pg_lossless_{speed}_{cable}m_profile"
-        stated = qos.group_profiles(name)
-        wanted_pauses = [index for index in qos.pause(name) if stated.get(index) != new_name]
+        stated = qos.profile_name_by_group(name)
+        wanted_pauses = [index for index in qos.pfc_enable_of_port(name) if stated.get(index) != new_name]
         buffer: BufferProfile | None | Unknown = qos.find_profile(new_name) if wanted_pauses else None
         if isinstance(self._headroom_rows, Unknown):
             wanted_pauses = [index for index in wanted_pauses if not self._has_headroom(qos, stated.get(index))]
             buffer = buffer or UNKNOWN
         elif wanted_pauses:
-            from_table = find_row_profile(self._config, self._headroom_rows, speed, cable)
+            from_table = lossless_profile_of_row(self._config, self._headroom_rows, speed, cable)
             buffer = from_table and (buffer or from_table)
             if buffer is not None:
                 for index in wanted_pauses:
                     former = stated.get(index)
                     stated_profile = qos.find_profile(former) if former else None
-                    if former and not has_same_thresholds(stated_profile, buffer):
+                    if former and not has_same_sizes_and_thresholds(stated_profile, buffer):
                         lost = describe_lost_headroom(stated_profile, buffer)
                         remark_replaced_profile(self._config, name, index, former, new_name, lost)
         if buffer is None:
@@ -383,7 +392,7 @@ class _Device:
     def _length_m(self, name: str, port: str, row: RowFields) -> int | None:
         text = row[port]
         if not re.fullmatch(r"[0-9]{1,6}m", text):
-            self._config.malformed(("CABLE_LENGTH", name, port), text, "metres, such as 40m")
+            self._config.remark_malformed_value(("CABLE_LENGTH", name, port), text, "metres, such as 40m")
             return None
         return int(text[:-1])
 
@@ -396,13 +405,13 @@ class _Device:
 
     def _note_unread_parts(self, device: Device) -> None:
         database = self._config.database
-        if database.unmodelled:
-            message = f"a database of {database.text} {database.unmodelled}: its fields were not checked"
+        if database.reason_unmodelled:
+            message = f"a database of {database.text} {database.reason_unmodelled}: its fields were not checked"
             self._note("not-checked", message, self._config.place(("VERSIONS", "DATABASE", "VERSION")))
-        lines = [(table, table, self._config.place((table,))) for table in unknown_tables(self._config)]
-        columns = [*unmodeled_columns(self._config, () if uses_frrcfgd(self._localhost) else SESSION_TABLES)]
+        lines = [(table, table, self._config.place((table,))) for table in tables_of_unknown_effect(self._config)]
+        columns = [*unmodeled_bgpcfgd_columns(self._config, () if uses_frrcfgd(self._localhost) else SESSION_TABLES)]
         if is_bgp_from_tables(self._config, self._localhost) is True:
-            columns += unknown_columns(self._config)
+            columns += unknown_frrcfgd_columns(self._config)
         lines += [
             (f"{table} {key} {column}", f"{table} {column}", self._config.place((table, key, column)))
             for table, key, column in columns
@@ -410,7 +419,7 @@ class _Device:
         for text, about, place in lines:
             self._notes.append(note_unknown_line(text, about, self.name, *self._file_and_line(place)))
         if self._frr and self._routing:
-            for statement in unknown_statements(self._routing, device):
+            for statement in statements_with_unknown_effect(self._routing, device):
                 file_and_line = self._file_and_line(self._frr.place(statement.span))
                 self._notes.append(note_unknown_command(statement.text, self.name, *file_and_line))
         for name in self._frr.unused if self._frr else ():

@@ -7,7 +7,7 @@ from nodrop.model.qos import QosProfile
 from nodrop.model.routing import Bgp
 from nodrop.model.states import require_fact
 from nodrop.platforms.kit.expressible import unsupported_error
-from nodrop.platforms.sonic.releases import SINCE, WAITING_ANNOUNCEMENTS_FEATURE, has_feature
+from nodrop.platforms.sonic.releases import FIRST_RELEASE_BY_FEATURE, WAITING_ANNOUNCEMENTS_FEATURE, has_feature
 from nodrop.platforms.sonic.traits import TRAITS
 
 _MOST_MBPS = 800_000
@@ -17,14 +17,16 @@ _NeededFeature = tuple[str, tuple[str, ...]]
 """What is needed of a release, a key of `SINCE`, and the part of the device that needs it."""
 
 
-def check_release(device: Device) -> None:
+def check_features_in_release(device: Device) -> None:
     """Raise Unsupported if a device, whose release is written, has a feature that the release cannot express."""
     release = str(device.version)
-    if all(has_feature(release, feature_name) for feature_name in SINCE):
+    if all(has_feature(release, feature_name) for feature_name in FIRST_RELEASE_BY_FEATURE):
         return
     for feature, path in _needed_features(device):
         if not has_feature(release, feature):
-            raise unsupported_error(path, f"{TRAITS.title} has {feature} since {SINCE[feature]}, and this is {release}")
+            raise unsupported_error(
+                path, f"{TRAITS.title} has {feature} since {FIRST_RELEASE_BY_FEATURE[feature]}, and this is {release}"
+            )
 
 
 def _needed_features(device: Device) -> Iterator[_NeededFeature]:
@@ -53,13 +55,13 @@ def _needed_features(device: Device) -> Iterator[_NeededFeature]:
             yield "a pool of both directions", ("buffer_pools", pool.name, "direction")
     seen: set[QosProfile] = set()
     for port in device.interfaces:
-        yield from _port_needs(port)
+        yield from _features_needed_by_port(port)
         if isinstance(port.qos, QosProfile) and port.qos not in seen:
             seen.add(port.qos)
-            yield from _qos_profile_needs(port.qos, ("interfaces", port.name, "qos"))
+            yield from _features_needed_by_qos(port.qos, ("interfaces", port.name, "qos"))
 
 
-def _port_needs(port: Interface) -> Iterator[_NeededFeature]:
+def _features_needed_by_port(port: Interface) -> Iterator[_NeededFeature]:
     if port.fec == "auto":
         yield "FEC mode auto", ("interfaces", port.name, "fec")
     if (require_fact(port.speed_mbps) or 0) > _MOST_MBPS:
@@ -69,7 +71,7 @@ def _port_needs(port: Interface) -> Iterator[_NeededFeature]:
         yield "speeds above 800G", ("interfaces", port.name, "advertised_speeds_mbps")
 
 
-def _qos_profile_needs(qos: QosProfile, path: tuple[str, ...]) -> Iterator[_NeededFeature]:
+def _features_needed_by_qos(qos: QosProfile, path: tuple[str, ...]) -> Iterator[_NeededFeature]:
     watchdog = require_fact(qos.pfc_watchdog)
     if watchdog is not None and require_fact(watchdog.history) is not None:
         yield "a history of pauses", (*path, "pfc_watchdog", "history")

@@ -9,7 +9,7 @@ Before 202511 the YANG models want a sequence number in the keys of PREFIX, and 
 only.
 """
 
-RELEASES = {
+DATABASE_VERSION_BY_RELEASE = {
     "202305": "version_202305_01",
     "202311": "version_202311_03",
     "202405": "version_202405_02",
@@ -28,7 +28,7 @@ WAITING_ANNOUNCEMENTS_FEATURE = "announcements that wait for the hardware"
 `--asic-offload=notify_on_offload`) since the templates say `bgp suppress-fib-pending`. Before, it answers BGP when the
 kernel has a route; 202311 has the field of DEVICE_METADATA, and no daemon that reads it."""
 
-SINCE = {
+FIRST_RELEASE_BY_FEATURE = {
     "modes of a golden configuration": "202311",
     "FEC mode auto": "202311",
     "name servers": "202311",
@@ -54,4 +54,4 @@ SINCE = {
 
 def has_feature(release: str, feature: str) -> bool:
     """Whether a release that is written knows of something that is not in all of them; KeyError for anything else."""
-    return release >= SINCE[feature]
+    return release >= FIRST_RELEASE_BY_FEATURE[feature]

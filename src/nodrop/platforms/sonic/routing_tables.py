@@ -9,7 +9,15 @@ from typing import Any
 
 from nodrop.errors import Unsupported
 from nodrop.model.fabric import Device
-from nodrop.model.routing import ROUTE_SOURCES, Aggregate, Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
+from nodrop.model.routing import (
+    ROUTE_SOURCE_BY_NAME,
+    Aggregate,
+    Bgp,
+    BgpNeighbor,
+    Ipv6Unicast,
+    Redistribution,
+    StaticRoute,
+)
 from nodrop.model.states import known_rows, require_fact
 from nodrop.platforms.frr import limits as frr_limits
 from nodrop.platforms.frr.words import is_neighbor_address
@@ -26,12 +34,14 @@ from nodrop.platforms.sonic.bgp_rows import (
     SESSION_FAMILY_BINDINGS,
     SONIC_WORD_BY_FAMILY,
     TableRow,
-    check_part,
+    check_bgp_part_fits_columns,
 )
-from nodrop.platforms.sonic.config import Config, RowFields
+from nodrop.platforms.sonic.config import DeviceTables, RowFields
 from nodrop.platforms.sonic.policy_rows import RowsByKey, check_policies, policy_tables, read_policies
 
-FRAMEWORK_DEFAULT_REASONS = {"requires_policy": "FRR's default is bgp ebgp-requires-policy, and no table changes it"}
+FRRCFGD_DEFAULT_REASON_BY_FIELD = {
+    "requires_policy": "FRR's default is bgp ebgp-requires-policy, and no table changes it"
+}
 """The fields of a process of frrcfgd that no table states, and the source of each value."""
 FRR_DELIVERY_HINT = "use routing.delivery: frr.conf"
 """What to do about a part of a design that tables cannot express."""
@@ -42,7 +52,7 @@ def uses_frrcfgd(localhost: RowFields) -> bool:
     return localhost.get("frr_mgmt_framework_config") == "true"
 
 
-def read_process(config: Config, vrf: str) -> Bgp | None:
+def read_bgp_process(config: DeviceTables, vrf: str) -> Bgp | None:
     """Return the process of a VRF; it requires policies on sessions to other ASes, because no table can change that."""
     row = TableRow(config, "BGP_GLOBALS", vrf, config.rows("BGP_GLOBALS").get(vrf, {}))
     process_fields = decode_fields(PROCESS_BINDINGS, row)
@@ -76,11 +86,11 @@ def read_process(config: Config, vrf: str) -> Bgp | None:
     )
 
 
-def _find_row(config: Config, table: str, key: str) -> TableRow:
+def _find_row(config: DeviceTables, table: str, key: str) -> TableRow:
     return TableRow(config, table, key, config.rows(table).get(key, {}))
 
 
-def _read_aggregates(config: Config, vrf: str) -> Iterator[Aggregate]:
+def _read_aggregates(config: DeviceTables, vrf: str) -> Iterator[Aggregate]:
     """Yield the aggregates of a process, those of IPv4 first."""
     for word in SONIC_WORD_BY_FAMILY.values():
         for key, row in config.rows("BGP_GLOBALS_AF_AGGREGATE_ADDR").items():
@@ -90,15 +100,15 @@ def _read_aggregates(config: Config, vrf: str) -> Iterator[Aggregate]:
                 yield Aggregate(prefix=prefix, summary_only=only, as_set=as_set)
 
 
-def _read_redistributions(config: Config, vrf: str) -> Iterator[Redistribution]:
+def _read_redistributions(config: DeviceTables, vrf: str) -> Iterator[Redistribution]:
     for key, row in config.rows("ROUTE_REDISTRIBUTE").items():
         match key.split("|"):
-            case [one, source, "bgp", ("ipv4" | "ipv6") as family] if one == vrf and source in ROUTE_SOURCES:
+            case [one, source, "bgp", ("ipv4" | "ipv6") as family] if one == vrf and source in ROUTE_SOURCE_BY_NAME:
                 policy = row.get("route_map", "").split(",")[0] or None
-                yield Redistribution(source=ROUTE_SOURCES[source], family=family, policy=policy)
+                yield Redistribution(source=ROUTE_SOURCE_BY_NAME[source], family=family, policy=policy)
 
 
-def _read_sessions(config: Config, vrf: str, asn: int, *, unicast: bool) -> Iterator[BgpNeighbor]:
+def _read_sessions(config: DeviceTables, vrf: str, asn: int, *, unicast: bool) -> Iterator[BgpNeighbor]:
     groups = {
         key.partition("|")[2]: _read_session_fields(config, "BGP_PEER_GROUP", key)
         for key in config.rows("BGP_PEER_GROUP")
@@ -116,7 +126,7 @@ def _read_sessions(config: Config, vrf: str, asn: int, *, unicast: bool) -> Iter
             yield session if "local_asn" in own_session_fields else mark_local_asn_of_group(session, asn)
 
 
-def _read_session_fields(config: Config, table_name: str, key: str) -> dict[str, Any]:
+def _read_session_fields(config: DeviceTables, table_name: str, key: str) -> dict[str, Any]:
     """Return the fields of a session that a row, and those of its address families, state."""
     ipv4, ipv6 = (
         decode_fields(SESSION_FAMILY_BINDINGS, _find_row(config, f"{table_name}_AF", f"{key}|{word}"))
@@ -135,7 +145,7 @@ def _read_session_fields(config: Config, table_name: str, key: str) -> dict[str,
 def build_routing_tables(device: Device) -> dict[str, RowsByKey]:
     """Return the tables of a device's routing; Unsupported names the model path that they cannot express."""
     try:
-        processes = _checked_processes(device)
+        processes = _require_expressible_bgp(device)
     except Unsupported as error:
         raise Unsupported(error.path, f"{error.reason}; {FRR_DELIVERY_HINT}") from None
     rows_by_table: dict[str, RowsByKey] = {}
@@ -190,7 +200,7 @@ def _static_rows(routes: tuple[StaticRoute, ...]) -> RowsByKey:
     distances: dict[tuple[str | None, str], list[str]] = {}
     for route in routes:
         columns = rows.setdefault(f"{route.vrf or DEFAULT_VRF}|{route.prefix}", {})
-        column, value = next_hop_column(route)
+        column, value = next_hop_column_and_value(route)
         columns[column] = f"{columns[column]},{value}" if column in columns else value
         distances.setdefault((route.vrf, route.prefix), []).append(str(route.distance))
     for (vrf, prefix), words in distances.items():
@@ -199,16 +209,16 @@ def _static_rows(routes: tuple[StaticRoute, ...]) -> RowsByKey:
     return rows
 
 
-def next_hop_column(route: StaticRoute) -> tuple[str, str]:
+def next_hop_column_and_value(route: StaticRoute) -> tuple[str, str]:
     """Return the column of STATIC_ROUTE that states a route's next hop, and its value."""
     if route.next_hop == "blackhole":
         return "blackhole", "true"
     return "nexthop" if is_neighbor_address(route.next_hop) else "ifname", route.next_hop
 
 
-def _checked_processes(device: Device) -> tuple[Bgp, ...]:
+def _require_expressible_bgp(device: Device) -> tuple[Bgp, ...]:
     """Return a device's BGP processes; Unsupported if FRR or its tables cannot express a part of the routing."""
-    processes = frr_limits.check_bgp_limits(device)
+    processes = frr_limits.expressible_bgp_processes(device)
     if not processes or processes[0].vrf is not None:
         raise unsupported_error(["routing_tables"], "there is no BGP process of the default VRF")
     if known_rows(device.extra_lines):
@@ -217,21 +227,21 @@ def _checked_processes(device: Device) -> tuple[Bgp, ...]:
         raise unsupported_error(["shut_by_daemon"], "is written into frr.conf, which is made of the tables")
     for bgp in processes:
         path = ("bgp",) if bgp.vrf is None else ("vrf_bgp", bgp.key)
-        check_part(bgp, *path)
+        check_bgp_part_fits_columns(bgp, *path)
         for neighbor in require_fact(bgp.neighbors):
             where = (*path, "neighbors", neighbor.key)
-            check_part(neighbor, *where)
-            check_part(neighbor.ipv6, *where, "ipv6")
+            check_bgp_part_fits_columns(neighbor, *where)
+            check_bgp_part_fits_columns(neighbor.ipv6, *where, "ipv6")
     check_policies(processes[0])
-    _check_static_routes(require_fact(device.static_routes))
+    _require_expressible_static_routes(require_fact(device.static_routes))
     return processes
 
 
-def _check_static_routes(routes: tuple[StaticRoute, ...]) -> None:
+def _require_expressible_static_routes(routes: tuple[StaticRoute, ...]) -> None:
     kinds: dict[tuple[str | None, str], str] = {}
     for position, route in enumerate(routes):
         key = (route.vrf, route.prefix)
-        kind, _ = next_hop_column(route)
+        kind, _ = next_hop_column_and_value(route)
         if kinds.setdefault(key, kind) != kind or (kind == "blackhole" and routes.index(route) != position):
             raise unsupported_error(
                 ["static_routes", route.prefix], "next hops of one prefix are all addresses or all ports"

@@ -7,8 +7,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-from nodrop.platforms.sonic.schema_conditions import Condition, ConditionTables, parse_condition, table_named_by_field
-from nodrop.platforms.sonic.schema_types import Field, merge_fields, parse_field
+from nodrop.platforms.sonic.schema_conditions import (
+    ConditionTables,
+    RowCondition,
+    parse_condition,
+    table_referenced_by_condition,
+)
+from nodrop.platforms.sonic.schema_types import FieldSchema, merge_fields, parse_field
 from nodrop.syntax.yaml import parse_yaml
 
 SCHEMA_FILE = Path(__file__).with_name("schema.yaml")
@@ -28,14 +33,14 @@ class RowSchema:
     name: str
     parts: tuple[str, ...]
     """Names of the parts of the key; none for a row of one fixed name."""
-    fields: Mapping[str, Field]
+    fields: Mapping[str, FieldSchema]
     """All fields, the parts of the key among them."""
-    each: tuple[Field, Field] | None
+    each: tuple[FieldSchema, FieldSchema] | None
     """What names and values are where the fields have any name."""
     most: int | None
     required: tuple[str, ...]
     defaults: Mapping[str, str]
-    conditions: tuple[Condition, ...]
+    conditions: tuple[RowCondition, ...]
     named: Mapping[str, str]
     """Fields that have to name a row of a table, beyond what their kind says."""
     formed: tuple[str, ...]
@@ -55,7 +60,7 @@ class RowSchema:
         ]
         return field_values.keys() - empty if empty else field_values
 
-    def whole(self, text: str, values: Mapping[str, object]) -> dict[str, Any]:
+    def row_with_defaults(self, text: str, values: Mapping[str, object]) -> dict[str, Any]:
         """Return the row of this key and these values as conditions see it, with its key and defaults."""
         full_row: dict[str, object] = {**self.defaults, **self.key(text)}
         for name, value in values.items():
@@ -79,12 +84,12 @@ class TableSchema:
         return self.fixed.get(key) or self.keyed.get(key.count("|") + 1)
 
     @property
-    def shapes(self) -> str:
+    def key_shapes_text(self) -> str:
         """Return the keys that the table has, in words."""
         return " or ".join([*self.fixed, *(row.name for row in self.keyed.values())]) or "no row"
 
 
-class Schema:
+class ReleaseSchema:
     """The schema of one release; or, if the release is not known, everything that any release takes."""
 
     def __init__(self, release: str | None) -> None:
@@ -93,14 +98,14 @@ class Schema:
         self._tables: dict[str, TableSchema | None] = {}
 
     @property
-    def aborts(self) -> bool:
+    def reload_refuses_unmodeled_tables(self) -> bool:
         """Whether `config reload` refuses a file with a table that has no model; False where that is not known."""
         return self.release is not None and schema_releases().index(self.release) >= schema_releases().index(
             _RELOAD_VALIDATES_SINCE
         )
 
     @property
-    def is_newest(self) -> bool:
+    def may_be_later_build(self) -> bool:
         """Whether a switch may run a later build than all whose models are known: their databases have one version."""
         *_, last, _main = schema_releases()
         return self.release is None or schema_releases().index(self.release) >= schema_releases().index(last)
@@ -119,7 +124,7 @@ class Schema:
             self._tables[name] = self._compile_table(name)
         return self._tables[name]
 
-    def tables(self, data: Mapping[str, object]) -> ConditionTables:
+    def condition_tables(self, data: Mapping[str, object]) -> ConditionTables:
         """Return the tables of a configuration as conditions see them."""
         return ConditionTables(data, self._row_with_defaults)
 
@@ -127,24 +132,26 @@ class Schema:
         """Return a row as conditions see it; one of a fixed name has its defaults also where it is absent."""
         table = self.table(name)
         row = table and (table.fixed.get(key) if values is None else table.row(key))
-        return row.whole(key, values or {}) if row else {}
+        return row.row_with_defaults(key, values or {}) if row else {}
 
     def names(self) -> Iterator[str]:
         """Yield the tables of the release."""
         return (
             name
             for name, table in _read_schema_document()["tables"].items()
-            if self._is_in_release(_release_span(table))
+            if self._is_in_release(_release_span_of_table(table))
         )
 
-    def elsewhere(self, table_name: str, field: str | None = None) -> str:
+    def describe_other_releases(self, table_name: str, field: str | None = None) -> str:
         """Return since or until when other releases have a table, or a field of it; empty where none has."""
         rows = _read_schema_document()["tables"].get(table_name)
         if rows is None:
             return ""
-        since, until = _release_span(rows)
+        since, until = _release_span_of_table(rows)
         if field is not None:
-            spans = [_release_range(row, field) for row in rows.values() if isinstance(row, dict) and field in row]
+            spans = [
+                _release_span_of_field(row, field) for row in rows.values() if isinstance(row, dict) and field in row
+            ]
             if not spans:
                 return ""
             since, until = spans[0][0] or since, spans[-1][1] or until
@@ -159,7 +166,7 @@ class Schema:
 
     def _compile_table(self, name: str) -> TableSchema | None:
         stated = _read_schema_document()["tables"].get(name)
-        if stated is None or not self._is_in_release(_release_span(stated)):
+        if stated is None or not self._is_in_release(_release_span_of_table(stated)):
             return None
         rows = [
             self._row(name, key, row or {})
@@ -182,9 +189,11 @@ class Schema:
                 parse_field(remainder, is_part=name in key_parts) for remainder in self._variants_in_release(spec)
             ]:
                 fields[name] = merge_fields(found_fields)
-        conditions = [parse_condition(remainder) for remainder in self._conditions(stated.get("must", ()))]
+        conditions = [parse_condition(remainder) for remainder in self._conditions_in_release(stated.get("must", ()))]
         named_tables = {
-            condition.subject: target for condition in conditions if (target := table_named_by_field(condition))
+            condition.subject: target
+            for condition in conditions
+            if (target := table_referenced_by_condition(condition))
         }
         limits = [_ROW_LIMIT_PATTERN.fullmatch(variant) for variant in self._variants_in_release(stated.get("row", ""))]
         return RowSchema(
@@ -195,7 +204,7 @@ class Schema:
             most=max(int(limit[1]) for limit in limits if limit) if all(limits) else None,
             required=tuple(name for name, field in fields.items() if field.required),
             defaults={name: field.default for name, field in fields.items() if field.default is not None},
-            conditions=tuple(condition for condition in conditions if not table_named_by_field(condition)),
+            conditions=tuple(condition for condition in conditions if not table_referenced_by_condition(condition)),
             named=named_tables,
             formed=tuple(name for name, field in fields.items() if field.many or field.kind.number),
             lists=tuple(name for name, field in fields.items() if field.many),
@@ -203,17 +212,17 @@ class Schema:
 
     def _variants_in_release(self, spec: str | list[str]) -> list[str]:
         """Return the variants of a field or row in this release; those of every release if no release is chosen."""
-        spans = [_split_span(text) for text in ([spec] if isinstance(spec, str) else spec)]
+        spans = [_split_release_span(text) for text in ([spec] if isinstance(spec, str) else spec)]
         return [remainder for span, remainder in spans if self._is_in_release(span)]
 
-    def _conditions(self, condition_texts: list[str]) -> list[str]:
+    def _conditions_in_release(self, condition_texts: list[str]) -> list[str]:
         """Return the conditions of this release; in any release, only those that all releases have."""
-        spans = [_split_span(text) for text in condition_texts]
+        spans = [_split_release_span(text) for text in condition_texts]
         if self.release is None:
             return [remainder for span, remainder in spans if span == (None, None)]
         return [remainder for span, remainder in spans if self._is_in_release(span)]
 
-    def _name_and_value_fields(self, spec: str | list[str]) -> tuple[Field, Field]:
+    def _name_and_value_fields(self, spec: str | list[str]) -> tuple[FieldSchema, FieldSchema]:
         pairs = [remainder.partition(" to ")[::2] for remainder in self._variants_in_release(spec)]
         sides = (dict.fromkeys(side) for side in zip(*pairs, strict=True))
         names, values = (merge_fields([parse_field(kind_text, is_part=True) for kind_text in side]) for side in sides)
@@ -226,9 +235,9 @@ def schema_releases() -> tuple[str, ...]:
 
 
 @cache
-def schema_of_release(release: str | None) -> Schema:
+def schema_of_release(release: str | None) -> ReleaseSchema:
     """Return the schema of a release; None for what any release takes."""
-    return Schema(release)
+    return ReleaseSchema(release)
 
 
 def release_of_database_version(version: object) -> str | None:
@@ -250,21 +259,21 @@ def _read_schema_document() -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", parse_yaml(SCHEMA_FILE.read_bytes(), SCHEMA_FILE.name).data)
 
 
-def _split_span(value_text: str) -> tuple[tuple[str | None, str | None], str]:
+def _split_release_span(value_text: str) -> tuple[tuple[str | None, str | None], str]:
     """Return the first release, the last release, and the rest of the text."""
     match = _RELEASE_SPAN_PATTERN.match(value_text)
     assert match is not None
     return (match["since"], match["until"]), match["rest"]
 
 
-def _release_span(table: Mapping[str, object]) -> tuple[str | None, str | None]:
+def _release_span_of_table(table: Mapping[str, object]) -> tuple[str | None, str | None]:
     """Return since and until when a table is there; a row may have those names too, and is no text."""
     since, until = table.get("since"), table.get("until")
     return since if isinstance(since, str) else None, until if isinstance(until, str) else None
 
 
-def _release_range(table_row: Mapping[str, Any], field: str) -> tuple[str | None, str | None]:
+def _release_span_of_field(table_row: Mapping[str, Any], field: str) -> tuple[str | None, str | None]:
     """Return the first and the last release with a field of a row, from its first and last text."""
     spec = table_row[field]
-    spans = [_split_span(text)[0] for text in ([spec] if isinstance(spec, str) else spec)]
+    spans = [_split_release_span(text)[0] for text in ([spec] if isinstance(spec, str) else spec)]
     return spans[0][0], spans[-1][1]

@@ -16,7 +16,7 @@ from typing import Any
 from nodrop.syntax.shapes import mapping_at
 
 ConditionValue = Any
-CompleteRow = Callable[[str, str, Mapping[str, object] | None], Mapping[str, object]]
+GetCompletedRow = Callable[[str, str, Mapping[str, object] | None], Mapping[str, object]]
 """Returns the row of a table and key as conditions see it, from its values; None for a row that is absent."""
 
 _FUNCTION_BY_COMPARISON: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
@@ -32,7 +32,7 @@ _FUNCTION_BY_OPERATOR: dict[type[ast.operator], Callable[[float, float], float]]
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
 }
-_TEXT_FUNCTIONS: dict[str, Callable[..., ConditionValue]] = {
+_CONDITION_FUNCTION_BY_NAME: dict[str, Callable[..., ConditionValue]] = {
     "contains": lambda text, substring: substring in text,
     "starts": lambda text, part: text.startswith(part),
     "length": len,
@@ -47,7 +47,7 @@ _TEXT_FUNCTIONS: dict[str, Callable[..., ConditionValue]] = {
 class ConditionTables:
     """The tables of a configuration as conditions see them: rows with their keys and defaults."""
 
-    def __init__(self, data: Mapping[str, object], complete_row: CompleteRow) -> None:
+    def __init__(self, data: Mapping[str, object], complete_row: GetCompletedRow) -> None:
         """Take tables by name, of any shape."""
         self._data = data
         self._whole = complete_row
@@ -81,11 +81,11 @@ class ConditionTables:
         return 0 if None in values else self._counts[table, names][values]
 
 
-_Evaluate = Callable[[Mapping[str, object], ConditionTables], ConditionValue]
+_EvaluateCondition = Callable[[Mapping[str, object], ConditionTables], ConditionValue]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Condition:
+class RowCondition:
     """A condition on a row: where it applies, its requirements, and whether it is met."""
 
     subject: str
@@ -100,7 +100,7 @@ class Condition:
     holds: Callable[[Mapping[str, object], ConditionTables], bool]
 
 
-def parse_condition(value_text: str) -> Condition:
+def parse_condition(value_text: str) -> RowCondition:
     """Return the condition that a line of schema.yaml describes, without its releases; ValueError where none."""
     subject, when, expression = value_text.partition(" when ")
     if not when or " " in subject:
@@ -112,7 +112,7 @@ def parse_condition(value_text: str) -> Condition:
     def holds(row: Mapping[str, object], data: ConditionTables) -> bool:
         return _is_true(evaluate(row, data))
 
-    return Condition(
+    return RowCondition(
         subject=subject,
         is_when=bool(when) and " " not in subject,
         text=expression,
@@ -122,7 +122,7 @@ def parse_condition(value_text: str) -> Condition:
     )
 
 
-def table_named_by_field(condition: Condition) -> str | None:
+def table_referenced_by_condition(condition: RowCondition) -> str | None:
     """Return the table of a condition `f: T[f]`, which is that f names a row of T; None for any other condition."""
     table, _, remainder = condition.text.partition("[")
     return table if table.isidentifier() and remainder == f"{condition.subject}]" else None
@@ -132,8 +132,8 @@ def _is_true(value: ConditionValue) -> bool:
     return value is not None and value is not False
 
 
-def _compile_condition(node: ast.expr, names: set[str], tables: set[str]) -> _Evaluate:
-    def inner(expr: ast.expr) -> _Evaluate:
+def _compile_condition(node: ast.expr, names: set[str], tables: set[str]) -> _EvaluateCondition:
+    def inner(expr: ast.expr) -> _EvaluateCondition:
         return _compile_condition(expr, names, tables)
 
     match node:
@@ -185,13 +185,13 @@ def _compile_condition(node: ast.expr, names: set[str], tables: set[str]) -> _Ev
         case ast.Call(func=ast.Name(id="count"), args=[several, *choices]):
             term, options = inner(several), {ast.literal_eval(choice) for choice in choices}
             return lambda row, data: sum(not options or value in options for value in _as_values(term(row, data)))
-        case ast.Call(func=ast.Name(id=name), args=arguments) if name in _TEXT_FUNCTIONS:
-            function, texts = _TEXT_FUNCTIONS[name], [inner(argument) for argument in arguments]
+        case ast.Call(func=ast.Name(id=name), args=arguments) if name in _CONDITION_FUNCTION_BY_NAME:
+            function, texts = _CONDITION_FUNCTION_BY_NAME[name], [inner(argument) for argument in arguments]
             return lambda row, data: function(*(_text_of_value(text_term(row, data)) for text_term in texts))
     raise ValueError(ast.unparse(node))
 
 
-def _field_evaluator(name: str, names: set[str]) -> _Evaluate:
+def _field_evaluator(name: str, names: set[str]) -> _EvaluateCondition:
     """Return the field of a row; one that is written with hyphens stands with underscores in a condition."""
     names.add(name)
     return lambda row, _data: _field_value(row, name)

@@ -5,13 +5,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from nodrop.limits import MAX_REMARKS
-from nodrop.model.types import meant, only_near_name
+from nodrop.limits import MAX_REMARKS_PER_SWITCH
+from nodrop.model.types import did_you_mean_hint, only_near_name
 from nodrop.platforms.sonic.condition_words import describe_condition
 from nodrop.platforms.sonic.config import json_type_name, name_in_reference
-from nodrop.platforms.sonic.schema import RowSchema, Schema, TableSchema
-from nodrop.platforms.sonic.schema_conditions import Condition, ConditionTables
-from nodrop.platforms.sonic.schema_types import Field, ValueKind
+from nodrop.platforms.sonic.schema import ReleaseSchema, RowSchema, TableSchema
+from nodrop.platforms.sonic.schema_conditions import ConditionTables, RowCondition
+from nodrop.platforms.sonic.schema_types import FieldSchema, ValueKind
 from nodrop.syntax.places import quote_text
 from nodrop.syntax.shapes import mapping_at
 
@@ -20,7 +20,7 @@ RowFields = Mapping[str, object]
 """The fields of a row."""
 ReferencedTables = tuple[tuple[str, str | None], ...]
 
-_FIELD_SIMILARITY = 0.75
+_MIN_FIELD_NAME_SIMILARITY = 0.75
 """How much a field has to be like one of the model for a hint: what a vendor adds (`parent_port`) is no slip."""
 
 _OTHER_TABLE_FIELD_PATTERN = re.compile(r"(?<![A-Z0-9_])([A-Z0-9_]++)(?:\.|\[')(\w+)(?:'\])?\.(\w+)")
@@ -28,7 +28,7 @@ _WHITESPACE_PATTERN = re.compile(r"\s")
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class SchemaFault:
     """A fault at a path, with the facts for its message."""
 
     kind: str
@@ -43,20 +43,20 @@ class Fault:
 
 
 @dataclass(slots=True)
-class Verdict:
+class TableVerdict:
     """The facts of a table before any other table is checked."""
 
-    faults: list[Fault] = field(default_factory=list)
+    faults: list[SchemaFault] = field(default_factory=list)
     names: dict[ReferencedTables, set[str]] = field(default_factory=dict)
     """Names of rows, by the tables where they may be."""
     places: list[tuple[ReferencedTables, str, Path]] = field(default_factory=list)
     """Where each of them stands."""
-    outer: dict[Condition, list[str]] = field(default_factory=dict)
+    outer: dict[RowCondition, list[str]] = field(default_factory=dict)
     """Conditions on other tables, each with the keys of the rows that they are for."""
     lacking: dict[tuple[str, str], list[Path]] = field(default_factory=dict)
     """The rows that lack a required field, by the name of the kind of row and of the field."""
 
-    def name(self, targets: ReferencedTables, text: str, path: Path) -> None:
+    def add_reference(self, targets: ReferencedTables, text: str, path: Path) -> None:
         """Remember that a place names a row."""
         known_names = self.names.get(targets)
         if known_names is None:
@@ -66,24 +66,24 @@ class Verdict:
         self.places.append((targets, text, path))
 
 
-class Judge:
+class TableSchemaJudge:
     """Judges tables by the schema of one release."""
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: ReleaseSchema) -> None:
         """Take the schema of a release."""
         self._schema = schema
 
-    def table(self, table: TableSchema, rows: Mapping[str, object]) -> Verdict:
+    def table(self, table: TableSchema, rows: Mapping[str, object]) -> TableVerdict:
         """Return the verdict on a table; once there are more faults than are listed, the rest is not judged."""
-        verdict = Verdict()
+        verdict = TableVerdict()
         counts: dict[str, int] = {}
-        tables = self._schema.tables({table.name: rows})
+        tables = self._schema.condition_tables({table.name: rows})
         for key, values in rows.items():
-            if len(verdict.faults) + sum(map(len, verdict.lacking.values())) > MAX_REMARKS:
+            if len(verdict.faults) + sum(map(len, verdict.lacking.values())) > MAX_REMARKS_PER_SWITCH:
                 break
             row = table.row(key)
             if row is None:
-                facts = {"found": "no key of this table", "expected": table.shapes}
+                facts = {"found": "no key of this table", "expected": table.key_shapes_text}
                 verdict.faults.append(build_fault("malformed-value", (table.name, key), facts))
             elif isinstance(values, dict):
                 self._row(table, row, key, values, tables, verdict)
@@ -101,16 +101,22 @@ class Judge:
                 if is_everywhere
                 else [missing_field_fault(self._schema, path, name) for path in paths]
             )
-        verdict.faults = point_at_shared_fields(verdict.faults)
+        verdict.faults = set_shared_fields_as_cause(verdict.faults)
         return verdict
 
-    def _missing_in_all_rows(self, table_name: str, field_name: str, rows: int) -> Fault:
+    def _missing_in_all_rows(self, table_name: str, field_name: str, rows: int) -> SchemaFault:
         """Return the one fault of a table of which no row has a required field, as of a part of a configuration."""
         facts = {"path": f"{table_name} (all {rows} rows)", "field": field_name, "release": self._schema.release_label}
         return build_fault("missing-field", (table_name,), facts)
 
     def _row(
-        self, table: TableSchema, row: RowSchema, key: str, values: RowFields, tables: ConditionTables, verdict: Verdict
+        self,
+        table: TableSchema,
+        row: RowSchema,
+        key: str,
+        values: RowFields,
+        tables: ConditionTables,
+        verdict: TableVerdict,
     ) -> None:
         path, fields = (table.name, key), row.fields
         for name, text in zip(row.parts, key.split("|"), strict=False):
@@ -118,9 +124,9 @@ class Judge:
             if (stated := fields.get(name)) is not None:
                 _check_value(stated, key_part, path, verdict)
             if name in row.named:
-                verdict.name(((row.named[name], None),), key_part, path)
+                verdict.add_reference(((row.named[name], None),), key_part, path)
         for name, value in values.items():
-            if len(verdict.faults) > MAX_REMARKS:
+            if len(verdict.faults) > MAX_REMARKS_PER_SWITCH:
                 return
             stated = fields.get(name)
             if row.each is not None:
@@ -128,7 +134,7 @@ class Judge:
                 _check_value(names, name, (*path, name), verdict)
                 _check_value(inner, value, (*path, name), verdict)
             elif stated is None or name in row.parts:
-                is_listed = len(verdict.faults) < MAX_REMARKS
+                is_listed = len(verdict.faults) < MAX_REMARKS_PER_SWITCH
                 hint = self._unknown_field_hint(table.name, row, name) if is_listed else ""
                 facts = {"release": self._schema.release_label, "hint": hint}
                 near = only_near_name(name, row.fields.keys() - {*row.parts, *values}) if is_listed else None
@@ -139,7 +145,7 @@ class Judge:
             self._conditions(row, path, values, tables, verdict)
 
     def _conditions(
-        self, row: RowSchema, path: Path, values: RowFields, tables: ConditionTables, verdict: Verdict
+        self, row: RowSchema, path: Path, values: RowFields, tables: ConditionTables, verdict: TableVerdict
     ) -> None:
         """Check required fields, and conditions between fields; leave conditions that read other tables."""
         table, key = path[0], path[1]
@@ -153,7 +159,7 @@ class Judge:
                 verdict.outer.setdefault(condition, []).append(key)
                 optional |= {subject} if condition.is_when else set()
                 continue
-            full_row = full_row or row.whole(key, values)
+            full_row = full_row or row.row_with_defaults(key, values)
             if not condition.holds(full_row, tables):
                 if condition.is_when and not is_stated:
                     optional.add(subject)
@@ -164,19 +170,21 @@ class Judge:
                 verdict.lacking.setdefault((row.name, name), []).append(path)
 
     def _unknown_field_hint(self, table: str, row: RowSchema, name: str) -> str:
-        location = self._schema.elsewhere(table, name)
+        location = self._schema.describe_other_releases(table, name)
         if location:
             return f"; SONiC has it {location}"
-        near = meant(name, [field_name for field_name in row.fields if field_name not in row.parts], _FIELD_SIMILARITY)
+        near = did_you_mean_hint(
+            name, [field_name for field_name in row.fields if field_name not in row.parts], _MIN_FIELD_NAME_SIMILARITY
+        )
         return near and f"; {near}"
 
 
-def missing_field_fault(schema: Schema, path: Path, name: str) -> Fault:
+def missing_field_fault(schema: ReleaseSchema, path: Path, name: str) -> SchemaFault:
     """Return the fault of a row without a required field."""
     return build_fault("missing-field", path, {"field": name, "release": schema.release_label})
 
 
-def point_at_shared_fields(faults: list[Fault]) -> list[Fault]:
+def set_shared_fields_as_cause(faults: list[SchemaFault]) -> list[SchemaFault]:
     """Return faults, those of several rows that fail for one field of another row with that field as their cause."""
     counts = Counter(other for fault in faults for other in fault.others)
     if not any(count > 1 for count in counts.values()):
@@ -185,8 +193,8 @@ def point_at_shared_fields(faults: list[Fault]) -> list[Fault]:
 
 
 def unmet_condition_fault(
-    condition: Condition, path: Path, row: Mapping[str, object], config_tables: ConditionTables
-) -> Fault:
+    condition: RowCondition, path: Path, row: Mapping[str, object], config_tables: ConditionTables
+) -> SchemaFault:
     """Return the fault of a row that does not meet a condition."""
     field_texts = [
         f"{name} is {_format_value(row.get(name, row.get(name.replace('_', '-'))))}" for name in sorted(condition.names)
@@ -210,13 +218,13 @@ def strip_key_spaces(key: str) -> str:
     return "|".join(map(str.strip, key.split("|")))
 
 
-def build_fault(object_kind: str, path: Path, facts: Mapping[str, str]) -> Fault:
+def build_fault(object_kind: str, path: Path, facts: Mapping[str, str]) -> SchemaFault:
     """Return a fault whose message gives its path, except for references, whose message gives the referenced name."""
     says_path = object_kind not in ("bracket-reference", "dangling-reference")
-    return Fault(object_kind, path, {"path": "/".join(path), **facts} if says_path else facts)
+    return SchemaFault(object_kind, path, {"path": "/".join(path), **facts} if says_path else facts)
 
 
-def _check_value(stated: Field, value: object, path: Path, verdict: Verdict) -> None:
+def _check_value(stated: FieldSchema, value: object, path: Path, verdict: TableVerdict) -> None:
     """Judge one value as it stands in the file."""
     kind = stated.kind
     if not stated.many and type(value) is str:
@@ -242,13 +250,13 @@ def _check_value(stated: Field, value: object, path: Path, verdict: Verdict) -> 
         verdict.faults.append(build_fault("malformed-value", path, facts))
 
 
-def _record_reference_or_fault(kind: ValueKind, text: str, path: Path, verdict: Verdict) -> None:
+def _record_reference_or_fault(kind: ValueKind, text: str, path: Path, verdict: TableVerdict) -> None:
     """Remember the row that a text names, or that it is no value of its kind."""
     if kind.targets:
         name = name_in_reference(text) if text.startswith("[") else text
         if name != text:
             verdict.faults.append(build_fault("bracket-reference", path, {"reference": text, "name": name}))
-        verdict.name(kind.targets, name, path)
+        verdict.add_reference(kind.targets, name, path)
         return
     wrong = "value-out-of-range" if kind.is_out_of_range(text) else "malformed-value"
     found_text = quote_text(text) if text else "empty"

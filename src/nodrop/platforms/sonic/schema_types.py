@@ -11,7 +11,7 @@ from nodrop.syntax.places import quote_text
 TextTest = Callable[[str], bool]
 NumberParser = Callable[[str], int | None]
 
-_MAX_KNOWN = 4096
+_MAX_CACHED_VERDICTS = 4096
 _RANGE_BY_INTEGER_TYPE = {
     **{f"uint{bits}": (0, 2**bits - 1) for bits in (8, 16, 32, 64)},
     **{f"int{bits}": (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) for bits in (8, 16, 32, 64)},
@@ -71,7 +71,7 @@ class ValueKind:
             return self.takes_all
         is_accepted = self._known.get(text)
         if is_accepted is None:
-            if len(self._known) >= _MAX_KNOWN:
+            if len(self._known) >= _MAX_CACHED_VERDICTS:
                 self._known.clear()
             first_test, *other_tests = self.tests
             is_accepted = self._known[text] = first_test(text) or any(test(text) for test in other_tests)
@@ -88,7 +88,7 @@ class ValueKind:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class FieldSchema:
     """A field of a row: its kind, and how it stands in the file."""
 
     kind: ValueKind
@@ -123,7 +123,7 @@ class Field:
         return (texts or None) if self.many else texts[0]
 
 
-def merge_fields(fields: list[Field]) -> Field:
+def merge_fields(fields: list[FieldSchema]) -> FieldSchema:
     """Return the field that takes what any of these takes: one field of several releases."""
     first_field = fields[0]
     if len(fields) == 1:
@@ -139,11 +139,11 @@ def merge_fields(fields: list[Field]) -> Field:
         number=kinds[-1].number if all(kind.number for kind in kinds) else None,
     )
     required = all(variant.required for variant in fields)
-    return Field(kind=together, required=required, default=first_field.default, many=fields[-1].many)
+    return FieldSchema(kind=together, required=required, default=first_field.default, many=fields[-1].many)
 
 
 @cache
-def parse_field(value_text: str, *, is_part: bool = False) -> Field:
+def parse_field(value_text: str, *, is_part: bool = False) -> FieldSchema:
     """Return the field that a line of schema.yaml describes, without its releases.
 
     `is_part` is for a part of a key and for the values that a row maps: YANG reads numbers in them, elsewhere SONiC's
@@ -153,7 +153,7 @@ def parse_field(value_text: str, *, is_part: bool = False) -> Field:
     if match is None:
         raise ValueError(value_text)
     default = match[2] and match[2].removeprefix('"').removesuffix('"')
-    return Field(
+    return FieldSchema(
         kind=parse_kind(match[4], is_part=is_part), required=bool(match[1]), default=default, many=match[3] or ""
     )
 

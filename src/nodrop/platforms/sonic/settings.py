@@ -7,7 +7,13 @@ from nodrop.platforms.kit.secrets import looks_like_secret
 from nodrop.platforms.kit.settings import Path, SettingsTree
 from nodrop.platforms.sonic import config
 from nodrop.platforms.sonic.config import SNMP_COMMUNITY_TABLE
-from nodrop.platforms.sonic.document import CONFIG_DB_FILE, CONFIG_FILES, Document, group_dump_by_table, merge_documents
+from nodrop.platforms.sonic.document import (
+    CONFIG_DB_FILE,
+    CONFIG_FILES,
+    TablesDocument,
+    group_dump_by_table,
+    merge_documents,
+)
 from nodrop.platforms.sonic.read_secrets import SECRET_FIELDS_BY_TABLE
 from nodrop.platforms.sonic.schema import release_of_database_version, schema_of_release
 from nodrop.platforms.sonic.starting import FRR_FILE
@@ -55,7 +61,7 @@ def merge_files(config_files: Mapping[str, bytes]) -> tuple[dict[str, bytes], di
 
     FRR's configuration among the tables is a separate file. Raises InputProblems if a file cannot be read.
     """
-    documents = [Document(name, raw, name) for name, raw in config_files.items() if name in CONFIG_FILES]
+    documents = [TablesDocument(name, raw, name) for name, raw in config_files.items() if name in CONFIG_FILES]
     files = {name: raw for name, raw in config_files.items() if name not in CONFIG_FILES}
     running_frrs = [document.running_frr for document in documents if document.running_frr is not None]
     if running_frrs:

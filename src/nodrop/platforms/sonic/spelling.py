@@ -15,7 +15,7 @@ from nodrop.platforms.sonic.tables import COMPUTED_PROFILE_WORD, POOL_SUFFIX, TA
 from nodrop.units import show_speed
 
 
-class Names:
+class UniqueNameByValue:
     """Gives equal values one name, the first that is wanted and free; others get a number behind it."""
 
     def __init__(self) -> None:
@@ -41,8 +41,10 @@ class QosObjectNames:
     """All names of one device, given in the order of its ports."""
 
     def __init__(self, device: Device, ports: Iterable[Interface]) -> None:
-        self.maps: dict[str, Names] = {attribute: Names() for attribute in TABLE_BY_MAP_ATTRIBUTE}
-        self._schedulers, self.wreds, self._profiles = Names(), Names(), Names()
+        self.maps: dict[str, UniqueNameByValue] = {
+            attribute: UniqueNameByValue() for attribute in TABLE_BY_MAP_ATTRIBUTE
+        }
+        self._schedulers, self.wreds, self._profiles = UniqueNameByValue(), UniqueNameByValue(), UniqueNameByValue()
         seen: set[object] = set()
         if device.switch_dscp_to_tc is not None:
             self.map("dscp_to_tc", require_fact(device.switch_dscp_to_tc))

@@ -16,10 +16,10 @@ from nodrop.platforms.sonic.document import (
     GOLDEN_FILE,
     LOCALHOST_PATH,
     ROUTING_MODE_FIELD,
-    Document,
+    TablesDocument,
     merge_documents,
 )
-from nodrop.platforms.sonic.releases import RELEASES, has_feature
+from nodrop.platforms.sonic.releases import DATABASE_VERSION_BY_RELEASE, has_feature
 from nodrop.platforms.sonic.schema import release_of_database_version
 from nodrop.syntax.shapes import mapping_at, value_at
 
@@ -48,7 +48,7 @@ class BgpContainerStart:
     """What the container does with each file of FRR that it does not keep."""
 
 
-def mode_source_files(release: str) -> list[str]:
+def routing_mode_source_files(release: str) -> list[str]:
     """Return the files that db_migrator of a release takes the mode from, the later over the earlier."""
     return [
         name
@@ -57,7 +57,7 @@ def mode_source_files(release: str) -> list[str]:
     ]
 
 
-def bgp_container_start_of(documents: Sequence[Document], minigraph: str | None) -> BgpContainerStart | None:
+def bgp_container_start_of(documents: Sequence[TablesDocument], minigraph: str | None) -> BgpContainerStart | None:
     """Return how the bgp container starts; None if no table states the kind of switch, as in a part of a file.
 
     The same applies to a database older than the modes (sonic-buildimage pull request 7307, 2021) or of another
@@ -65,14 +65,16 @@ def bgp_container_start_of(documents: Sequence[Document], minigraph: str | None)
     """
     tables = merge_documents(documents)
     row = value_at(tables, *LOCALHOST_PATH)
-    if not isinstance(row, Mapping) or DatabaseVersion(tables).unmodelled:
+    if not isinstance(row, Mapping) or DatabaseVersion(tables).reason_unmodelled:
         return None
-    release = release_of_database_version(value_at(tables, "VERSIONS", "DATABASE", "VERSION")) or max(RELEASES)
+    release = release_of_database_version(value_at(tables, "VERSIONS", "DATABASE", "VERSION")) or max(
+        DATABASE_VERSION_BY_RELEASE
+    )
     stated_mode = str(row.get(ROUTING_MODE_FIELD) or "")
     mode, taken_from = stated_mode, CONFIG_DB_FILE
     tables_of = {document.name: document.tables for document in documents}
     golden = mapping_at(tables_of.get(GOLDEN_FILE), *LOCALHOST_PATH) if CONFIG_DB_FILE in tables_of else {}
-    for name in mode_source_files(release):
+    for name in routing_mode_source_files(release):
         if name == MINIGRAPH_FILE and minigraph is not None:
             stated = _MINIGRAPH_MODE_PATTERN.search(minigraph)
             mode, taken_from = stated[1] if stated else _DEFAULT_MINIGRAPH_MODE, name
@@ -82,11 +84,13 @@ def bgp_container_start_of(documents: Sequence[Document], minigraph: str | None)
         taken_from = CONFIG_DB_FILE
     framework = row.get("frr_mgmt_framework_config") == "true"
     return BgpContainerStart(
-        mode, taken_from, _fate_by_file(mode, whole=framework and has_feature(release, "separated routing in frr.conf"))
+        mode,
+        taken_from,
+        _fate_by_unkept_file(mode, whole=framework and has_feature(release, "separated routing in frr.conf")),
     )
 
 
-def _fate_by_file(mode: str, *, whole: bool) -> Mapping[str, str]:
+def _fate_by_unkept_file(mode: str, *, whole: bool) -> Mapping[str, str]:
     """Return what becomes of the files that are not kept; in `separated` frr.conf is written where that is `whole`."""
     if mode == "split":
         return {FRR_FILE: DELETED}

@@ -3,19 +3,19 @@
 from functools import lru_cache
 
 from nodrop.limits import MAX_DSCP
-from nodrop.model.fabric import Side
+from nodrop.model.fabric import PortSide
 from nodrop.model.qos import COLORS, Color
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.units import parse_whole_number
 
-ROLE_BY_TYPE = {"ToRRouter": "leaf", "LeafRouter": "spine", "SpineRouter": "superspine"}
+ROLE_BY_DEVICE_TYPE = {"ToRRouter": "leaf", "LeafRouter": "spine", "SpineRouter": "superspine"}
 """DEVICE_METADATA.type by tier: T0, T1 and T2 in SONiC's words."""
 
 _ROUTER, _SERVER, _MANAGEMENT = "Router", "Server", "Mgmt"
 
-TYPE_BY_ROLE = {role: kind for kind, role in ROLE_BY_TYPE.items()}
+DEVICE_TYPE_BY_ROLE = {role: kind for kind, role in ROLE_BY_DEVICE_TYPE.items()}
 
-HASH_SEED_BY_TYPE = {"ToRRouter": 0, "LeafRouter": 10, "SpineRouter": 25}
+HASH_SEED_BY_DEVICE_TYPE = {"ToRRouter": 0, "LeafRouter": 10, "SpineRouter": 25}
 """ECMP hash seed (sonic-buildimage dockers/docker-orchagent/switch.json.j2)."""
 
 COLORS_BY_ECN_WORD: dict[str, tuple[Color, ...]] = {
@@ -57,7 +57,7 @@ POOL_SUFFIX = "_pool"
 COMPUTED_PROFILE_WORD = "NULL"
 """BUFFER_PG.profile by which the dynamic buffer model computes the headroom."""
 
-PORT_FIELDS = {
+TABLE_FIELD_BY_PORT_FIELD = {
     "enabled": "admin_status",
     "speed_mbps": "speed",
     "fec": "fec",
@@ -69,7 +69,7 @@ PORT_FIELDS = {
 }
 """Interface attribute: field of PORT."""
 
-DYNAMIC_FIELDS = {
+TABLE_FIELD_BY_DYNAMIC_BUFFERS_FIELD = {
     "dynamic_th": ("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "default_dynamic_th"),
     "over_subscribe_ratio": ("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "over_subscribe_ratio"),
     "pattern_mtu_bytes": ("LOSSLESS_TRAFFIC_PATTERN", "mtu"),
@@ -77,7 +77,7 @@ DYNAMIC_FIELDS = {
 }
 """DynamicBuffers attribute: table, of which each row has it, and field."""
 
-TRIMMING_FIELDS = {"size_bytes": "size", "dscp": "dscp_value", "tc": "tc_value", "queue": "queue_index"}
+TABLE_FIELD_BY_TRIMMING_FIELD = {"size_bytes": "size", "dscp": "dscp_value", "tc": "tc_value", "queue": "queue_index"}
 """Trimming attribute: field of SWITCH_TRIMMING."""
 
 IS_ENABLED_BY_WORD = {"enable": True, "disable": False}
@@ -86,7 +86,7 @@ WORD_BY_IS_ENABLED = {value: word for word, value in IS_ENABLED_BY_WORD.items()}
 
 
 @lru_cache(maxsize=1024)
-def advertised_speeds(text: str) -> tuple[int, ...] | None | Unknown:
+def parse_advertised_speeds_mbps(text: str) -> tuple[int, ...] | None | Unknown:
     """Return the speeds of a PORT.adv_speeds in Mb/s, slowest first; None for `all`, which an empty text means too.
 
     UNKNOWN where one is no number, which the check against the schema reports. Source: sonic-swss
@@ -98,7 +98,7 @@ def advertised_speeds(text: str) -> tuple[int, ...] | None | Unknown:
     return UNKNOWN if None in speeds else tuple(sorted(speed for speed in speeds if speed is not None))
 
 
-def side_of_type(object_kind: str) -> Side | None:
+def port_side_of_neighbor_type(object_kind: str) -> PortSide | None:
     """Return the kind of a port's far end from a DEVICE_NEIGHBOR_METADATA.type; None for any other kind of device.
 
     Source: sonic-buildimage files/build_templates/buffers_config.j2 (torrouter_server, leafrouter_torrouter, ...).

@@ -9,22 +9,27 @@ packet trimming, sonic-utilities scripts/db_migrator.py (master's database is th
 
 from dataclasses import replace
 
-from nodrop.model.fabric import COUNTER_GROUPS, HASH_FIELDS
+from nodrop.model.fabric import HASH_FIELDS, POLLED_COUNTER_GROUPS
 from nodrop.model.qos import PfcWatchdog
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.platforms.kit.traits import (
-    EarlierTraits,
-    RoutingTables,
-    StreamTraits,
+    BgpTableTraits,
+    TelemetryStreamTraits,
     Traits,
+    TraitsBeforeRelease,
     TrimmingTraits,
     WatchdogTraits,
 )
 from nodrop.platforms.sonic.bgp_rows import DATACENTER_HOLD_S, MOST_PATHS, supported_fields
 from nodrop.platforms.sonic.policy_rows import ROUTE_MAP_SET_BINDINGS, does_template_drop_ge
 from nodrop.platforms.sonic.read_bridging import DEFAULT_MTU_BYTES
-from nodrop.platforms.sonic.releases import RELEASE_BY_BRANCH, RELEASES, SINCE, WAITING_ANNOUNCEMENTS_FEATURE
-from nodrop.platforms.sonic.tables import ROLE_BY_TYPE
+from nodrop.platforms.sonic.releases import (
+    DATABASE_VERSION_BY_RELEASE,
+    FIRST_RELEASE_BY_FEATURE,
+    RELEASE_BY_BRANCH,
+    WAITING_ANNOUNCEMENTS_FEATURE,
+)
+from nodrop.platforms.sonic.tables import ROLE_BY_DEVICE_TYPE
 
 _GRACEFUL_SHUTDOWN_REASON = (
     "FRR itself gives routes with GRACEFUL_SHUTDOWN preference 0 (bgpd/bgp_route.c, bgp_update), and SONiC's template "
@@ -45,26 +50,26 @@ _TRIMMING_TRAITS = TrimmingTraits(
 
 _WRED_COUNTER_GROUPS = frozenset({"WRED_ECN_PORT", "WRED_ECN_QUEUE"})
 """The groups of counters that are off by default."""
-_MARKS_COUNTED_SINCE = "202505"
+_WRED_ECN_COUNTERS_SINCE = "202505"
 """orchagent/flexcounterorch.cpp and `counterpoll` have WRED_ECN_QUEUE and WRED_ECN_PORT since then. The YANG models
 have them since 202305: an older switch accepts the rows and ignores them."""
 
-_STREAM_TRAITS = StreamTraits(counter_bytes=200, management_mbps=1000)
+_STREAM_TRAITS = TelemetryStreamTraits(counter_bytes=200, management_mbps=1000)
 """sonic-swss crates/countersyncd/src/message/otel.rs: each counter is a metric of OTLP with name, description and three
 attributes, 178 to 187 bytes by the name of its port, and TCP over Ethernet adds 6 %. sonic-mgmt_port.yang: 1000 Mb/s at
 most."""
 
-_USUAL_WATCHDOG = PfcWatchdog(priorities=(), detection_ms=200, restoration_ms=400, action="drop")
+_PLATFORM_DEFAULT_WATCHDOG = PfcWatchdog(priorities=(), detection_ms=200, restoration_ms=400, action="drop")
 """sonic-utilities pfcwd/main.py: `start_default` detects in 200 ms for up to 32 ports and drops; `start` restores after
 twice the detection."""
 
 TRAITS = Traits(
     title="SONiC",
-    releases=(*RELEASES, *RELEASE_BY_BRANCH),
+    releases=(*DATABASE_VERSION_BY_RELEASE, *RELEASE_BY_BRANCH),
     usual="202505",
     same_as=RELEASE_BY_BRANCH,
     before=(
-        EarlierTraits(
+        TraitsBeforeRelease(
             release="202511",
             traits={
                 "routing_tables": None,
@@ -74,36 +79,42 @@ TRAITS = Traits(
                     detection_ms=(100, 5000),
                     restoration_ms=(100, 60000),
                     actions=True,
-                    usual=_USUAL_WATCHDOG,
+                    usual=_PLATFORM_DEFAULT_WATCHDOG,
                 ),
             },
         ),
-        EarlierTraits(release=SINCE["high-frequency telemetry"], traits={"streams": None}),
-        EarlierTraits(release=SINCE["weighted paths"], traits={"weighted_paths": False}),
-        EarlierTraits(
-            release=_MARKS_COUNTED_SINCE,
+        TraitsBeforeRelease(release=FIRST_RELEASE_BY_FEATURE["high-frequency telemetry"], traits={"streams": None}),
+        TraitsBeforeRelease(release=FIRST_RELEASE_BY_FEATURE["weighted paths"], traits={"weighted_paths": False}),
+        TraitsBeforeRelease(
+            release=_WRED_ECN_COUNTERS_SINCE,
             traits={
                 "counters": tuple(
-                    counter_group for counter_group in COUNTER_GROUPS if counter_group not in _WRED_COUNTER_GROUPS
+                    counter_group
+                    for counter_group in POLLED_COUNTER_GROUPS
+                    if counter_group not in _WRED_COUNTER_GROUPS
                 ),
                 "mark_counters": None,
             },
         ),
-        EarlierTraits(release=SINCE[WAITING_ANNOUNCEMENTS_FEATURE], traits={"announces_installed": False}),
-        EarlierTraits(release=SINCE["a pool's percentage"], traits={"pool_shares": False}),
-        EarlierTraits(
-            release=SINCE["packet trimming"],
+        TraitsBeforeRelease(
+            release=FIRST_RELEASE_BY_FEATURE[WAITING_ANNOUNCEMENTS_FEATURE], traits={"announces_installed": False}
+        ),
+        TraitsBeforeRelease(release=FIRST_RELEASE_BY_FEATURE["a pool's percentage"], traits={"pool_shares": False}),
+        TraitsBeforeRelease(
+            release=FIRST_RELEASE_BY_FEATURE["packet trimming"],
             traits={
                 "trimming": replace(_TRIMMING_TRAITS, asics=frozenset()),
                 "hash_fields": frozenset(HASH_FIELDS) - {"ipv6-flow-label"},
             },
         ),
-        EarlierTraits(release=SINCE["fields of the hash"], traits={"hash_fields": frozenset()}),
-        EarlierTraits(release=SINCE["name servers"], traits={"most_dns_servers": 0}),
+        TraitsBeforeRelease(
+            release=FIRST_RELEASE_BY_FEATURE["fields of the hash"], traits={"hash_fields": frozenset()}
+        ),
+        TraitsBeforeRelease(release=FIRST_RELEASE_BY_FEATURE["name servers"], traits={"most_dns_servers": 0}),
     ),
     watchdog=WatchdogTraits(
         stock_ms=200,  # sonic-utilities pfcwd/main.py, start_default
-        usual=_USUAL_WATCHDOG,
+        usual=_PLATFORM_DEFAULT_WATCHDOG,
         polling_ms=(100, 1000),
         detection_ms=(100, 5000),
         restoration_ms=(100, 60000),
@@ -112,7 +123,7 @@ TRAITS = Traits(
     ),
     trimming=_TRIMMING_TRAITS,
     loopback=None,
-    counters=COUNTER_GROUPS,
+    counters=POLLED_COUNTER_GROUPS,
     mark_counters="WRED_ECN_QUEUE",
     spare={"fec": None, "mtu_bytes": DEFAULT_MTU_BYTES},
     strict_guarantees=True,
@@ -123,14 +134,14 @@ TRAITS = Traits(
     port_buffers=True,
     most_dns_servers=3,
     hash_fields=frozenset(HASH_FIELDS),
-    most_tiers=len(ROLE_BY_TYPE),  # each has a type with its hash seed (dockers/docker-orchagent/switch.json.j2)
+    most_tiers=len(ROLE_BY_DEVICE_TYPE),  # each has a type with its hash seed (dockers/docker-orchagent/switch.json.j2)
     adaptive_routing=False,
     most_paths=None,
     global_next_hops=True,  # neighsyncd/neighsync.cpp, isLinkLocalEnabled; bgpd/templates/general/policies.conf.j2
     lists_ports=True,  # sonic-swss portsyncd/portsyncd.cpp, handlePortConfigFromConfigDB
     port_channel="PortChannel{}",
     session_dscp=True,
-    routing_tables=RoutingTables(
+    routing_tables=BgpTableTraits(
         most_paths=MOST_PATHS,
         hold_s=DATACENTER_HOLD_S,
         process=supported_fields(Bgp),
@@ -153,9 +164,10 @@ TRAITS = Traits(
     additions=frozenset({"tables", "lines"}),
     taken={},
     reasons={
-        "@counters": f"SONiC counts ECN marks since {_MARKS_COUNTED_SINCE}",
+        "@counters": f"SONiC counts ECN marks since {_WRED_ECN_COUNTERS_SINCE}",
         "@bgp/suppress_fib_pending": (
-            f"SONiC's BGP waits for the hardware since {SINCE[WAITING_ANNOUNCEMENTS_FEATURE]}, and in frr.conf only"
+            f"SONiC's BGP waits for the hardware since {FIRST_RELEASE_BY_FEATURE[WAITING_ANNOUNCEMENTS_FEATURE]}, "
+            "and in frr.conf only"
         ),
         "@buffer_pools/*": "SONiC shares its memory evenly among pools before 202405",
         "@bgp/session_dscp": "no table has the DSCP of BGP's packets: they leave with FRR's own CS6, DSCP 48",
@@ -169,7 +181,8 @@ TRAITS = Traits(
         "@bgp/community_lists": _GRACEFUL_SHUTDOWN_REASON,
         "@bgp": "no table has a column for it",
         "@watchdog_conditions": "SONiC's watchdog goes by what its daemon has for the ASIC",
-        "@high_frequency": f"SONiC has it since {SINCE['high-frequency telemetry']}, and from Spectrum-4 on",
+        "@high_frequency": f"SONiC has it since {FIRST_RELEASE_BY_FEATURE['high-frequency telemetry']}, "
+        "and from Spectrum-4 on",
         "@otlp_collectors": "SONiC sends nothing by OTLP by itself: collectors subscribe by gNMI",
     },
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from nodrop.platforms.sonic.config import CONFIG_DB_FILE
 from nodrop.platforms.sonic.schema import schema_of_release
-from nodrop.platforms.sonic.schema_rows import Judge, ReferencedTables
+from nodrop.platforms.sonic.schema_rows import ReferencedTables, TableSchemaJudge
 from nodrop.syntax.json import parse_json_text
 from nodrop.syntax.shapes import mapping_at, mapping_or_empty
 
@@ -35,7 +35,7 @@ def would_refuse_commands(commands: Iterable[str], read_files: Callable[[], Mapp
     Ports are not looked up: they are of the switch. `read_files` is called only for names that no command writes.
     """
     tables = rows_written_by_commands(commands)
-    judge = Judge(schema_of_release(None))
+    judge = TableSchemaJudge(schema_of_release(None))
     missing: dict[ReferencedTables, set[str]] = {}
     for name, rows in tables.items():
         table = schema_of_release(None).table(name)

@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
-from nodrop.limits import MAX_DISTANCE
+from nodrop.limits import MAX_ADMINISTRATIVE_DISTANCE
 from nodrop.platforms.sonic.bgp_rows import (
     MAXIMUM_PATHS_BINDINGS,
     PROCESS_BINDINGS,
@@ -15,7 +15,7 @@ from nodrop.platforms.sonic.bgp_rows import (
     SESSION_FAMILY_BINDINGS,
     BgpBinding,
 )
-from nodrop.platforms.sonic.config import Config
+from nodrop.platforms.sonic.config import DeviceTables
 from nodrop.platforms.sonic.schema import release_of_database_version, schema_of_release
 from nodrop.syntax.shapes import value_at
 from nodrop.syntax.yaml import parse_yaml
@@ -35,7 +35,7 @@ class HarmlessTable:
     when: Mapping[str, tuple[str, ...]]
     rows: frozenset[str]
 
-    def covers(self, rows: object) -> bool:
+    def has_harmless_rows(self, rows: object) -> bool:
         """Return whether the rows of a table are harmless."""
         if not self.when:
             return True
@@ -56,7 +56,7 @@ def _read_table_facts() -> Mapping[str, Any]:
 
 
 @cache
-def parsed_tables() -> frozenset[str]:
+def tables_with_a_reader() -> frozenset[str]:
     """Return the tables that readers read."""
     return frozenset(chain.from_iterable(_read_table_facts()["read"]))
 
@@ -99,7 +99,7 @@ _EMPTY_ROW_COLUMN = "NULL"
 
 
 @cache
-def _known_columns() -> Mapping[str, frozenset[str]]:
+def _known_frrcfgd_columns() -> Mapping[str, frozenset[str]]:
     """Return the columns of each table of frrcfgd that are read or harmless."""
     table_columns = {
         table: {_EMPTY_ROW_COLUMN, *chain.from_iterable(row.where for row in rows)}
@@ -111,7 +111,7 @@ def _known_columns() -> Mapping[str, frozenset[str]]:
     return {table: frozenset(columns) for table, columns in table_columns.items()}
 
 
-def unknown_columns(config: Config) -> Iterator[tuple[str, str, str]]:
+def unknown_frrcfgd_columns(config: DeviceTables) -> Iterator[tuple[str, str, str]]:
     """Yield (table, row, column) of columns that frrcfgd turns into lines of FRR, and whose effect is not known.
 
     Columns that the release does not have are reported by other rules.
@@ -119,7 +119,7 @@ def unknown_columns(config: Config) -> Iterator[tuple[str, str, str]]:
     of_release = schema_of_release(
         release_of_database_version(value_at(config.data, "VERSIONS", "DATABASE", "VERSION"))
     )
-    for table, known_columns in _known_columns().items():
+    for table, known_columns in _known_frrcfgd_columns().items():
         far_table = of_release.table(table)
         for key, row in config.rows(table).items() if far_table is not None else ():
             for column, value in row.items():
@@ -129,7 +129,7 @@ def unknown_columns(config: Config) -> Iterator[tuple[str, str, str]]:
                     yield table, key, column
 
 
-def unmodeled_columns(config: Config, sessions: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+def unmodeled_bgpcfgd_columns(config: DeviceTables, sessions: Iterable[str]) -> Iterator[tuple[str, str, str]]:
     """Yield (table, row, column) of the effects of rows under bgpcfgd that the model does not have.
 
     These are the VRF where a static route finds its next hop (sonic-buildimage
@@ -142,7 +142,7 @@ def unmodeled_columns(config: Config, sessions: Iterable[str]) -> Iterator[tuple
         if not set(row.get("nexthop-vrf", "").split(",")) <= {"", vrf}:
             yield "STATIC_ROUTE", key, "nexthop-vrf"
         distances = row.get("distance", "").split(",")
-        if any(word and parse_whole_number(word, MAX_DISTANCE) is None for word in distances):
+        if any(word and parse_whole_number(word, MAX_ADMINISTRATIVE_DISTANCE) is None for word in distances):
             yield "STATIC_ROUTE", key, "distance"
     for table in sessions:
         for key, row in config.rows(table).items():
@@ -150,7 +150,7 @@ def unmodeled_columns(config: Config, sessions: Iterable[str]) -> Iterator[tuple
                 yield table, key, "rrclient"
 
 
-def unknown_tables(config: Config) -> Iterator[str]:
+def tables_of_unknown_effect(config: DeviceTables) -> Iterator[str]:
     """Yield the tables with rows whose effect is not known.
 
     Tables that the release does not have are reported by other rules, save those that a later build can have.
@@ -159,11 +159,11 @@ def unknown_tables(config: Config) -> Iterator[str]:
         release_of_database_version(value_at(config.data, "VERSIONS", "DATABASE", "VERSION"))
     )
     for table, rows in config.data.items():
-        if not rows or table in parsed_tables():
+        if not rows or table in tables_with_a_reader():
             continue
         if of_release.table(table) is not None:
             known_harmless_table = harmless_tables().get(table)
-            if known_harmless_table is None or not known_harmless_table.covers(rows):
+            if known_harmless_table is None or not known_harmless_table.has_harmless_rows(rows):
                 yield table
-        elif of_release.is_newest and table in unreleased_table_subjects():
+        elif of_release.may_be_later_build and table in unreleased_table_subjects():
             yield table

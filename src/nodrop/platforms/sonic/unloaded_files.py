@@ -6,8 +6,13 @@ from typing import Any
 from nodrop.model.reading import FilePlace, Remark
 from nodrop.model.states import Unknown
 from nodrop.platforms import frr
-from nodrop.platforms.sonic.config import Config, RowFields
-from nodrop.platforms.sonic.document import CONFIG_DB_FILE, LOCALHOST_PATH, ROUTING_MODE_FIELD, find_left_out_files
+from nodrop.platforms.sonic.config import DeviceTables, RowFields
+from nodrop.platforms.sonic.document import (
+    CONFIG_DB_FILE,
+    LOCALHOST_PATH,
+    ROUTING_MODE_FIELD,
+    find_files_not_loaded_at_start,
+)
 from nodrop.platforms.sonic.frr_text import FrrText
 from nodrop.platforms.sonic.read_bgp import read_routing
 from nodrop.platforms.sonic.starting import FRR_FILES, MINIGRAPH_FILE, BgpContainerStart
@@ -20,15 +25,15 @@ _GENERATED_FILE_MARK = "Managed by sonic-cfggen"
 _FILE_START_SPAN = Span(1, 1, 1, 1)
 
 
-def remark_unloaded_files(
-    config: Config,
+def remark_unloaded_tables_and_routing(
+    config: DeviceTables,
     localhost: RowFields,
     start: BgpContainerStart | None,
     frr_text: FrrText | None,
-    frr_routing: frr.Routing | None,
+    frr_routing: frr.FrrRouting | None,
 ) -> None:
     """Remark tables in files that a start leaves out, and routing in files of FRR that the bgp container drops."""
-    for document, how, paths in find_left_out_files(config.documents):
+    for document, how, paths in find_files_not_loaded_at_start(config.documents):
         place = document.place(paths[0])
         remainder_text = f" and {len(paths) - _MAX_SHOWN_PLACES:,} more" if len(paths) > _MAX_SHOWN_PLACES else ""
         places = ", ".join(" ".join(path) for path in paths[:_MAX_SHOWN_PLACES]) + remainder_text
@@ -38,7 +43,7 @@ def remark_unloaded_files(
         start is None
         or frr_text is None
         or frr_text.lost is None
-        or frr_text.says_bgp
+        or frr_text.would_hold_bgp
         or _GENERATED_FILE_MARK in frr_text.lost.text
     ):
         return
@@ -51,10 +56,10 @@ def remark_unloaded_files(
     state = f"is {start.mode}" if start.mode else "is not set"
     by = "" if start.taken_from == CONFIG_DB_FILE else f", from {start.taken_from} (db_migrator)"
     facts = {"file": ", ".join(names), "fate": start.fates[names[0]], "mode": f"{ROUTING_MODE_FIELD} {state}{by}"}
-    _add_remark(config, "frr-file-not-kept", _mode_place(config, start), facts)
+    _add_remark(config, "frr-file-not-kept", _place_of_routing_mode(config, start), facts)
 
 
-def _mode_place(config: Config, start: BgpContainerStart) -> FilePlace | None:
+def _place_of_routing_mode(config: DeviceTables, start: BgpContainerStart) -> FilePlace | None:
     """Return where the mode is stated, or would be."""
     if start.taken_from == MINIGRAPH_FILE:
         return FilePlace(MINIGRAPH_FILE, _FILE_START_SPAN)
@@ -63,7 +68,7 @@ def _mode_place(config: Config, start: BgpContainerStart) -> FilePlace | None:
     return place[1] if place is not None else config.place((*LOCALHOST_PATH, ROUTING_MODE_FIELD))
 
 
-def _add_remark(config: Config, kind: str, place: FilePlace | None, facts: Mapping[str, str]) -> None:
+def _add_remark(config: DeviceTables, kind: str, place: FilePlace | None, facts: Mapping[str, str]) -> None:
     config.remarks.append(Remark(kind=kind, subject=(config.device,), place=place, facts=dict(facts)))
 
 

@@ -12,14 +12,20 @@ import re
 from collections.abc import Iterator, Mapping
 
 from nodrop.model.fabric import Device
-from nodrop.platforms.kit.virtual_switches import NodeKind, VirtualSwitch
-from nodrop.platforms.sonic.document import CONFIG_DB_FILE, CONFIG_FILES, Document, documents_at_start, merge_documents
+from nodrop.platforms.kit.virtual_switches import ContainerlabNodeKind, VirtualSwitch
+from nodrop.platforms.sonic.document import (
+    CONFIG_DB_FILE,
+    CONFIG_FILES,
+    TablesDocument,
+    documents_at_start,
+    merge_documents,
+)
 from nodrop.platforms.sonic.starting import FRR_FILE
 from nodrop.syntax.json import parse_json_text
 
 WRITES = (CONFIG_DB_FILE, "lanemap.ini", "port_config.ini", FRR_FILE)
 """The names of the files of a switch."""
-KIND = NodeKind(
+KIND = ContainerlabNodeKind(
     name="sonic-vs",
     image="docker-sonic-vs:latest",
     binds={"sonic.sh": "/nodrop.sh"},
@@ -44,11 +50,11 @@ _CONTAINER_FOLDER = "/nodrop"
 def virtual(device: Device, config_files: Mapping[str, bytes], frr: str | None) -> VirtualSwitch:
     """Return the switch: its tables as they were read, its ports, and the commands that FRR gets once it runs."""
     documents = documents_at_start(
-        [Document(name, config_files[name], name) for name in CONFIG_FILES if name in config_files]
+        [TablesDocument(name, config_files[name], name) for name in CONFIG_FILES if name in config_files]
     )
     tables = merge_documents(documents)
     remarks: list[str] = []
-    rows = list(_port_config_rows(tables, remarks))
+    rows = list(_port_config_ini_rows(tables, remarks))
     files = {
         CONFIG_DB_FILE: _config_db_text(documents, config_files, tables, remarks),
         "lanemap.ini": "".join(f"eth{number}:{lanes}\n" for number, (_, lanes, *_) in enumerate(rows, 1)),
@@ -72,7 +78,7 @@ _PortConfigRow = tuple[str, str, str, str, str]
 _PORT_CONFIG_HEADER: _PortConfigRow = ("# name", "lanes", "alias", "index", "speed")
 
 
-def _port_config_rows(config_tables: Mapping[str, object], remarks: list[str]) -> Iterator[_PortConfigRow]:
+def _port_config_ini_rows(config_tables: Mapping[str, object], remarks: list[str]) -> Iterator[_PortConfigRow]:
     """Yield the ports that a container can have, in the order of the table."""
     table = config_tables.get("PORT")
     used: set[str] = set()
@@ -89,15 +95,21 @@ def _port_config_rows(config_tables: Mapping[str, object], remarks: list[str]) -
         else:
             used.update(single)
             alias, index = str(fields.get("alias") or name), str(fields.get("index") or number)
-            yield name, lanes, _join_words(alias), _join_words(index), _join_words(str(fields.get("speed") or "0"))
+            yield (
+                name,
+                lanes,
+                _underscored_or_dash(alias),
+                _underscored_or_dash(index),
+                _underscored_or_dash(str(fields.get("speed") or "0")),
+            )
 
 
-def _join_words(text: str) -> str:
+def _underscored_or_dash(text: str) -> str:
     return "_".join(text.split()) or "-"
 
 
 def _config_db_text(
-    documents: list[Document],
+    documents: list[TablesDocument],
     config_files: Mapping[str, bytes],
     config_tables: Mapping[str, object],
     messages: list[str],

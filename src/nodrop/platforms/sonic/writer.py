@@ -5,8 +5,8 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from nodrop.hardware.dynamic import resolve_dynamic_buffers, speed_for_headroom_mbps, without_computed_headroom
-from nodrop.hardware.ports import NarrowWay, Split
+from nodrop.hardware.dynamic import resolve_dynamic_buffers, speed_for_headroom_mbps, without_computed_shared_headroom
+from nodrop.hardware.ports import NarrowSplit, PortSplit
 from nodrop.hardware.schema import Switch
 from nodrop.model.buffers import BufferPool, BufferProfile
 from nodrop.model.compare import differences
@@ -26,7 +26,7 @@ from nodrop.platforms.sonic.delivery import apply_script, routing_mode
 from nodrop.platforms.sonic.limits import breakout_of_port, check_expressible
 from nodrop.platforms.sonic.naming import port_name
 from nodrop.platforms.sonic.read_bridging import DEFAULT_MTU_BYTES
-from nodrop.platforms.sonic.releases import RELEASES, has_feature
+from nodrop.platforms.sonic.releases import DATABASE_VERSION_BY_RELEASE, has_feature
 from nodrop.platforms.sonic.spelling import (
     QosObjectNames,
     format_ranges,
@@ -34,31 +34,31 @@ from nodrop.platforms.sonic.spelling import (
     sonic_pool_name,
     vlan_name,
 )
-from nodrop.platforms.sonic.streams import Group, stream_groups
+from nodrop.platforms.sonic.streams import TelemetryGroupRow, telemetry_rows_of_stream
 from nodrop.platforms.sonic.tables import (
     COMPUTED_PROFILE_WORD,
+    DEVICE_TYPE_BY_ROLE,
     ECN_WORD_BY_COLORS,
     TABLE_BY_MAP_ATTRIBUTE,
-    TYPE_BY_ROLE,
 )
 
 _T = TypeVar("_T")
 
-_CACHED_DESIGNS = 128
+_MAX_CACHED_RENDERINGS = 128
 
 
 def write(device: Device, index: Index) -> tuple[Artifact, ...]:
     """Return the device's files; Unsupported names the model path that SONiC cannot express."""
     facts = check_expressible(device)
-    device = _configured_device(device)
+    device = _device_as_tables_state(device)
     far = _far_ends(device, index)
-    splits = _split_by_port(facts, device)
+    splits = _panel_split_by_port(facts, device)
     ports = [_port_row(facts, interface, splits[interface.name]) for interface in device.interfaces]
     tables = (
         _render_template(
             "device", device=device, sonic=facts.sonic, waits=_suppresses_fib_pending(device), **_routing_modes(device)
         ),
-        _render_bridging(device),
+        _render_channels_vlans_vrfs(device),
         _render_template(
             "ports",
             device=device,
@@ -70,7 +70,10 @@ def write(device: Device, index: Index) -> tuple[Artifact, ...]:
         _render_qos(device, facts),
         _render_template("services", device=device, vrf=_services_vrf(device), groups=list(_telemetry_groups(device))),
         _render_template(
-            "switch", device=device, hashed=list(_hash_field_words(device)), database=RELEASES[str(device.version)]
+            "switch",
+            device=device,
+            hashed=list(_hash_field_words(device)),
+            database=DATABASE_VERSION_BY_RELEASE[str(device.version)],
         ),
         _format_routing_tables(device),
     )
@@ -83,7 +86,7 @@ def write(device: Device, index: Index) -> tuple[Artifact, ...]:
     apply = Artifact(device=device.name, path="apply/apply.sh", text=script)
     if in_tables:
         return (config, apply)
-    text = additions.add_to_frr_conf(frr.write_frr_conf(device, group_name_by_far_end(device, index)), device)
+    text = additions.add_to_frr_conf(frr.render_frr_conf(device, group_name_by_far_end(device, index)), device)
     routing = Artifact(device=device.name, path="frr.conf", text=text)
     return (config, routing, apply)
 
@@ -92,7 +95,7 @@ def _render_template(name: str, **names: object) -> str:
     return drop_trailing_commas(load_template(f"sonic/{name}.json.j2").render(**names))
 
 
-def _render_bridging(device: Device) -> str:
+def _render_channels_vlans_vrfs(device: Device) -> str:
     """Return port channels, VLANs and VRFs, with the addresses that the switch has in them; mostly there are none.
 
     Port channels without any member have an empty table of these: without it, a file is a part of a configuration.
@@ -121,7 +124,7 @@ def _routing_modes(device: Device) -> dict[str, object]:
     """
     tables = require_fact(device.routing_tables)
     with_bfd = isinstance(device.neighbors, tuple) and any(neighbor.bfd for neighbor in device.neighbors)
-    kind = TYPE_BY_ROLE[require_fact(device.role)]
+    kind = DEVICE_TYPE_BY_ROLE[require_fact(device.role)]
     return {"kind": kind, "mode": routing_mode(tables=tables), "framework": tables or with_bfd}
 
 
@@ -143,9 +146,11 @@ def _hash_field_words(device: Device) -> Iterator[str]:
         yield field.upper().replace("-", "_")
 
 
-def _telemetry_groups(device: Device) -> Iterator[Group]:
+def _telemetry_groups(device: Device) -> Iterator[TelemetryGroupRow]:
     """Yield the rows of groups of high-frequency telemetry, sorted by key."""
-    yield from sorted(group for stream in require_fact(device.high_frequency) for group in stream_groups(stream))
+    yield from sorted(
+        group for stream in require_fact(device.high_frequency) for group in telemetry_rows_of_stream(stream)
+    )
 
 
 def _services_vrf(device: Device) -> str:
@@ -156,7 +161,7 @@ def _services_vrf(device: Device) -> str:
 _STATED_POOLS_CACHE: OrderedDict[object, tuple[BufferPool, ...]] = OrderedDict()
 
 
-def _configured_device(device: Device) -> Device:
+def _device_as_tables_state(device: Device) -> Device:
     """Return the device as its tables state it, the rest left to the switch, which must result in the same device.
 
     This is computed once for all devices that have the same ports, profiles and pools.
@@ -169,19 +174,19 @@ def _configured_device(device: Device) -> Device:
     )
     key = (device.model, device.version, of_ports, device.buffer_pools, device.dynamic_buffers)
     if key not in _STATED_POOLS_CACHE:
-        _cache_value(_STATED_POOLS_CACHE, key, _stated_pools(device))
+        _cache_value(_STATED_POOLS_CACHE, key, _pools_as_tables_state(device))
     return replace_fields(device, buffer_pools=_STATED_POOLS_CACHE[key])
 
 
 def _cache_value(memory: OrderedDict[object, _T], key: object, value: _T) -> None:
     memory[key] = value
-    if len(memory) > _CACHED_DESIGNS:
+    if len(memory) > _MAX_CACHED_RENDERINGS:
         memory.popitem(last=False)
 
 
-def _stated_pools(device: Device) -> tuple[BufferPool, ...]:
+def _pools_as_tables_state(device: Device) -> tuple[BufferPool, ...]:
     """Return the pools, with shared headroom only if the switch would not compute exactly that size."""
-    bare = without_computed_headroom(device)
+    bare = without_computed_shared_headroom(device)
     for stated in (bare, device):
         if _have_same_buffers(resolve_dynamic_buffers(stated), device):
             return require_fact(stated.buffer_pools)
@@ -224,7 +229,7 @@ class _PortRow(NamedTuple):
     vrf: str | None
 
 
-def _port_row(facts: Switch, interface: Interface, breakout: Split) -> _PortRow:
+def _port_row(facts: Switch, interface: Interface, breakout: PortSplit) -> _PortRow:
     """Return a port's row: alias, index and lanes are the SKU's own; a part of a port has a letter and a number."""
     port, lanes, qos = require_fact(interface.port), require_fact(interface.lanes), interface.qos
     advertised = require_fact(interface.advertised_speeds_mbps)
@@ -254,10 +259,10 @@ def _port_row(facts: Switch, interface: Interface, breakout: Split) -> _PortRow:
     )
 
 
-def _split_by_port(facts: Switch, device: Device) -> dict[str, Split]:
+def _panel_split_by_port(facts: Switch, device: Device) -> dict[str, PortSplit]:
     """Return how the panel port of each port is used, by the name of the port."""
     counts = Counter(port.panel for iface in device.interfaces if (port := require_fact(iface.port)) is not None)
-    splits: dict[str, Split] = {}
+    splits: dict[str, PortSplit] = {}
     for interface in device.interfaces:
         port = require_fact(interface.port)
         assert port is not None
@@ -267,17 +272,17 @@ def _split_by_port(facts: Switch, device: Device) -> dict[str, Split]:
     return splits
 
 
-def _breakout_modes(facts: Switch, device: Device, splits: Mapping[str, Split]) -> Iterator[tuple[str, str]]:
+def _breakout_modes(facts: Switch, device: Device, splits: Mapping[str, PortSplit]) -> Iterator[tuple[str, str]]:
     """Yield (first port, breakout mode) of every panel port in the words of platform.json, unless all are whole."""
     used = {
         port.panel: (splits[interface.name], require_fact(interface.speed_mbps))
         for interface in device.interfaces
         if (port := require_fact(interface.port)) is not None
     }
-    if all(split.into == 1 and not isinstance(split, NarrowWay) for split, _ in used.values()):
+    if all(split.into == 1 and not isinstance(split, NarrowSplit) for split, _ in used.values()):
         return
     for panel, (breakout, speed) in used.items():
-        yield port_name(facts.name, Port(panel), 1), breakout.mode(speed)
+        yield port_name(facts.name, Port(panel), 1), breakout.sonic_breakout_mode(speed)
 
 
 def format_on_off(value: bool | None) -> str | None:
@@ -319,11 +324,11 @@ def _render_qos(device: Device, facts: Switch) -> str:
     _, spelling, text = _RENDERED_CONFIG_CACHE[key]
     if device.buffer_model == "traditional":
         for port in ports:
-            _check_added_groups(port, facts, require_fact(device.hwsku), spelling)
+            _refuse_added_lossless_groups(port, facts, require_fact(device.hwsku), spelling)
     return text
 
 
-def _check_added_groups(port: Interface, facts: Switch, hwsku: str | None, spelling: QosObjectNames) -> None:
+def _refuse_added_lossless_groups(port: Interface, facts: Switch, hwsku: str | None, spelling: QosObjectNames) -> None:
     """Refuse a port on which buffermgrd would lay other lossless priority groups over those of the model."""
     row = facts.sonic.headroom_row(require_fact(port.speed_mbps), require_fact(port.cable_length_m), hwsku)
     if row is None or not port.enabled or not isinstance(port.qos, QosProfile):

@@ -15,13 +15,13 @@ from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor
 from nodrop.model.states import Unknown, known_rows
-from nodrop.model.subject import FABRIC_HEAD, Subject, cable_ends
+from nodrop.model.subject import FABRIC_HEAD, Subject, ends_of_cable_key
 from nodrop.model.values import replace_fields
 from nodrop.platforms import frr
-from nodrop.platforms.frr.text_reader import Routing
+from nodrop.platforms.frr.text_reader import FrrRouting
 from nodrop.routing.observation import Observation, ObservationCheck
 from nodrop.routing.prefixes import Address, parse_address
-from nodrop.validating.batfish.lines import SkippedLines, explain_harmless
+from nodrop.validating.batfish.lines import SkippedLines, why_line_is_harmless
 from nodrop.validating.batfish.names import ExportedSnapshot, NodeNames
 
 _IGNORED_BGP_FIELDS: Final[tuple[tuple[str, str, int | bool], ...]] = (
@@ -35,7 +35,7 @@ IPV6_UNSEEN_REASON: Final = "Batfish drops addresses, sessions and routes of IPv
 NEIGHBOR_UNSEEN_REASON: Final = "Batfish has ports without an address as neighbors only where both have BGP over them"
 ARRIVAL_ORDER_REASON: Final = "which of equally good routes is used hangs on which came first"
 _MAX_IPV4_NUMBER: Final = (1 << 32) - 1
-_DEPENDENT_CHECKS: Final[tuple[ObservationCheck, ...]] = ("sessions", "routes", "reach")
+_RECOMPUTED_CHECKS: Final[tuple[ObservationCheck, ...]] = ("sessions", "routes", "reach")
 _POLICY_FIELDS: Final = ("import_policy", "export_policy")
 _MAX_SINGLE_TRIALS: Final = 12
 """So many things that it lacks are tried one by one, to say which of them it is; the others are named together."""
@@ -49,7 +49,7 @@ class FrrPart(NamedTuple):
     above: int
 
 
-def frr_part_of_file(text: str) -> FrrPart:
+def frr_part_and_lines_above(text: str) -> FrrPart:
     """Return what FRR reads of a file; all of it, but for one that has the interfaces before it."""
     lines = text.splitlines(keepends=True)
     above = next((number for number, line in enumerate(lines) if line.startswith(_FRR_START_TEXT)), 0)
@@ -57,11 +57,11 @@ def frr_part_of_file(text: str) -> FrrPart:
 
 
 @lru_cache(maxsize=1024)
-def _read_routing(text: str) -> Routing:
+def _read_routing(text: str) -> FrrRouting:
     return frr.read_frr(text)
 
 
-class ReadLines:
+class LineReadCheck:
     """Lines that nodrop reads, which shows what depends on them."""
 
     def __init__(self, exported: ExportedSnapshot) -> None:
@@ -70,7 +70,7 @@ class ReadLines:
 
     def __call__(self, file: str, line: int) -> bool:
         """Whether a line of a file of the snapshot is among FRR's, and nodrop reads it."""
-        frr_part = frr_part_of_file(self._exported.files[file])
+        frr_part = frr_part_and_lines_above(self._exported.files[file])
         if line <= frr_part.above:
             return False
         if file not in self._unread:
@@ -79,7 +79,7 @@ class ReadLines:
         return line not in self._unread[file]
 
 
-def find_unseen_items(
+def find_items_batfish_misreads(
     reading: Reading,
     observation: Observation,
     snapshot: ExportedSnapshot,
@@ -87,19 +87,19 @@ def find_unseen_items(
     followed: Callable[[str, int], bool],
 ) -> Mapping[ObservationCheck, Mapping[Subject, str]]:
     """Return the items that differ when computed from the configurations as Batfish takes them, with the reasons."""
-    changes = dict(_changes_batfish_lacks(reading, snapshot, lines, followed))
+    changes = dict(_device_changes_batfish_ignores(reading, snapshot, lines, followed))
     later = changes.pop(ARRIVAL_ORDER_REASON)
-    reasons: dict[ObservationCheck, dict[Subject, str]] = {check: {} for check in _DEPENDENT_CHECKS}
+    reasons: dict[ObservationCheck, dict[Subject, str]] = {check: {} for check in _RECOMPUTED_CHECKS}
     for group in ([later], changes.values(), (*changes.values(), later)):
-        _add_reasons(reasons, _differing_items(observation, _apply_changes(reading.fabric, group)), "")
+        _add_first_reasons(reasons, _differing_items(observation, _apply_changes(reading.fabric, group)), "")
     if any(reasons.values()):
         for reason, change in (*list(changes.items())[:_MAX_SINGLE_TRIALS], (ARRIVAL_ORDER_REASON, later)):
-            _add_reasons(reasons, _differing_items(observation, _apply_changes(reading.fabric, [change])), reason)
+            _add_first_reasons(reasons, _differing_items(observation, _apply_changes(reading.fabric, [change])), reason)
     remainder = _join_reasons((*list(changes)[_MAX_SINGLE_TRIALS:],) or (*changes, ARRIVAL_ORDER_REASON))
     return {check: {item: text or remainder for item, text in items.items()} for check, items in reasons.items()}
 
 
-def _add_reasons(
+def _add_first_reasons(
     reasons: dict[ObservationCheck, dict[Subject, str]],
     additions: Mapping[ObservationCheck, Iterable[Subject]],
     reason: str,
@@ -110,7 +110,7 @@ def _add_reasons(
             reasons[check][item] = reasons[check].get(item) or reason
 
 
-def find_left_out_items(
+def find_items_outside_snapshot(
     snapshot: ExportedSnapshot, observation: Observation
 ) -> Mapping[ObservationCheck, Mapping[Subject, str]]:
     """Return the items missing in the snapshot; all routes if a device or its BGP is missing: they may lead there."""
@@ -130,20 +130,20 @@ def find_left_out_items(
                         if item[0] == subject[0] or _is_link_of_device(item, *subject)
                     )
             elif check == "packets" and subject[-1] == "mtu_bytes":
-                items.update((item, reason) for item in seen_items if subject[:2] in cable_ends(item[-1]))
+                items.update((item, reason) for item in seen_items if subject[:2] in ends_of_cable_key(item[-1]))
     return reasons
 
 
 def _is_link_of_device(item: Subject, device: str, *_: str) -> bool:
     """Whether an item is a link of a device."""
-    return item[:2] == (FABRIC_HEAD, "links") and any(end.node == device for end in cable_ends(item[-1]))
+    return item[:2] == (FABRIC_HEAD, "links") and any(end.node == device for end in ends_of_cable_key(item[-1]))
 
 
 _ChangeByDevice = Mapping[str, Callable[[Device], Device]]
 """What Batfish lacks of devices, by their names."""
 
 
-def _changes_batfish_lacks(
+def _device_changes_batfish_ignores(
     reading: Reading, exported: ExportedSnapshot, lines: SkippedLines, followed: Callable[[str, int], bool]
 ) -> Iterator[tuple[str, _ChangeByDevice]]:
     """Yield the parts that Batfish ignores, by the reason, if they change the facts about a device."""
@@ -151,12 +151,12 @@ def _changes_batfish_lacks(
     devices = {device.name: device for device in reading.fabric.devices}
     skips: dict[str, dict[str, tuple[FrrPart, list[int]]]] = {}
     for file, comments in lines.items():
-        name, _ = names.place(file, None)
+        name, _ = names.device_and_place_of_line(file, None)
         for line in sorted(comments) if name in devices else ():
             text = " ".join(names.line(file, line).split())
-            if name is not None and followed(file, line) and not explain_harmless(text):
+            if name is not None and followed(file, line) and not why_line_is_harmless(text):
                 skipped_lines = skips.setdefault(text, {}).setdefault(
-                    name, (frr_part_of_file(exported.files[file]), [])
+                    name, (frr_part_and_lines_above(exported.files[file]), [])
                 )
                 skipped_lines[1].append(line)
     for text, rows in skips.items():
@@ -171,9 +171,9 @@ def _changes_batfish_lacks(
             whose = next(iter(change)) if len(change) == 1 else f"{len(change)} devices"
             yield f"Batfish skips `{text}` of {whose}", change
     undefined = {
-        name: _without_missing_policies
+        name: _without_undefined_route_maps
         for name, device in devices.items()
-        if _without_missing_policies(device) is not device
+        if _without_undefined_route_maps(device) is not device
     }
     if undefined:
         yield "Batfish lets everything pass where a route map is not there", undefined
@@ -182,20 +182,20 @@ def _changes_batfish_lacks(
     }:
         yield IPV6_UNSEEN_REASON, numbered
     if literal := {
-        name: _without_underscore_rules
+        name: _without_underscore_as_path_rules
         for name, device in devices.items()
-        if _without_underscore_rules(device) is not device
+        if _without_underscore_as_path_rules(device) is not device
     }:
         yield "Batfish takes _ in an AS path's regular expression for that very character", literal
-    yield from _access_list_removals(devices, exported)
+    yield from _removals_of_unexported_access_lists(devices, exported)
     yield ARRIVAL_ORDER_REASON, dict.fromkeys(devices, _invert_router_id_order)
     for reason, field, value in _IGNORED_BGP_FIELDS:
-        taken = partial(_set_bgp_field, field=field, value=value)
+        taken = partial(_set_stated_bgp_field, field=field, value=value)
         if any_of := {name: taken for name, device in devices.items() if taken(device) is not device}:
             yield reason, any_of
 
 
-def _access_list_removals(
+def _removals_of_unexported_access_lists(
     devices: Mapping[str, Device], exported: ExportedSnapshot
 ) -> Iterator[tuple[str, _ChangeByDevice]]:
     """Yield the access lists that are missing in the snapshot, by the reason."""
@@ -241,33 +241,35 @@ def _without_frr_lines(device: Device, found: FrrPart, lines: Iterable[int]) -> 
     if before.static_routes != after.static_routes and not isinstance(device.static_routes, Unknown):
         gone = set(before.static_routes) - set(after.static_routes)
         left_over = (None if static_route in gone else static_route for static_route in device.static_routes)
-        changes |= _change_of_rows("static_routes", device.static_routes, left_over)
+        changes |= _replaced_rows_if_changed("static_routes", device.static_routes, left_over)
     if isinstance(device.bgp, Bgp) and before.bgp is not None:
-        changes |= _change_of_field("bgp", device.bgp, _merge_bgp(device.bgp, before.bgp, after.bgp))
+        changes |= _replaced_field_if_changed(
+            "bgp", device.bgp, _apply_bgp_difference(device.bgp, before.bgp, after.bgp)
+        )
     if not isinstance(device.vrf_bgp, Unknown):
         read = {bgp.vrf: bgp for bgp in before.vrf_bgp}
         remaining_bgps = {bgp.vrf: bgp for bgp in after.vrf_bgp}
         merged = (
-            bgp if bgp.vrf not in read else _merge_bgp(bgp, read[bgp.vrf], remaining_bgps.get(bgp.vrf))
+            bgp if bgp.vrf not in read else _apply_bgp_difference(bgp, read[bgp.vrf], remaining_bgps.get(bgp.vrf))
             for bgp in device.vrf_bgp
         )
-        changes |= _change_of_rows("vrf_bgp", device.vrf_bgp, merged)
+        changes |= _replaced_rows_if_changed("vrf_bgp", device.vrf_bgp, merged)
     return replace_fields(device, **changes) if changes else device
 
 
-def _change_of_field(name: str, old_value: object, new_value: object) -> dict[str, object]:
+def _replaced_field_if_changed(name: str, old_value: object, new_value: object) -> dict[str, object]:
     """Return a change of a field, where there is one."""
     return {} if new_value is old_value else {name: new_value}
 
 
-def _change_of_rows(name: str, old_rows: tuple[object, ...], new_rows: Iterable[object]) -> dict[str, object]:
+def _replaced_rows_if_changed(name: str, old_rows: tuple[object, ...], new_rows: Iterable[object]) -> dict[str, object]:
     """Return a change of a field of several rows; some of the rows may be gone."""
     rows = tuple(new_row for new_row in new_rows if new_row is not None)
     alike = len(rows) == len(old_rows) and all(row is old_row for row, old_row in zip(rows, old_rows, strict=True))
     return {} if alike else {name: rows}
 
 
-def _merge_bgp(own_bgp: Bgp, bgp_before: Bgp, bgp_after: Bgp | None) -> Bgp | None:
+def _apply_bgp_difference(own_bgp: Bgp, bgp_before: Bgp, bgp_after: Bgp | None) -> Bgp | None:
     """Return a process that takes the differences between two readings of its text from the second."""
     if bgp_after is None:
         return None
@@ -282,7 +284,9 @@ def _merge_bgp(own_bgp: Bgp, bgp_before: Bgp, bgp_after: Bgp | None) -> Bgp | No
             other_differences = _changed_fields(read[neighbor.key], remaining_neighbors[neighbor.key])
             neighbors.append(replace_fields(neighbor, **other_differences) if other_differences else neighbor)
     changes |= (
-        {} if isinstance(own_bgp.neighbors, Unknown) else _change_of_rows("neighbors", own_bgp.neighbors, neighbors)
+        {}
+        if isinstance(own_bgp.neighbors, Unknown)
+        else _replaced_rows_if_changed("neighbors", own_bgp.neighbors, neighbors)
     )
     return replace_fields(own_bgp, **changes) if changes else own_bgp
 
@@ -300,7 +304,7 @@ def _is_same_value(old_value: object, new_value: object) -> bool:
     )
 
 
-def _without_missing_policies(device: Device) -> Device:
+def _without_undefined_route_maps(device: Device) -> Device:
     """Return a device whose sessions have none of the route maps that are not there."""
 
     def process(bgp: Bgp) -> Bgp:
@@ -320,9 +324,9 @@ def _without_missing_policies(device: Device) -> Device:
             else redistribution
             for redistribution in bgp.redistributions
         )
-        changes = _change_of_rows("redistributions", bgp.redistributions, redistributions)
+        changes = _replaced_rows_if_changed("redistributions", bgp.redistributions, redistributions)
         if not isinstance(bgp.neighbors, Unknown):
-            changes |= _change_of_rows("neighbors", bgp.neighbors, map(session, bgp.neighbors))
+            changes |= _replaced_rows_if_changed("neighbors", bgp.neighbors, map(session, bgp.neighbors))
         return replace_fields(bgp, **changes) if changes else bgp
 
     return _map_bgp_processes(device, process)
@@ -330,9 +334,9 @@ def _without_missing_policies(device: Device) -> Device:
 
 def _map_bgp_processes(device: Device, process: Callable[[Bgp], Bgp]) -> Device:
     """Return a device of whose known processes something is made."""
-    changes = _change_of_field("bgp", device.bgp, process(device.bgp)) if isinstance(device.bgp, Bgp) else {}
+    changes = _replaced_field_if_changed("bgp", device.bgp, process(device.bgp)) if isinstance(device.bgp, Bgp) else {}
     if not isinstance(device.vrf_bgp, Unknown):
-        changes |= _change_of_rows("vrf_bgp", device.vrf_bgp, map(process, device.vrf_bgp))
+        changes |= _replaced_rows_if_changed("vrf_bgp", device.vrf_bgp, map(process, device.vrf_bgp))
     return replace_fields(device, **changes) if changes else device
 
 
@@ -343,13 +347,13 @@ def _without_ipv6_sessions(device: Device) -> Device:
         if isinstance(bgp.neighbors, Unknown):
             return bgp
         remaining_neighbors = (neighbor for neighbor in bgp.neighbors if ":" not in (neighbor.address or ""))
-        changes = _change_of_rows("neighbors", bgp.neighbors, remaining_neighbors)
+        changes = _replaced_rows_if_changed("neighbors", bgp.neighbors, remaining_neighbors)
         return replace_fields(bgp, **changes) if changes else bgp
 
     return _map_bgp_processes(device, process)
 
 
-def _without_underscore_rules(device: Device) -> Device:
+def _without_underscore_as_path_rules(device: Device) -> Device:
     """Return a device without the lines of AS path lists that have a _, which no AS path has."""
 
     def drop_underscore_rules(path_list: AsPathList) -> AsPathList:
@@ -357,7 +361,9 @@ def _without_underscore_rules(device: Device) -> Device:
         return path_list if len(rules) == len(path_list.rules) else replace_fields(path_list, rules=rules)
 
     def process(bgp: Bgp) -> Bgp:
-        changes = _change_of_rows("as_path_lists", bgp.as_path_lists, map(drop_underscore_rules, bgp.as_path_lists))
+        changes = _replaced_rows_if_changed(
+            "as_path_lists", bgp.as_path_lists, map(drop_underscore_rules, bgp.as_path_lists)
+        )
         return replace_fields(bgp, **changes) if changes else bgp
 
     return _map_bgp_processes(device, process)
@@ -377,7 +383,7 @@ def _invert_router_id_order(device: Device) -> Device:
     return _map_bgp_processes(device, process)
 
 
-def _set_bgp_field(device: Device, field: str, value: int | bool) -> Device:
+def _set_stated_bgp_field(device: Device, field: str, value: int | bool) -> Device:
     """Return a device whose BGP has a field set as Batfish takes it, where it is not left to the daemon."""
 
     def process(bgp: Bgp) -> Bgp:
@@ -394,7 +400,7 @@ def _set_bgp_field(device: Device, field: str, value: int | bool) -> Device:
 def _differing_items(seen: Observation, fabric: Fabric) -> Mapping[ObservationCheck, Sequence[Subject]]:
     """Return the items that differ in another fabric."""
     other_observation = compute_observation(Index(fabric))
-    return {check: list(_unequal_items(seen, other_observation, check)) for check in _DEPENDENT_CHECKS}
+    return {check: list(_unequal_items(seen, other_observation, check)) for check in _RECOMPUTED_CHECKS}
 
 
 def _unequal_items(seen: Observation, other_observation: Observation, check: ObservationCheck) -> Iterator[Subject]:

@@ -16,8 +16,8 @@ from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.subject import natural_sort_key
 from nodrop.routing.observation import DifferingFlow
-from nodrop.validating import compute_observation, destination_prefixes_by_leaf
-from nodrop.validating.batfish.failures import SHOWN_WAYS, BatfishNames, Witness
+from nodrop.validating import compute_observation, leaves_by_destination_prefix
+from nodrop.validating.batfish.failures import MAX_SHOWN_PACKET_PATHS, BatfishNames, DifferingPacket
 from nodrop.validating.batfish.names import ExportedSnapshot, format_node_specifier
 from nodrop.validating.batfish.service import LoadedSnapshot, Service
 
@@ -74,7 +74,7 @@ def compare_builds(
             called = BatfishNames.of(exported, loaded)
             texts = _texts_by_device(exported)
             sides.append(ComparedBuild(loaded=loaded, called=called, fabric=reading.fabric, leaves=leaves, texts=texts))
-            prefixes |= destination_prefixes_by_leaf(own_index).keys()
+            prefixes |= leaves_by_destination_prefix(own_index).keys()
         found_difference = compare_reachability(sides[0], sides[1], prefixes, progress)
     return replace(found_difference, notes=(opened.versions, *found_difference.notes))
 
@@ -96,7 +96,7 @@ def compare_reachability(
     starts = list(_start_locations(old_side, new_side))
     if not starts or not ipv4 or old_side.loaded.name == new_side.loaded.name:
         return PacketDifference(flows=(), notes=tuple(notes))
-    search = _Search(old_side, new_side, ipv4, starts, progress)
+    search = _PacketDifferenceSearch(old_side, new_side, ipv4, starts, progress)
     flows = tuple(
         sorted(
             search.flows(),
@@ -120,7 +120,7 @@ def _start_locations(old: ComparedBuild, new: ComparedBuild) -> Iterator[str]:
     """Yield the places where packets start: leaves, and ports of changed leaves at which both builds have a host."""
     nodes = old.called.nodes.keys() & new.called.nodes.keys()
     ports: dict[str, list[str]] = {}
-    for end in sorted(_host_ports(old) & _host_ports(new)):
+    for end in sorted(_leaf_ports_with_hosts(old) & _leaf_ports_with_hosts(new)):
         ports.setdefault(end[0], []).append(end[1])
     for leaf in sorted(old.leaves & new.leaves & nodes, key=natural_sort_key):
         node = new.called.nodes[leaf]
@@ -129,14 +129,14 @@ def _start_locations(old: ComparedBuild, new: ComparedBuild) -> Iterator[str]:
             yield f"@enter({name}[{format_node_specifier(ports[node])}])"
 
 
-def _host_ports(snapshot_side: ComparedBuild) -> set[tuple[str, str]]:
+def _leaf_ports_with_hosts(snapshot_side: ComparedBuild) -> set[tuple[str, str]]:
     devices = {device.name for device in snapshot_side.fabric.devices}
     links = [link for link in snapshot_side.fabric.links if not {link.a.node, link.b.node} <= devices]
     ends = {end for link in links for end in (link.a, link.b)}
     return {(port.node, port.port) for end in ends if (port := snapshot_side.called.ports.get(end)) is not None}
 
 
-class _Search:
+class _PacketDifferenceSearch:
     """The questions that distinguish differing prefixes."""
 
     def __init__(
@@ -174,7 +174,7 @@ class _Search:
             if not port or (start, prefix, lost, "") not in found_flows:
                 yield found_flows[start, prefix, lost, port]
 
-    def _ask_differing_packets(self, prefixes: Sequence[str]) -> Iterator[Witness]:
+    def _ask_differing_packets(self, prefixes: Sequence[str]) -> Iterator[DifferingPacket]:
         self._asked += 1
         if self._progress is not None:
             self._progress(f"comparing builds: question {self._asked}")
@@ -183,11 +183,11 @@ class _Search:
             reference=self._old.loaded,
             pathConstraints={"startLocation": self._start},
             headers={"dstIps": ", ".join(prefixes), "srcIps": ", ".join(self._prefixes)},
-            maxTraces=SHOWN_WAYS,
+            maxTraces=MAX_SHOWN_PACKET_PATHS,
         )
-        return (Witness.of(row, self._devices) for row in rows)
+        return (DifferingPacket.of(row, self._devices) for row in rows)
 
-    def _flow_of_witness(self, witness: Witness, prefixes: Sequence[str]) -> DifferingFlow:
+    def _flow_of_witness(self, witness: DifferingPacket, prefixes: Sequence[str]) -> DifferingFlow:
         to = ip_address(witness.to)
         within = [prefix for prefix in prefixes if to in self._prefixes[prefix]]
         prefix = max(within, key=lambda candidate: self._prefixes[candidate].prefixlen)

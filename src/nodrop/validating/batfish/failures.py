@@ -15,19 +15,19 @@ from nodrop.model.index import Index
 from nodrop.model.subject import Subject
 from nodrop.model.subject import link_subject as link_subject
 from nodrop.routing.observation import Observation
-from nodrop.validating import destination_prefixes_by_leaf
+from nodrop.validating import leaves_by_destination_prefix
 from nodrop.validating.batfish.names import ExportedSnapshot, NodeNames, format_node_specifier
 from nodrop.validating.batfish.service import AnswerRow, LoadedSnapshot
 
-SWITCHES_COMPUTED: Final = 1600
+MAX_SWITCHES_RECOMPUTED: Final = 1600
 """How many switches' routes are computed anew for all failures together: three to seven minutes on two cores, where a
 failure of 50 switches takes 6 s and one of 200 takes 48 s."""
-AT_LEAST: Final = 4
+MIN_TRIED_FAILURES: Final = 4
 """So many failures are tried of a fabric of any size."""
-RECOVERIES_REASON: Final = "Batfish has no time: what has come back is the snapshot that it began with"
+NO_RECOVERIES_REASON: Final = "Batfish has no time: what has come back is the snapshot that it began with"
 SUCCESS_DISPOSITIONS: Final = frozenset({"ACCEPTED", "DELIVERED_TO_SUBNET", "EXITS_NETWORK"})
 """Dispositions of packets that get where they should."""
-SHOWN_WAYS: Final = 4
+MAX_SHOWN_PACKET_PATHS: Final = 4
 """So many ways of a packet are shown in an answer; there may be dozens."""
 
 LostDevicePrefixes = frozenset[tuple[str, str]]
@@ -48,8 +48,11 @@ class BatfishNames:
         """Ask a snapshot."""
         names = NodeNames(exported)
         interfaces = [row["Interface"] for row in loaded.ask("interfaceProperties", properties="MTU")]
-        ports = {names.end(interface): End(interface["hostname"], interface["interface"]) for interface in interfaces}
-        return cls(nodes=names.nodes, ports={end: name for end, name in ports.items() if end is not None})
+        ports = {
+            names.end_of_interface_cell(interface): End(interface["hostname"], interface["interface"])
+            for interface in interfaces
+        }
+        return cls(nodes=names.node_by_device, ports={end: name for end, name in ports.items() if end is not None})
 
 
 @dataclass(slots=True)
@@ -80,12 +83,12 @@ def add_failure_observations(
         failure = FailureResults(unseen={(): reasons[0]})
     else:
         called = BatfishNames.of(snapshot, base)
-        failure = try_failures(base, called, index.fabric, computed, destination_prefixes_by_leaf(index), progress)
+        failure = try_failures(base, called, index.fabric, computed, leaves_by_destination_prefix(index), progress)
     return replace(
         observation,
         seen={**observation.seen, **({"failures": failure.seen} if failure.seen else {})},
         said={**observation.said, **{("failures", item): explanation for item, explanation in failure.said.items()}},
-        unseen={**observation.unseen, "failures": failure.unseen, "recoveries": {(): RECOVERIES_REASON}},
+        unseen={**observation.unseen, "failures": failure.unseen, "recoveries": {(): NO_RECOVERIES_REASON}},
         notes=(*observation.notes, *failure.notes),
     )
 
@@ -105,9 +108,9 @@ def try_failures(
     of this size.
     """
     failure = FailureResults()
-    trial = _Trial(base, called, computed, announced)
-    failures = dict(_testable_failures(fabric, called, computed, failure))
-    most = max(AT_LEAST, SWITCHES_COMPUTED // max(1, len(called.nodes)))
+    trial = _FailureTrials(base, called, computed, announced)
+    failures = dict(_failures_in_snapshot(fabric, called, computed, failure))
+    most = max(MIN_TRIED_FAILURES, MAX_SWITCHES_RECOMPUTED // max(1, len(called.nodes)))
     chosen = _sample_items(list(failures), most)
     for item in failures:
         if item not in chosen:
@@ -145,27 +148,27 @@ class _Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class _Failure:
+class _FailedParts:
     """The nodes and ports that fail, by Batfish's names."""
 
     nodes: tuple[str, ...] = ()
     ports: tuple[End, ...] = ()
 
 
-def _testable_failures(
+def _failures_in_snapshot(
     fabric: Fabric, called: BatfishNames, computed: Observation, trial_record: FailureResults
-) -> Iterator[tuple[Subject, _Failure]]:
+) -> Iterator[tuple[Subject, _FailedParts]]:
     links = {link_subject(link.a, link.b)[-1]: link for link in fabric.links}
     for item in computed.seen.get("failures", {}):
         failed_name = item[-1]
         if (link := links.get(failed_name)) is not None:
             missing = [str(end) for end in (link.a, link.b) if end not in called.ports]
             if not missing:
-                yield item, _Failure(ports=(called.ports[link.a], called.ports[link.b]))
+                yield item, _FailedParts(ports=(called.ports[link.a], called.ports[link.b]))
         elif missing := [] if failed_name in called.nodes else [failed_name]:
             pass
         else:
-            yield item, _Failure(nodes=(called.nodes[failed_name],))
+            yield item, _FailedParts(nodes=(called.nodes[failed_name],))
         if missing:
             trial_record.unseen[item] = f"{' and '.join(missing)} is not in the snapshot that Batfish reads"
 
@@ -177,7 +180,7 @@ def _sample_items(items: Sequence[Subject], most: int) -> Sequence[Subject]:
     return [items[number * len(items) // most] for number in range(most)]
 
 
-class _Trial:
+class _FailureTrials:
     """Failures of one snapshot."""
 
     def __init__(
@@ -192,13 +195,13 @@ class _Trial:
         self._leaves = [leaf for leaf in leaves if leaf in called.nodes]
         self._nested = frozenset(_devices_with_covering_route(computed.seen.get("routes", {}), self._prefixes))
 
-    def without(self, failed_name: str, failure: _Failure) -> _Outcome:
+    def without(self, failed_name: str, failure: _FailedParts) -> _Outcome:
         """Return the routes that the leaves lose."""
         starts = [leaf for leaf in self._leaves if leaf != failed_name]
         missed = [prefix for prefix in self._prefixes if self._announced[prefix] != {failed_name}]
         if not starts or not missed:
             return _Outcome(frozenset())
-        snapshot = self._base.fork(
+        snapshot = self._base.fork_without(
             f"{self._base.name}-without-{failed_name.replace(':', '-')}", nodes=failure.nodes, ports=failure.ports
         )
         rows = snapshot.ask(
@@ -206,9 +209,9 @@ class _Trial:
             reference=self._base,
             pathConstraints={"startLocation": format_node_specifier([self._called.nodes[leaf] for leaf in starts])},
             headers={"dstIps": ", ".join(missed)},
-            maxTraces=SHOWN_WAYS,
+            maxTraces=MAX_SHOWN_PACKET_PATHS,
         )
-        witnesses = [Witness.of(row, self._devices) for row in rows]
+        witnesses = [DifferingPacket.of(row, self._devices) for row in rows]
         hit = [candidate for candidate in witnesses if candidate.lost]
         lost = set(
             self._lost_prefixes(snapshot, {candidate.start for candidate in hit} | (self._nested & set(starts)), missed)
@@ -219,7 +222,7 @@ class _Trial:
             if not any((witness.start, prefix) in lost for prefix in within):
                 lost.add((witness.start, max(within, key=lambda prefix: self._prefixes[prefix].prefixlen)))
                 loss_texts.append(f"{witness.start} to {witness.to}: {witness.after}")
-        snapshot.forget()
+        snapshot.delete_snapshot()
         return _Outcome(frozenset(lost), ", ".join(loss_texts))
 
     def _lost_prefixes(
@@ -252,7 +255,7 @@ def _devices_with_covering_route(routes: Iterable[Subject], prefixes: Mapping[st
 
 
 @dataclass(frozen=True, slots=True)
-class Witness:
+class DifferingPacket:
     """A packet whose fate differs between two snapshots: one of those that are alike from where it starts."""
 
     start: str
@@ -265,7 +268,7 @@ class Witness:
     lost: bool
 
     @classmethod
-    def of(cls, row: AnswerRow, devices: Mapping[str, str]) -> "Witness":
+    def of(cls, row: AnswerRow, devices: Mapping[str, str]) -> "DifferingPacket":
         """Read a row of differentialReachability."""
         after, before = (
             tuple(dict.fromkeys(trace["disposition"] for trace in row[f"{which}_Traces"]))

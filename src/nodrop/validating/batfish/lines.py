@@ -61,7 +61,7 @@ HARMLESS_ISSUES: Final = (
 )
 """What Batfish 0.36 says of parts of a device, as whole texts, where it does not matter."""
 
-_HARMLESS_ISSUES = [re.compile(harmless_line.line) for harmless_line in HARMLESS_ISSUES]
+_COMPILED_HARMLESS_ISSUES = [re.compile(harmless_line.line) for harmless_line in HARMLESS_ISSUES]
 _REASON_BY_HARMLESS_PATTERN = [
     (re.compile(harmless_line.line), harmless_line.because) for harmless_line in HARMLESS_LINES
 ]
@@ -70,17 +70,17 @@ _IGNORED_ISSUE_KINDS: Final = ("Parse warning", "Parse warning (unimplemented)",
 
 SkippedLines = Mapping[str, Mapping[int, str]]
 """By file of the snapshot, the lines that Batfish did not read."""
-IsLineFollowed = Callable[[str, int], bool]
+IsLineReadByNodrop = Callable[[str, int], bool]
 """Whether nodrop reads a line of a file of the snapshot, so that it is known what hangs on it."""
 
 
-def explain_harmless(line: str) -> str:
+def why_line_is_harmless(line: str) -> str:
     """Why a line does not matter; "" where it may."""
     text = " ".join(line.split())
     return next((because for pattern, because in _REASON_BY_HARMLESS_PATTERN if pattern.fullmatch(text)), "")
 
 
-def skipped_lines(warnings: Iterable[AnswerRow]) -> SkippedLines:
+def skipped_lines_of_parse_warnings(warnings: Iterable[AnswerRow]) -> SkippedLines:
     """Return the lines that were not read (`parseWarning`)."""
     comments_by_file: dict[str, dict[int, str]] = {}
     for row in warnings:
@@ -88,8 +88,8 @@ def skipped_lines(warnings: Iterable[AnswerRow]) -> SkippedLines:
     return comments_by_file
 
 
-def skipped_routing_lines(
-    lines: SkippedLines, node_names: NodeNames, followed: IsLineFollowed
+def skipped_routing_lines_by_device(
+    lines: SkippedLines, node_names: NodeNames, followed: IsLineReadByNodrop
 ) -> dict[str, dict[str, FilePlace | None]]:
     """Return the lines that were not read and bear on routing, each with the devices that have it and a place there.
 
@@ -98,16 +98,18 @@ def skipped_routing_lines(
     places_by_text: dict[str, dict[str, FilePlace | None]] = {}
     for file, line, device, place in _locate_unread_lines(lines, node_names):
         text = " ".join(node_names.line(file, line).split())
-        if followed(file, line) and not explain_harmless(text):
+        if followed(file, line) and not why_line_is_harmless(text):
             places_by_text.setdefault(text, {}).setdefault(device, place)
     return places_by_text
 
 
-def refused_lines(lines: SkippedLines, node_names: NodeNames, followed: IsLineFollowed) -> Iterator[RefusedLine]:
+def lines_of_parse_warnings(
+    lines: SkippedLines, node_names: NodeNames, followed: IsLineReadByNodrop
+) -> Iterator[RefusedLine]:
     """Yield the unread lines, one by one, those that matter and those that do not."""
     for file, line, device, place in _locate_unread_lines(lines, node_names):
         text = node_names.line(file, line)
-        matters = not explain_harmless(text) and not followed(file, line)
+        matters = not why_line_is_harmless(text) and not followed(file, line)
         yield RefusedLine(device=device, text=text, said=lines[file][line], place=place, matters=matters)
 
 
@@ -115,25 +117,25 @@ def _locate_unread_lines(lines: SkippedLines, names: NodeNames) -> Iterator[tupl
     """Yield each line of a device that was not read: the file and its line in the snapshot, the device, its place."""
     for file, comments in lines.items():
         for line in sorted(comments):
-            device, place = names.place(file, line)
+            device, place = names.device_and_place_of_line(file, line)
             if device is not None:
                 yield file, line, device, place
 
 
-def refused_files(issues: Iterable[AnswerRow], node_names: NodeNames) -> Iterator[RefusedLine]:
+def lines_of_init_issues(issues: Iterable[AnswerRow], node_names: NodeNames) -> Iterator[RefusedLine]:
     """Yield faults of whole files and tables (`initIssues`): parts not read, or lost in converting."""
     for row in issues:
         kind, details = str(row["Type"]), str(row["Details"])
         if kind in _IGNORED_ISSUE_KINDS:
             continue
-        matters = not any(pattern.fullmatch(details) for pattern in _HARMLESS_ISSUES)
+        matters = not any(pattern.fullmatch(details) for pattern in _COMPILED_HARMLESS_ISSUES)
         places = [
             (str(source_range["filename"]), line)
             for source_range in row["Source_Lines"] or ()
             for line in source_range["lines"] or [None]
         ]
         for file, line in places:
-            device, place = node_names.place(file, line)
+            device, place = node_names.device_and_place_of_line(file, line)
             if device is not None:
                 text = str(row["Line_Text"] or node_names.line(file, line))
                 yield RefusedLine(device=device, text=text, said=f"{kind}: {details}", place=place, matters=matters)
@@ -144,7 +146,7 @@ def refused_files(issues: Iterable[AnswerRow], node_names: NodeNames) -> Iterato
                     yield RefusedLine(device=device, text="", said=f"{kind}: {details}", matters=matters)
 
 
-def undefined_references(
+def lines_of_undefined_references(
     answer_rows: Iterable[AnswerRow], lines: SkippedLines, node_names: NodeNames
 ) -> Iterator[RefusedLine]:
     """Yield references to missing objects (`undefinedReferences`); objects that a skipped line defines exist."""
@@ -152,7 +154,7 @@ def undefined_references(
         file, name = str(row["File_Name"]), str(row["Ref_Name"])
         defined = any(name in node_names.line(file, line).split() for line in lines.get(file, ()))
         for line in row["Lines"]["lines"] or [None]:
-            device, place = node_names.place(file, line)
+            device, place = node_names.device_and_place_of_line(file, line)
             if device is not None:
                 message = f"{row['Struct_Type']} {name} is not defined ({row['Context']})"
                 text = node_names.line(file, line)

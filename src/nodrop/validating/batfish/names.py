@@ -48,7 +48,7 @@ class NodeNames:
         self._legs = {(device, name.lower()): leg for (device, name), leg in exported.ports.items()}
 
     @cached_property
-    def nodes(self) -> Mapping[str, str]:
+    def node_by_device(self) -> Mapping[str, str]:
         """Batfish's names of the devices."""
         return {device: node for node, device in self._devices.items()}
 
@@ -57,19 +57,19 @@ class NodeNames:
         name = node.get("name") if isinstance(node, dict) else node
         return self._devices.get(str(name).lower())
 
-    def end(self, interface: object) -> End | None:
+    def end_of_interface_cell(self, interface: object) -> End | None:
         """Return the device and leg of an interface's cell in a row; None where it is none of a device."""
         if not isinstance(interface, dict):
             return None
-        return self.leg(self.device(interface.get("hostname")), interface.get("interface"))
+        return self.end_of_interface_name(self.device(interface.get("hostname")), interface.get("interface"))
 
-    def leg(self, device: str | None, interface: object) -> End | None:
+    def end_of_interface_name(self, device: str | None, interface: object) -> End | None:
         """Return the same of a device and an interface name; one without a name in the model keeps Batfish's."""
         if device is None or interface is None:
             return None
         return End(device, self._legs.get((device, str(interface).lower()), str(interface)))
 
-    def place(self, file: str, line: int | None) -> tuple[str | None, FilePlace | None]:
+    def device_and_place_of_line(self, file: str, line: int | None) -> tuple[str | None, FilePlace | None]:
         """Return the device of a file of the snapshot, and the place of a line of it in the device's files."""
         file_origin = self._exported.where.get(file)
         if file_origin is None:
@@ -95,7 +95,7 @@ class AddressOwners:
         self.of: dict[tuple[str | None, str], set[End]] = {}
         self._subnets: dict[tuple[str, str | None], dict[Prefix, End]] = {}
         for row in rows:
-            end = names.leg(names.device(row["Node"]), row["Interface"])
+            end = names.end_of_interface_name(names.device(row["Node"]), row["Interface"])
             own_address = parse_address(str(row["IP"]))
             if end is None or own_address is None:
                 continue

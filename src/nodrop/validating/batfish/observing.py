@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
-from nodrop.analyses._aims import is_leaf, required_destinations_of
+from nodrop.analyses._aims import may_be_leaf, required_destinations_of
 from nodrop.analyses._plane import control_plane_of
 from nodrop.model.effects import DEFAULT_RDMA_DSCP
 from nodrop.model.fabric import End
@@ -26,27 +26,27 @@ from nodrop.routing.observation import (
     RefusedLine,
     route_item,
 )
-from nodrop.validating import compute_observation, unlike_data
+from nodrop.validating import compute_observation, reach_items_worse_than_dscp
 from nodrop.validating.batfish import lines, questions
 from nodrop.validating.batfish.blind import (
     ARRIVAL_ORDER_REASON,
     IPV6_UNSEEN_REASON,
     NEIGHBOR_UNSEEN_REASON,
-    ReadLines,
-    find_left_out_items,
-    find_unseen_items,
+    LineReadCheck,
+    find_items_batfish_misreads,
+    find_items_outside_snapshot,
 )
 from nodrop.validating.batfish.names import AddressOwners, ExportedSnapshot, NodeNames, format_node_specifier
 from nodrop.validating.batfish.reaching import ReachabilityQuestions
 from nodrop.validating.batfish.service import AnswerRow, LoadedSnapshot
 
 OBSERVER_NAME: Final = "Batfish"
-QUESTION_BATCH: Final = 25
+NODES_PER_ROUTE_QUESTION: Final = 25
 """Nodes whose routes are asked for at once: the answer for 25 switches of a fabric of 200 is 10 MB."""
 _ADDRESS_CHECKS: Final[tuple[ObservationCheck, ...]] = ("sessions", "addresses", "routes", "reach")
 PARTLY_READ_REASON: Final = "it does not read some of their lines, which are named below"
 """Why a device that Batfish has is not taken whole; what hangs on those lines is checked item by item."""
-SHOWN_LINES: Final = 5
+MAX_SHOWN_UNREAD_LINES: Final = 5
 """So many different lines are named."""
 
 
@@ -75,14 +75,14 @@ class SnapshotObserver:
         for step in (
             self._observe_configuration,
             self._observe_addresses,
-            self._links,
+            self._observe_links,
             self._observe_sessions,
             self._observe_routes,
             self._observe_reach,
         ):
             step()
         self._add_unseen_items()
-        seconds = f"answers of {len(self.names.nodes)} devices in {time.monotonic() - started:.1f} s"
+        seconds = f"answers of {len(self.names.node_by_device)} devices in {time.monotonic() - started:.1f} s"
         return Observation(
             by=OBSERVER_NAME,
             seen={check: items for check, items in self.seen.items() if items},
@@ -103,20 +103,20 @@ class SnapshotObserver:
 
     @cached_property
     def _skipped_lines(self) -> lines.SkippedLines:
-        return lines.skipped_lines(self._ask_batfish("parseWarning", aggregateDuplicates=False))
+        return lines.skipped_lines_of_parse_warnings(self._ask_batfish("parseWarning", aggregateDuplicates=False))
 
     @cached_property
-    def _followed_lines(self) -> ReadLines:
-        return ReadLines(self.exported)
+    def _followed_lines(self) -> LineReadCheck:
+        return LineReadCheck(self.exported)
 
     @cached_property
     def _unread_routing_lines(self) -> Mapping[str, Mapping[str, FilePlace | None]]:
-        return lines.skipped_routing_lines(self._skipped_lines, self.names, self._followed_lines)
+        return lines.skipped_routing_lines_by_device(self._skipped_lines, self.names, self._followed_lines)
 
     def _format_unread_lines(self) -> Iterator[str]:
         """Yield which lines Batfish does not read though they bear on routing, in one sentence."""
         shown = []
-        for text, places in list(self._unread_routing_lines.items())[:SHOWN_LINES]:
+        for text, places in list(self._unread_routing_lines.items())[:MAX_SHOWN_UNREAD_LINES]:
             device, place = min(places.items(), key=lambda device_place: natural_sort_key(device_place[0]))
             count_suffix = f" and {len(places) - 1} more" if len(places) > 1 else ""
             where = f"{place.file}:{place.span.line}" if place is not None else "frr.conf"
@@ -127,22 +127,22 @@ class SnapshotObserver:
 
     def _observe_configuration(self) -> None:
         issues = self._ask_batfish("initIssues")
-        self.refused += lines.refused_files(issues, self.names)
-        self.refused += lines.refused_lines(self._skipped_lines, self.names, self._followed_lines)
-        self.refused += lines.undefined_references(
+        self.refused += lines.lines_of_init_issues(issues, self.names)
+        self.refused += lines.lines_of_parse_warnings(self._skipped_lines, self.names, self._followed_lines)
+        self.refused += lines.lines_of_undefined_references(
             self._ask_batfish("undefinedReferences"), self._skipped_lines, self.names
         )
         node_rows = self._ask_batfish("nodeProperties", properties="Configuration_Format")
         loaded = {self.names.device(row["Node"]) for row in node_rows}
         harmed = {refusal.device for refusal in self.refused if refusal.matters}
         partial_devices = {device for devices in self._unread_routing_lines.values() for device in devices}
-        for name in self.names.nodes:
+        for name in self.names.node_by_device:
             state = "refused" if name not in loaded else "in part" if name in harmed else "whole"
             self.seen["configuration"][name,] = state
             if state == "whole" and name in partial_devices:
                 self.unseen["configuration"][name,] = PARTLY_READ_REASON
         for row in self._ask_batfish("fileParseStatus"):
-            device, status = self.names.place(str(row["File_Name"]), None)[0], str(row["Status"])
+            device, status = self.names.device_and_place_of_line(str(row["File_Name"]), None)[0], str(row["Status"])
             if device is None or status == "PASSED":
                 continue
             self.said["configuration", (device,)] = status
@@ -160,15 +160,17 @@ class SnapshotObserver:
             for leg in router.legs
             if not leg.ports or leg.ports == (leg.name,)
         }
-        self.seen["addresses"].update(questions.address_owners(self._address_owners, plain))
+        self.seen["addresses"].update(questions.devices_by_address(self._address_owners, plain))
         wanted_computed_items = set(self._computed_items("addresses"))
-        for item, devices in questions.router_ids(self._ask_batfish("bgpProcessConfiguration"), self.names).items():
+        for item, devices in questions.devices_by_router_id(
+            self._ask_batfish("bgpProcessConfiguration"), self.names
+        ).items():
             if item in wanted_computed_items or len(devices) > 1:
                 self.seen["addresses"][item] = devices
 
-    def _links(self) -> None:
-        joined = questions.find_links(self._ask_batfish("layer3Edges"), self.names)
-        cables = questions.find_links(self._ask_batfish("layer1Edges"), self.names)
+    def _observe_links(self) -> None:
+        joined = questions.link_subjects_of_edges(self._ask_batfish("layer3Edges"), self.names)
+        cables = questions.link_subjects_of_edges(self._ask_batfish("layer1Edges"), self.names)
         rows = self._ask_batfish("interfaceProperties", properties="MTU, Active, All_Prefixes")
         ports = questions.port_states_by_end(rows, self.names)
         ends = {link_subject(link.a, link.b): (link.a, link.b) for link in self.reading.fabric.links}
@@ -202,27 +204,31 @@ class SnapshotObserver:
     def _observe_sessions(self) -> None:
         compatibility = self._ask_batfish("bgpSessionCompatibility")
         status = self._ask_batfish("bgpSessionStatus")
-        for session in questions.session_rows(
+        for session in questions.sessions_with_incompatibility(
             status, compatibility, self.names, self._address_owners, self._peers_by_neighbor
         ):
             self.seen["sessions"][session.item] = "up" if session.up else "down"
             self.said["sessions", session.item] = session.said
 
     def _observe_routes(self) -> None:
-        nodes = sorted(self.names.nodes.values(), key=natural_sort_key)
-        for start in range(0, len(nodes), QUESTION_BATCH):
+        nodes = sorted(self.names.node_by_device.values(), key=natural_sort_key)
+        for start in range(0, len(nodes), NODES_PER_ROUTE_QUESTION):
             rows = self._ask_batfish(
-                "routes", nodes=format_node_specifier(nodes[start : start + QUESTION_BATCH]), protocols="bgp, static"
+                "routes",
+                nodes=format_node_specifier(nodes[start : start + NODES_PER_ROUTE_QUESTION]),
+                protocols="bgp, static",
             )
             self.seen["routes"].update(questions.next_hop_ports_by_route(rows, self.names, self._address_owners))
 
     def _observe_reach(self) -> None:
         plane, fates = control_plane_of(self.index), self.seen["reach"]
         starts = {
-            (start_router.device.name, start_router.vrf) for start_router in plane.routers if is_leaf(start_router)
+            (start_router.device.name, start_router.vrf) for start_router in plane.routers if may_be_leaf(start_router)
         }
         known_nodes = {
-            device: node for device, node in self.names.nodes.items() if (device,) in self.seen["configuration"]
+            device: node
+            for device, node in self.names.node_by_device.items()
+            if (device,) in self.seen["configuration"]
         }
         reaching = ReachabilityQuestions(self._ask_batfish, self.names, known_nodes, self._rdma_dscp)
         aimed = [aim for aim in required_destinations_of(self.index) if aim.prefix.family == "ipv4"]
@@ -239,7 +245,7 @@ class SnapshotObserver:
         for device, vrf, remaining_address in reaching.left:
             for aim in (candidate_aim for candidate_aim in aimed if remaining_address in candidate_aim.to):
                 item = route_item(device, str(aim.prefix), vrf, "reach")
-                self.unseen["reach"][item] = reaching.remaining_reason
+                self.unseen["reach"][item] = reaching.reason_for_unasked_pairs
         looped = {to for (_, _, to), (fate, _) in found_fates.items() if fate == "loop"}
         for loop in sorted(reaching.loops(), key=lambda witness: (witness.to, natural_sort_key(witness.device))):
             if loop.to not in looped:
@@ -247,7 +253,7 @@ class SnapshotObserver:
                 item = route_item(loop.device, f"{loop.to}/32", loop.vrf, "reach")
                 fates[item], self.said["reach", item] = "loop", loop.said
 
-        for item in unlike_data(self.index, self._rdma_dscp):
+        for item in reach_items_worse_than_dscp(self.index, self._rdma_dscp):
             self.unseen["reach"][item] = f"Batfish is asked about packets of DSCP {self._rdma_dscp} alone"
 
     @cached_property
@@ -270,9 +276,9 @@ class SnapshotObserver:
             for item in self._computed_items(check):
                 if ":" in item[-1]:
                     self.unseen[check][item] = IPV6_UNSEEN_REASON
-        for check, items in find_left_out_items(self.exported, self.computed).items():
+        for check, items in find_items_outside_snapshot(self.exported, self.computed).items():
             self.unseen[check].update(items)
-        hanging = find_unseen_items(
+        hanging = find_items_batfish_misreads(
             self.reading, self.computed, self.exported, self._skipped_lines, self._followed_lines
         )
         for check, items in hanging.items():

@@ -33,14 +33,17 @@ FATES_BY_DISPOSITION: Final[Mapping[str, str]] = {
 """Where packets end in Batfish's words, the worst first."""
 
 
-def find_links(edges: Iterable[AnswerRow], node_names: NodeNames) -> set[Subject]:
+def link_subjects_of_edges(edges: Iterable[AnswerRow], node_names: NodeNames) -> set[Subject]:
     """Return the links between legs that are next routers (`layer3Edges`), or that a cable joins (`layer1Edges`).
 
     Of cables Batfish leaves out without a word those to nodes and ports that it does not have.
     """
     links = set()
     for row in edges:
-        a, b = node_names.end(row["Interface"]), node_names.end(row["Remote_Interface"])
+        a, b = (
+            node_names.end_of_interface_cell(row["Interface"]),
+            node_names.end_of_interface_cell(row["Remote_Interface"]),
+        )
         if a is not None and b is not None:
             links.add(link_subject(a, b))
     return links
@@ -58,7 +61,7 @@ def port_states_by_end(properties: Iterable[AnswerRow], node_names: NodeNames) -
     """All legs (`interfaceProperties`)."""
     port_by_end = {}
     for row in properties:
-        end = node_names.end(row["Interface"])
+        end = node_names.end_of_interface_cell(row["Interface"])
         if end is not None and row["MTU"] is not None:
             port_by_end[end] = PortState(int(row["MTU"]), bool(row["Active"]), bool(row["All_Prefixes"]))
     return port_by_end
@@ -79,7 +82,7 @@ class SessionRow(NamedTuple):
     said: str
 
 
-def session_rows(
+def sessions_with_incompatibility(
     status: Iterable[AnswerRow],
     compatibility: Iterable[AnswerRow],
     node_names: NodeNames,
@@ -109,7 +112,7 @@ def _session_key(answer_row: AnswerRow, node_names: NodeNames) -> tuple[object, 
     return (
         node_names.device(answer_row["Node"]),
         vrf_of_row(answer_row),
-        node_names.end(answer_row["Local_Interface"]),
+        node_names.end_of_interface_cell(answer_row["Local_Interface"]),
         str(answer_row["Remote_IP"]),
     )
 
@@ -124,7 +127,7 @@ def _session_item(
     """Return the item of a session: by its interface, or its address; over a numbered interface, the interface."""
     where = vrf_of_row(answer_row)
     kind: Subject = (device, "@neighbors") if where is None else (device, "@vrf_bgp", where, "neighbors")
-    local = node_names.end(answer_row["Local_Interface"])
+    local = node_names.end_of_interface_cell(answer_row["Local_Interface"])
     if local is not None:
         return (*kind, local.port)
     far = answer_row["Remote_IP"]
@@ -133,7 +136,7 @@ def _session_item(
     return (*kind, leg) if leg is not None and (*kind, leg) in expected else (*kind, key)
 
 
-def address_owners(owners: AddressOwners, plain: Iterable[End]) -> dict[Subject, tuple[str, ...]]:
+def devices_by_address(owners: AddressOwners, plain: Iterable[End]) -> dict[Subject, tuple[str, ...]]:
     """Who has each address of the default VRF (`ipOwners`), of ports and loopbacks."""
     counted = set(plain)
     owners_by_address = {}
@@ -144,7 +147,7 @@ def address_owners(owners: AddressOwners, plain: Iterable[End]) -> dict[Subject,
     return owners_by_address
 
 
-def router_ids(processes: Iterable[AnswerRow], node_names: NodeNames) -> dict[Subject, tuple[str, ...]]:
+def devices_by_router_id(processes: Iterable[AnswerRow], node_names: NodeNames) -> dict[Subject, tuple[str, ...]]:
     """Return the router ids of the default VRF (`bgpProcessConfiguration`), each with the devices that have it."""
     owners: defaultdict[str, set[str]] = defaultdict(set)
     for row in processes:
@@ -179,7 +182,7 @@ def _next_hop_port(
         case "discard":
             return "discard"
         case "interface":
-            end = node_names.leg(device, hop["interface"])
+            end = node_names.end_of_interface_name(device, hop["interface"])
             return end.port if end is not None else str(hop["interface"])
         case "ip":
             return owners.towards(device, vrf_name, str(hop["ip"])) or f"to {hop['ip']}"
@@ -197,7 +200,7 @@ class LostPacket(NamedTuple):
     said: str
 
 
-def lost_packets(answer_rows: Iterable[AnswerRow], node_names: NodeNames) -> Iterator[LostPacket]:
+def packets_with_worst_fate(answer_rows: Iterable[AnswerRow], node_names: NodeNames) -> Iterator[LostPacket]:
     """Yield the packets of an answer about reachability or loops, each with the worst of its traces."""
     for row in answer_rows:
         flow = row["Flow"]

@@ -44,7 +44,7 @@ class ReachabilityQuestions:
         self.left: list[tuple[str, str | None, Address]] = []
 
     @property
-    def remaining_reason(self) -> str:
+    def reason_for_unasked_pairs(self) -> str:
         """Why there are some left."""
         return f"Batfish shows one lost packet per switch and question, and {self._most} questions did not tell all"
 
@@ -116,10 +116,10 @@ class ReachabilityQuestions:
         rows = self._ask("reachability", pathConstraints=where, headers=headers, actions=actions)
         fate_of_start = {
             (witness.device, witness.vrf): (witness.fate, witness.said)
-            for witness in questions.lost_packets(rows, self._names)
+            for witness in questions.packets_with_worst_fate(rows, self._names)
         }
         return {start: fate for start, fate in fate_of_start.items() if start in starts}
 
     def loops(self) -> Iterator[questions.LostPacket]:
         """Packets that go round, from anywhere to anywhere."""
-        return questions.lost_packets(self._ask("detectLoops"), self._names)
+        return questions.packets_with_worst_fate(self._ask("detectLoops"), self._names)

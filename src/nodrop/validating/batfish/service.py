@@ -36,7 +36,7 @@ MIN_API_VERSION: Final = (2, 1)
 """The oldest version of that API which the library speaks to (pybatfish 2026.9)."""
 MIN_PYBATFISH_VERSION: Final = (2026, 9)
 """The oldest release of pybatfish whose sessions are made as here: the year and the month."""
-ANSWERS_S: Final = 5.0
+VERSION_ANSWER_TIMEOUT_S: Final = 5.0
 """How long a service may take to say who it is."""
 SILENCE_TIMEOUT_S: Final = 60.0
 """How long it may be silent within an answer: a Java machine that collects garbage is."""
@@ -52,7 +52,7 @@ _SERVICE_ADDRESS_PATTERN: Final = re.compile(
 )
 
 
-class _Late(Exception):
+class _OperationTimedOut(Exception):
     """The time for an operation is over."""
 
 
@@ -79,7 +79,7 @@ class Service:
         return f"Batfish at {self._shown}:{self.port}"
 
     def __enter__(self) -> "Service":
-        library = _pybatfish_version()
+        library = _require_pybatfish_version()
         self.versions = f"Batfish {self._ask_service_version()}, pybatfish {library}"
         self._session = self._connect_session()
         try:
@@ -101,7 +101,7 @@ class Service:
             self._session.init_snapshot(archive, name=name, overwrite=True)
         return LoadedSnapshot(self, name)
 
-    def fork(
+    def fork_without(
         self, base: "LoadedSnapshot", name: str, nodes: Sequence[str] = (), ports: Sequence[End] = ()
     ) -> "LoadedSnapshot":
         """Make a snapshot of another, without some nodes and ports, by Batfish's names."""
@@ -114,7 +114,7 @@ class Service:
             )
         return LoadedSnapshot(self, name)
 
-    def forget(self, snapshot: "LoadedSnapshot") -> None:
+    def delete_snapshot(self, snapshot: "LoadedSnapshot") -> None:
         """Delete a snapshot; of many failures each needs its own."""
         with self.limit_time(f"deleting {snapshot.name}"):
             self._session.delete_snapshot(snapshot.name)
@@ -130,7 +130,9 @@ class Service:
             if template is None:
                 raise ServiceUnavailable(f"{self.name} does not know the question {question}; is it an old release?")
             try:
-                return _answer_rows(template(**parameters).answer(snapshot=snapshot, reference_snapshot=reference))
+                return _answer_rows(
+                    template(**parameters).far_statement_over_link(snapshot=snapshot, reference_snapshot=reference)
+                )
             except BatfishException as error:
                 if _NO_SOURCES_MESSAGE in str(error):
                     return ()
@@ -144,10 +146,10 @@ class Service:
 
         self._until = time.monotonic() + self.limit_s
         try:
-            with self._watch.over(what, self.limit_s) as late:
+            with self._watch.watch_operation(what, self.limit_s) as late:
                 yield
-        except (_Late, RequestException, BatfishException, ValueError) as error:
-            if late.is_set() or isinstance(error, _Late):
+        except (_OperationTimedOut, RequestException, BatfishException, ValueError) as error:
+            if late.is_set() or isinstance(error, _OperationTimedOut):
                 raise ServiceUnavailable(f"{self.name} did not finish {what} in {self.limit_s:.0f} s") from None
             self._failed(what, error)
         except (KeyError, TypeError, IndexError, AttributeError) as error:
@@ -164,9 +166,11 @@ class Service:
                 f"{self.name} stopped answering at {operation}: {_innermost_reason(error)}"
             ) from None
         if isinstance(error, BatfishException):
-            raise ServiceUnavailable(f"{self.name} failed at {operation}: {_last_log_line(str(error))}") from None
+            raise ServiceUnavailable(
+                f"{self.name} failed at {operation}: {_most_telling_log_line(str(error))}"
+            ) from None
         raise ServiceUnavailable(
-            f"{self.name} answered {operation} with something else: {_last_log_line(str(error))}"
+            f"{self.name} answered {operation} with something else: {_most_telling_log_line(str(error))}"
         ) from None
 
     def _ask_service_version(self) -> str:
@@ -175,10 +179,10 @@ class Service:
             status, text = self._get("/v2/version")
         except TimeoutError:
             raise ServiceUnavailable(
-                f"nothing answered at {self._shown}:{self.port} within {ANSWERS_S:.0f} s"
+                f"nothing answered at {self._shown}:{self.port} within {VERSION_ANSWER_TIMEOUT_S:.0f} s"
             ) from None
         except (OSError, HTTPException) as error:
-            why = f"{getattr(error, 'strerror', None) or _last_log_line(str(error)) or type(error).__name__}"
+            why = f"{getattr(error, 'strerror', None) or _most_telling_log_line(str(error)) or type(error).__name__}"
             raise ServiceUnavailable(
                 f"no Batfish answers at {self._shown}:{self.port}: {why}{self._hint_to_start_service}"
             ) from None
@@ -207,9 +211,9 @@ class Service:
         return f" (docker run --rm -p 127.0.0.1:{self.port}:{BATFISH_PORT} batfish/batfish)" if is_local else ""
 
     def _get(self, path: str) -> tuple[int, bytes]:
-        connection = HTTPConnection(self.host, self.port, timeout=ANSWERS_S)
+        connection = HTTPConnection(self.host, self.port, timeout=VERSION_ANSWER_TIMEOUT_S)
         try:
-            with self._watch.over("its version", ANSWERS_S) as late:
+            with self._watch.watch_operation("its version", VERSION_ANSWER_TIMEOUT_S) as late:
                 connection.connect()
                 self._watch.note(connection.sock)
                 connection.request("GET", path, headers={"X-Batfish-Apikey": "0" * 32, "X-Batfish-Version": "2026.1.1"})
@@ -256,8 +260,10 @@ class Service:
             def send(self, request: PreparedRequest, *_: object, **options: Any) -> Response:
                 remaining_silent_s = SILENCE_TIMEOUT_S if service._until is None else service._until - time.monotonic()
                 if remaining_silent_s <= 0:
-                    raise _Late
-                options.update(timeout=(ANSWERS_S, min(remaining_silent_s, SILENCE_TIMEOUT_S)), proxies={})
+                    raise _OperationTimedOut
+                options.update(
+                    timeout=(VERSION_ANSWER_TIMEOUT_S, min(remaining_silent_s, SILENCE_TIMEOUT_S)), proxies={}
+                )
                 return super().send(request, **options)
 
         class Plain(Session):
@@ -283,7 +289,7 @@ class Service:
     def _delete_network(self) -> None:
         """Delete the network, and no word of it: what went wrong before matters more, and a dead service has none."""
         self._until = time.monotonic() + DELETE_TIMEOUT_S
-        with suppress(Exception), self._watch.over("deleting what was made", DELETE_TIMEOUT_S):
+        with suppress(Exception), self._watch.watch_operation("deleting what was made", DELETE_TIMEOUT_S):
             self._session.delete_network(self.network)
         self._until = None
         self._unmount_adapters()
@@ -310,13 +316,13 @@ class LoadedSnapshot:
         """
         return self.service.ask(question, self.name, None if reference is None else reference.name, **parameters)
 
-    def fork(self, name: str, *, nodes: Sequence[str] = (), ports: Sequence[End] = ()) -> "LoadedSnapshot":
+    def fork_without(self, name: str, *, nodes: Sequence[str] = (), ports: Sequence[End] = ()) -> "LoadedSnapshot":
         """Return the same without some nodes and ports."""
-        return self.service.fork(self, name, nodes, ports)
+        return self.service.fork_without(self, name, nodes, ports)
 
-    def forget(self) -> None:
+    def delete_snapshot(self) -> None:
         """Delete it."""
-        self.service.forget(self)
+        self.service.delete_snapshot(self)
 
 
 def snapshot_name(files: Mapping[str, str | bytes]) -> str:
@@ -350,7 +356,7 @@ def _parse_host_and_port(where: str) -> tuple[str, int]:
     return match["inside"] or match["address"] or match["host"], number
 
 
-def _pybatfish_version() -> str:
+def _require_pybatfish_version() -> str:
     """Return the version of pybatfish; ServiceUnavailable where there is none, or an old one."""
     try:
         import pybatfish.client.session  # noqa: F401
@@ -388,7 +394,7 @@ def _innermost_reason(error: Exception) -> str:
     while True:
         inner = getattr(reason, "reason", None) or next(filter(_is_exception, reason.args), None)
         if not isinstance(inner, BaseException):
-            return _last_log_line(str(reason))
+            return _most_telling_log_line(str(reason))
         reason = inner
 
 
@@ -396,7 +402,7 @@ def _is_exception(argument: object) -> bool:
     return isinstance(argument, Exception)
 
 
-def _last_log_line(text: str) -> str:
+def _most_telling_log_line(text: str) -> str:
     """Return the most informative line of a log: the innermost exception, else the last; at most 200 characters."""
     lines = [line.strip().removeprefix("Caused by: ") for line in text.splitlines() if line.strip()]
     lines = [line for line in lines if not line.startswith("{")]

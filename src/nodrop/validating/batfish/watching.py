@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from typing import Final
 from weakref import WeakSet
 
-BEAT_S: Final = 10.0
+PROGRESS_INTERVAL_S: Final = 10.0
 """How often progress says that an operation still goes on."""
 _RECUT_DELAY_S: Final = 0.2
 """How soon after the end of its time an operation that has connected again is cut off again."""
@@ -25,7 +25,7 @@ class ConnectionWatch:
         self._sockets.add(connection)
 
     @contextmanager
-    def over(self, what: str, limit_s: float) -> Iterator[threading.Event]:
+    def watch_operation(self, what: str, limit_s: float) -> Iterator[threading.Event]:
         """Report from time to time that an operation goes on, and cut its connections when its time is over.
 
         Yield the event that is set then.
@@ -35,7 +35,9 @@ class ConnectionWatch:
 
         def watch() -> None:
             waited = 0.0
-            while not done.wait(step := min(BEAT_S, limit_s - waited) if waited < limit_s else _RECUT_DELAY_S):
+            while not done.wait(
+                step := min(PROGRESS_INTERVAL_S, limit_s - waited) if waited < limit_s else _RECUT_DELAY_S
+            ):
                 waited += step
                 if waited >= limit_s:
                     late.set()

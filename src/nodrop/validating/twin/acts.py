@@ -9,28 +9,30 @@ from nodrop.model.subject import Subject
 from nodrop.model.subject import link_subject as link_subject
 from nodrop.routing.prefixes import Prefix, parse_prefix
 from nodrop.routing.roce_opcodes import CNP_OPCODE
-from nodrop.validating import destination_prefixes_by_leaf
+from nodrop.validating import leaves_by_destination_prefix
 from nodrop.validating.twin.box import ReportProgress
 from nodrop.validating.twin.breaking import FailureInjection
-from nodrop.validating.twin.crossing import test_cable_crossings
-from nodrop.validating.twin.hosts import settle_hosts
+from nodrop.validating.twin.crossing import send_largest_packets_over_cables
+from nodrop.validating.twin.hosts import set_host_routes_and_neighbors
 from nodrop.validating.twin.lab import TwinLab
 from nodrop.validating.twin.packets import TwinSockets
 from nodrop.validating.twin.plan import NamespaceKey
 from nodrop.validating.twin.reaching import PacketKind, ReachabilityTest, ReachItem
-from nodrop.validating.twin.work import PartialObservation, Work
+from nodrop.validating.twin.work import ObservationWork, PartialObservation
 
 
-def run_experiments(twin_lab: TwinLab, twin_work: Work, tell: ReportProgress) -> PartialObservation:
+def observe_packets_and_failures(
+    twin_lab: TwinLab, twin_work: ObservationWork, tell: ReportProgress
+) -> PartialObservation:
     """Give hosts their ways out, send packets over every cable and path, let things fail and come back."""
-    settle_hosts(twin_lab)
+    set_host_routes_and_neighbors(twin_lab)
     observed_part, asked = PartialObservation(), twin_work.options.checks
     with closing(TwinSockets(twin_lab.plan)) as sockets:
         if "packets" in asked:
             tell(f"packets over {sum(bool(wire.links) for wire in twin_lab.plan.wires)} cables")
-            observed_part.take(send_largest_packets(twin_lab, twin_work, sockets))
+            observed_part.take(observe_largest_packets_on_cables(twin_lab, twin_work, sockets))
         if "reach" in asked:
-            observed_part.take(send_reach_packets(twin_lab, twin_work, sockets))
+            observed_part.take(observe_reach_of_packets(twin_lab, twin_work, sockets))
         if {"failures", "recoveries"} & asked:
             observed_part.take(
                 observe_failures(twin_lab, twin_work, sockets, observed_part.seen.get("reach", {}), tell)
@@ -38,13 +40,15 @@ def run_experiments(twin_lab: TwinLab, twin_work: Work, tell: ReportProgress) ->
     return observed_part
 
 
-def send_largest_packets(twin_lab: TwinLab, twin_work: Work, twin_sockets: TwinSockets) -> PartialObservation:
-    """Send the largest packets over every cable, both ways: check `send_largest_packets`, also of cables of hosts."""
-    crossing_by_link = test_cable_crossings(twin_sockets, twin_lab.plan)
+def observe_largest_packets_on_cables(
+    twin_lab: TwinLab, twin_work: ObservationWork, twin_sockets: TwinSockets
+) -> PartialObservation:
+    """Send the largest packets over every cable: check `observe_largest_packets_on_cables`, also of hosts' cables."""
+    crossing_by_link = send_largest_packets_over_cables(twin_sockets, twin_lab.plan)
     packet = PartialObservation(seen={"packets": {}}, unseen={"packets": {}})
     for link, crossing in crossing_by_link.items():
         item = link_subject(link.a, link.b)
-        nics = (*twin_lab.plan.at.get(link.a, ()), *twin_lab.plan.at.get(link.b, ()))
+        nics = (*twin_lab.plan.nics_by_port.get(link.a, ()), *twin_lab.plan.nics_by_port.get(link.b, ()))
         if not crossing.crosses and any(twin_lab.filters.filters_egress(nic) for nic in nics):
             packet.unseen["packets"][item] = "an access list acts on what leaves one of its ports"
             continue
@@ -58,21 +62,23 @@ def send_largest_packets(twin_lab: TwinLab, twin_work: Work, twin_sockets: TwinS
     return packet
 
 
-def send_reach_packets(twin_lab: TwinLab, twin_work: Work, twin_sockets: TwinSockets) -> PartialObservation:
-    """Send packets to every prefix by every equal path, from routers and hosts: check `send_reach_packets`."""
+def observe_reach_of_packets(
+    twin_lab: TwinLab, twin_work: ObservationWork, twin_sockets: TwinSockets
+) -> PartialObservation:
+    """Send packets to every prefix by every equal path, from routers and hosts: check `observe_reach_of_packets`."""
     items: dict[ReachItem, Subject] = {}
     reach_part = PartialObservation(seen={"reach": {}}, unseen={"reach": {}})
     for subject in twin_work.computed.get("reach", {}):
-        item = ReachItem(NamespaceKey(subject[0], subject[2] or None), _parse_prefix(subject[3]))
-        if item.space.node in twin_lab.devices:
+        item = ReachItem(NamespaceKey(subject[0], subject[2] or None), _require_prefix(subject[3]))
+        if item.space.node in twin_lab.running_devices:
             items[item] = subject
         else:
             reach_part.unseen["reach"][subject] = f"{item.space.node} runs no daemons"
     hosts = [host.name for host in twin_lab.fabric.hosts]
     sent = ReachabilityTest(
-        twin_sockets, twin_lab.plan, hosts, kinds=_packet_kinds(twin_lab), because=twin_lab.filters.cause
+        twin_sockets, twin_lab.plan, hosts, kinds=_packet_kinds(twin_lab), because=twin_lab.filters.denial_cause
     )
-    for item, reached in sent.of(items).items():
+    for item, reached in sent.test_items(items).items():
         if reached.fate is None:
             reach_part.unseen["reach"][items[item]] = reached.said
         else:
@@ -94,7 +100,7 @@ def _packet_kinds(lab: TwinLab) -> Iterator[PacketKind]:
 
 def observe_failures(
     twin_lab: TwinLab,
-    twin_work: Work,
+    twin_work: ObservationWork,
     twin_sockets: TwinSockets,
     reached: Mapping[Subject, Hashable],
     tell: ReportProgress,
@@ -104,9 +110,9 @@ def observe_failures(
     What packets have not `reached` before anything failed is not lost by a failure.
     """
     failure = PartialObservation(seen={"failures": {}, "recoveries": {}}, unseen={"failures": {}, "recoveries": {}})
-    counted = destination_prefixes_by_leaf(twin_lab.index)
+    counted = leaves_by_destination_prefix(twin_lab.index)
     delivered_prefixes = {
-        (NamespaceKey(device, vrf or None), _parse_prefix(to)): counted[to]
+        (NamespaceKey(device, vrf or None), _require_prefix(to)): counted[to]
         for (device, _, vrf, to), fate in {**twin_work.computed.get("reach", {}), **reached}.items()
         if to in counted and fate == "delivered"
     }
@@ -115,8 +121,8 @@ def observe_failures(
     begun = time.monotonic()
     for number, item in enumerate(items, 1):
         tell(f"failure {number} of {len(items)}: {item[-1].replace('--', ' to ')}")
-        broken = breaking.break_(item[-1])
-        back = breaking.mend(item[-1])
+        broken = breaking.fail_and_find_losses(item[-1])
+        back = breaking.mend_and_compare(item[-1])
         failure.seen["failures"][item], failure.said["failures", item] = broken.lost, broken.said
         failure.seen["recoveries"][item] = "not as before" if back else "as before"
         failure.said["recoveries", item] = back
@@ -124,7 +130,7 @@ def observe_failures(
     return failure
 
 
-def _parse_prefix(text: str) -> Prefix:
+def _require_prefix(text: str) -> Prefix:
     found_prefix = parse_prefix(text)
     if found_prefix is None:
         raise ValueError(text)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from typing import IO, Any, Final, Literal, get_args, get_type_hints
 
 from nodrop.errors import ServiceUnavailable
-from nodrop.syntax.packed import PackableClasses, Unreadable, classes_of
+from nodrop.syntax.packed import PackerOfClasses, UnreadablePackedBytes, classes_of
 
 MessageKind = Literal["progress", "done", "failed", "missing", "work"]
 """A line about what is being done; the value returned; a traceback; why there is no such service; what is to be done.
@@ -18,9 +18,9 @@ MESSAGE_KINDS: Final[tuple[MessageKind, ...]] = get_args(MessageKind)
 ANSWER_KINDS: Final[tuple[MessageKind, ...]] = ("progress", "done", "failed", "missing")
 WORK_KINDS: Final[tuple[MessageKind, ...]] = ("work",)
 """What the caller takes from a tree, and what goes the other way."""
-ANSWER_BYTES: Final = 256 << 20
+MAX_ANSWER_BYTES: Final = 256 << 20
 """The longest answer: that of 200 switches takes 10 MB."""
-PROGRESS_BYTES: Final = 16 << 20
+MAX_PROGRESS_BYTES: Final = 16 << 20
 """How much a tree may tell in all about what it does; 200 switches take some kB."""
 MESSAGE_HEADER: Final = struct.Struct(">BQ")
 
@@ -35,7 +35,7 @@ def send_message(pipe: IO[bytes], kind: MessageKind, body: bytes) -> None:
 
 
 def receive_message(
-    pipe: IO[bytes], kinds: Collection[MessageKind], max_bytes: int = ANSWER_BYTES
+    pipe: IO[bytes], kinds: Collection[MessageKind], max_bytes: int = MAX_ANSWER_BYTES
 ) -> tuple[MessageKind, bytes] | None:
     """Read a message of one of these kinds, of at most so many bytes; None at the end.
 
@@ -62,7 +62,7 @@ def unpack_result(function: Callable[..., object], message_body: bytes) -> Any:
     returned, table = _result_type_and_table(function)
     try:
         return table.unpack(message_body, returned)
-    except Unreadable as error:
+    except UnreadablePackedBytes as error:
         raise ServiceUnavailable(f"what the twin answers is no answer: {error}") from None
 
 
@@ -71,6 +71,6 @@ def decode_text(body: bytes) -> str:
     return body.decode(errors="replace")
 
 
-def _result_type_and_table(function: Callable[..., object]) -> tuple[Any, PackableClasses]:
+def _result_type_and_table(function: Callable[..., object]) -> tuple[Any, PackerOfClasses]:
     returned = get_type_hints(function)["return"]
-    return returned, PackableClasses(classes_of([returned]))
+    return returned, PackerOfClasses(classes_of([returned]))

@@ -28,10 +28,10 @@ _USER_NAMESPACE_OPTIONS = ("--user", "--map-root-user")
 _NESTED_UNSHARE_COMMAND = ("unshare", "--user", "--map-root-user", "--mount")
 """What is tried within: nothing that reads a configuration runs in namespaces that the host's root owns."""
 _CHILD_PROGRAM = "from nodrop.validating.twin.inside import main; main()"
-_PASSED_VARIABLES: Final = ("PATH", "HOME", "LANG", "LC_ALL", "PYTHONHASHSEED", "NODROP_TWIN_MARK")
+_PASSED_ENVIRONMENT_VARIABLES: Final = ("PATH", "HOME", "LANG", "LC_ALL", "PYTHONHASHSEED", "NODROP_TWIN_MARK")
 """Variables that the tree gets: others may hold secrets. The mark is for whoever looks for its processes."""
 _MAX_OUTPUT_BYTES: Final = 4096
-_END_S = 20
+_TREE_END_TIMEOUT_S = 20
 """How long the kernel may take to end a tree before its outermost process is killed; it takes a second."""
 _PACKAGE_BY_PROGRAM: Final[Mapping[str, str]] = {"unshare": "util-linux", "nsenter": "util-linux", "mount": "mount"}
 """Programs that the tree is made with, and Debian's packages that have them."""
@@ -40,19 +40,21 @@ _PACKAGE_BY_PROGRAM: Final[Mapping[str, str]] = {"unshare": "util-linux", "nsent
 def require_programs(needed: Mapping[str, str]) -> None:
     """See that programs are there, each by its name or path with the package that has it; ServiceUnavailable if not."""
     lacking = {
-        name: package for name, package in {**_PACKAGE_BY_PROGRAM, **needed}.items() if find_program(name) is None
+        name: package
+        for name, package in {**_PACKAGE_BY_PROGRAM, **needed}.items()
+        if find_program_or_root_program(name) is None
     }
     if lacking:
         packages = " ".join(sorted(set(lacking.values())))
         raise ServiceUnavailable(f"there is no {', '.join(sorted(lacking))} here (apt install {packages})")
 
 
-def find_program(name: str) -> str | None:
+def find_program_or_root_program(name: str) -> str | None:
     """Return the path of a program, also of one for root that a user's search path leaves out."""
     return shutil.which(name, path=os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin")))
 
 
-def namespace_command() -> tuple[str, ...]:
+def usable_unshare_command() -> tuple[str, ...]:
     """Return the command that makes namespaces here: as root without one of users, else with it.
 
     Raise ServiceUnavailable where neither works.
@@ -87,13 +89,13 @@ def call_in_sandbox(
     """
     require_programs({})
     progress_bytes = 0
-    with _run_tree(namespace_command()) as (tree, errors):
+    with _run_tree(usable_unshare_command()) as (tree, errors):
         assert tree.stdin is not None and tree.stdout is not None  # noqa: PT018 -- for the type checker
         answers.send_message(tree.stdin, "work", pickle.dumps((sys.path, processes, function, arguments)))
         while (answer := answers.receive_message(tree.stdout, answers.ANSWER_KINDS)) is not None:
             kind, body = answer
             progress_bytes += answers.MESSAGE_HEADER.size + len(body)
-            if kind == "progress" and progress_bytes > answers.PROGRESS_BYTES:
+            if kind == "progress" and progress_bytes > answers.MAX_PROGRESS_BYTES:
                 raise ServiceUnavailable("the twin tells more about its work than it can have to tell")
             match kind:
                 case "progress" if progress is not None:
@@ -121,7 +123,7 @@ def _run_tree(words: Sequence[str]) -> Iterator[tuple[subprocess.Popen[bytes], I
             stdout=subprocess.PIPE,
             stderr=errors,
             start_new_session=True,
-            env={name: os.environ[name] for name in _PASSED_VARIABLES if name in os.environ}
+            env={name: os.environ[name] for name in _PASSED_ENVIRONMENT_VARIABLES if name in os.environ}
             | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
         )
         try:
@@ -139,7 +141,7 @@ def _end_tree(tree: subprocess.Popen[bytes]) -> None:
             except BrokenPipeError:
                 continue
     try:
-        tree.wait(_END_S)
+        tree.wait(_TREE_END_TIMEOUT_S)
     except BaseException:
         tree.kill()
         tree.wait()

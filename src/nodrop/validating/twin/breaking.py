@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from nodrop.model.effects import probed_dscps
 from nodrop.model.fabric import End
 from nodrop.model.states import Unknown, known_rows
-from nodrop.model.subject import Subject, cable_ends
+from nodrop.model.subject import Subject, ends_of_cable_key
 from nodrop.routing import compute_control_plane
 from nodrop.routing.prefixes import Prefix
 from nodrop.validating.twin.kernel import KernelRoutes
@@ -22,7 +22,7 @@ from nodrop.validating.twin.plan import NamespaceKey
 from nodrop.validating.twin.reaching import PacketKind, ReachabilityTest, ReachItem
 from nodrop.validating.twin.vty import DaemonSilent
 
-RoutesByPrefix = dict[tuple[NamespaceKey, Prefix], frozenset[str]]
+NextHopInterfacesByPrefix = dict[tuple[NamespaceKey, Prefix], frozenset[str]]
 """Routes of BGP and static ones: the interfaces of the next hops as the kernel calls them, none where it drops."""
 _CARRIER_LOSS_TIMEOUT_S: Final = 15.0
 """For how long routes may take to be as computed where a neighbor is seen to be gone by the carrier."""
@@ -51,16 +51,16 @@ class FailureInjection:
         waits: FailureTimeouts | None = None,
     ) -> None:
         self._lab, self._sockets, self._wanted = lab, sockets, delivered_prefixes
-        self._names = {(space, leg): name for (space, name), leg in lab.plan.legs.items()}
-        self._patience = waits or compute_timeouts(lab)
+        self._names = {(space, leg): name for (space, name), leg in lab.plan.leg_by_nic.items()}
+        self._patience = waits or failure_and_recovery_timeouts(lab)
         self.before = self._observe_routes()
         self._up = self._session_states()
         self._else = self._differing_routes(self._compute_routes(frozenset()), self.before)
 
-    def break_(self, failed_name: str) -> "FailureLosses":
+    def fail_and_find_losses(self, failed_name: str) -> "FailureLosses":
         """Let something fail, and return the losses once routes are as they will be, before it is mended."""
         ends = self._ends_of_failure(failed_name)
-        gone = "" if cable_ends(failed_name) else failed_name
+        gone = "" if ends_of_cable_key(failed_name) else failed_name
         self._lab.cut_ports(*(ends[:1] if not gone else ends))
         far = [end for near_end in ends if (end := self._lab.index.far_end(*near_end)) is not None]
         expected = self._compute_routes(frozenset((*ends, *far)))
@@ -74,16 +74,16 @@ class FailureInjection:
         hosts = [host.name for host in self._lab.fabric.hosts]
         kinds = (PacketKind(probed_dscps(self._lab.fabric)[0]),)
         sent = ReachabilityTest(self._sockets, self._lab.plan, hosts, without=gone, kinds=kinds)
-        for item, reached in sent.of(still).items():
+        for item, reached in sent.test_items(still).items():
             if reached.fate not in ("delivered", None):
                 lost.add((item.space, item.prefix))
                 loss_notes.append(f"{reached.fate}: {reached.said}")
         return FailureLosses(frozenset((space.node, str(to)) for space, to in lost), "; ".join(loss_notes[:3]))
 
-    def mend(self, failed_name: str) -> str:
+    def mend_and_compare(self, failed_name: str) -> str:
         """Mend it, and return the difference from the former state when its time is over; "" if there is none."""
         ends = self._ends_of_failure(failed_name)
-        self._lab.mend(*ends)
+        self._lab.restore_ports(*ends)
         end = time.monotonic() + self._patience.mended_s
         while True:
             missing = [item for item, up in self._up.items() if up and not self._session_states().get(item)]
@@ -98,21 +98,21 @@ class FailureInjection:
 
     def _ends_of_failure(self, node: str) -> tuple[End, ...]:
         """Return the ports at what fails: the ends of a cable, or all ports of a device."""
-        return cable_ends(node) or self._lab.ends(node)
+        return ends_of_cable_key(node) or self._lab.ends(node)
 
-    def _observe_routes(self) -> RoutesByPrefix:
+    def _observe_routes(self) -> NextHopInterfacesByPrefix:
         return _routes_by_prefix(
             {space: self._sockets.posts[space].kernel.routes() for space in self._running_router_spaces()}
         )
 
     def _running_router_spaces(self) -> Iterator[NamespaceKey]:
-        alive = frozenset(self._lab.devices)
+        alive = frozenset(self._lab.running_devices)
         return (space for space in self._lab.plan.spaces if space.node in alive)
 
-    def _compute_routes(self, failed: frozenset[End]) -> RoutesByPrefix:
+    def _compute_routes(self, failed: frozenset[End]) -> NextHopInterfacesByPrefix:
         """Compute the routes of the fabric with some ports failed."""
         plane = compute_control_plane(self._lab.index, failed)
-        routes: RoutesByPrefix = {}
+        routes: NextHopInterfacesByPrefix = {}
         for family in plane.families:
             for router in plane.routers:
                 space = NamespaceKey(router.device.name, router.vrf)
@@ -123,7 +123,7 @@ class FailureInjection:
         return routes
 
     def _differing_routes(
-        self, expected_routes: RoutesByPrefix, actual_routes: RoutesByPrefix
+        self, expected_routes: NextHopInterfacesByPrefix, actual_routes: NextHopInterfacesByPrefix
     ) -> set[tuple[NamespaceKey, Prefix]]:
         """Where two differ, of the namespaces that run."""
         spaces = set(self._running_router_spaces())
@@ -133,7 +133,9 @@ class FailureInjection:
             if expected_routes.get(key) != actual_routes.get(key) and key[0] in spaces
         }
 
-    def _wait_for_routes(self, expected: RoutesByPrefix, patience_s: float, gone: str) -> RoutesByPrefix:
+    def _wait_for_routes(
+        self, expected: NextHopInterfacesByPrefix, patience_s: float, gone: str
+    ) -> NextHopInterfacesByPrefix:
         """Wait until the routes are as expected, those aside that never were, and return them; or for so long."""
         end = time.monotonic() + patience_s
         while True:
@@ -145,8 +147,8 @@ class FailureInjection:
 
     def _session_states(self) -> dict[Subject, bool]:
         sessions: dict[Subject, bool] = {}
-        asked = [name for name in self._lab.devices if self._lab.runs(name, "bgpd")]
-        for rows in self._lab.each(lambda name: session_up_by_subject(self._lab, name), asked):
+        asked = [name for name in self._lab.running_devices if self._lab.has_daemon(name, "bgpd")]
+        for rows in self._lab.each(lambda name: is_session_up_by_subject(self._lab, name), asked):
             sessions |= rows
         return sessions
 
@@ -158,7 +160,7 @@ class FailureLosses(NamedTuple):
     said: str
 
 
-def session_up_by_subject(twin_lab: TwinLab, node: str) -> dict[Subject, bool]:
+def is_session_up_by_subject(twin_lab: TwinLab, node: str) -> dict[Subject, bool]:
     """Return the sessions of a device in each family, and whether each is up; none if bgpd does not answer."""
     try:
         summary: Mapping[str, Any] = twin_lab.json(node, "show bgp vrf all summary")
@@ -173,7 +175,7 @@ def session_up_by_subject(twin_lab: TwinLab, node: str) -> dict[Subject, bool]:
     }
 
 
-def compute_timeouts(twin_lab: TwinLab) -> FailureTimeouts:
+def failure_and_recovery_timeouts(twin_lab: TwinLab) -> FailureTimeouts:
     """How long the timers that the daemons run with let things take.
 
     A lost carrier ends a session with a direct neighbor at once (RFC 4271, 8.2.1: the TCP connection fails; FRR's
@@ -181,9 +183,9 @@ def compute_timeouts(twin_lab: TwinLab) -> FailureTimeouts:
     end when its connect retry timer runs out, at the latest.
     """
     hold_s = retry_s = 0.0
-    for name in twin_lab.devices:
+    for name in twin_lab.running_devices:
         try:
-            vrfs = twin_lab.json(name, "show bgp vrf all neighbors") if twin_lab.runs(name, "bgpd") else {}
+            vrfs = twin_lab.json(name, "show bgp vrf all neighbors") if twin_lab.has_daemon(name, "bgpd") else {}
         except DaemonSilent:
             continue
         for rows in vrfs.values():
@@ -191,7 +193,7 @@ def compute_timeouts(twin_lab: TwinLab) -> FailureTimeouts:
                 if isinstance(row, dict) and "bgpState" in row:
                     hold_s = max(hold_s, row.get("bgpTimerHoldTimeMsecs", 0) / 1000)
                     retry_s = max(retry_s, row.get("connectRetryTimer", 0))
-    slow = any(_relies_on_hold_timer(twin_lab, name) for name in twin_lab.devices)
+    slow = any(_relies_on_hold_timer(twin_lab, name) for name in twin_lab.running_devices)
     return FailureTimeouts(_CARRIER_LOSS_TIMEOUT_S + (hold_s if slow else 0), _CARRIER_LOSS_TIMEOUT_S + 2 * retry_s)
 
 
@@ -203,7 +205,7 @@ def _relies_on_hold_timer(lab: TwinLab, name: str) -> bool:
     return far or "no bgp fast-external-failover" in lab.vtysh(name, "show running-config")
 
 
-def _routes_by_prefix(tables: Mapping[NamespaceKey, KernelRoutes]) -> RoutesByPrefix:
+def _routes_by_prefix(tables: Mapping[NamespaceKey, KernelRoutes]) -> NextHopInterfacesByPrefix:
     return {
         (space, to): frozenset(row.hops)
         for space, table in tables.items()

@@ -30,7 +30,7 @@ class _CableDirection(NamedTuple):
     far: TwinInterface
 
 
-def test_cable_crossings(twin_sockets: TwinSockets, plan: Plan) -> dict[Link, CrossingResult]:
+def send_largest_packets_over_cables(twin_sockets: TwinSockets, plan: Plan) -> dict[Link, CrossingResult]:
     """Send over each cable, both ways and in each family, the largest packet that the sending port may.
 
     It goes to the MAC address at the other end, as IP would send it that has found it: a kernel keeps about a thousand
@@ -77,9 +77,11 @@ def _largest_packets(posts: TwinSockets, one_way: _CableDirection) -> Iterable[P
     sender = posts.posts[one_way.near.space].devices[one_way.near.name]
     receiver = posts.posts[one_way.far.space].devices[one_way.far.name]
     loose = bool(one_way.near.bridge or one_way.far.bridge) or not (one_way.near.addresses or one_way.far.addresses)
-    near, far = _subnets_of_nic(one_way.near), _subnets_of_nic(one_way.far)
+    near, far = _addresses_with_subnets(one_way.near), _addresses_with_subnets(one_way.far)
     for family in ADDRESS_FAMILIES:
-        source, target = (_LINK_LOCAL_ADDRESS[family],) * 2 if loose else _find_address_pair(family, near, far)
+        source, target = (
+            (_LINK_LOCAL_ADDRESS[family],) * 2 if loose else _find_addresses_in_common_subnet(family, near, far)
+        )
         if source is not None and target is not None:
             yield ProbePacket(
                 one_way.near.space,
@@ -91,12 +93,12 @@ def _largest_packets(posts: TwinSockets, one_way: _CableDirection) -> Iterable[P
             )
 
 
-def _subnets_of_nic(nic: TwinInterface) -> list[tuple[Address, Prefix]]:
+def _addresses_with_subnets(nic: TwinInterface) -> list[tuple[Address, Prefix]]:
     rows = ((parse_address(text), parse_prefix(text)) for text in nic.addresses)
     return [(own_address, subnet) for own_address, subnet in rows if own_address is not None and subnet is not None]
 
 
-def _find_address_pair(
+def _find_addresses_in_common_subnet(
     family: AddressFamily, near: Iterable[tuple[Address, Prefix]], far: Iterable[tuple[Address, Prefix]]
 ) -> tuple[Address, Address] | tuple[None, None]:
     """Return addresses of both ends of a cable, each in the other's subnet; None if there are none."""

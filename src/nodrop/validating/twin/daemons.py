@@ -25,7 +25,7 @@ _VTYSH_REFUSED_TEXT = "vtysh_pam:"
 """How vtysh says that it ends without having read anything, and with 0 (FRR, vtysh/vtysh_user.c)."""
 _VRF_NAME_PATTERN = re.compile(r"[^/\s\0]{1,35}")
 """What FRR takes as the name of a VRF that is a namespace: that of a file (lib/vrf.h, VRF_NAMSIZ)."""
-_START_S = 60
+_START_TIMEOUT_S = 60
 _INITIAL_CONFIG_BY_DAEMON: Final[Mapping[str, str]] = {"zebra": "no zebra nexthop kernel enable\n"}
 """With what a daemon starts before it reads frr.conf.
 
@@ -127,10 +127,10 @@ class Daemons:
         words += ["sh", "-c", script]
         try:
             return subprocess.run(
-                words, capture_output=True, text=True, errors="replace", check=False, timeout=_START_S
+                words, capture_output=True, text=True, errors="replace", check=False, timeout=_START_TIMEOUT_S
             )
         except subprocess.TimeoutExpired:
-            raise DaemonsFailed(f"{program} is not done with its configuration after {_START_S} s") from None
+            raise DaemonsFailed(f"{program} is not done with its configuration after {_START_TIMEOUT_S} s") from None
 
     def ask(self, command: str, daemon: str) -> str:
         """Return a daemon's answer to a command of vtysh; Silent if it does not answer."""
@@ -162,16 +162,16 @@ def parse_refusals(output: str, frr_text: str) -> tuple[RefusedFrrLine, ...]:
         if match is None:
             words.append(line)
             continue
-        _extract_group_refusals(words, frr_text, refusals)
+        _move_group_refusals(words, frr_text, refusals)
         reason = match[2] if match[2].startswith("%") else " ".join(words).removeprefix("% ") or match[2]
         refusals.append(RefusedFrrLine(int(match[1]), _UNKNOWN_COMMAND_PATTERN.sub("unknown command", reason)))
         words.clear()
-    _extract_group_refusals(words, frr_text, refusals)
+    _move_group_refusals(words, frr_text, refusals)
     refusals += [RefusedFrrLine(None, word.removeprefix("% ")) for word in words if word.startswith("%")]
     return tuple(refusals)
 
 
-def _extract_group_refusals(words: list[str], text: str, refusals: list[RefusedFrrLine]) -> None:
+def _move_group_refusals(words: list[str], text: str, refusals: list[RefusedFrrLine]) -> None:
     """Remove from `words` the messages about lines that are refused together, and add these to `refusals`."""
     while _CONFIGURATION_FAILED_TEXT in words:
         start = words.index(_CONFIGURATION_FAILED_TEXT)

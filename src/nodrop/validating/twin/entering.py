@@ -16,7 +16,7 @@ def namespace_command_prefix(namespace_name: str) -> tuple[str, ...]:
 
 
 @contextmanager
-def enter_namespace(space: str) -> Iterator[None]:
+def thread_in_namespace(space: str) -> Iterator[None]:
     """Have the calling thread in the namespace of that name for a while; sockets opened there stay there.
 
     OSError where there is no such namespace.

@@ -22,7 +22,7 @@ class SyscallNumbers(NamedTuple):
     refused: tuple[int, ...]
 
 
-SOCKET_FAMILIES: Final = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK, socket.AF_PACKET)
+ALLOWED_SOCKET_FAMILIES: Final = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK, socket.AF_PACKET)
 """The sockets that FRR, `ip` and the twin's own probes open."""
 SYSCALL_NUMBERS: Final = {
     "x86_64": SyscallNumbers(
@@ -45,7 +45,7 @@ _NUMBER_AT, _AUDIT_AT, _FIRST_AT = 0, 4, 16
 _SET_SECCOMP, _FILTER = 22, 2
 
 
-class _Program(ctypes.Structure):
+class _SeccompProgram(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("rows", ctypes.c_char_p))
 
 
@@ -58,7 +58,7 @@ def install_syscall_filter() -> None:
     if numbers is None:
         return
     rows = _filter_instructions(numbers)
-    program = _Program(len(rows), b"".join(rows))
+    program = _SeccompProgram(len(rows), b"".join(rows))
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(_SET_SECCOMP, ctypes.c_ulong(_FILTER), ctypes.byref(program), 0, 0) < 0:
         number = ctypes.get_errno()
@@ -85,7 +85,7 @@ def _filter_instructions(numbers: SyscallNumbers) -> list[bytes]:
         _pack_instruction(_LOAD, _FIRST_AT),
         *(
             row
-            for family in SOCKET_FAMILIES
+            for family in ALLOWED_SOCKET_FAMILIES
             for row in (_pack_instruction(_EQUAL, family, 0, 1), _pack_instruction(_RETURN, _ALLOW))
         ),
         _pack_instruction(_RETURN, _ERROR | errno.EAFNOSUPPORT),

@@ -8,10 +8,10 @@ from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, Prefix, parse_add
 from nodrop.validating.twin.lab import TwinLab
 from nodrop.validating.twin.plan import NamespaceKey, Plan, TwinInterface
 
-_DEFAULT_PREFIX_BY_FAMILY = {"ipv4": "0.0.0.0/0", "ipv6": "::/0"}
+_DEFAULT_ROUTE_PREFIX_BY_FAMILY = {"ipv4": "0.0.0.0/0", "ipv6": "::/0"}
 
 
-def settle_hosts(twin_lab: TwinLab) -> None:
+def set_host_routes_and_neighbors(twin_lab: TwinLab) -> None:
     """Give every host of a lab its default routes, and set MAC addresses of hosts and their switches for each other.
 
     Neighbors that are set do not count towards the kernel's limit of neighbors for all of its namespaces.
@@ -35,7 +35,7 @@ def _neighbor_commands(lab: TwinLab) -> Iterator[tuple[NamespaceKey, str]]:
     for wire in wires:
         if wire.b is not None and not (wire.a.bridge or wire.b.bridge):
             for near_nic, far_nic in ((wire.a, wire.b), (wire.b, wire.a)):
-                for _, far in _subnets_of_nic(far_nic):
+                for _, far in _subnets_with_addresses(far_nic):
                     neighbor_words = f"lladdr {mac[far_nic.space, far_nic.name]} dev {near_nic.name} nud permanent"
                     yield near_nic.space, f"neighbor replace {far} {neighbor_words}"
 
@@ -49,19 +49,19 @@ def default_route_commands(fabric: Fabric, plan: Plan) -> Mapping[NamespaceKey, 
     address_by_prefix: dict[Prefix, Address] = {}
     for nic in plan.nics:
         if nic.space.node not in hosts:
-            for subnet, own_address in _subnets_of_nic(nic):
+            for subnet, own_address in _subnets_with_addresses(nic):
                 address_by_prefix.setdefault(subnet, own_address)
     hops_by_space: dict[NamespaceKey, dict[str, list[str]]] = {}
     for nic in plan.nics:
         if nic.space.node in hosts:
-            for subnet, host_address in _subnets_of_nic(nic):
+            for subnet, host_address in _subnets_with_addresses(nic):
                 gateway = address_by_prefix.get(subnet)
                 if gateway is not None and gateway != host_address:
                     hops = hops_by_space.setdefault(nic.space, {}).setdefault(subnet.family, [])
                     hops.append(f"nexthop via {gateway} dev {nic.name}")
     return {
         space: tuple(
-            f"route replace {_DEFAULT_PREFIX_BY_FAMILY[family]} {' '.join(hops[family])}"
+            f"route replace {_DEFAULT_ROUTE_PREFIX_BY_FAMILY[family]} {' '.join(hops[family])}"
             for family in ADDRESS_FAMILIES
             if family in hops
         )
@@ -69,7 +69,7 @@ def default_route_commands(fabric: Fabric, plan: Plan) -> Mapping[NamespaceKey, 
     }
 
 
-def _subnets_of_nic(nic: TwinInterface) -> Iterator[tuple[Prefix, Address]]:
+def _subnets_with_addresses(nic: TwinInterface) -> Iterator[tuple[Prefix, Address]]:
     for text in nic.addresses:
         subnet, own_address = parse_prefix(text), parse_address(text)
         if subnet is not None and own_address is not None:

@@ -26,11 +26,11 @@ from nodrop.validating.twin.own_root import DAEMONS_FOLDER, enter_private_root
 
 NOBODY_UID: Final = 65534
 """The user of the host that root's twins run as: one who owns nothing."""
-MEMORY_BYTES: Final = 8 << 30
+MAX_PROCESS_MEMORY_BYTES: Final = 8 << 30
 """Address space of one process. Of all processes the kernel ends those of a twin first when memory is short."""
-_FILE_BYTES: Final = 64 << 20
+_MAX_FILE_BYTES: Final = 64 << 20
 """The largest file: logs of daemons take some kB."""
-_CORE_BYTES: Final = 1
+_MAX_CORE_DUMP_BYTES: Final = 1
 """A limit of 1 has no core be written, nor the host's program for cores be started (Linux, fs/coredump.c)."""
 _OOM_SCORE: Final = 1000
 """Ends first where memory is short (proc(5), oom_score_adj)."""
@@ -58,15 +58,15 @@ def main() -> None:
     if work is None:
         os._exit(2)
     try:
-        owner = _find_worker_owner()
+        owner = _outer_uid_of_worker()
         Path("/proc/self/oom_score_adj").write_text(str(_OOM_SCORE))
         enter_private_root(owner)
         DAEMONS_FOLDER.mkdir()
         os.chown(DAEMONS_FOLDER, owner, owner)
         log_fd = os.open(DAEMONS_FOLDER / "said", os.O_RDWR | os.O_CREAT | os.O_EXCL)
-        worker = _start_worker(work[1], owner, log_fd)
-        syscalls.drop_other_capabilities(())
-        syscalls.hide_memory()
+        worker = _fork_worker_and_map_users(work[1], owner, log_fd)
+        syscalls.keep_only_capabilities(())
+        syscalls.make_process_undumpable()
     except ServiceUnavailable as error:
         answers.send_message(sys.stdout.buffer, "missing", str(error).encode())
     except OSError as error:
@@ -79,13 +79,13 @@ def main() -> None:
     os._exit(1)
 
 
-def _find_worker_owner() -> int:
+def _outer_uid_of_worker() -> int:
     """Return the number here of the user that runs the worker outside its namespace."""
     rows = (map(int, line.split()) for line in Path("/proc/self/uid_map").read_text().splitlines())
     return NOBODY_UID if any(first_id <= NOBODY_UID < first_id + count for first_id, _, count in rows) else 0
 
 
-def _start_worker(work: bytes, owner: int, log_fd: int) -> int:
+def _fork_worker_and_map_users(work: bytes, owner: int, log_fd: int) -> int:
     """Start the worker, and give it its users; return its number. ServiceUnavailable where the kernel refuses that."""
     local_socket, parent = socket.socketpair()
     worker = os.fork()
@@ -93,7 +93,7 @@ def _start_worker(work: bytes, owner: int, log_fd: int) -> int:
         local_socket.close()
         try:
             _leave_caller_namespaces(parent, log_fd, drop_groups=owner != 0)
-            _run_work(work)
+            _run_work_and_answer(work)
         finally:
             os._exit(1)
     parent.close()
@@ -127,7 +127,7 @@ def _leave_caller_namespaces(parent: socket.socket, log_fd: int, *, drop_groups:
     try:
         if drop_groups:
             os.setgroups([])
-        syscalls.unshare_namespaces(sum(_NAMESPACE_FLAGS))
+        syscalls.enter_new_namespaces(sum(_NAMESPACE_FLAGS))
     except OSError as error:
         parent.sendall(str(error).encode())
         os._exit(1)
@@ -137,7 +137,7 @@ def _leave_caller_namespaces(parent: socket.socket, log_fd: int, *, drop_groups:
     parent.close()
 
 
-def _run_work(work: bytes) -> None:
+def _run_work_and_answer(work: bytes) -> None:
     """Do the work, and report its progress."""
     pipe = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what programs print is no answer
@@ -150,7 +150,7 @@ def _run_work(work: bytes) -> None:
     try:
         sys.path[:], processes, function, arguments = pickle.loads(work)
         _limit_resources(processes)
-        _prepare_namespaces()
+        _become_root_and_drop_rights()
         done = function(lambda line: answer("progress", line.encode()), *arguments)
         answer("done", answers.pack_result(function, done))
     except ServiceUnavailable as error:
@@ -164,9 +164,9 @@ def _limit_resources(processes: int) -> None:
     """Limit the resources of the worker and all processes that it starts; none of them can raise a limit again."""
     limits = (
         (resource.RLIMIT_NPROC, processes),
-        (resource.RLIMIT_AS, MEMORY_BYTES),
-        (resource.RLIMIT_FSIZE, _FILE_BYTES),
-        (resource.RLIMIT_CORE, _CORE_BYTES),
+        (resource.RLIMIT_AS, MAX_PROCESS_MEMORY_BYTES),
+        (resource.RLIMIT_FSIZE, _MAX_FILE_BYTES),
+        (resource.RLIMIT_CORE, _MAX_CORE_DUMP_BYTES),
     )
     for kind, most in limits:
         hard = resource.getrlimit(kind)[1]
@@ -174,7 +174,7 @@ def _limit_resources(processes: int) -> None:
         resource.setrlimit(kind, (least, least))
 
 
-def _prepare_namespaces() -> None:
+def _become_root_and_drop_rights() -> None:
     """Become root of the new namespaces, have the network's `lo` up, and give up all that FRR does not need.
 
     ServiceUnavailable where the kernel refuses a part.
@@ -186,8 +186,8 @@ def _prepare_namespaces() -> None:
         syscalls.join_empty_keyring()
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
             ioctl(any_socket, _SET_FLAGS, struct.pack("=16sh14x", b"lo", _UP_AND_RUNNING))
-        syscalls.drop_other_capabilities(_KEPT_CAPABILITIES)
-        syscalls.hide_memory()
+        syscalls.keep_only_capabilities(_KEPT_CAPABILITIES)
+        syscalls.make_process_undumpable()
         install_syscall_filter()
     except OSError as error:
         raise ServiceUnavailable(f"the kernel refuses the twin a part of its box: {error}") from None

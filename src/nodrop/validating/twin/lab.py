@@ -21,7 +21,7 @@ from nodrop.validating.twin import neighbors
 from nodrop.validating.twin.daemons import BootConfiguration, Daemons, DaemonsFailed, RefusedFrrLine
 from nodrop.validating.twin.entering import namespace_command_prefix
 from nodrop.validating.twin.lists import TwinFilters, build_filters
-from nodrop.validating.twin.plan import NamespaceKey, Plan, TwinInterface, kernel_settings, plan_twin
+from nodrop.validating.twin.plan import NamespaceKey, Plan, TwinInterface, kernel_sysctls_by_device, plan_twin
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -36,7 +36,7 @@ _HOST_SYSCTLS: Final[Mapping[str, int]] = {
     "net.ipv4.conf.default.rp_filter": 0,
 }
 _COMMAND_TIMEOUT_S = 60
-_MANY_CABLES: Final = 100
+_MIN_CABLES_TO_HOLD_NEIGHBORS: Final = 100
 """From how many cables on neighbors are held, and how many ends look for each other at a time."""
 
 
@@ -57,7 +57,7 @@ class TwinLab:
         """Of each device the lines of its frr.conf that are refused."""
         self.dead: dict[str, str] = {}
         """Devices whose daemons do not start, and what they say."""
-        self._cut = {*failed, *_shut_ports(fabric)}
+        self._cut = {*failed, *_shut_non_routing_ports(fabric)}
         self._up: dict[tuple[NamespaceKey, str], bool] = {}
         self._daemons = {name: self._make_daemons(name, boot) for name, boot in boots.items()}
 
@@ -74,7 +74,7 @@ class TwinLab:
         )
 
     @property
-    def devices(self) -> tuple[str, ...]:
+    def running_devices(self) -> tuple[str, ...]:
         """The devices that run daemons."""
         return tuple(name for name in self._daemons if name not in self.dead)
 
@@ -83,7 +83,7 @@ class TwinLab:
         new_plan, spaces = self.plan, self.plan.spaces
         _run_ip_batch([f"netns add {space}" for space in spaces.values()])
         _run_ip_batch(self._cable_commands())
-        sysctls = dict(kernel_settings(self.fabric))
+        sysctls = dict(kernel_sysctls_by_device(self.fabric))
         lines: dict[NamespaceKey, list[str]] = {space: ["link set dev lo up"] for space in spaces}
         for space, addresses in new_plan.loopbacks:
             lines[space] += [f"address add {address} dev lo" for address in addresses]
@@ -109,7 +109,7 @@ class TwinLab:
         """Have the programs of access lists run at the interfaces of a namespace."""
         text = "".join(f"{line}\n" for line in self.filters.commands(space))
         if text:
-            words = [*self.entering(space.node, space.vrf), "tc", "-batch", "-"]
+            words = [*self.command_prefix(space.node, space.vrf), "tc", "-batch", "-"]
             done = subprocess.run(words, input=text, capture_output=True, text=True, errors="replace", check=False)
             if done.returncode:
                 self.unfiltered[space.node] = done.stderr.strip()
@@ -140,18 +140,18 @@ class TwinLab:
         self._cut.update(ends)
         self._update_link_states(ends)
 
-    def mend(self, *ends: End) -> None:
+    def restore_ports(self, *ends: End) -> None:
         """Take ports up again, as far as their devices have them up."""
         self._cut.difference_update(ends)
-        self._cut.update(_shut_ports(self.fabric))
+        self._cut.update(_shut_non_routing_ports(self.fabric))
         self._update_link_states(ends)
 
     def ends(self, node: str) -> tuple[End, ...]:
         """Return the ports of a node at which there is anything."""
-        return tuple(end for end in self.plan.at if end.node == node)
+        return tuple(end for end in self.plan.nics_by_port if end.node == node)
 
     def _update_link_states(self, ends: Iterable[End]) -> None:
-        touched = {nic for end in ends for nic in self.plan.at.get(end, ())}
+        touched = {nic for end in ends for nic in self.plan.nics_by_port.get(end, ())}
         for nic in tuple(touched):
             if wire := self.plan.wire_at.get((nic.space, nic.name)):
                 touched |= {wire.a} | ({wire.b} if wire.b else set())
@@ -177,7 +177,7 @@ class TwinLab:
     ) -> subprocess.CompletedProcess[str]:
         """Run a program in a node; what becomes of it is for the caller to see."""
         return subprocess.run(
-            [*self.entering(node, vrf), *words],
+            [*self.command_prefix(node, vrf), *words],
             capture_output=True,
             text=True,
             errors="replace",
@@ -185,13 +185,13 @@ class TwinLab:
             timeout=timeout_s,
         )
 
-    def entering(self, node: str, vrf: str | None = None) -> tuple[str, ...]:
+    def command_prefix(self, node: str, vrf: str | None = None) -> tuple[str, ...]:
         """Return the words that a program runs behind to be in a node."""
         return namespace_command_prefix(self.plan.spaces[NamespaceKey(node, vrf)])
 
     def ip(self, node: str, *words: str, vrf: str | None = None) -> str:
         """Return the output of `ip` in a node; RuntimeError if it fails."""
-        return _run_and_read_output([*self.entering(node, vrf), "ip", *words])
+        return _run_and_read_output([*self.command_prefix(node, vrf), "ip", *words])
 
     def run_ip_batch(self, node: str, lines: Iterable[str], *, vrf: str | None = None) -> None:
         """Have `ip` do many things in a node, one after the other, also past what fails."""
@@ -216,14 +216,14 @@ class TwinLab:
         """Return the log of a device's daemon."""
         return self._daemons[node].log(daemon)
 
-    def runs(self, node: str, daemon: str) -> bool:
+    def has_daemon(self, node: str, daemon: str) -> bool:
         """Whether a device is started with a daemon."""
         return node in self._daemons and daemon in self._daemons[node].names
 
-    def hold_neighbors(self) -> None:
+    def pin_neighbor_entries(self) -> None:
         """Keep the neighbors that ARP and ND have found, where there are many; to be called again for new ones."""
-        if len(self.plan.wires) > _MANY_CABLES:
-            for _ in self.each(neighbors.pin_neighbors, self.plan.spaces.values()):
+        if len(self.plan.wires) > _MIN_CABLES_TO_HOLD_NEIGHBORS:
+            for _ in self.each(neighbors.make_neighbors_permanent, self.plan.spaces.values()):
                 continue
 
     def _resolve_cable_neighbors(self) -> None:
@@ -234,13 +234,15 @@ class TwinLab:
             if wire.b
             for near_nic, far_nic in ((wire.a, wire.b), (wire.b, wire.a))
         ]
-        for at in range(0, len(ends) if len(self.plan.wires) > _MANY_CABLES else 0, _MANY_CABLES):
+        for at in range(
+            0, len(ends) if len(self.plan.wires) > _MIN_CABLES_TO_HOLD_NEIGHBORS else 0, _MIN_CABLES_TO_HOLD_NEIGHBORS
+        ):
             asked: defaultdict[str, list[tuple[str, Address]]] = defaultdict(list)
-            for nic, other_nic in ends[at : at + _MANY_CABLES]:
+            for nic, other_nic in ends[at : at + _MIN_CABLES_TO_HOLD_NEIGHBORS]:
                 asked[self.plan.spaces[nic.space]] += [
                     (nic.name, far) for far in neighbors.neighbor_addresses(nic, other_nic)
                 ]
-            for _ in self.each(lambda row: neighbors.resolve_neighbors(*row), asked.items()):
+            for _ in self.each(lambda row: neighbors.resolve_and_pin_neighbors(*row), asked.items()):
                 continue
 
     def each(self, function: Callable[[_T], _R], items: Iterable[_T]) -> Iterator[_R]:
@@ -249,7 +251,7 @@ class TwinLab:
             yield from threads.map(function, items)
 
 
-def _shut_ports(fabric: Fabric) -> Iterator[End]:
+def _shut_non_routing_ports(fabric: Fabric) -> Iterator[End]:
     """Yield the ports that are shut in bundles and VLANs; ports that route are separate interfaces."""
     for device in fabric.devices:
         bundled = {name for channel in known_rows(device.port_channels) for name in channel.members}

@@ -39,14 +39,16 @@ def observe_links(twin_lab: TwinLab, checked_subjects: Iterable[Subject]) -> Par
         else:
             asked[wire.a.space].append((item, wire.a, wire.b))
     spaces = {nic.space for rows in asked.values() for _, *nics in rows for nic in nics}
-    seen = dict(zip(spaces, twin_lab.each(lambda space: _read_nic_addresses(twin_lab, space), spaces), strict=True))
+    seen = dict(
+        zip(spaces, twin_lab.each(lambda space: _read_macs_and_heard_routers(twin_lab, space), spaces), strict=True)
+    )
     for methods in twin_lab.each(lambda space: dict(_far_end_evidence(twin_lab, space, asked[space], seen)), asked):
         link.seen["links"].update({item: "up" if method else "down" for item, method in methods.items()})
         link.said.update({("links", item): method or "neither end finds the other" for item, method in methods.items()})
     return link
 
 
-def _read_nic_addresses(lab: TwinLab, space: NamespaceKey) -> _NamespaceNeighbors:
+def _read_macs_and_heard_routers(lab: TwinLab, space: NamespaceKey) -> _NamespaceNeighbors:
     rows = lab.addresses(space.node, space.vrf)
     mac = {row["ifname"]: row.get("address", "") for row in rows}
     local = {
@@ -54,7 +56,7 @@ def _read_nic_addresses(lab: TwinLab, space: NamespaceKey) -> _NamespaceNeighbor
         for row in rows
     }
     interfaces: dict[str, Any] = {}
-    if lab.runs(space.node, "zebra"):
+    if lab.has_daemon(space.node, "zebra"):
         with contextlib.suppress(DaemonSilent):
             interfaces = lab.json(space.node, f"show interface vrf {space.vrf or 'default'}", "zebra")
     heard = {
@@ -75,21 +77,23 @@ def _far_end_evidence(
     probes: dict[Subject, tuple[str, str, tuple[Address, ...]]] = {}
     for item, a, b in rows:
         near_view, far_view = seen[a.space], seen[b.space]
-        if _has_heard_far_end(near_view, a, far_view, b) and _has_heard_far_end(far_view, b, near_view, a):
+        if _hears_advertisements_of_far_end(near_view, a, far_view, b) and _hears_advertisements_of_far_end(
+            far_view, b, near_view, a
+        ):
             yield item, "router advertisements"
         else:
             probes[item] = a.name, far_view.mac.get(b.name, ""), tuple(neighbors.neighbor_addresses(a, b))
-    probe_far_ends = _probe_far_ends(lab, space, probes)
+    probe_far_ends = _probe_far_macs(lab, space, probes)
     yield from ((item, probe_far_ends.get(item, "")) for item in probes)
 
 
-def _has_heard_far_end(
+def _hears_advertisements_of_far_end(
     near_view: _NamespaceNeighbors, at: TwinInterface, far_view: _NamespaceNeighbors, far: TwinInterface
 ) -> bool:
     return bool(near_view.advertised.get(at.name, frozenset()) & far_view.local.get(far.name, frozenset()))
 
 
-def _probe_far_ends(
+def _probe_far_macs(
     twin_lab: TwinLab, namespace: NamespaceKey, probes: Mapping[Subject, tuple[str, str, tuple[Address, ...]]]
 ) -> dict[Subject, str]:
     """Return the far ends whose right MAC address is found, and how."""
@@ -99,7 +103,7 @@ def _probe_far_ends(
         if not pending_items:
             break
         name = twin_lab.plan.spaces[namespace]
-        neighbors.probe_neighbors(
+        neighbors.trigger_neighbor_resolution(
             name, ((probes[item][0], address) for item in pending_items for address in probes[item][2])
         )
         neighbor_keys = {(neighbor.port, neighbor.address, neighbor.mac) for neighbor in neighbors.read_neighbors(name)}

@@ -8,7 +8,7 @@ If conditions that the model does not have, or an unknown last action, may decid
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
-from nodrop.model.access import AccessEntry, AccessList, Bits, PortRange, Stage
+from nodrop.model.access import AccessEntry, AccessList, AccessListStage, Bits, PortRange
 from nodrop.model.states import Unknown
 from nodrop.routing.filtering import parse_prefixes
 from nodrop.routing.prefixes import ADDRESS_BITS, ADDRESS_FAMILIES, Address, AddressFamily, Prefix
@@ -38,7 +38,7 @@ _FRAGMENT_AT, _OFFSET = 20, 0x1FFF
 """Of IPv4: which part of a packet it is, in units of 8 bytes (RFC 791)."""
 _DSCP_MASK_AND_SHIFT: Final[dict[AddressFamily, tuple[int, int]]] = {"ipv4": (0x00FC, 2), "ipv6": (0x0FC0, 6)}
 """The bits of DSCP among the first two bytes of a header, and how far they are from the right end."""
-_IPV6_BYTES: Final = 40
+_IPV6_HEADER_BYTES: Final = 40
 _ECN_MASK_AND_SHIFT: Final[dict[AddressFamily, tuple[int, int]]] = {"ipv4": (0x0003, 0), "ipv6": (0x0030, 4)}
 """The same of the ECN bits."""
 _BTH_OPCODE_OFFSET: Final = 8
@@ -62,7 +62,7 @@ class Inexpressible(Exception):
 
 
 def compile_list(
-    rules: AccessList, entries: Sequence[AccessEntry], stage: Stage, own_addresses: Iterable[Address]
+    rules: AccessList, entries: Sequence[AccessEntry], stage: AccessListStage, own_addresses: Iterable[Address]
 ) -> tuple[BpfInstruction, ...]:
     """Return the program of a list at a stage, from its entries that are for the interface.
 
@@ -79,7 +79,11 @@ class _Compiler:
     """One program, written family by family."""
 
     def __init__(
-        self, rules: AccessList, entries: Sequence[AccessEntry], stage: Stage, own_addresses: tuple[Address, ...]
+        self,
+        rules: AccessList,
+        entries: Sequence[AccessEntry],
+        stage: AccessListStage,
+        own_addresses: tuple[Address, ...],
     ) -> None:
         self.program, self._rules, self._stage, self._own = BpfProgram(), rules, stage, own_addresses
         self._passes, self._drops = JumpLabel(), JumpLabel()
@@ -116,7 +120,7 @@ class _Compiler:
         if family == "ipv4":
             self.program.add(bpf.LOAD_IPV4_HEADER_LENGTH, _HEADER_AT)
         if entries or last is self._drops:
-            self._gate_by_stage(family)
+            self._pass_packets_outside_stage(family)
         for entry in entries:
             after = JumpLabel()
             self._conditions(entry, family, after)
@@ -124,7 +128,7 @@ class _Compiler:
             self.program.put(after)
         self.program.jump(last)
 
-    def _gate_by_stage(self, family: AddressFamily) -> None:
+    def _pass_packets_outside_stage(self, family: AddressFamily) -> None:
         """Let packets pass that a list does not affect at this stage, by whether they are for or from the switch."""
         places, own_addresses = (
             _HEADER_OFFSETS_BY_FAMILY[family],
@@ -226,7 +230,7 @@ class _Compiler:
     def _load_layer_4_value(self, family: AddressFamily, at: int, code: int) -> None:
         """Load the value at a place behind the header of IP."""
         if family == "ipv6":
-            self.program.add(code, _HEADER_AT + _IPV6_BYTES + at)
+            self.program.add(code, _HEADER_AT + _IPV6_HEADER_BYTES + at)
         else:
             self.program.add(bpf.INDEXED_HALF if code == bpf.LOAD_HALF else bpf.INDEXED_BYTE, _HEADER_AT + at)
 

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
-from nodrop.model.access import ENTERING_STAGES, AccessEntry, AccessList, Binding, PortRange, Stage
+from nodrop.model.access import ENTERING_STAGES, AccessEntry, AccessList, AccessListStage, Binding, PortRange
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.states import UNKNOWN, Unknown, known_rows
 from nodrop.model.values import replace_fields
 from nodrop.routing.filtering import decide_packets
 from nodrop.routing.legs import routed_interfaces
 from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address
-from nodrop.routing.roce_packets import roce_packet
+from nodrop.routing.roce_packets import roce_packets_of_dscp
 from nodrop.validating.twin import bpf
 from nodrop.validating.twin.bpf import BpfInstruction
 from nodrop.validating.twin.list_programs import Inexpressible, compile_list
@@ -38,7 +38,7 @@ class TwinFilters:
     fabric: Fabric
     notes: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     """What is not applied, with the switches of which that is so."""
-    acting: dict[tuple[NamespaceKey, str], list["_ActingList"]] = field(default_factory=lambda: defaultdict(list))
+    acting: dict[tuple[NamespaceKey, str], list["_AppliedList"]] = field(default_factory=lambda: defaultdict(list))
     """By namespace and interface the lists that run there, in this order."""
     far: Mapping[PortLocation, PortLocation] = field(default_factory=dict)
     """The interface at the other end of the cable of each."""
@@ -67,7 +67,7 @@ class TwinFilters:
         """Whether a list acts on what leaves an interface."""
         return any(acting.way == "egress" for acting in self.acting.get((nic.space, nic.name), ()))
 
-    def cause(self, lost: DeniedPacket) -> str:
+    def denial_cause(self, lost: DeniedPacket) -> str:
         """Return which entry drops a packet that was denied, as the end of a sentence; "" where no list does.
 
         Where it may have left by several interfaces that drop it, all their entries are named.
@@ -78,21 +78,21 @@ class TwinFilters:
         if entered is not None:
             where = entered[0]
             for acting in self.acting.get(entered, ()):
-                if acting.way == "ingress" and (what := self._drops(acting, packet, where)):
+                if acting.way == "ingress" and (what := self._dropping_entry(acting, packet, where)):
                     return f", dropped there by {what}" if at else f", dropped by {what} where it enters {where.node}"
         space = packet.space if at is None else at[0]
         names = [name for hop in leaves_by for name in (hop, *self.bridged.get((space, hop), ()))]
-        causes = [self._drops_leaving((space, name), packet) for name in names]
+        causes = [self._dropping_egress_entry((space, name), packet) for name in names]
         text = " or ".join(dict.fromkeys(filter(None, causes)))
         return text and f", dropped by {text} where it leaves {space.node}"
 
-    def _drops_leaving(self, interface: PortLocation, packet: ProbePacket) -> str:
+    def _dropping_egress_entry(self, interface: PortLocation, packet: ProbePacket) -> str:
         """Return which entry drops a packet that leaves by an interface, in words; "" where none surely does."""
         acting_lists = (acting for acting in self.acting.get(interface, ()) if acting.way == "egress")
-        causes = (self._drops(acting, packet, interface[0]) for acting in acting_lists)
+        causes = (self._dropping_entry(acting, packet, interface[0]) for acting in acting_lists)
         return next(filter(None, causes), "")
 
-    def _drops(self, acting: "_ActingList", packet: ProbePacket, space: NamespaceKey) -> str:
+    def _dropping_entry(self, acting: "_AppliedList", packet: ProbePacket, space: NamespaceKey) -> str:
         """Return which entry of a list drops a packet in a namespace, in words; "" where none surely does."""
         rules, own_addresses = acting.rules, self.own.get(space.node, frozenset())
         for_itself, from_itself = packet.target in own_addresses, packet.space.node == space.node
@@ -102,7 +102,7 @@ class TwinFilters:
             "transit": for_itself,
             "transit-out": from_itself,
         }.get(acting.stage, True)
-        roce = roce_packet(self.fabric, packet.source, packet.target, packet.dscp)._replace(
+        roce = roce_packets_of_dscp(self.fabric, packet.source, packet.target, packet.dscp)._replace(
             source_ports=(PortRange(packet.port, packet.port),),
             ecns=frozenset({ECT0_CODEPOINT}),
             opcodes=frozenset({packet.opcode}),
@@ -123,11 +123,11 @@ class TwinFilters:
                     yield f'filter add dev {name} {acting.way} pref {number} bpf da bytecode "{code}"'
 
 
-class _ActingList(NamedTuple):
+class _AppliedList(NamedTuple):
     """A list at an interface, with those of its entries that are for the interface, and its program."""
 
     way: FilterDirection
-    stage: Stage
+    stage: AccessListStage
     rules: AccessList
     program: tuple[BpfInstruction, ...]
 
@@ -173,25 +173,27 @@ class _DeviceLists:
                 self._note(f"{name} of the control plane, which lets BGP pass")
                 continue
             try:
-                rows = list(self._rows(rules, rules.entries))
+                rows = list(self._acting_lists_by_nic(rules, rules.entries))
             except Inexpressible as error:
                 self._add_limitation(f"{name}, for {error}")
                 continue
             for nic, acting in rows:
                 self._found.acting[nic.space, nic.name].append(acting)
             for entry in rules.entries:
-                lacking = list(_conditions_without_program(entry))
+                lacking = list(_conditions_bpf_cannot_check(entry))
                 if lacking and entry.refused is None and entry.action != "next":
                     tell = self._add_limitation if _may_match_twin_traffic(entry) else self._note
                     tell(f"entry {entry.name} of {name}, for conditions that the twin lacks: {', '.join(lacking)}")
             if isinstance(rules.otherwise, Unknown) and not _matches_all_packets(rules, rules.entries):
                 self._add_limitation(f"what {name} does without a match, for that is not known")
-            for words in dict.fromkeys(words for entry in rules.entries for words in _omitted_actions(entry)):
+            for words in dict.fromkeys(words for entry in rules.entries for words in _actions_twin_omits(entry)):
                 self._note(f"{words}, {name}")
             if rules.own_packets is UNKNOWN and any(binding.stage == "egress" for binding in rules.bindings):
                 self._note(f"{name} at egress to what the switch itself sends, for it is not known whether it is")
 
-    def _rows(self, rules: AccessList, entries: Sequence[AccessEntry]) -> Iterator[tuple[TwinInterface, _ActingList]]:
+    def _acting_lists_by_nic(
+        self, rules: AccessList, entries: Sequence[AccessEntry]
+    ) -> Iterator[tuple[TwinInterface, _AppliedList]]:
         rows: dict[tuple[object, ...], tuple[BpfInstruction, ...]] = {}
         for binding in dict.fromkeys(rules.bindings):
             nics = [nic for nic in self._nics if self._applies_to_nic(rules, entries, binding, nic)]
@@ -206,7 +208,7 @@ class _DeviceLists:
                     rows[key] = compile_list(rules, chosen, binding.stage, self._own)
                 there = tuple(replace_fields(entry, interfaces=()) if entry.interfaces else entry for entry in chosen)
                 way: FilterDirection = "ingress" if binding.stage in ENTERING_STAGES else "egress"
-                yield nic, _ActingList(way, binding.stage, replace_fields(rules, entries=there), rows[key])
+                yield nic, _AppliedList(way, binding.stage, replace_fields(rules, entries=there), rows[key])
 
     def _applies_to_nic(
         self, rules: AccessList, entries: Sequence[AccessEntry], binding: Binding, nic: TwinInterface
@@ -242,7 +244,7 @@ class _DeviceLists:
             devices.append(self._name)
 
 
-def _omitted_actions(entry: AccessEntry) -> Iterator[str]:
+def _actions_twin_omits(entry: AccessEntry) -> Iterator[str]:
     """Yield an entry's actions besides passing or dropping packets, which the twin's kernel does not do."""
     if entry.refused is None:
         yield from ["its policers"] if entry.polices else []
@@ -251,7 +253,7 @@ def _omitted_actions(entry: AccessEntry) -> Iterator[str]:
         yield from ["the traffic classes that it sets"] if entry.traffic_class is not None else []
 
 
-def _conditions_without_program(entry: AccessEntry) -> Iterator[str]:
+def _conditions_bpf_cannot_check(entry: AccessEntry) -> Iterator[str]:
     """Yield the conditions of an entry that no program can check: at one interface it sees no other."""
     yield from entry.others
     if entry.far_interfaces:
@@ -270,13 +272,13 @@ def _may_match_twin_traffic(entry: AccessEntry) -> bool:
         if entry.protocol in (None, protocol)
         for port in ports
     }
-    if _covers_any_port(entry.destination_ports, wanted):
+    if _accepts_any_of_ports(entry.destination_ports, wanted):
         return True
-    answers = entry.protocol in (None, _TCP) and _covers_any_port(entry.source_ports, {_BGP_PORT})
+    answers = entry.protocol in (None, _TCP) and _accepts_any_of_ports(entry.source_ports, {_BGP_PORT})
     return answers and any(port_range.last >= _FIRST_CLIENT_PORT for port_range in entry.destination_ports)
 
 
-def _covers_any_port(port_ranges: Sequence[PortRange], ports: Iterable[int]) -> bool:
+def _accepts_any_of_ports(port_ranges: Sequence[PortRange], ports: Iterable[int]) -> bool:
     """Whether a condition on ports is true of any of some; an empty one is."""
     return not port_ranges or any(one.first <= port <= one.last for one in port_ranges for port in ports)
 

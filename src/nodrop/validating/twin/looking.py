@@ -32,14 +32,14 @@ def model_name_by_kernel_name(twin_lab: TwinLab, node: str) -> Mapping[str, str]
     return {short: long for long, short in twin_lab.plan.names.get(node, {}).items()}
 
 
-StatedSessions = dict[tuple[str | None, str], Subject]
+SessionItemByVrfAndNeighbor = dict[tuple[str | None, str], Subject]
 """The items of the sessions that a device states, by VRF, and by address as FRR writes it or by interface."""
-RoutingPulse = dict[tuple[str, str, str], tuple[Any, ...]]
+SessionStatesAndMessageCounts = dict[tuple[str, str, str], tuple[Any, ...]]
 
 
-def configured_sessions(twin_lab: TwinLab, node: str) -> StatedSessions:
+def stated_sessions_of_device(twin_lab: TwinLab, node: str) -> SessionItemByVrfAndNeighbor:
     """Return the sessions that a device states."""
-    found_configured_sessions: StatedSessions = {}
+    found_configured_sessions: SessionItemByVrfAndNeighbor = {}
     device = twin_lab.fabric.device(node)
     processes: list[Bgp] = [] if isinstance(device.bgp, Unknown) or device.bgp is None else [device.bgp]
     for process in (*processes, *known_rows(device.vrf_bgp)):
@@ -53,7 +53,7 @@ def configured_sessions(twin_lab: TwinLab, node: str) -> StatedSessions:
 def bgpd_sessions(twin_lab: TwinLab, node: str) -> dict[Subject, ObservedSession]:
     """Return the sessions that bgpd has, by their items; those that the model does not state have FRR's names."""
     known_configured_sessions, own_names = (
-        configured_sessions(twin_lab, node),
+        stated_sessions_of_device(twin_lab, node),
         model_name_by_kernel_name(twin_lab, node),
     )
     notices = {
@@ -94,9 +94,9 @@ def observed_router_id(twin_lab: TwinLab, node: str) -> str:
     return str(process.get("routerId", ""))
 
 
-def read_routing_pulse(twin_lab: TwinLab, node: str) -> RoutingPulse:
+def read_session_states_and_counts(twin_lab: TwinLab, node: str) -> SessionStatesAndMessageCounts:
     """Return the state of each VRF, family and session that changes while routes do, and the counts of messages."""
-    session_states: RoutingPulse = {}
+    session_states: SessionStatesAndMessageCounts = {}
     for vrf, families in twin_lab.json(node, "show bgp vrf all summary").items():
         for family, rows in families.items():
             if not isinstance(rows, dict) or "peers" not in rows:
@@ -112,7 +112,7 @@ ObservedRoutes = dict[Subject, tuple[str, frozenset[str]]]
 """Routes in use by their items: the protocol, and the ports of the next hops as the model calls them, or `discard`."""
 
 
-def installed_routes(
+def installed_protocol_routes(
     twin_lab: TwinLab, node: str, sources: frozenset[str] = frozenset({"bgp", "static"})
 ) -> ObservedRoutes:
     """Return the routes of some protocols that zebra has put into the kernel, without those of links."""
@@ -152,7 +152,7 @@ def _ports_of_hops(twin_lab: TwinLab, namespace: NamespaceKey, hops: Any) -> Ite
             yield "discard"
         elif "interfaceName" in hop and (hop.get("fib") or hop.get("active")):
             name = hop["interfaceName"]
-            yield twin_lab.plan.legs.get((namespace, name), name)
+            yield twin_lab.plan.leg_by_nic.get((namespace, name), name)
 
 
 def kernel_addresses(twin_lab: TwinLab, node: str) -> Iterator[tuple[str, str]]:
@@ -165,4 +165,4 @@ def kernel_addresses(twin_lab: TwinLab, node: str) -> Iterator[tuple[str, str]]:
             if address_row.get("scope") == "link" or address_row.get("dadfailed"):
                 continue
             if row["ifname"] != "lo" or text in loopbacks or not address_row["local"].startswith(("127.", "::1")):
-                yield address_row["local"], twin_lab.plan.legs.get((space, row["ifname"]), row["ifname"])
+                yield address_row["local"], twin_lab.plan.leg_by_nic.get((space, row["ifname"]), row["ifname"])

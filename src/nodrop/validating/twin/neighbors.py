@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from nodrop.routing.prefixes import Address, parse_address, parse_prefix
 from nodrop.syntax.json import parse_json_text
-from nodrop.validating.twin.entering import enter_namespace, namespace_command_prefix
+from nodrop.validating.twin.entering import namespace_command_prefix, thread_in_namespace
 from nodrop.validating.twin.plan import TwinInterface
 
 _DISCARD_PORT: Final = 9
@@ -44,9 +44,9 @@ def neighbor_addresses(first_interface: TwinInterface, second_interface: TwinInt
             yield far
 
 
-def probe_neighbors(namespace_name: str, far_addresses: Iterable[tuple[str, Address]]) -> None:
+def trigger_neighbor_resolution(namespace_name: str, far_addresses: Iterable[tuple[str, Address]]) -> None:
     """Send a datagram to each far end over an interface of a namespace, to make the kernel find it."""
-    with enter_namespace(namespace_name):
+    with thread_in_namespace(namespace_name):
         for port, far in far_addresses:
             family = socket.AF_INET if far.family == "ipv4" else socket.AF_INET6
             with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as out:
@@ -67,18 +67,18 @@ def read_neighbors(namespace_name: str) -> list[Neighbor]:
     ]
 
 
-def resolve_neighbors(namespace_name: str, far_addresses: Collection[tuple[str, Address]]) -> None:
+def resolve_and_pin_neighbors(namespace_name: str, far_addresses: Collection[tuple[str, Address]]) -> None:
     """Have a namespace find far ends over its interfaces, and hold those that are found within a while."""
     far_ends = {(port, str(far)) for port, far in far_addresses}
-    probe_neighbors(namespace_name, far_addresses)
+    trigger_neighbor_resolution(namespace_name, far_addresses)
     for _ in range(_LOOKS):
-        pin_neighbors(namespace_name)
+        make_neighbors_permanent(namespace_name)
         if far_ends <= {(neighbor.port, neighbor.address) for neighbor in read_neighbors(namespace_name)}:
             return
         time.sleep(_PAUSE_S)
 
 
-def pin_neighbors(namespace_name: str) -> None:
+def make_neighbors_permanent(namespace_name: str) -> None:
     """Keep the neighbors that a namespace has found, until their interface goes down."""
     loose = [neighbor for neighbor in read_neighbors(namespace_name) if not neighbor.held]
     if loose:

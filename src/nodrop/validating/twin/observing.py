@@ -14,27 +14,32 @@ from nodrop.routing.legs import unknown_leg_fact
 from nodrop.routing.observation import OBSERVATION_CHECKS, Observation, ObservationCheck, RefusedLine, address_item
 from nodrop.validating import compute_observation
 from nodrop.validating.twin import box, looking
-from nodrop.validating.twin.acts import run_experiments
+from nodrop.validating.twin.acts import observe_packets_and_failures
 from nodrop.validating.twin.daemons import FRR_FOLDER, RefusedFrrLine
 from nodrop.validating.twin.lab import TwinLab
 from nodrop.validating.twin.links import observe_links
 from nodrop.validating.twin.sampling import (
-    DEVICE_PROCESSES,
+    MAX_PROCESSES_PER_DEVICE,
     compute_sample_observation,
-    describe_sample_coverage,
-    max_devices,
+    limit_observation_to_sample,
+    max_devices_of_machine,
     sample_fabric,
 )
-from nodrop.validating.twin.starting import Start, prepare_start
-from nodrop.validating.twin.waiting import FIRST_SESSION_S, MAX_PATIENCE_FACTOR, SettledState, wait_until_settled
-from nodrop.validating.twin.work import NOT_ASKED_REASON, Options, PartialObservation, Work
+from nodrop.validating.twin.starting import TwinStartConfigurations, prepare_start
+from nodrop.validating.twin.waiting import (
+    MAX_PATIENCE_FACTOR,
+    UNEXPECTED_SESSION_TIMEOUT_S,
+    SettledState,
+    wait_until_settled,
+)
+from nodrop.validating.twin.work import NOT_ASKED_REASON, ObservationWork, Options, PartialObservation
 
 OBSERVER_NAME: Final = "real FRR"
 
-TwinExperiment = Callable[[TwinLab, Work, box.ReportProgress], PartialObservation]
+TwinExperiment = Callable[[TwinLab, ObservationWork, box.ReportProgress], PartialObservation]
 """Something that is done with a twin that has come to rest, and leaves it as it was; what is seen of it is returned."""
 
-TWIN_EXPERIMENTS: Final[tuple[TwinExperiment, ...]] = (run_experiments,)
+TWIN_EXPERIMENTS: Final[tuple[TwinExperiment, ...]] = (observe_packets_and_failures,)
 """What is done with it, in this order."""
 
 _FABRIC_WIDE_CHECKS: Final[tuple[ObservationCheck, ...]] = ("routes", "reach", "failures", "recoveries")
@@ -43,12 +48,12 @@ _FABRIC_WIDE_CHECKS: Final[tuple[ObservationCheck, ...]] = ("routes", "reach", "
 FLAPPING_LABEL: Final = "going up and down"
 """What is seen of a session that never settles."""
 
-_PAUSE_S: Final = 0.5
+_ROUTE_POLL_INTERVAL_S: Final = 0.5
 """Between two looks at the routes of all devices."""
 
 _OLDER_PATH_REASON: Final = "Older Path"
 """FRR's word for why it prefers one of two paths that are equal in all else (bgpd/bgp_route.c, bgp_path_info_cmp)."""
-BY_AGE_REASON: Final = "of equal paths the one that came first is used, which is another each time"
+ARRIVAL_ORDER_REASON: Final = "of equal paths the one that came first is used, which is another each time"
 
 _HARMLESS_LINE = re.compile(
     r"\s*(?:no )?(?:fpm |log |hostname |domainname |password |enable password |service |agentx|username |line vty|"
@@ -71,7 +76,7 @@ _PACKAGE_BY_PROGRAM: Final = {
 def require_twin_support() -> None:
     """Check that a twin can be run here; ServiceUnavailable if FRR, `ip` or separate namespaces are missing."""
     box.require_programs(_PACKAGE_BY_PROGRAM)
-    box.namespace_command()
+    box.usable_unshare_command()
 
 
 def observe_in_twin(
@@ -84,13 +89,13 @@ def observe_in_twin(
     """
     require_twin_support()
     begun, chosen = time.monotonic(), options or Options()
-    taken = sample_fabric(index, chosen.devices or max_devices())
+    taken = sample_fabric(index, chosen.devices or max_devices_of_machine())
     whole_observation = compute_observation(index)
     own_observation = whole_observation if taken.whole else compute_sample_observation(taken, whole_observation)
     if not taken.whole and progress is not None:
         progress(taken.why)
     twin_start = prepare_start(replace(reading, fabric=taken.fabric))
-    work = Work(
+    work = ObservationWork(
         fabric=taken.fabric,
         boots=twin_start.boots,
         without=twin_start.without,
@@ -98,7 +103,10 @@ def observe_in_twin(
         options=chosen,
     )
     observed_part, refused, version = box.call_in_sandbox(
-        run_twin, work, progress=progress, processes=box.MAX_PROCESSES + DEVICE_PROCESSES * len(twin_start.boots)
+        run_and_observe_twin,
+        work,
+        progress=progress,
+        processes=box.MAX_PROCESSES + MAX_PROCESSES_PER_DEVICE * len(twin_start.boots),
     )
     for device in taken.fabric.devices:
         if path := unknown_leg_fact(device):
@@ -110,7 +118,7 @@ def observe_in_twin(
         observed_part.seen.get("sessions", {}).pop(item, None)
         observed_part.unseen.setdefault("sessions", {})[item] = why
     if not taken.whole:
-        observed_part = describe_sample_coverage(observed_part, taken, own_observation, whole_observation)
+        observed_part = limit_observation_to_sample(observed_part, taken, own_observation, whole_observation)
     seconds = time.monotonic() - begun
     notes = (
         f"FRR {version} ran on {len(twin_start.boots)} devices for {seconds:.0f} s",
@@ -128,14 +136,14 @@ def observe_in_twin(
     )
 
 
-def run_twin(
-    tell: box.ReportProgress, twin_work: Work
+def run_and_observe_twin(
+    tell: box.ReportProgress, twin_work: ObservationWork
 ) -> tuple[PartialObservation, dict[str, tuple[RefusedFrrLine, ...]], str]:
     """Start the twin and look at it; inside its own process tree. With it come the lines refused, and FRR's version."""
     lab = TwinLab(twin_work.fabric, twin_work.boots)
     tell(f"starting {len(twin_work.boots)} devices")
     lab.start()
-    if not lab.devices and twin_work.boots:
+    if not lab.running_devices and twin_work.boots:
         raise ServiceUnavailable(f"no daemon of FRR starts: {next(iter(lab.dead.values()))}")
     wanted_expected_sessions = twin_work.expected_sessions
     settled = wait_until_settled(
@@ -152,34 +160,34 @@ def run_twin(
             observed_part.take(look(lab, twin_work))
     asked = twin_work
     if settled.moving:
-        observed_part.take(_move_checks_to_unsettled(observed_part, settled))
+        observed_part.take(_mark_checks_unseen_if_unsettled(observed_part, settled))
         asked = replace(
             twin_work, options=replace(twin_work.options, checks=twin_work.options.checks - {*_FABRIC_WIDE_CHECKS})
         )
     for run_act in TWIN_EXPERIMENTS:
         observed_part.take(run_act(lab, asked, tell))
-    observed_part.take(_make_unfiltered_part(lab))
+    observed_part.take(_checks_unseen_for_access_lists(lab))
     _add_unseen_reasons(observed_part, twin_work, lab.dead)
     return observed_part, lab.refused, _frr_version(lab)
 
 
-def _wait_for_stable_routes(lab: TwinLab, work: Work) -> None:
+def _wait_for_stable_routes(lab: TwinLab, work: ObservationWork) -> None:
     """Wait until routes are as computed, or until none changes any more: a busy machine reports sessions first.
 
     For `MAX_SHOWN_MOVING` times the patience at most.
     """
     computed_routes, before = work.computed.get("routes", {}), None
-    end = time.monotonic() + FIRST_SESSION_S
+    end = time.monotonic() + UNEXPECTED_SESSION_TIMEOUT_S
     last = time.monotonic() + work.options.patience_s * MAX_PATIENCE_FACTOR
     while (routes := _observe_routes(lab, work).seen["routes"]) != computed_routes and time.monotonic() < min(
         end, last
     ):
         if routes != before:
-            before, end = routes, time.monotonic() + FIRST_SESSION_S
-        time.sleep(_PAUSE_S)
+            before, end = routes, time.monotonic() + UNEXPECTED_SESSION_TIMEOUT_S
+        time.sleep(_ROUTE_POLL_INTERVAL_S)
 
 
-def _move_checks_to_unsettled(observed_part: PartialObservation, settled: SettledState) -> PartialObservation:
+def _mark_checks_unseen_if_unsettled(observed_part: PartialObservation, settled: SettledState) -> PartialObservation:
     """Return the unseen checks of a twin that never came to rest: sessions that go up and down are seen as that."""
     unsettled_part = PartialObservation(seen={"sessions": {}})
     for item, times in settled.unsteady.items():
@@ -193,7 +201,7 @@ def _move_checks_to_unsettled(observed_part: PartialObservation, settled: Settle
     return unsettled_part
 
 
-def _make_unfiltered_part(lab: TwinLab) -> PartialObservation:
+def _checks_unseen_for_access_lists(lab: TwinLab) -> PartialObservation:
     """Return the checks that are not compared because access lists act on switches and not in the twin."""
     unfiltered_part = PartialObservation()
     refused = [f"access lists of {name}, for the kernel refuses them: {why}" for name, why in lab.unfiltered.items()]
@@ -205,14 +213,14 @@ def _make_unfiltered_part(lab: TwinLab) -> PartialObservation:
 
 
 def _frr_version(lab: TwinLab) -> str:
-    for name in lab.devices:
+    for name in lab.running_devices:
         match = re.search(r"FRRouting (\S+)", lab.vtysh(name, "show version", "zebra"))
         if match:
             return match[1]
     return "of unknown version"
 
 
-def _observe_configuration(lab: TwinLab, work: Work) -> PartialObservation:
+def _observe_refused_configuration(lab: TwinLab, work: ObservationWork) -> PartialObservation:
     configuration = PartialObservation(seen={"configuration": {}}, unseen={"configuration": {}})
     for device in work.fabric.devices:
         name = device.name
@@ -222,59 +230,59 @@ def _observe_configuration(lab: TwinLab, work: Work) -> PartialObservation:
             configuration.seen["configuration"][name,] = "refused"
             configuration.said["configuration", (name,)] = lab.dead[name]
         else:
-            bad = [refusal for refusal in lab.refused[name] if can_line_matter(refusal, work.boots[name].text)]
+            bad = [refusal for refusal in lab.refused[name] if may_refused_line_matter(refusal, work.boots[name].text)]
             configuration.seen["configuration"][name,] = "in part" if bad else "whole"
             if bad:
                 configuration.said["configuration", (name,)] = bad[0].said
     return configuration
 
 
-def _observe_sessions(lab: TwinLab, work: Work) -> PartialObservation:
+def _observe_sessions(lab: TwinLab, work: ObservationWork) -> PartialObservation:
     session_part = PartialObservation(seen={"sessions": {}})
-    for name in lab.devices:
+    for name in lab.running_devices:
         for item, session in looking.bgpd_sessions(lab, name).items():
             session_part.seen["sessions"][item] = "up" if session.state == looking.ESTABLISHED_STATE else "down"
             session_part.said["sessions", item] = session.words
-        for item in looking.configured_sessions(lab, name).values():
+        for item in looking.stated_sessions_of_device(lab, name).values():
             if item not in session_part.seen["sessions"]:
                 session_part.seen["sessions"][item] = "down"
                 session_part.said["sessions", item] = "bgpd has no such neighbor"
     return session_part
 
 
-def _observe_routes(lab: TwinLab, work: Work) -> PartialObservation:
+def _observe_routes(lab: TwinLab, work: ObservationWork) -> PartialObservation:
     route = PartialObservation(seen={"routes": {}})
-    for device_routes in lab.each(lambda name: looking.installed_routes(lab, name), lab.devices):
+    for device_routes in lab.each(lambda name: looking.installed_protocol_routes(lab, name), lab.running_devices):
         route.seen["routes"].update({item: hops for item, (_, hops) in device_routes.items()})
     for item, hops in work.computed.get("routes", {}).items():
         ports = route.seen["routes"].get(item)
         if isinstance(hops, frozenset) and isinstance(ports, frozenset) and ports != hops and len(ports) == len(hops):
             name, _, vrf, prefix = item
-            why = looking.best_path_reason(lab, name, prefix, vrf) if name in lab.devices else ""
+            why = looking.best_path_reason(lab, name, prefix, vrf) if name in lab.running_devices else ""
             route.said["routes", item] = f"{', '.join(sorted(ports))} ({why})" if why else ", ".join(sorted(ports))
             if why == _OLDER_PATH_REASON:
-                route.unseen.setdefault("routes", {})[item] = BY_AGE_REASON
+                route.unseen.setdefault("routes", {})[item] = ARRIVAL_ORDER_REASON
     return route
 
 
-def _observe_addresses(lab: TwinLab, work: Work) -> PartialObservation:
+def _observe_addresses(lab: TwinLab, work: ObservationWork) -> PartialObservation:
     owners: defaultdict[str, set[str]] = defaultdict(set)
     for name in (device.name for device in work.fabric.devices):
         for address, leg in looking.kernel_addresses(lab, name):
             owners[address].add(f"{name}:{leg}")
-    for name in lab.devices:
+    for name in lab.running_devices:
         owners[f"router id {looking.observed_router_id(lab, name)}"].add(name)
     items = work.computed.get("addresses", {})
     seen = {item: tuple(sorted(owners[owner])) for owner in owners if (item := address_item(owner)) in items}
     return PartialObservation(seen={"addresses": dict(seen)})
 
 
-def _observe_links(twin_lab: TwinLab, twin_work: Work) -> PartialObservation:
+def _observe_links(twin_lab: TwinLab, twin_work: ObservationWork) -> PartialObservation:
     return observe_links(twin_lab, twin_work.computed.get("links", {}))
 
 
-_OBSERVE_BY_CHECK: Final[Mapping[ObservationCheck, Callable[[TwinLab, Work], PartialObservation]]] = {
-    "configuration": _observe_configuration,
+_OBSERVE_BY_CHECK: Final[Mapping[ObservationCheck, Callable[[TwinLab, ObservationWork], PartialObservation]]] = {
+    "configuration": _observe_refused_configuration,
     "sessions": _observe_sessions,
     "routes": _observe_routes,
     "addresses": _observe_addresses,
@@ -283,13 +291,15 @@ _OBSERVE_BY_CHECK: Final[Mapping[ObservationCheck, Callable[[TwinLab, Work], Par
 """What is looked at without anything being done, one check each."""
 
 
-def can_line_matter(refusal: RefusedFrrLine, frr_text: str) -> bool:
+def may_refused_line_matter(refusal: RefusedFrrLine, frr_text: str) -> bool:
     """Whether a refused line may change the checked items."""
     lines = frr_text.split("\n")
     return refusal.line is None or not _HARMLESS_LINE.match(lines[refusal.line - 1])
 
 
-def _list_refusals(twin_start: Start, rows: dict[str, tuple[RefusedFrrLine, ...]]) -> Iterator[RefusedLine]:
+def _list_refusals(
+    twin_start: TwinStartConfigurations, rows: dict[str, tuple[RefusedFrrLine, ...]]
+) -> Iterator[RefusedLine]:
     for device, refusals in sorted(rows.items()):
         conf = twin_start.confs[device]
         lines = conf.text.split("\n")
@@ -297,11 +307,15 @@ def _list_refusals(twin_start: Start, rows: dict[str, tuple[RefusedFrrLine, ...]
             place: FilePlace | None = conf.place(refusal.line) if refusal.line else None
             text = lines[refusal.line - 1].strip() if refusal.line else ""
             yield RefusedLine(
-                device=device, text=text, said=refusal.said, place=place, matters=can_line_matter(refusal, conf.text)
+                device=device,
+                text=text,
+                said=refusal.said,
+                place=place,
+                matters=may_refused_line_matter(refusal, conf.text),
             )
 
 
-def _add_unseen_reasons(observed_part: PartialObservation, work: Work, dead: Mapping[str, str]) -> None:
+def _add_unseen_reasons(observed_part: PartialObservation, work: ObservationWork, dead: Mapping[str, str]) -> None:
     """Record the reasons why items of devices without daemons are unseen, and checks that nobody made."""
     silent = {**work.without, **dead}
     for check in ("sessions", "routes"):

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-LINE_BYTES: Final = 4095
+MAX_FRR_LINE_BYTES: Final = 4095
 """What FRR takes as one line; the rest of a longer one is a line of its own (FRR, lib/vty.h, VTY_BUFSIZ)."""
 
 
@@ -18,7 +18,7 @@ def _command_regex(phrase: str) -> str:
     return r"\s+".join(rf"(?=\S){word}(?!\S)" for word in words)
 
 
-_OUTWARD_LINE: Final = re.compile(
+_OUTWARD_EFFECT_LINE: Final = re.compile(
     rf"""\s*(?:{_command_regex("no")}\s+)?(?:
         {_command_regex("log-filter")}              # and `log`: files, syslog, sockets, the terminal (lib/log_vty.c)
         |{_command_regex("destination")}            # of `log extended` (lib/zlog_5424_cli.c, from FRR 9)
@@ -41,7 +41,7 @@ _OUTWARD_LINE: Final = re.compile(
     )""",
     re.VERBOSE,
 )
-_OUTWARD_BLOCK_LINE: Final = re.compile(
+_OUTWARD_EFFECT_BLOCK_LINE: Final = re.compile(
     rf"\s*(?:{_command_regex('rpki')}|{_command_regex('bmp targets')}\s+\S+|{_command_regex('log extended')}\s+\S+)\s*"
 )
 """Lines that begin a block, whose `exit` goes with it: it would leave the block around it."""
@@ -62,7 +62,7 @@ class TrimmedFrrConf(NamedTuple):
     lines: tuple[int, ...]
 
 
-def remove_outward_lines(frr_text: str) -> TrimmedFrrConf:
+def comment_out_outward_lines(frr_text: str) -> TrimmedFrrConf:
     """Return a frr.conf without lines that have effects outside routing, which are comments instead."""
     rows = frr_text.split("\n")  # as FRR has lines: by nothing else
     lines = tuple(_outward_line_numbers(rows))
@@ -75,8 +75,8 @@ def remove_outward_lines(frr_text: str) -> TrimmedFrrConf:
 def _outward_line_numbers(rows: Iterable[str]) -> Iterator[int]:
     within = False
     for number, row in enumerate(rows, 1):
-        if len(row.encode(errors="surrogateescape")) > LINE_BYTES or _OUTWARD_LINE.match(row):
-            within = within or bool(_OUTWARD_BLOCK_LINE.fullmatch(row))
+        if len(row.encode(errors="surrogateescape")) > MAX_FRR_LINE_BYTES or _OUTWARD_EFFECT_LINE.match(row):
+            within = within or bool(_OUTWARD_EFFECT_BLOCK_LINE.fullmatch(row))
             yield number
         elif within and _EXIT_LINE.fullmatch(row):
             within = False

@@ -15,7 +15,7 @@ from nodrop.validating.twin import syscalls
 
 DAEMONS_FOLDER: Final = Path("/run/nodrop")
 """Where daemons have their files and sockets."""
-FILES_BYTES: Final = 512 << 20
+MAX_WRITTEN_BYTES: Final = 512 << 20
 """How much all that is written may come to: sockets, logs and files of daemons take 0.2 MB for each device."""
 _MAX_INODES: Final = 100_000
 
@@ -65,19 +65,20 @@ _KERNEL_REQUIREMENT_HINT: Final = "it takes Linux 5.12 or later, and a container
 
 
 def _mount_private_root(owner: int) -> None:
-    folders = (*_PROGRAM_AND_LIBRARY_FOLDERS, *python_import_paths())
+    folders = (*_PROGRAM_AND_LIBRARY_FOLDERS, *python_import_and_library_paths())
     shown = [(path, os.path.realpath(path)) for path in folders if os.path.exists(path)]  # noqa: PTH110
     syscalls.make_mounts_private()
     syscalls.mount_file_system(
         "tmpfs", "/proc", _TMPFS_MOUNT_FLAGS, "size=4m,mode=755"
     )  # any folder would do: it is moved to the root at once
     os.mkdir(f"/proc{_OLD_ROOT_PATH}")  # noqa: PTH102
-    syscalls.change_root("/proc", f"/proc{_OLD_ROOT_PATH}")
+    syscalls.pivot_mount_root("/proc", f"/proc{_OLD_ROOT_PATH}")
     os.chdir("/")
     for folder in ("/etc/frr", "/var", "/dev", "/proc", *_WRITABLE_FOLDERS):
         Path(folder).mkdir(parents=True)
     for folder in _WRITABLE_FOLDERS:
-        data = f"size={FILES_BYTES // len(_WRITABLE_FOLDERS)},nr_inodes={_MAX_INODES},mode=755,uid={owner},gid={owner}"
+        size_bytes = MAX_WRITTEN_BYTES // len(_WRITABLE_FOLDERS)
+        data = f"size={size_bytes},nr_inodes={_MAX_INODES},mode=755,uid={owner},gid={owner}"
         syscalls.mount_file_system("tmpfs", folder, _TMPFS_MOUNT_FLAGS, data)
     for name, target in _LINK_TARGET_BY_PATH.items():
         Path(name).symlink_to(target)
@@ -85,13 +86,13 @@ def _mount_private_root(owner: int) -> None:
         Path(file).parent.mkdir(exist_ok=True)
         Path(file).write_text(text)
     for path in _outermost_paths(real for _, real in shown):
-        _bind_host_path(path, _READ_ONLY_MOUNT_FLAGS)
+        _bind_old_root_path(path, _READ_ONLY_MOUNT_FLAGS)
     for path, real in sorted(shown):
         if not os.path.lexists(path):
             Path(path).parent.mkdir(parents=True, exist_ok=True)
             Path(path).symlink_to(real)
     for node in _DEVICE_NODES:
-        _bind_host_path(f"/dev/{node}", _READ_ONLY_MOUNT_FLAGS & ~syscalls.MOUNT_NO_DEVICES)
+        _bind_old_root_path(f"/dev/{node}", _READ_ONLY_MOUNT_FLAGS & ~syscalls.MOUNT_NO_DEVICES)
     syscalls.mount_file_system("proc", "/proc", _TMPFS_MOUNT_FLAGS)
     for settings in _NAMESPACED_SYSCTL_FOLDERS:
         syscalls.bind_mount(settings, settings, _TMPFS_MOUNT_FLAGS)
@@ -101,7 +102,7 @@ def _mount_private_root(owner: int) -> None:
     syscalls.set_mount_flags("/", syscalls.MOUNT_READ_ONLY)
 
 
-def python_import_paths() -> list[str]:
+def python_import_and_library_paths() -> list[str]:
     """Return the folders and files that Python imports from, and the libraries that its modules are linked with."""
     return [*filter(os.path.isabs, sys.path), os.path.join(sys.base_prefix, "lib")]  # noqa: PTH118
 
@@ -116,7 +117,7 @@ def _outermost_paths(paths: Iterable[str]) -> list[str]:
     return outermosts
 
 
-def _bind_host_path(path: str, flags: int) -> None:
+def _bind_old_root_path(path: str, flags: int) -> None:
     """Show a file or folder of the former root under its own name."""
     source, target = Path(f"{_OLD_ROOT_PATH}{path}"), Path(path)
     if source.is_dir():

@@ -18,9 +18,9 @@ from typing import Final, NamedTuple
 
 from nodrop.model.effects import DEFAULT_RDMA_DSCP
 from nodrop.routing.prefixes import Address
-from nodrop.routing.roce_opcodes import WRITE_OPCODE
+from nodrop.routing.roce_opcodes import RC_RDMA_WRITE_ONLY_OPCODE
 from nodrop.routing.roce_packets import ROCE_PORT
-from nodrop.validating.twin.entering import enter_namespace
+from nodrop.validating.twin.entering import thread_in_namespace
 from nodrop.validating.twin.kernel import NamespaceKernel
 from nodrop.validating.twin.plan import NamespaceKey, Plan
 
@@ -73,7 +73,7 @@ class ProbePacket(NamedTuple):
     size_bytes: int = 64
     frame: bytes = b""
     dscp: int = DEFAULT_RDMA_DSCP
-    opcode: int = WRITE_OPCODE
+    opcode: int = RC_RDMA_WRITE_ONLY_OPCODE
 
     @property
     def traffic_class(self) -> int:
@@ -109,7 +109,7 @@ class NamespaceSockets:
 
     def __init__(self, space: str) -> None:
         self._space = space
-        with enter_namespace(space):
+        with thread_in_namespace(space):
             self.kernel, self.tap, self.inboxes = (
                 NamespaceKernel(),
                 _open_packet_tap(),
@@ -123,11 +123,11 @@ class NamespaceSockets:
         for inbox in (self.tap, *self.inboxes):
             inbox.close()
 
-    def send(self, rows: Sequence[tuple[int, ProbePacket]]) -> list[tuple[int, str]]:
+    def send_and_return_refused(self, rows: Sequence[tuple[int, ProbePacket]]) -> list[tuple[int, str]]:
         """Send packets under their numbers; return those that the kernel refuses, and why."""
         senders: dict[tuple[object, ...], socket.socket] = {}
         refused = []
-        with enter_namespace(self._space):
+        with thread_in_namespace(self._space):
             for number, packet in rows:
                 try:
                     self._send_packet(number, packet, senders)
@@ -145,7 +145,7 @@ class NamespaceSockets:
             key: tuple[object, ...] = ("frame",)
             if key not in senders:
                 senders[key] = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0)
-            datagram = _build_datagram(packet, body)
+            datagram = _build_ip_udp_packet(packet, body)
             senders[key].sendto(datagram, (packet.device, _ETHERTYPE_BY_FAMILY[family], 0, 0, packet.frame))
             return
         key = (family, packet.port, packet.device, packet.dscp)
@@ -173,7 +173,7 @@ def _open_packet_tap() -> socket.socket:
         socket.SOL_SOCKET, _SO_ATTACH_FILTER, struct.pack("@HP", len(_ROCE_BPF_PROGRAM), ctypes.addressof(kept_array))
     )
     new_socket.setsockopt(_SOL_PACKET, _PACKET_IGNORE_OUTGOING, 1)
-    return _prepare_listener(new_socket)
+    return _make_nonblocking_with_large_buffer(new_socket)
 
 
 def _open_receiving_sockets() -> Iterator[socket.socket]:
@@ -183,10 +183,10 @@ def _open_receiving_sockets() -> Iterator[socket.socket]:
         if family == socket.AF_INET6:
             new_socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         new_socket.bind((everywhere, ROCE_PORT))
-        yield _prepare_listener(new_socket)
+        yield _make_nonblocking_with_large_buffer(new_socket)
 
 
-def _prepare_listener(listener: socket.socket) -> socket.socket:
+def _make_nonblocking_with_large_buffer(listener: socket.socket) -> socket.socket:
     _widen_buffer(listener)
     listener.setblocking(False)
     return listener
@@ -218,7 +218,7 @@ def _open_sending_socket(packet: ProbePacket) -> socket.socket:
     return sender
 
 
-def _build_datagram(packet: ProbePacket, body: bytes) -> bytes:
+def _build_ip_udp_packet(packet: ProbePacket, body: bytes) -> bytes:
     """Return a packet with its headers, of the size that is asked for."""
     family = packet.target.family
     body = body.ljust(packet.size_bytes - IP_UDP_BYTES_BY_FAMILY[family], b"\0")
@@ -286,7 +286,7 @@ class TwinSockets:
             pending_numbers = [
                 number
                 for number in pending_numbers
-                if not _has_packet_arrived(flights[number], expected_ports.get(number))
+                if not _has_arrived_or_been_received(flights[number], expected_ports.get(number))
             ]
             if not pending_numbers:
                 break
@@ -309,7 +309,7 @@ class TwinSockets:
             by_space.setdefault(packets[number].space, []).append((mark, packets[number]))
         waiting = set(which)
         for space, rows in by_space.items():
-            for mark, why in self.posts[space].send(rows):
+            for mark, why in self.posts[space].send_and_return_refused(rows):
                 flights[numbers[mark]].refused = why
                 waiting.discard(numbers[mark])
         end = time.monotonic() + patience_s
@@ -328,11 +328,11 @@ class TwinSockets:
                         flights[number].taken_by = space
                     elif (space, device) in self.watched:
                         flights[number].arrive((space, device), hops_left)
-                    if flights[number].loops or _has_packet_arrived(flights[number], to.get(number)):
+                    if flights[number].loops or _has_arrived_or_been_received(flights[number], to.get(number)):
                         waiting.discard(number)
 
 
-def _has_packet_arrived(flight: Flight, to: PortLocation | None) -> bool:
+def _has_arrived_or_been_received(flight: Flight, to: PortLocation | None) -> bool:
     return to in flight.arrivals if to is not None else flight.taken_by is not None
 
 

@@ -52,7 +52,7 @@ class TwinInterface:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wire:
+class VethCable:
     """A cable as veth: its two interfaces, the far one None where nobody is there, and the links that it stands for."""
 
     a: TwinInterface
@@ -67,7 +67,7 @@ class Plan:
     spaces: dict[NamespaceKey, str] = field(default_factory=dict)
     """The namespaces, with their names."""
     bridges: list[TwinInterface] = field(default_factory=list)
-    wires: list[Wire] = field(default_factory=list)
+    wires: list[VethCable] = field(default_factory=list)
     loopbacks: list[tuple[NamespaceKey, tuple[str, ...]]] = field(default_factory=list)
     """Addresses of `lo` itself."""
     notes: list[str] = field(default_factory=list)
@@ -82,12 +82,12 @@ class Plan:
         return (*self.bridges, *wired)
 
     @cached_property
-    def legs(self) -> Mapping[tuple[NamespaceKey, str], str]:
+    def leg_by_nic(self) -> Mapping[tuple[NamespaceKey, str], str]:
         """Return the model's names of interfaces, by namespace and name."""
         return {(nic.space, nic.name): nic.leg for nic in self.nics}
 
     @cached_property
-    def at(self) -> Mapping[End, tuple[TwinInterface, ...]]:
+    def nics_by_port(self) -> Mapping[End, tuple[TwinInterface, ...]]:
         """The interfaces that stand for a port."""
         nics_by_end: defaultdict[End, list[TwinInterface]] = defaultdict(list)
         for nic in self.nics:
@@ -96,7 +96,7 @@ class Plan:
         return {end: tuple(nics) for end, nics in nics_by_end.items()}
 
     @cached_property
-    def wire_at(self) -> Mapping[tuple[NamespaceKey, str], Wire]:
+    def wire_at(self) -> Mapping[tuple[NamespaceKey, str], VethCable]:
         """The cable at an interface."""
         wired_nics = ((wire, nic) for wire in self.wires for nic in (wire.a, wire.b) if nic is not None)
         return {(nic.space, nic.name): wire for wire, nic in wired_nics}
@@ -106,7 +106,7 @@ _DeviceVlan = tuple[str, int]
 """A VLAN of a device."""
 
 
-class _Point(NamedTuple):
+class _CableEndPoint(NamedTuple):
     """The end point of a cable: a port, or the bundle that it is a member of; `lanes` are the VLANs, 0 untagged."""
 
     node: str
@@ -129,7 +129,7 @@ def plan_twin(fabric: Fabric) -> Plan:
 class _Planner:
     def __init__(self, fabric: Fabric) -> None:
         self.fabric, self.made = fabric, Plan()
-        self.points: dict[End, _Point] = {}
+        self.points: dict[End, _CableEndPoint] = {}
         self.joined: dict[_DeviceVlan, _DeviceVlan] = {}
         """Bridges that are joined, each with another of those that it is joined to."""
         self.count = 0
@@ -160,7 +160,7 @@ class _Planner:
             else:
                 name = self._name(device.name, loopback.name)
                 nic = TwinInterface(space=space, name=name, leg=loopback.name, addresses=loopback.addresses)
-                self.made.wires.append(Wire(a=nic))
+                self.made.wires.append(VethCable(a=nic))
         spelt = daemons_of_platform(device.platform).vlan
         member: defaultdict[str, list[tuple[int, int | None]]] = defaultdict(list)
         for vlan in known_rows(device.vlans):
@@ -176,10 +176,10 @@ class _Planner:
                     enabled=not surely_off(vlan.enabled),
                 )
             )
-        bundled: dict[str, _Point] = {}
+        bundled: dict[str, _CableEndPoint] = {}
         for channel in known_rows(device.port_channels):
             lanes = tuple(member.get(channel.name, ())) if not channel.addresses else ()
-            point = _Point(
+            point = _CableEndPoint(
                 node=device.name,
                 leg=channel.name,
                 vrf=channel.vrf,
@@ -194,7 +194,7 @@ class _Planner:
         for port in device.interfaces:
             addresses = () if isinstance(port.addresses, Unknown) else port.addresses
             lanes = tuple(member.get(port.name, ())) if not addresses else ()
-            self.points[End(device.name, port.name)] = bundled.get(port.name) or _Point(
+            self.points[End(device.name, port.name)] = bundled.get(port.name) or _CableEndPoint(
                 node=device.name,
                 leg=port.name,
                 vrf=None if isinstance(port.vrf, Unknown) else port.vrf,
@@ -221,23 +221,23 @@ class _Planner:
             bonds[port.bond or port.name].append(port.name)
         for port in host.ports:
             name = port.bond or port.name
-            self.points[End(host.name, port.name)] = _Point(
+            self.points[End(host.name, port.name)] = _CableEndPoint(
                 host.name, name, None, port.addresses, None, True, 1, tuple(bonds[name]), ((0, None),)
             )
 
     def _wire_cabled_points(self) -> None:
         """Join points that cables join; a point without a cable gets an unused end."""
-        joints: defaultdict[tuple[_Point, _Point], list[Link]] = defaultdict(list)
+        joints: defaultdict[tuple[_CableEndPoint, _CableEndPoint], list[Link]] = defaultdict(list)
         for link in self.fabric.links:
             a, b = self.points.get(link.a), self.points.get(link.b)
             if a is not None and b is not None and a != b:
                 joints[a, b].append(link)
-        used: set[tuple[_Point, int]] = set()
+        used: set[tuple[_CableEndPoint, int]] = set()
         for (a, b), links in joints.items():
             for tag in (tag for tag, _ in a.lanes if tag in dict(b.lanes)):
                 if {(a, tag), (b, tag)} & used:
                     self._note_cable(links, "leads from a bundle to a second neighbor, which the twin leaves out")
-                elif self._closes_bridge_loop(a, b, tag):
+                elif self._join_bridges_or_find_loop(a, b, tag):
                     self._note_cable(links, "closes a loop of bridges, which the twin leaves open")
                 else:
                     used |= {(a, tag), (b, tag)}
@@ -249,7 +249,9 @@ class _Planner:
                     )
                     size = own_nic.mtu_bytes or other_nic.mtu_bytes
                     self.made.wires.append(
-                        Wire(a=_fill_nic_mtu(own_nic, size), b=_fill_nic_mtu(other_nic, size), links=tuple(links))
+                        VethCable(
+                            a=_with_far_end_mtu(own_nic, size), b=_with_far_end_mtu(other_nic, size), links=tuple(links)
+                        )
                     )
         for point in dict.fromkeys(self.points.values()):
             for tag, vlan in point.lanes:
@@ -259,7 +261,7 @@ class _Planner:
                 )
                 if wanted_addresses and (point, tag) not in used:
                     nic = self._make_nic(point, tag, tuple(End(point.node, port) for port in point.ports))
-                    self.made.wires.append(Wire(a=nic))
+                    self.made.wires.append(VethCable(a=nic))
 
     @cached_property
     def _unnumbered_bgp_interfaces(self) -> Mapping[str, Mapping[str, str | None]]:
@@ -279,7 +281,7 @@ class _Planner:
     def _note_cable(self, links: list[Link], problem: str) -> None:
         self.made.notes.append(f"the cable {links[0].a}--{links[0].b} {problem}")
 
-    def _make_nic(self, point: _Point, tag: int, ends: tuple[End, ...]) -> TwinInterface:
+    def _make_nic(self, point: _CableEndPoint, tag: int, ends: tuple[End, ...]) -> TwinInterface:
         vlan = dict(point.lanes)[tag]
         leg = f"{point.leg}.{tag}" if tag and vlan is None else point.leg
         if vlan is None:
@@ -301,7 +303,7 @@ class _Planner:
             least=point.least,
         )
 
-    def _closes_bridge_loop(self, a: _Point, b: _Point, tag: int) -> bool:
+    def _join_bridges_or_find_loop(self, a: _CableEndPoint, b: _CableEndPoint, tag: int) -> bool:
         """Whether two bridges are joined already; else they are from here on."""
         near_vlan, far_vlan = dict(a.lanes)[tag], dict(b.lanes)[tag]
         if near_vlan is None or far_vlan is None:
@@ -324,14 +326,14 @@ def _clamp_mtu(mtu_bytes: int | None | Unknown) -> int | None:
     return min(max(mtu_bytes, _LEAST_MTU), _MOST_MTU)
 
 
-def _fill_nic_mtu(nic: TwinInterface, size: int | None) -> TwinInterface:
+def _with_far_end_mtu(nic: TwinInterface, size: int | None) -> TwinInterface:
     """Return an interface with the packet size of the other end where none is stated for it."""
     if nic.mtu_bytes is not None:
         return nic
     return TwinInterface(**{name: getattr(nic, name) for name in TwinInterface.__slots__} | {"mtu_bytes": size})
 
 
-def kernel_settings(fabric: Fabric) -> Iterator[tuple[str, Mapping[str, int]]]:
+def kernel_sysctls_by_device(fabric: Fabric) -> Iterator[tuple[str, Mapping[str, int]]]:
     """Yield the kernel's settings for each device."""
     for device in fabric.devices:
         yield device.name, daemons_of_platform(device.platform).sysctls

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from nodrop.model.effects import DEFAULT_RDMA_DSCP
 from nodrop.routing.observation import DELIVERY_FATES, DeliveryFate
 from nodrop.routing.prefixes import Address, Prefix, parse_address
-from nodrop.routing.roce_opcodes import WRITE_OPCODE
+from nodrop.routing.roce_opcodes import RC_RDMA_WRITE_ONLY_OPCODE
 from nodrop.validating.twin.kernel import KernelRoute
 from nodrop.validating.twin.packets import Flight, PortLocation, ProbePacket, TwinSockets
 from nodrop.validating.twin.plan import NamespaceKey, Plan, TwinInterface
@@ -24,7 +24,7 @@ _FORBIDDEN_ERROR_TEXTS: Final = frozenset(os.strerror(number) for number in (err
 """How a kernel refuses a packet that a rule or a filter forbids."""
 FLOWS_PER_PREFIX: Final = 4
 """How many packets, of different source ports, find their own way from each router to each address."""
-_FIRST_PORT: Final = 49152
+_FIRST_SOURCE_PORT: Final = 49152
 _MAX_TARGETS_PER_PREFIX: Final = 2
 """To how many addresses of switches in a prefix packets go: the first configured one, and the last."""
 
@@ -48,7 +48,7 @@ class PacketKind(NamedTuple):
 
     dscp: int = DEFAULT_RDMA_DSCP
     name: str = ""
-    opcode: int = WRITE_OPCODE
+    opcode: int = RC_RDMA_WRITE_ONLY_OPCODE
 
 
 class DeniedPacket(NamedTuple):
@@ -93,12 +93,12 @@ class ReachabilityTest:
         self._posts, self._plan, self._hosts = posts, plan, frozenset(hosts)
         self._without, self._kinds, self._because = without, tuple(kinds), because
         self._tables = {space: post.kernel.routes() for space, post in posts.posts.items()}
-        self._owned = {space: list(self._addresses(space)) for space in posts.posts}
+        self._owned = {space: list(self._addresses_and_cabling(space)) for space in posts.posts}
         self._edges: dict[_ProbeTarget, list[_FlightEdge]] = {}
         self.packets = 0
         """How many packets were sent."""
 
-    def of(self, items: Iterable[ReachItem]) -> dict[ReachItem, ReachResult]:
+    def test_items(self, items: Iterable[ReachItem]) -> dict[ReachItem, ReachResult]:
         """Send what shows the fate of each item, and return it."""
         items = list(items)
         targets = {item: self._target_addresses(item) for item in items}
@@ -112,9 +112,9 @@ class ReachabilityTest:
             places = onward - asked
             asked |= places
         from_hosts = self._send_from_hosts(items, targets)
-        return {item: self._reached(item, targets[item], from_hosts.get(item, [])) for item in items}
+        return {item: self._reach_result(item, targets[item], from_hosts.get(item, [])) for item in items}
 
-    def _addresses(self, namespace: NamespaceKey) -> Iterator[tuple[bool, Address]]:
+    def _addresses_and_cabling(self, namespace: NamespaceKey) -> Iterator[tuple[bool, Address]]:
         """Yield the addresses of a namespace, and whether each is that of a cable."""
         post = self._posts.posts[namespace]
         names = {device.number: name for name, device in post.devices.items()}
@@ -158,10 +158,15 @@ class ReachabilityTest:
             hops = row.hops if row is not None and len(row.hops) > 1 else ()
             source = self._source_address(place)
             probe = ProbePacket(
-                place.space, place.target, source, port=_FIRST_PORT, dscp=place.kind.dscp, opcode=place.kind.opcode
+                place.space,
+                place.target,
+                source,
+                port=_FIRST_SOURCE_PORT,
+                dscp=place.kind.dscp,
+                opcode=place.kind.opcode,
             )
             new_packets = [probe._replace(device=hop) for hop in hops]
-            new_packets += [probe._replace(port=_FIRST_PORT + flow) for flow in range(FLOWS_PER_PREFIX)]
+            new_packets += [probe._replace(port=_FIRST_SOURCE_PORT + flow) for flow in range(FLOWS_PER_PREFIX)]
             packets += new_packets
             whose += [place] * len(new_packets)
         self.packets += len(packets)
@@ -194,7 +199,7 @@ class ReachabilityTest:
         space, device = flight.arrivals[-1]
         row = self._tables[space].way(packet.target)
         seen = f"{flow_text}: last seen at {space.node}:{device}"
-        if _is_dropping(row):
+        if _drops_packets(row):
             return "no route", seen
         return "denied", f"{seen}{self._cause_of_loss(packet, flight.arrivals[-1])}"
 
@@ -223,7 +228,7 @@ class ReachabilityTest:
                         if (source := parse_address(text)) and source.family == target.family
                     ]
                     if sources and target not in {host_address for _, host_address in self._owned[nic.space]}:
-                        port = _FIRST_PORT + len(packets) % 4096
+                        port = _FIRST_SOURCE_PORT + len(packets) % 4096
                         probe = ProbePacket(nic.space, target, sources[0], nic.name, port)
                         packets.append(probe._replace(dscp=kind.dscp, opcode=kind.opcode))
                         whose.append((item, kind))
@@ -233,7 +238,7 @@ class ReachabilityTest:
             fates_by_item[item].append(self._fate_of_packet(kind, packet, flight))
         return fates_by_item
 
-    def _reached(
+    def _reach_result(
         self, item: ReachItem, targets: list[Address], from_hosts: list[tuple[DeliveryFate, str]]
     ) -> ReachResult:
         if not targets:
@@ -280,7 +285,7 @@ class ReachabilityTest:
         return visit(start)
 
 
-def _is_dropping(row: KernelRoute | None) -> bool:
+def _drops_packets(row: KernelRoute | None) -> bool:
     return row is None or not (row.hops or row.here)
 
 

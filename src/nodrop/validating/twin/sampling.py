@@ -14,16 +14,16 @@ from typing import Final
 
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.index import Index
-from nodrop.model.subject import Subject, cable_ends, natural_sort_key
+from nodrop.model.subject import Subject, ends_of_cable_key, natural_sort_key
 from nodrop.model.values import replace_fields
 from nodrop.routing.observation import OBSERVATION_CHECKS, Observation
 from nodrop.routing.tiers import tier_of_device
-from nodrop.validating import compute_observation, destination_prefixes_by_leaf
+from nodrop.validating import compute_observation, leaves_by_destination_prefix
 from nodrop.validating.twin.work import PartialObservation
 
-DEVICE_BYTES: Final = 60 << 20
+MEMORY_BYTES_PER_DEVICE: Final = 60 << 20
 """Memory for the daemons of a device: zebra, staticd and bgpd take 37 MiB with 32 sessions (measured, FRR 8.4.4)."""
-DEVICE_PROCESSES: Final = 32
+MAX_PROCESSES_PER_DEVICE: Final = 32
 """Processes and threads of a device at most: zebra, bgpd, staticd and bfdd have 12 (measured, FRR 8.4.4)."""
 _DEVICES_PER_CPU: Final = 24
 """Devices for each processor: so many come up within a minute."""
@@ -52,7 +52,7 @@ class Sample:
         return f"the twin ran a sample of {len(self.fabric.devices)} of {self.of} devices"
 
 
-def max_devices() -> int:
+def max_devices_of_machine() -> int:
     """How many devices this machine can run: by half of the memory that is free, and by its processors."""
     free = []
     with suppress(OSError, ValueError, StopIteration):
@@ -61,7 +61,7 @@ def max_devices() -> int:
     for limit in _MEMORY_LIMIT_FILES:
         with suppress(OSError, ValueError):
             free.append(int(Path(limit).read_text()))
-    by_memory = min(free, default=DEVICE_BYTES << 8) // 2 // DEVICE_BYTES
+    by_memory = min(free, default=MEMORY_BYTES_PER_DEVICE << 8) // 2 // MEMORY_BYTES_PER_DEVICE
     return max(2, min(by_memory, _DEVICES_PER_CPU * len(os.sched_getaffinity(0))))
 
 
@@ -120,7 +120,7 @@ def _choose_devices(index: Index, max_bytes: int) -> Iterable[str]:
     }
     ranks = {device.name: tier_of_device(device) for device in fabric.devices}
     chosen_names: dict[str, None] = {}
-    for leaf in _leaves_by_pod(fabric, beside, ranks):
+    for leaf in _leaves_in_order_of_choice(fabric, beside, ranks):
         above = [device_name for device_name in _devices_above(leaf, beside, ranks) if device_name not in chosen_names]
         if len(chosen_names) + len(above) <= max_bytes:
             chosen_names.update(dict.fromkeys(above))
@@ -129,7 +129,9 @@ def _choose_devices(index: Index, max_bytes: int) -> Iterable[str]:
     return chosen_names or _nearest_devices(fabric.devices, beside, max_bytes)
 
 
-def _leaves_by_pod(fabric: Fabric, beside: Mapping[str, list[str]], ranks: Mapping[str, int | None]) -> Iterator[str]:
+def _leaves_in_order_of_choice(
+    fabric: Fabric, beside: Mapping[str, list[str]], ranks: Mapping[str, int | None]
+) -> Iterator[str]:
     """Yield the leaves in order of choice: some of the first pods, the rest pod by pod.
 
     Pods are the devices that are connected without the highest tier.
@@ -176,7 +178,7 @@ def _nearest_devices(devices: Iterable[Device], beside: Mapping[str, list[str]],
     return list(found_names)[:most]
 
 
-def describe_sample_coverage(
+def limit_observation_to_sample(
     observed_part: PartialObservation,
     fabric_sample: Sample,
     own_observation: Observation,
@@ -209,7 +211,7 @@ def describe_sample_coverage(
             if item not in covered_items and not _has_unseen_reason(coverage.unseen[check], item):
                 coverage.unseen[check][item] = fabric_sample.why
     unstarted_count = fabric_sample.of - len(fabric_sample.fabric.devices)
-    started = _summarize_roles(fabric_sample.fabric.devices)
+    started = _format_device_counts_by_role(fabric_sample.fabric.devices)
     coverage.notes.insert(0, f"{fabric_sample.why}: {started}; {unstarted_count} more were not started")
     return coverage
 
@@ -218,7 +220,7 @@ def _has_unseen_reason(unseen: Mapping[Subject, str], checked_subject: Subject) 
     return bool(unseen.get(checked_subject) or unseen.get(()))
 
 
-def _summarize_roles(devices: Iterable[Device]) -> str:
+def _format_device_counts_by_role(devices: Iterable[Device]) -> str:
     """How many devices there are of each role, with the first and the last of them."""
     names: defaultdict[str, list[str]] = defaultdict(list)
     for device in devices:
@@ -238,10 +240,10 @@ def compute_sample_observation(fabric_sample: Sample, whole_observation: Observa
     index = Index(fabric_sample.fabric)
     own_observation = compute_observation(index)
     names = {device.name for device in fabric_sample.fabric.devices}
-    counted = destination_prefixes_by_leaf(index)
+    counted = leaves_by_destination_prefix(index)
     lost: dict[Subject, Hashable] = {}
     for item, value in whole_observation.seen.get("failures", {}).items():
-        if ({end.node for end in cable_ends(item[-1])} or {item[-1]}) <= names:
+        if ({end.node for end in ends_of_cable_key(item[-1])} or {item[-1]}) <= names:
             pairs = value if isinstance(value, frozenset) else frozenset()
             sample_losses = frozenset((device, to) for device, to in pairs if device in names and to in counted)
             lost[item] = own_observation.seen["failures"].get(item, sample_losses)

@@ -10,14 +10,14 @@ from nodrop.model.reading import Reading
 from nodrop.model.states import Unknown, known_rows
 from nodrop.platforms.kit.running import daemons_of_platform
 from nodrop.validating.twin.daemons import BootConfiguration
-from nodrop.validating.twin.outward import remove_outward_lines
+from nodrop.validating.twin.outward import comment_out_outward_lines
 
 _PLACES, _TEXT = 8, 100
 """How many lines of one text a note names, and how many characters of it it shows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Start:
+class TwinStartConfigurations:
     """The configurations that start, and their sources."""
 
     boots: Mapping[str, BootConfiguration]
@@ -30,7 +30,7 @@ class Start:
     """Notes on lines that daemons are not given."""
 
 
-def prepare_start(reading: Reading) -> Start:
+def prepare_start(reading: Reading) -> TwinStartConfigurations:
     """Return the start configurations of a fabric's devices; InputProblems if a file has changed since it was read."""
     boots: dict[str, BootConfiguration] = {}
     confs: dict[str, FrrConf] = {}
@@ -43,16 +43,16 @@ def prepare_start(reading: Reading) -> Start:
             continue
         own_runs = daemons_of_platform(device.platform)
         confs[device.name] = conf
-        trimmed = remove_outward_lines(conf.text)
+        trimmed = comment_out_outward_lines(conf.text)
         trimmed_lines[device.name] = trimmed.lines
         boots[device.name] = BootConfiguration(
             text=trimmed.text, daemons=daemons_of_device(reading, device), profile=own_runs.profile
         )
-    return Start(
+    return TwinStartConfigurations(
         boots=boots,
         confs=confs,
         without=without,
-        notes=tuple(_list_notes(reading, confs)),
+        notes=tuple(_notes_on_start_configuration(reading, confs)),
         left_out=tuple(_omitted_line_notes(confs, trimmed_lines)),
     )
 
@@ -71,7 +71,7 @@ def daemons_of_device(reading: Reading, device: Device) -> tuple[str, ...]:
     return (*own_runs.daemons, *(own_runs.with_bfd if watched and not off else ()))
 
 
-def _list_notes(reading: Reading, confs: Mapping[str, FrrConf]) -> Iterator[str]:
+def _notes_on_start_configuration(reading: Reading, confs: Mapping[str, FrrConf]) -> Iterator[str]:
     replaced_daemons = sorted(
         {daemons_of_platform(device.platform).stands_for for device in reading.fabric.devices} - {""}
     )

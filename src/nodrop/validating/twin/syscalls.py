@@ -82,7 +82,7 @@ def make_mounts_private() -> None:
     )
 
 
-def change_root(new_text: str, old_text: str) -> None:
+def pivot_mount_root(new_text: str, old_text: str) -> None:
     """Make a mount the root, and have the former one at `old`, a folder in it."""
     _raise_on_syscall_error(
         _C_LIBRARY.pivot_root(os.fsencode(new_text), os.fsencode(old_text)), f"pivot_root {new_text}"
@@ -94,7 +94,7 @@ def unmount_tree(target: str) -> None:
     _raise_on_syscall_error(_C_LIBRARY.umount2(os.fsencode(target), _DETACH), f"umount {target}")
 
 
-def unshare_namespaces(kinds: int) -> None:
+def enter_new_namespaces(kinds: int) -> None:
     """Leave namespaces for new ones of these kinds."""
     _raise_on_syscall_error(_C_LIBRARY.unshare(kinds), "unshare")
 
@@ -115,7 +115,7 @@ def join_empty_keyring() -> None:
             raise OSError(error, os.strerror(error), "keyctl")
 
 
-def drop_other_capabilities(capabilities: Collection[int]) -> None:
+def keep_only_capabilities(capabilities: Collection[int]) -> None:
     """Give up all other capabilities for good: no program that is run gets them back, regardless of its file."""
     last = int(Path("/proc/sys/kernel/cap_last_cap").read_text())
     for capability in set(range(last + 1)) - set(capabilities):
@@ -132,6 +132,6 @@ def drop_other_capabilities(capabilities: Collection[int]) -> None:
     _raise_on_syscall_error(_C_LIBRARY.prctl(_NO_NEW_PRIVILEGES, ctypes.c_ulong(1), 0, 0, 0), "no_new_privs")
 
 
-def hide_memory() -> None:
+def make_process_undumpable() -> None:
     """Keep other processes of the same user out of this one's memory and descriptors (`/proc/<pid>`, ptrace)."""
     _raise_on_syscall_error(_C_LIBRARY.prctl(_SET_DUMPABLE, ctypes.c_ulong(0), 0, 0, 0), "prctl")

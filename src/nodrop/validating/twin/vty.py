@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 
 _ANSWER_END_BYTES = b"\0\0\0"
-_PATIENCE_S = 30
+_ANSWER_TIMEOUT_S = 30
 
 
 class DaemonSilent(Exception):
@@ -33,7 +33,7 @@ class VtyConnection:
         try:
             if self._socket is None:
                 self._socket = socket.socket(socket.AF_UNIX)
-                self._socket.settimeout(_PATIENCE_S)
+                self._socket.settimeout(_ANSWER_TIMEOUT_S)
                 self._socket.connect(str(self._path))
                 self._exchange_command("enable")
             return self._exchange_command(command)

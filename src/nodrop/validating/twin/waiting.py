@@ -13,10 +13,10 @@ from nodrop.validating.twin.vty import DaemonSilent
 QUIET_PERIOD_S: Final = 1.0
 """For how long nothing may change at the end: a change takes milliseconds from router to router, as eBGP of FRR waits
 for nothing before it tells of one (bgpd/bgpd.h, BGP_DEFAULT_EBGP_ROUTEADV 0)."""
-COALESCE_S: Final = (1.0, 0.05, 10.0)
+COALESCE_TIME_TERMS_S: Final = (1.0, 0.05, 10.0)
 """How long bgpd waits before it tells a new session anything: so long, so much more for each session that it has, and
 no longer than so long (FRR, bgpd/bgp_updgrp.h, BGP_DEFAULT_SUBGROUP_COALESCE_TIME and those beside it)."""
-FIRST_SESSION_S: Final = 10.0
+UNEXPECTED_SESSION_TIMEOUT_S: Final = 10.0
 """By when a session comes up that is not expected to: FRR's own take 4 s after they start (measured)."""
 MAX_SESSION_DROPS: Final = 3
 """How often a session goes down before it counts as one that never settles."""
@@ -56,10 +56,10 @@ def wait_until_settled(
     count, pause = -1, _LEAST_S
     once_up: set[Subject] = set()
     drops: Counter[Subject] = Counter()
-    stated = {name: looking.configured_sessions(twin_lab, name) for name in twin_lab.devices}
+    stated = {name: looking.stated_sessions_of_device(twin_lab, name) for name in twin_lab.running_devices}
     while True:
-        twin_lab.hold_neighbors()
-        current_look = ask_every_bgpd(twin_lab, wanted_subjects, stated)
+        twin_lab.pin_neighbor_entries()
+        current_look = snapshot_every_bgpd(twin_lab, wanted_subjects, stated)
         at = time.monotonic()
         if current_look != before:
             if before is not None:
@@ -76,11 +76,11 @@ def wait_until_settled(
                 report_up(current_look.up)
         count, all_up = current_look.up, current_look.up == len(wanted_subjects)
         early = (
-            current_look.others and at - begun < FIRST_SESSION_S
+            current_look.others and at - begun < UNEXPECTED_SESSION_TIMEOUT_S
         ) or at - moved < current_look.coalesce_s + QUIET_PERIOD_S
         if all_up and not current_look.queued and not early and at - changed >= QUIET_PERIOD_S:
             return SettledState(all_up, {}, moving=False)
-        if at - changed >= (max(FIRST_SESSION_S, QUIET_PERIOD_S) if all_up else patience_s):
+        if at - changed >= (max(UNEXPECTED_SESSION_TIMEOUT_S, QUIET_PERIOD_S) if all_up else patience_s):
             return SettledState(all_up, {}, moving=False)
         unsteady = {item: times for item, times in drops.items() if times >= MAX_SESSION_DROPS}
         if at - came >= patience_s * (1 if unsteady else MAX_PATIENCE_FACTOR):
@@ -104,21 +104,23 @@ class ConvergenceSnapshot(NamedTuple):
     """How long the daemon with most sessions waits before it tells a new one anything."""
 
 
-def ask_every_bgpd(
-    twin_lab: TwinLab, wanted_subjects: Collection[Subject], stated_sessions: Mapping[str, looking.StatedSessions]
+def snapshot_every_bgpd(
+    twin_lab: TwinLab,
+    wanted_subjects: Collection[Subject],
+    stated_sessions: Mapping[str, looking.SessionItemByVrfAndNeighbor],
 ) -> ConvergenceSnapshot:
     """Ask every bgpd once; one that does not answer has no sessions."""
     queued, sessions = 0, 0
     every: dict[Subject, bool] = {}
     pulses = []
 
-    def one(name: str) -> looking.RoutingPulse:
+    def one(name: str) -> looking.SessionStatesAndMessageCounts:
         try:
-            return looking.read_routing_pulse(twin_lab, name)
+            return looking.read_session_states_and_counts(twin_lab, name)
         except DaemonSilent:
             return {}
 
-    asked = [name for name in twin_lab.devices if twin_lab.runs(name, "bgpd")]
+    asked = [name for name in twin_lab.running_devices if twin_lab.has_daemon(name, "bgpd")]
     for name, pulse in zip(asked, twin_lab.each(one, asked), strict=True):
         own_names = looking.model_name_by_kernel_name(twin_lab, name)
         states: dict[Subject, bool] = {}
@@ -129,15 +131,17 @@ def ask_every_bgpd(
                 queued += (row[3] or 0) + (row[4] or 0)
         sessions = max(sessions, len(states))
         every |= states
-        pulses.append(tuple(sorted((key, _session_change_key(row) if key[-1] else row) for key, row in pulse.items())))
+        pulses.append(
+            tuple(sorted((key, _session_state_without_retries(row) if key[-1] else row) for key, row in pulse.items()))
+        )
     up = sum(state for item, state in every.items() if item in wanted_subjects)
     down_count = sum(not state for item, state in every.items() if item not in wanted_subjects)
-    base_s, per_session_s, most = COALESCE_S
+    base_s, per_session_s, most = COALESCE_TIME_TERMS_S
     return ConvergenceSnapshot(
         up, down_count, queued, every, tuple(pulses), min(base_s + per_session_s * sessions, most)
     )
 
 
-def _session_change_key(row: tuple[object, ...]) -> tuple[object, ...]:
+def _session_state_without_retries(row: tuple[object, ...]) -> tuple[object, ...]:
     """Return what counts as a change of a session: one that tries in vain goes from state to state for ever."""
     return row[0] == looking.ESTABLISHED_STATE, *row[1:]

@@ -28,7 +28,7 @@ NOT_ASKED_REASON: Final = "it was not asked for"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class ObservationWork:
     """A fabric, with each device's start configuration, and the observation by the built-in computation."""
 
     fabric: Fabric
