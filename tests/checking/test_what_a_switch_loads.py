@@ -157,7 +157,7 @@ def test_a_file_that_is_no_text_is_no_sign_of_a_deletion(configurations: Git) ->
 
 def test_faults_that_are_not_listed_do_not_hide_new_ones(configurations: Git, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("platforms.sonic.config", "opening"):
-        monkeypatch.setattr(f"nodrop.{module}.MAX_REMARKS", 5)
+        monkeypatch.setattr(f"nodrop.{module}.MAX_REMARKS_PER_SWITCH", 5)
     Path(LEAF).write_text(json.dumps({f"A_{number}": {"x": {}} for number in range(9)} | tables()))
     code, stops, _ = told()
     assert (code, any("leaf1" in said and "5 faults" in said for _, said in stops)) == (1, True)

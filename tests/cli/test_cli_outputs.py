@@ -245,7 +245,7 @@ def test_a_file_in_a_folder_that_takes_no_new_one_is_written(monkeypatch: pytest
     def refused(*_: object) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
-    monkeypatch.setattr(OutputPlace, "draft", refused)
+    monkeypatch.setattr(OutputPlace, "create_hidden_draft", refused)
     done = nodrop("lint", "pod.yaml", *formats("json=old.json", "sarif=new.sarif"))
     assert (done.code, done.err) == (2, "Error: cannot write new.sarif: permission denied\n")
     assert json.loads(Path("old.json").read_text())["findings"]

@@ -245,7 +245,7 @@ def test_a_file_that_cannot_be_replaced_is_told_and_the_others_are(monkeypatch: 
             raise PermissionError(1, "Operation not permitted")
         real(draft, place)
 
-    monkeypatch.setattr(inplace.DEFAULT_DISK_WRITER, "take_after", failing)
+    monkeypatch.setattr(inplace.DEFAULT_DISK_WRITER, "copy_owner_and_mode", failing)
     before = LEAF.read_bytes()
     done = nodrop("fix", "net")
     assert done.code == 2

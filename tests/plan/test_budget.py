@@ -32,7 +32,7 @@ def failed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         found.extend([why] if why is not None else [])
         return why
 
-    monkeypatch.setattr(editing.EditState, "_take", counted)
+    monkeypatch.setattr(editing.EditState, "_make_all_or_none", counted)
     return found
 
 

@@ -124,7 +124,7 @@ from nodrop.importing.tiers import find_fitting_model
 from nodrop.intent.load import loads
 from nodrop.intent.schema import Intent
 from nodrop.engine.areas import areas_checking_aspect, rule_area_names
-from nodrop.engine.rules import shipped
+from nodrop.engine.rules import shipped_rules
 from nodrop.platforms.kit.examples import TIER_CHANGES_BY_PLATFORM
 from nodrop.report.hardware import render_model_page
 from nodrop.resources import resource_folder

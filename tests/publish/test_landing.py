@@ -67,6 +67,8 @@ def test_a_folder_is_marked_once_so_that_a_full_disk_keeps_no_draft(
         folder = HeldFolder.of(place)
         assert folder is not None
         DEFAULT_DISK_WRITER.mark_removable(folder)
-        monkeypatch.setattr(OutputPlace, "write_whole", lambda *_: pytest.fail("there is no room for another mark"))
+        monkeypatch.setattr(
+            OutputPlace, "create_whole_file", lambda *_: pytest.fail("there is no room for another mark")
+        )
         DEFAULT_DISK_WRITER.mark_removable(folder)
     assert [path.name for path in (tmp_path / "draft").iterdir()] == [DRAFT_MARKER_FILE]

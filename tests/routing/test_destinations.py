@@ -95,7 +95,7 @@ def stable(plane: ControlPlane) -> bool:
 
 def with_all_origins(made: Fabric) -> ControlPlane:
     """The plane of a fabric in which every AS number at the end of a path is said."""
-    with patch.object(FamilySpeakers, "_hidden", lambda _: 0):
+    with patch.object(FamilySpeakers, "_classes_without_origin_asn", lambda _: 0):
         plane = compute_control_plane(Index(made))
         assert all(plane.of(family).world.hidden == 0 for family in plane.families)
     return plane

@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from nodrop.platforms import platform_names, platforms_default_first, reader, unsupported_paths
+from nodrop.platforms.kit.traits import traits_of_platform
 from nodrop.report.escape import format_nodrop_text_as_markdown
 from nodrop.report.hardware import render_catalogue_list
 from nodrop.units import show_speed
@@ -43,8 +44,8 @@ def _platform(platform: str) -> Iterator[str]:
     yield format_nodrop_text_as_markdown(" ".join(about.split("\n\n")[0].split()))
     releases = _module(platform, "releases")
     if releases is not None:
-        yield from ("", f"Releases: {', '.join(releases.RELEASES)}.")
-        if since := getattr(releases, "SINCE", {}):
+        yield from ("", f"Releases: {', '.join(traits_of_platform(platform).releases)}.")
+        if since := getattr(releases, "FIRST_RELEASE_BY_FEATURE", {}):
             yield from ("", "| setting | from |", "|---|---|")
             for feature, release in since.items():
                 yield f"| {format_nodrop_text_as_markdown(feature, cell=True)} | {release} |"

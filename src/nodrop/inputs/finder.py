@@ -309,7 +309,7 @@ class InputFinder:
         self, inputs: FabricInputs, path: Path, files: list[str], platform: str, state: FileText
     ) -> list[str]:
         """Add the stages of a device that lie in a folder, and return the names of the other files there."""
-        forms = staged.FORMS if (staged := platforms.find_staged_module(platform)) else ()
+        forms = staged.STAGE_FILE_SUFFIXES if (staged := platforms.find_staged_module(platform)) else ()
         texts = tuple(self._disk.text(path / name) for name in files if name.endswith(forms))
         if texts:
             inputs.stages.append(DeviceStages(platform=platform, state=state, texts=texts))

@@ -337,7 +337,7 @@ def find_frr_text(
 class StagedModule(Protocol):
     """A platform's `staged.py`: files next to a device's state that lead to it, one after the other."""
 
-    FORMS: tuple[str, ...]
+    STAGE_FILE_SUFFIXES: tuple[str, ...]
     """How the names of these files end, in a folder `apply`."""
 
     def unlike(self, state: bytes, display: str, stages: Mapping[str, bytes]) -> list[Problem]:

@@ -18,7 +18,7 @@ from nodrop.routing import compute_control_plane
 
 MAX_DROPPED_TURNS = 100
 """How many turns a change may take away; a circle that needs more has no change that is worth a name."""
-MAX_CHANNELS_FOR_CHANGE_SEARCH = 20_000
+MOST_CHANNELS_FOR_CHANGE_SEARCH = 20_000
 """In how large a fabric, by the directions of its cables, turns are looked for: they are pairs of ports."""
 
 
@@ -60,7 +60,7 @@ def _choose_dropped_turns(check: DeadlockCheckResult) -> tuple[set[tuple[int, in
     One after another, the turn is taken that most of the edges on circles go through.
     """
     traffic, forwarding = check.traffic, check.traffic.forwarding
-    if len(forwarding.channels) > MAX_CHANNELS_FOR_CHANGE_SEARCH:
+    if len(forwarding.channels) > MOST_CHANNELS_FOR_CHANGE_SEARCH:
         return set(), ()
     graph = DependencyGraph(traffic, exact=True)
     after = {buffer: graph.awaited_by(buffer) for buffer in graph.used_buffers()}

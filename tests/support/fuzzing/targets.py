@@ -209,10 +209,10 @@ def _entry(folder: Path) -> bool:
         mock.patch.object(cache.Store, "put", return_value=None),
         mock.patch.object(cache.Store, "prune", return_value=None),
         mock.patch.object(cache.Store, "has", return_value=True),
-        mock.patch.object(cache.Store, "drop", lambda _, key: dropped.append(key)),
+        mock.patch.object(cache.Store, "remove", lambda _, key: dropped.append(key)),
     ):
         store = cache.Store(folder, b"", b"")
-        settings = outcome_cache.judging.Settings(store=store)
+        settings = outcome_cache.judging.CheckSettings(store=store)
         what = inputs.find_inputs([str(folder / "leaf1")]).require_single_fabric()
         outcome_cache.check_or_recall_outcome(what, settings)
     return len(dropped) < len(asked)
