@@ -112,7 +112,7 @@ def _make_fabric_key_source_lookup(path: str, settings: CheckSettings) -> Callab
     inputs = find_inputs((path,), exclude=settings.config.excludes)
     for text in () if inputs.all_intents() else inputs.require_single_fabric().stated:
         raw = text.read_bytes(context.MAX_FABRIC_FILE_BYTES)
-        sources.append((context.loads(raw, text.display), _make_key_locator(raw, text.display)))
+        sources.append((context.loads(raw, text.display), _make_fabric_key_locator(raw, text.display)))
     sources.append((settings.config.declared, lambda key: f"{settings.config.path}, fabric.{key}"))
 
     def by(key: str) -> str:
@@ -121,7 +121,7 @@ def _make_fabric_key_source_lookup(path: str, settings: CheckSettings) -> Callab
     return by
 
 
-def _make_key_locator(raw: bytes, display: str) -> Callable[[str], str]:
+def _make_fabric_key_locator(raw: bytes, display: str) -> Callable[[str], str]:
     document = yaml.parse_yaml(raw, display)
 
     def locate_key(key: str) -> str:

@@ -117,7 +117,7 @@ SIDE_TABLES = {
     "analyses/nic_settings.py RESTS_ON_WITH": "the arguments with which the analysis takes a statement for true",
     "analyses/nic_settings.py FIELDS_BY_SETTING": "where the functions of the analysis look for one value",
     "analyses/storage_tos.py STORAGE_TOS_OPTIONS": "names and options of programs, by what the analysis checks",
-    "analyses/nic_settings.py _TOS_SETTINGS": "where the functions of the analysis look for one value",
+    "analyses/nic_settings.py _TOS_FIELDS": "where the functions of the analysis look for one value",
     "checking/policy.py _DECLARED_POLICY_KEYS": "keys of fabric.yaml",
     "model/qos.py COLORS": "values, of which each is a field of `WredProfile` too",
     "model/qos.py Color": "values, of which each is a field of `WredProfile` too",

@@ -152,7 +152,7 @@ print(json.dumps({
     "imported": find_fitting_model((), "madeup"),
     "areas": rule_area_names(),
     "of": sorted(areas_checking_aspect("made-up aspect")),
-    "rule": [rule.area for rule in shipped() if rule.name == "made-up-rule"],
+    "rule": [rule.area for rule in shipped_rules() if rule.name == "made-up-rule"],
 }))
 """
 

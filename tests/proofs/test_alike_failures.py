@@ -12,7 +12,7 @@ from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, PrefixList, PrefixRule, RouteMap, RouteMapRule
 from nodrop.model.states import known_rows
 from nodrop.model.values import replace_fields
-from nodrop.proofs.alike_failures import AlikeFailures, is_order_free
+from nodrop.proofs.alike_failures import AlikeFailures, is_free_of_neighbor_order
 from nodrop.proofs.deadlock import DeadlockCheckResult, check_deadlock
 from nodrop.proofs.dependencies import DependencyGraph
 from nodrop.proofs.failures import search_failures_with_circle
@@ -167,7 +167,7 @@ def compare_members(chance: Random) -> tuple[int, int]:
     count = 0
     for members in classes.values():
         first = check_deadlock(compute_control_plane(index, base | members[0]))
-        if len(members) == 1 or not is_order_free(first.traffic.forwarding):
+        if len(members) == 1 or not is_free_of_neighbor_order(first.traffic.forwarding):
             continue
         count += len(members) - 1
         expected = fingerprint(first)

@@ -47,7 +47,7 @@ class PortFamilies:
     """The ports of a fabric by family and profile; with `sides`, ports that face different things are no family."""
 
     def __init__(self, index: Index, *, sides: bool) -> None:
-        self._kinds: defaultdict[PortFamily, defaultdict[QosProfile, list[_AlikeSwitchPorts]]] = defaultdict(
+        self._kinds: defaultdict[PortFamily, defaultdict[QosProfile, list[_AlikePortsOfSwitch]]] = defaultdict(
             lambda: defaultdict(list)
         )
         for family, alike in _group_ports_by_family(index):
@@ -92,7 +92,7 @@ class PortFamilies:
         return result
 
 
-class _AlikeSwitchPorts(NamedTuple):
+class _AlikePortsOfSwitch(NamedTuple):
     """Ports in use of one switch and one family that have one QoS profile."""
 
     device: Device
@@ -104,7 +104,7 @@ class _AlikeSwitchPorts(NamedTuple):
         return FamilyPort(self.device, self.ports[0], self.qos)
 
 
-def _group_ports_by_family(index: Index) -> Iterator[tuple[PortFamily, _AlikeSwitchPorts]]:
+def _group_ports_by_family(index: Index) -> Iterator[tuple[PortFamily, _AlikePortsOfSwitch]]:
     """Yield the ports in use that have QoS, in groups, with their family by sides."""
     for device in index.fabric.devices:
         root = switch_family(index, device)
@@ -112,7 +112,7 @@ def _group_ports_by_family(index: Index) -> Iterator[tuple[PortFamily, _AlikeSwi
             qos = ports[0].qos
             if isinstance(qos, QosProfile) and not surely_off(ports[0].enabled):
                 for kind, alike in _group_device_ports_by_family(index, device, ports).items():
-                    yield (*root, *kind), _AlikeSwitchPorts(device, alike, qos)
+                    yield (*root, *kind), _AlikePortsOfSwitch(device, alike, qos)
 
 
 def _group_device_ports_by_family(
@@ -132,7 +132,7 @@ def _family_without_side(family: PortFamily) -> PortFamily:
     return family if family[-1] == SERVICE_SIDE_NAME else (*family[:-1], "")
 
 
-def _merge_alike_ports(rows: Sequence[_AlikeSwitchPorts]) -> AlikePorts:
+def _merge_alike_ports(rows: Sequence[_AlikePortsOfSwitch]) -> AlikePorts:
     return AlikePorts(rows[0].first, sum(len(row.ports) for row in rows), frozenset(row.device.name for row in rows))
 
 

@@ -46,7 +46,7 @@ def _format_lines(fabric: Fabric) -> Iterator[str]:
                 if isinstance(fact, str)
             ),
         )
-    yield from _format_block("cables", (f"- {_format_cable(link)}" for link in fabric.links), empty="[]")
+    yield from _format_block("cables", (f"- {_format_cable_entry(link)}" for link in fabric.links), empty="[]")
     yield from _format_block(
         "hosts", (f"{_quote_text_if_needed(host.name)}: {_format_host(host)}" for host in fabric.hosts)
     )
@@ -108,7 +108,7 @@ def _format_class(traffic_class: TrafficClass) -> str:
     )
 
 
-def _format_cable(link: Link) -> str:
+def _format_cable_entry(link: Link) -> str:
     """Return a cable as text, with spaces around its dashes where names have dashes that could be taken for them."""
     _require_writable_link(link)
     dashes = " -- " if "--" in f"-{link.b}" else "--"

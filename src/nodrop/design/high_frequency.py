@@ -112,12 +112,12 @@ def stream_faults(intent: Intent) -> Iterator[Problem]:
             _HIGH_FREQUENCY_KEY_PATH, fault, f"switches with {', '.join(able)}", "or no high_frequency"
         )
     else:
-        names, later = _describe_unable_tiers(tiers)
+        names, later = _unable_releases_and_upgrade_hint(tiers)
         fault = f"{names} does not stream ECN marks and watermarks"
         yield intent.problem(_HIGH_FREQUENCY_KEY_PATH, fault, "no high_frequency", later)
 
 
-def _describe_unable_tiers(tiers: Sequence[Switches]) -> tuple[str, str]:
+def _unable_releases_and_upgrade_hint(tiers: Sequence[Switches]) -> tuple[str, str]:
     """Return the tiers' releases, and a hint that names the first one that streams counters, if there is one."""
     names, later = set(), set()
     for tier in tiers:

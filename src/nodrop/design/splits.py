@@ -69,7 +69,7 @@ def count_ports_with_splits(switch_model: Switch, splits: dict[int, int]) -> int
     return sum(splits.get(panel, 1) for panel in switch_model.panels if panel not in lost)
 
 
-class _PanelSplitUse(NamedTuple):
+class _StatedPortSplit(NamedTuple):
     """Panel ports of a group with the same split, and the keys that state it."""
 
     group: TierSwitchGroup
@@ -110,7 +110,7 @@ def split_faults(intent: Intent) -> Iterator[Problem]:
             yield from _unsplittable_ports(intent, use, use.panels)
 
 
-def _find_lanes_fault(use: _PanelSplitUse) -> tuple[str, str] | None:
+def _find_lanes_fault(use: _StatedPortSplit) -> tuple[str, str] | None:
     """Return why ports cannot use so many of their lanes, and the possible use; None if they can."""
     breakout = use.model.find_split_with_lanes(use.into, use.panels, use.lanes)
     if breakout is not None and _supports_platform(breakout, use.platform):
@@ -132,29 +132,29 @@ def _supports_platform(breakout: PortSplit, platform: str) -> bool:
     return not breakout.platforms or platform in breakout.platforms
 
 
-def _split_uses(intent: Intent) -> Iterator[_PanelSplitUse]:
+def _split_uses(intent: Intent) -> Iterator[_StatedPortSplit]:
     for join in topology_of(intent).joins:
         if join.cables:  # each port was checked with its row
             continue
         lanes, model = join.wanted.lanes, model_of(join.lower)
-        yield _PanelSplitUse(
+        yield _StatedPortSplit(
             join.lower, model, (*join.keys, "split"), join.split, join.lower_ports, join.ports_keys, lanes
         )
         stated = (*join.keys, "split" if join.stated_upper_split is None else join.words.upper_split)
         model = model_of(join.upper)
-        yield _PanelSplitUse(
+        yield _StatedPortSplit(
             join.upper, model, stated, join.upper_split_factor, join.upper_panels(model), join.upper_ports_keys, lanes
         )
     for name, wanted in intent.endpoints.items():
         group = group_of_endpoints(intent, name)
         listed = (*group.ports_keys, "endpoints") if wanted.leaf_ports is None else ("endpoints", name, "leaf_ports")
         keys = ("endpoints", name, "split")
-        yield _PanelSplitUse(
+        yield _StatedPortSplit(
             group, model_of(group), keys, wanted.split, panels_of_endpoints(intent, name), listed, wanted.lanes
         )
 
 
-def _unsplittable_ports(intent: Intent, use: _PanelSplitUse, panels: tuple[int, ...]) -> Iterator[Problem]:
+def _unsplittable_ports(intent: Intent, use: _StatedPortSplit, panels: tuple[int, ...]) -> Iterator[Problem]:
     """Yield ports that cannot be split since they are even, or since the one after them is in use."""
     used = set(declared_splits(intent, use.group, use.model))
     odd = tuple(panel for panel in panels if panel % 2)

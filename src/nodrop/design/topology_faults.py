@@ -16,7 +16,7 @@ def topology_faults(intent: Intent) -> Iterator[Problem]:
     wanted, topology = intent.topology, topology_of(intent)
     if not isinstance(wanted, LeafSpine):
         yield from _group_faults(intent, wanted)
-        yield from _number_clashes(intent)
+        yield from _switch_number_clashes_in_tier(intent)
     if isinstance(wanted, Tiers):
         yield from _uplink_faults(intent, wanted.groups)
     if topology.sheet:
@@ -69,7 +69,7 @@ def _groups_with_links_from_below(intent: Intent, wanted: Tiers | CableSheet) ->
     return {join.upper.name for join in topology_of(intent).joins}
 
 
-def _number_clashes(intent: Intent) -> Iterator[Problem]:
+def _switch_number_clashes_in_tier(intent: Intent) -> Iterator[Problem]:
     """Yield groups that have a number of their tier in common, with an offset that keeps them apart."""
     taken: dict[tuple[int, int], str] = {}
     for group in topology_of(intent).groups:

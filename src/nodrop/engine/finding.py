@@ -185,7 +185,7 @@ class UnknownVerdict:
         return f"needs {fact}; supply {self.resolved_by}" if self.resolved_by else f"needs {fact}"
 
     @property
-    def text_about_unknown_line(self) -> str:
+    def text_about_line_of_unknown_effect(self) -> str:
         """Return a report's text about unknown lines."""
         return f"`{self.missing}`: nodrop does not know what this line changes"
 

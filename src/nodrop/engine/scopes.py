@@ -143,7 +143,7 @@ def _pair_rows_with_devices(devices: Sequence[Device], rows: Sequence[tuple[Any,
     return ScopeItems(list(owners), list(chain.from_iterable(rows)))
 
 
-def _class_items(index: Index) -> ItemsWithGaps:
+def _fabric_traffic_class_items(index: Index) -> ItemsWithGaps:
     return ScopeItems(index.fabric.classes), []
 
 
@@ -248,7 +248,7 @@ _ALL_SCOPES = (
         name="traffic_class",
         parts={"traffic_class": TrafficClass},
         subjects={"traffic_class": lambda item: (FABRIC_HEAD, "classes", item[0].name)},
-        items=_class_items,
+        items=_fabric_traffic_class_items,
         identity=frozenset({("traffic_class", "name")}),
         topics=frozenset({"classes"}),
     ),

@@ -41,7 +41,7 @@ def derive_names(names: NamesByIdentity) -> KeyTree:
             if (identity.role == HOST_ROLE) is of_hosts:
                 groups.setdefault(identity.group, {})[identity] = name
         templates = _choose_templates(groups, word)
-        tree |= _template_key(key, templates, word)
+        tree |= _shortest_template_key(key, templates, word)
         for group, own_names in groups.items():
             exceptions |= {
                 str(each): name for each, name in own_names.items() if not _fits_name(templates[group], each, name)
@@ -63,7 +63,7 @@ def _choose_templates(groups: Mapping[str, NamesByIdentity], word: Literal["role
     }
 
 
-def _template_key(key: str, templates: Mapping[str, NameTemplate], word: str) -> KeyTree:
+def _shortest_template_key(key: str, templates: Mapping[str, NameTemplate], word: str) -> KeyTree:
     """Return the key of templates: one for all where one fits; without those that are the default.
 
     A group alone has its own, which another that is added later need not fit.

@@ -31,7 +31,9 @@ class AlikeFailures:
         """Find them; `has_classes` is whether exchanges say anything about the fabric."""
         self._traffic, self._plane = traffic, traffic.forwarding.plane
         self._hosts = traffic.forwarding.hosts_by_family()
-        self.has_classes = _decides_by_paths_alone(self._plane, invariants) and is_order_free(traffic.forwarding)
+        self.has_classes = _decides_by_paths_alone(self._plane, invariants) and is_free_of_neighbor_order(
+            traffic.forwarding
+        )
         self._numbers = {router.device.name: router.number for router in self._plane.routers if router.bgp is not None}
 
     @cached_property
@@ -68,7 +70,7 @@ class AlikeFailures:
         return {family: TieOrder(self._plane.of(family).world) for family in self._plane.families}
 
 
-def is_order_free(forwarding: Forwarding) -> bool:
+def is_free_of_neighbor_order(forwarding: Forwarding) -> bool:
     """Whether forwarding is the same in any order of neighbors, in one state of a fabric."""
     hosts = forwarding.hosts_by_family()
     return all(

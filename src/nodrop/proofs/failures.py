@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from nodrop.model.fabric import End, Link
 from nodrop.model.index import Index
-from nodrop.proofs.alike_failures import AlikeFailures, is_order_free
+from nodrop.proofs.alike_failures import AlikeFailures, is_free_of_neighbor_order
 from nodrop.proofs.deadlock import DeadlockCheckResult, check_deadlock
 from nodrop.proofs.harmless import HarmlessFailureCheck
 from nodrop.proofs.invariants import DeadlockFreedomConditions
@@ -118,7 +118,7 @@ class _Search:
         found = self.compute((failure,))
         if not found.is_free:
             return found, True
-        return None, not self._alike.has_classes or is_order_free(found.traffic.forwarding)
+        return None, not self._alike.has_classes or is_free_of_neighbor_order(found.traffic.forwarding)
 
     def is_out_of_budget(self, most_states: int) -> bool:
         """Whether no further state is computed."""

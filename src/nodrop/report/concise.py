@@ -39,7 +39,7 @@ def _format_finding(finding: Finding) -> str:
 
 def _format_unknown_verdict(verdict: UnknownVerdict) -> str:
     first_place, more_count = verdict.places[0], len(verdict.places) - 1
-    text = f"unknown[{verdict.rule}] {verdict.text_about_unknown_line}" + (
+    text = f"unknown[{verdict.rule}] {verdict.text_about_line_of_unknown_effect}" + (
         f" ({more_count} more)" if more_count else ""
     )
     return _prefix_file_position(first_place.file, first_place.span.line if first_place.span else None, None, text)

@@ -48,7 +48,7 @@ def render(outcome: FabricOutcome) -> bytes:
         _format_command(
             "warning",
             {"title": unknown_verdict.rule} | _file_and_line_properties(unknown_verdict.places[0]),
-            unknown_verdict.text_about_unknown_line,
+            unknown_verdict.text_about_line_of_unknown_effect,
         )
         for unknown_verdict in outcome.unknown
         if unknown_verdict.places

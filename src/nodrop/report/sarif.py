@@ -185,7 +185,7 @@ def _problem_notification(problem: Problem) -> dict[str, object]:
 
 def _unknown_notification(unknown: UnknownVerdict, at: Mapping[str, int]) -> dict[str, object]:
     text = f"{unknown.rule} is unknown: {unknown.reason}"
-    text = unknown.text_about_unknown_line if unknown.places else text
+    text = unknown.text_about_line_of_unknown_effect if unknown.places else text
     notification: dict[str, object] = {"level": "note", "message": {"text": _escape_text(text)}}
     if unknown.places:
         notification["locations"] = [_physical_location(place) for place in unknown.places[:_MAX_UNKNOWN_LINE_PLACES]]

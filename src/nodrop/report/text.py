@@ -263,7 +263,7 @@ def _format_unknown_config_lines(verdict: UnknownVerdict, page: ReportStyle) -> 
     lines = len(verdict.places)
     extent = f" ({lines} lines on {format_name_list(map(escape_or_quote_name, verdict.devices))})" if lines > 1 else ""
     head = page.rules("unknown", "unknown", verdict.rule)
-    return f"{head}: {page.paint('', f'{place}: {verdict.text_about_unknown_line}{extent}')}"
+    return f"{head}: {page.paint('', f'{place}: {verdict.text_about_line_of_unknown_effect}{extent}')}"
 
 
 def _note_lines(notes: Sequence[Note], page: ReportStyle) -> list[str]:

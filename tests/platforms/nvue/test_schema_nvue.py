@@ -11,7 +11,7 @@ from nodrop.platforms.nvue import schema_check, writer
 from nodrop.platforms.nvue.published import read_published_settings
 from nodrop.platforms.nvue.releases import RELEASES
 from nodrop.platforms.nvue.schema import WordsAfterPath, schema_root, schema_without_published_words
-from nodrop.platforms.nvue.schema_types import Release, ReleaseSpan, SettingLeaf
+from nodrop.platforms.nvue.schema_types import Release, SettingAvailability, SettingLeaf
 from support.nvue_devices import as_nvue, fabric
 from support.nvue_startup import read, state
 from support.random_nvue import OF_MEANING, alone, devices
@@ -413,12 +413,12 @@ def test_what_switches_have_in_common_is_walked_once(monkeypatch: pytest.MonkeyP
 def spans(place: WordsAfterPath) -> set[Release]:
     """The releases that the schema names."""
     nodes = [*place.words.values(), *([place.chosen.below] if place.chosen else [])]
-    found: set[ReleaseSpan] = {node.span for node in nodes}
+    found: set[SettingAvailability] = {node.span for node in nodes}
     for node in nodes:
         if isinstance(node, SettingLeaf):
             found |= {choice.span for choice in node.choices}
         else:
-            found |= {ReleaseSpan(since=release) for release in spans(node)}
+            found |= {SettingAvailability(since=release) for release in spans(node)}
     return {release for span in found for release in (span.since, span.until) if release}
 
 

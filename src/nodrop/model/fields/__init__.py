@@ -1,7 +1,7 @@
 """The fields of the model: one row for each, with all facts about it that do not belong to a platform.
 
-A new field needs a row in the module of its class (`switches`, `ports`, `routing` or `stated`). `row.ModelField` describes
-the columns. Types are those of the declarations (`fabric.types`), and units those of the names (`unit_of`).
+A new field needs a row in the module of its class (`switches`, `ports`, `routing` or `stated`); `row.ModelField` says
+what its columns are. Types are those of the declarations (`fabric.types`), and units those of the names (`unit_of`).
 
 Paths begin at the fabric: `("devices", "leaf1", "bgp", "neighbors", "10.1.0.1", "bfd")`. Several rows may fit a
 path: that of the class of its last part, and rows of the classes around it, which are for this place only and win.

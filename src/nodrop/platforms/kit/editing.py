@@ -328,7 +328,7 @@ def with_rebuilt_ports(
     )
 
 
-def restore_symmetric_pause(
+def copy_pause_to_other_direction(
     old_port: Interface, new_port: Interface, device: str, subjects: Sequence[Subject], apart: Callable[[object], bool]
 ) -> Interface:
     """Return a port with pause in both directions again, if only one of them was changed.

@@ -23,8 +23,8 @@ from nodrop.platforms.kit.editing import (
     PlatformEditFunctions,
     RetryBudget,
     UnaskedChange,
+    copy_pause_to_other_direction,
     is_equal,
-    restore_symmetric_pause,
     sources_of_files,
     with_rebuilt_ports,
 )
@@ -233,7 +233,7 @@ def _add_derived_changes(device: Device, new: Device, subjects: Sequence[Subject
 
 
 def _couple_port_settings(old: Interface, new: Interface, device: str, subjects: Sequence[Subject]) -> Interface:
-    new = restore_symmetric_pause(old, new, device, subjects, lambda priorities: priorities == ())
+    new = copy_pause_to_other_direction(old, new, device, subjects, lambda priorities: priorities == ())
     if is_equal(old.qos, new.qos) or not isinstance(old.qos, QosProfile) or not isinstance(new.qos, QosProfile):
         return new
     if isinstance(old.qos.queues, Unknown) or isinstance(new.qos.queues, Unknown):

@@ -13,7 +13,7 @@ from nodrop.platforms.nvue.published import ALL_WORDS_DOCUMENTED, fill_open_sche
 from nodrop.platforms.nvue.schema_types import (
     UNLIMITED_SPAN,
     Release,
-    ReleaseSpan,
+    SettingAvailability,
     SettingLeaf,
     leaf_of,
     parse_release_span,
@@ -55,7 +55,7 @@ class WordsAfterPath:
 
     pattern: Path
     """The words that lead here, `<name>` for a chosen one."""
-    span: ReleaseSpan
+    span: SettingAvailability
     words: Mapping[str, "SchemaNode"]
     chosen: UserChosenWord | None
     open: bool

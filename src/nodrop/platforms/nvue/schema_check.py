@@ -25,7 +25,7 @@ from nodrop.platforms.nvue.schema_types import (
     ChipGenerations,
     Dialect,
     Release,
-    ReleaseSpan,
+    SettingAvailability,
     SettingLeaf,
     parse_release,
 )
@@ -47,7 +47,7 @@ class SchemaFault:
     path: Path
     place: WordsAfterPath | SettingLeaf
     text: str
-    spans: tuple[ReleaseSpan, ...] = ()
+    spans: tuple[SettingAvailability, ...] = ()
 
     @property
     def is_of_a_word(self) -> bool:
@@ -212,11 +212,11 @@ def _check_unset(config: NvueConfigFile, release: Release | None) -> None:
             _report_fault(config, release, fault, unset=True)
 
 
-def _render_spans(spans: Iterable[ReleaseSpan]) -> str:
+def _render_spans(spans: Iterable[SettingAvailability]) -> str:
     return " or ".join(filter(None, map(_format_release_span, spans)))
 
 
-def _format_release_span(span: ReleaseSpan) -> str:
+def _format_release_span(span: SettingAvailability) -> str:
     since, until = (release and ".".join(map(str, release)) for release in (span.since, span.until))
     if since == until:
         return since or ""

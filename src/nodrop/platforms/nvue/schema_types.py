@@ -13,7 +13,7 @@ ChipGenerations = tuple[int, int]
 """The first and the last generation of Spectrum."""
 Dialect = Literal["old", "new"]
 """`old` is up to 5.14, `new` from 5.15 on: either refuses the words of the other."""
-ValueVerdict = tuple["ReleaseSpan", ...] | Literal["unit", "value"] | None
+ValueVerdict = tuple["SettingAvailability", ...] | Literal["unit", "value"] | None
 """None: taken by every release; spans: taken by some; `unit`: a number with a unit; `value`: taken by none."""
 
 _RELEASE_SPAN_PATTERN = re.compile(
@@ -37,7 +37,7 @@ _YAML_BOOLEANS = ("true", "false")
 
 
 @dataclass(frozen=True, slots=True)
-class ReleaseSpan:
+class SettingAvailability:
     """First and last release with a setting, its chips, and the equivalent in the other dialect.
 
     Both ends are included.
@@ -72,14 +72,14 @@ class ReleaseSpan:
         return self.since is not None or self.until is not None or self.chips is not None
 
 
-UNLIMITED_SPAN = ReleaseSpan()
+UNLIMITED_SPAN = SettingAvailability()
 
 
 @dataclass(frozen=True, slots=True)
 class ValueAlternative:
     """One thing that a value may be."""
 
-    span: ReleaseSpan
+    span: SettingAvailability
     takes: Callable[[str], bool]
     said: str
     unit: str | None
@@ -90,7 +90,7 @@ class ValueAlternative:
 class SettingLeaf:
     """A setting with a value."""
 
-    span: ReleaseSpan
+    span: SettingAvailability
     choices: tuple[ValueAlternative, ...]
     _seen: dict[str, ValueVerdict]
 
@@ -128,9 +128,9 @@ def leaf_of(key: str, spec: str | list[str]) -> SettingLeaf:
         span, remainder = parse_release_span(spec)
         if remainder == "switch":
             span = (
-                ReleaseSpan(until=OLD, instead="state enabled")
+                SettingAvailability(until=OLD, instead="state enabled")
                 if key == "enable"
-                else ReleaseSpan(NEW, instead="enable on")
+                else SettingAvailability(NEW, instead="enable on")
             )
         return SettingLeaf(span, _choices_of(key, remainder), {})
     rows = map(parse_release_span, spec)
@@ -139,14 +139,14 @@ def leaf_of(key: str, spec: str | list[str]) -> SettingLeaf:
 
 
 @cache
-def parse_release_span(spec: str) -> tuple[ReleaseSpan, str]:
+def parse_release_span(spec: str) -> tuple[SettingAvailability, str]:
     """Return since when, until when and on which chips, and the rest of a text."""
     instead = _REPLACEMENT_PATTERN.fullmatch(spec)
     match = _RELEASE_SPAN_PATTERN.fullmatch(instead["rest"] if instead else spec)
     assert match is not None
     chips = (int(match["oldest"]), int(match["newest"] or FUTURE_CHIP_GENERATION)) if match["oldest"] else None
     since, until = (parse_release(text) if (text := match[end]) else None for end in ("since", "until"))
-    span = ReleaseSpan(since, until, instead["instead"] if instead else "", chips)
+    span = SettingAvailability(since, until, instead["instead"] if instead else "", chips)
     return UNLIMITED_SPAN if span == UNLIMITED_SPAN else span, match["rest"]
 
 
@@ -167,9 +167,11 @@ def _parse_choices(key: str, spec: str) -> Iterator[ValueAlternative]:
     if kind in ("flag", "switch"):
         for old, new in _ON_OFF_WORD_PAIRS:
             if kind == "flag" or key == "enable":
-                yield _word_choice(old, ReleaseSpan(until=OLD, instead=new) if kind == "flag" else UNLIMITED_SPAN)
+                yield _word_choice(
+                    old, SettingAvailability(until=OLD, instead=new) if kind == "flag" else UNLIMITED_SPAN
+                )
             if kind == "flag" or key != "enable":
-                yield _word_choice(new, ReleaseSpan(NEW, instead=old) if kind == "flag" else UNLIMITED_SPAN)
+                yield _word_choice(new, SettingAvailability(NEW, instead=old) if kind == "flag" else UNLIMITED_SPAN)
         yield from (_word_choice(word, said="") for word in _YAML_BOOLEANS)
     elif kind == "able":
         yield from map(_word_choice, ("enable", "disable"))
@@ -191,7 +193,7 @@ _PATTERN_BY_VALUE_KIND: Mapping[str, tuple[re.Pattern[str], str]] = {
 }
 
 
-def _word_choice(word: str, span: ReleaseSpan = UNLIMITED_SPAN, said: str | None = None) -> ValueAlternative:
+def _word_choice(word: str, span: SettingAvailability = UNLIMITED_SPAN, said: str | None = None) -> ValueAlternative:
     return ValueAlternative(span, word.__eq__, word if said is None else said, None)
 
 

@@ -61,7 +61,7 @@ def write(device: Device, index: Index) -> tuple[Artifact, ...]:
     """Return the device's files; Unsupported names the model path that NVUE cannot express."""
     design = _find_or_render_shared_statements(device)
     router, vrf = routing_statements(device, group_name_by_far_end(device, index))
-    texts = [_render_interfaces(device, design), design.qos, router, _render_services(device, design), vrf]
+    texts = [_render_interface_statements(device, design), design.qos, router, _render_services(device, design), vrf]
     extra = device.extra
     if isinstance(extra, tuple) and extra:
         texts = [merge_statements("".join(texts), extra)]
@@ -79,7 +79,7 @@ def _combine_forms(texts: Iterable[str], design: "_RenderedPortsAndQos") -> Stat
     return StatementForms("".join(form.yaml for form in new_forms), "".join(form.commands for form in new_forms))
 
 
-class _InterfaceKeyRow(NamedTuple):
+class _InterfaceKeyStatements(NamedTuple):
     """An interface key: the settings of its only port, and those that the ports of the key share, as statements.
 
     `bridged` holds its settings as a port of the bridge.
@@ -234,7 +234,7 @@ def small_packet_percent(device: Device) -> int | None:
     return None if percent == effects.default_small_packet_percent(device.model) else percent
 
 
-def _render_interfaces(device: Device, design: _RenderedPortsAndQos) -> str:
+def _render_interface_statements(device: Device, design: _RenderedPortsAndQos) -> str:
     say = design.say
     bridge_ports = render_bridge_ports(device)
     single = {
@@ -243,7 +243,7 @@ def _render_interfaces(device: Device, design: _RenderedPortsAndQos) -> str:
     keys = sorted({*single, *design.shared}, key=natural_sort_key)
     none = EscapedText()
     rows = [
-        _InterfaceKeyRow(key, single.get(key), design.shared.get(key, none), bridge_ports.get(key, none))
+        _InterfaceKeyStatements(key, single.get(key), design.shared.get(key, none), bridge_ports.get(key, none))
         for key in keys
     ]
     vlans, bonds = require_fact(device.vlans), require_fact(device.port_channels)

@@ -23,8 +23,8 @@ from nodrop.platforms.kit.editing import (
     PlatformEditFunctions,
     RetryBudget,
     UnaskedChange,
+    copy_pause_to_other_direction,
     is_equal,
-    restore_symmetric_pause,
     sources_of_files,
     with_rebuilt_ports,
 )
@@ -235,7 +235,7 @@ def _couple_port_settings(old: Interface, new: Interface, device: str, subjects:
     if is_equal(old.qos, new.qos) or not isinstance(old.qos, QosProfile) or not isinstance(new.qos, QosProfile):
         return new
     if not is_equal(old.qos.pfc_tx_priorities, ALL_PRIORITIES):
-        new = restore_symmetric_pause(old, new, device, subjects, lambda _: False)
+        new = copy_pause_to_other_direction(old, new, device, subjects, lambda _: False)
     assert isinstance(new.qos, QosProfile)
     if not any(matches(subject[:4], (device, new.name, "qos", "trust")) for subject in subjects):
         new = replace_fields(new, qos=replace_fields(new.qos, trust=_trust_of_maps(new.qos)))

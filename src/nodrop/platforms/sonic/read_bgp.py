@@ -24,10 +24,10 @@ from nodrop.units import parse_whole_number
 
 BGPCFGD_MAXIMUM_PATHS = 514
 """bgpcfgd's (constants.yml.j2)."""
-ALLOWAS_IN_BY_TYPE = {"ToRRouter": 1}
+ALLOWAS_IN_BY_SWITCH_TYPE = {"ToRRouter": 1}
 """How often bgpcfgd lets a switch of this type see its own AS number (bgpd/templates/general/peer-group.conf.j2)."""
 _ALLOWAS_IN_SOURCE = "bgpcfgd's templates say allowas-in 1 for the type ToRRouter (peer-group.conf.j2)"
-_GRACEFUL_RESTART_BY_TYPE: Mapping[str, dict[str, Any]] = {
+_GRACEFUL_RESTART_BY_SWITCH_TYPE: Mapping[str, dict[str, Any]] = {
     "ToRRouter": {"graceful_restart": True, "preserve_forwarding": True, "restart_s": 240, "select_defer_s": 45}
 }
 """How a switch of this type restarts (bgpd.main.conf.j2, constants.yml)."""
@@ -230,14 +230,14 @@ def _bgpcfgd_bgp(config: DeviceTables, localhost: RowFields) -> Bgp | None:
         multipath_relax=True,
         default_ipv4_unicast=False,
         suppress_fib_pending=True,
-        **_GRACEFUL_RESTART_BY_TYPE.get(localhost.get("type", ""), {}),
+        **_GRACEFUL_RESTART_BY_SWITCH_TYPE.get(localhost.get("type", ""), {}),
         neighbors=tuple(_bgpcfgd_sessions(config, localhost)),
     )
 
 
 def _bgpcfgd_sessions(config: DeviceTables, localhost: RowFields) -> Iterator[BgpNeighbor]:
     """Yield the sessions, without the policies that the templates bind, because those permit all routes."""
-    own_as_count = ALLOWAS_IN_BY_TYPE.get(localhost.get("type", ""))
+    own_as_count = ALLOWAS_IN_BY_SWITCH_TYPE.get(localhost.get("type", ""))
     for table in SESSION_TABLES:
         usual = localhost.get("default_bgp_status", "up") if table in _TABLES_SHUT_BY_DEFAULT else "up"
         for address, row in config.rows(table).items():

@@ -27,7 +27,7 @@ _TCP, _UDP, _ICMPV6 = 6, 17, 58
 _BGP_PORT: Final = 179
 _CONTROL_PORTS_BY_PROTOCOL: Final = {_TCP: (_BGP_PORT,), _UDP: (3784, 3785, 4784, 4791)}
 """The ports to which packets of BGP, BFD (RFC 5881, RFC 5883) and RoCEv2 go."""
-_FIRST_CLIENT_PORT: Final = 1024
+_LOWEST_PORT_OF_SESSION_ANSWERS: Final = 1024
 """From here on the port may be to which a session's answers go."""
 
 
@@ -275,7 +275,7 @@ def _may_match_twin_traffic(entry: AccessEntry) -> bool:
     if _accepts_any_of_ports(entry.destination_ports, wanted):
         return True
     answers = entry.protocol in (None, _TCP) and _accepts_any_of_ports(entry.source_ports, {_BGP_PORT})
-    return answers and any(port_range.last >= _FIRST_CLIENT_PORT for port_range in entry.destination_ports)
+    return answers and any(port_range.last >= _LOWEST_PORT_OF_SESSION_ANSWERS for port_range in entry.destination_ports)
 
 
 def _accepts_any_of_ports(port_ranges: Sequence[PortRange], ports: Iterable[int]) -> bool:
