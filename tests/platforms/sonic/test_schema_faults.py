@@ -176,6 +176,7 @@ ACCEPTED: dict[str, Edits] = {
     "a port without a cable": {("CABLE_LENGTH", "AZURE", "Ethernet0"): GONE},
     "an empty DSCP": {("DSCP_TO_TC_MAP", "AZURE", ""): "1"},
     "ECN with WRED off": {(*WRED, "wred_green_enable"): "false"},
+    "a row without fields, as the database holds it": {("LOOPBACK_INTERFACE", "Loopback1"): {"NULL": "NULL"}},
 }
 
 

@@ -27,6 +27,7 @@ from nodrop.platforms.kit.command_lines import (
 from nodrop.platforms.sonic.config import CONFIG_DB_FILE
 from nodrop.platforms.sonic.gcu import gcu_facts
 from nodrop.platforms.sonic.starting import FRR_FILE
+from nodrop.platforms.sonic.tables import EMPTY_ROW_FIELD
 from nodrop.platforms.sonic.typed_rows import would_refuse_commands as would_refuse_commands
 from nodrop.syntax.json import parse_json_text
 from nodrop.syntax.shapes import mapping_at, mapping_or_empty
@@ -209,7 +210,7 @@ def _commands_for_row(table: str, key: str, old: object, new: object) -> Iterato
                 yield command
                 del fields[name]
     if fields or (old is None and not will):
-        yield _format_db_write("HSET", table, key, fields or {"NULL": "NULL"})
+        yield _format_db_write("HSET", table, key, fields or {EMPTY_ROW_FIELD: EMPTY_ROW_FIELD})
     if gone:
         yield _format_db_write("HDEL", table, key, dict.fromkeys(_db_field_name(name, was[name]) for name in gone))
 

@@ -13,6 +13,7 @@ from nodrop.errors import InputProblems, Problem
 from nodrop.limits import MAX_PORTS_PER_SWITCH
 from nodrop.model.reading import FilePlace
 from nodrop.platforms.kit.secrets import mask_secret
+from nodrop.platforms.sonic.tables import EMPTY_ROW_FIELD
 from nodrop.syntax.json import Duplicate, Locator, duplicate_keys, parse_json_counting_keys
 from nodrop.syntax.places import BYTE_ORDER_MARK, quote_text
 from nodrop.syntax.shapes import mapping_at, value_at
@@ -350,7 +351,7 @@ def group_dump_by_table(data: Tables) -> Tables:
         if isinstance(row, dict) and isinstance(row.get("value"), dict) and "type" in row:
             row = row["value"]
         if isinstance(row, dict):
-            row = dict(_read_dumped_field(field, value) for field, value in row.items() if field != "NULL")
+            row = dict(_read_dumped_field(field, value) for field, value in row.items() if field != EMPTY_ROW_FIELD)
         rows = tables.setdefault(table, {})
         if isinstance(rows, dict):
             rows[name] = row

@@ -12,6 +12,7 @@ from nodrop.platforms.sonic.config import json_type_name, name_in_reference
 from nodrop.platforms.sonic.schema import ReleaseSchema, RowSchema, TableSchema
 from nodrop.platforms.sonic.schema_conditions import ConditionTables, RowCondition
 from nodrop.platforms.sonic.schema_types import FieldSchema, ValueKind
+from nodrop.platforms.sonic.tables import EMPTY_ROW_FIELD
 from nodrop.syntax.places import quote_text
 from nodrop.syntax.shapes import mapping_at
 
@@ -129,6 +130,8 @@ class TableSchemaJudge:
             if len(verdict.faults) > MAX_REMARKS_PER_SWITCH:
                 return
             stated = fields.get(name)
+            if name == value == EMPTY_ROW_FIELD and name not in fields:
+                continue
             if row.each is not None:
                 names, inner = row.each
                 _check_value(names, name, (*path, name), verdict)

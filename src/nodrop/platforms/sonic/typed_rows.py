@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from nodrop.platforms.sonic.config import CONFIG_DB_FILE
 from nodrop.platforms.sonic.schema import schema_of_release
 from nodrop.platforms.sonic.schema_rows import ReferencedTables, TableSchemaJudge
+from nodrop.platforms.sonic.tables import EMPTY_ROW_FIELD
 from nodrop.syntax.json import parse_json_text
 from nodrop.syntax.shapes import mapping_at, mapping_or_empty
 
@@ -24,7 +25,7 @@ def rows_written_by_commands(commands: Iterable[str]) -> ConfigTables:
             row, *words = shlex.split(match[1])
             table, _, key = row.partition("|")
             fields = {name.removesuffix("@"): value for name, value in zip(words[::2], words[1::2], strict=False)}
-            fields.pop("NULL", None)
+            fields.pop(EMPTY_ROW_FIELD, None)
             tables.setdefault(table, {}).setdefault(key, {}).update(fields)
     return tables
 

@@ -17,6 +17,7 @@ from nodrop.platforms.sonic.bgp_rows import (
 )
 from nodrop.platforms.sonic.config import DeviceTables
 from nodrop.platforms.sonic.schema import release_of_database_version, schema_of_release
+from nodrop.platforms.sonic.tables import EMPTY_ROW_FIELD
 from nodrop.syntax.shapes import value_at
 from nodrop.syntax.yaml import parse_yaml
 from nodrop.units import parse_whole_number
@@ -94,15 +95,13 @@ _BINDINGS_BY_TABLE: Mapping[str, Iterable[BgpBinding]] = {
     "ROUTE_REDISTRIBUTE": (),
 }
 """The tables of frrcfgd, with the rows that read their columns."""
-_EMPTY_ROW_COLUMN = "NULL"
-"""The column of a row without columns."""
 
 
 @cache
 def _known_frrcfgd_columns() -> Mapping[str, frozenset[str]]:
     """Return the columns of each table of frrcfgd that are read or harmless."""
     table_columns = {
-        table: {_EMPTY_ROW_COLUMN, *chain.from_iterable(row.where for row in rows)}
+        table: {EMPTY_ROW_FIELD, *chain.from_iterable(row.where for row in rows)}
         for table, rows in _BINDINGS_BY_TABLE.items()
     }
     for group in _read_table_facts()["columns"]:
