@@ -13,6 +13,7 @@ from nodrop import platforms
 from nodrop.cache import Store
 from nodrop.errors import Problem
 from nodrop.inputs import DeviceFiles
+from nodrop.model.change import CommandsForCase
 from nodrop.model.fabric import End, Port
 from nodrop.model.reading import (
     AllowComment,
@@ -40,7 +41,7 @@ _MAX_HELD_BYTES_PER_RUN = 64 << 20
 
 MODEL_CLASSES = (*value_classes(), End, Port)
 """The classes of the model."""
-NOTICE_CLASSES = (AllowComment, FileCorrection, Note, FilePlace, Problem, Remark, Remedy, Span)
+NOTICE_CLASSES = (AllowComment, CommandsForCase, FileCorrection, Note, FilePlace, Problem, Remark, Remedy, Span)
 """Those of what readers notice."""
 _READING_PACKER = PackerOfClasses((*MODEL_CLASSES, *NOTICE_CLASSES, CableEvidence, DeviceReading), (UNKNOWN,))
 _STORED_RUN_TYPE = tuple[tuple[DeviceReading, ...] | tuple[tuple[int, ...], ...], ...]

@@ -240,7 +240,13 @@ def test_a_further_loopback_is_told_where_others_announce_one_of_its_name() -> N
     assert look("announcements", changes, what="loopback") == {}
     changes |= {"leaf1/@loopbacks": _loopbacks(1), "leaf1/@bgp/networks": ["10.0.0.1/32", "10.9.0.1/32"]}
     assert look("announcements", changes, what="loopback") == {
-        "leaf2/@bgp": {"device": "leaf2", "prefix": "10.9.0.2/32", "leg": "Loopback1", "more": ""}
+        "leaf2/@bgp": {
+            "device": "leaf2",
+            "prefix": "10.9.0.2/32",
+            "leg": "Loopback1",
+            "more": "",
+            "prefixes": "10.9.0.2/32",
+        }
     }
     assert list(look("announcements", {"leaf2/@bgp/networks": ["10.2.2.0/24"]}, what="loopback")) == ["leaf2/@bgp"]
 

@@ -56,7 +56,7 @@ def test_the_first_build_writes_all_and_says_what() -> None:
     skipped, totals = done.out.splitlines()
     assert (done.code, done.err) == (0, "out: 4 devices, 20 files (20 written, 0 unchanged)\n")
     assert totals == f"no findings in 4 devices, 128 interfaces, {rules()} rules"
-    assert skipped.endswith(" 4 for nodrop validate, 1 for another mode")
+    assert skipped.endswith(" 5 for nodrop validate, 1 for another mode")
     devices = ("leaf1", "leaf2", "spine1", "spine2")
     assert tree("out").keys() == {
         MANIFEST_FILE,

@@ -73,13 +73,13 @@ def heads(text: str) -> list[str]:
     return re.findall(r"^(?:error|warning|note)\[([\w-]+)\]", text, re.MULTILINE)
 
 
-def test_five_faults_many_times_over_fit_fifty_lines(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_five_faults_many_times_over_fit_seventy_lines(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The pods are copies, with the same addresses: findings of these are left out."""
     monkeypatch.chdir(site)
     done = nodrop("lint", ".", "--ignore", "management-address-in-two-fabrics,numbers-repeat-in-separate-fabrics")
     assert sorted(set(heads(done.out))) == sorted(FAULTS.values())
     assert len(heads(done.out)) == len(FAULTS)
-    assert len(done.out.splitlines()) <= 65, "five findings, each with what to type"
+    assert len(done.out.splitlines()) <= 70, "five findings, each with what to type"
     assert max(map(len, done.out.splitlines())) <= 160
 
 

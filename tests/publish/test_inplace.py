@@ -31,13 +31,13 @@ class Mortal(DiskWriter):
         self._step()
         super().write_draft(file, data)
 
-    def take_after(self, draft: int, place: OutputPlace) -> None:
+    def copy_owner_and_mode(self, draft: int, place: OutputPlace) -> None:
         self._step()
-        super().take_after(draft, place)
+        super().copy_owner_and_mode(draft, place)
 
-    def put(self, draft: OutputPlace, place: OutputPlace) -> None:
+    def replace_file_with_draft(self, draft: OutputPlace, place: OutputPlace) -> None:
         self._step()
-        super().put(draft, place)
+        super().replace_file_with_draft(draft, place)
 
     def fsync_folder(self, folder: int) -> None:
         self._step()

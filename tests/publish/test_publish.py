@@ -137,7 +137,7 @@ class TestPublish:
 
     def test_where_links_are_refused_files_are_written(self, out: Path) -> None:
         put(out, OLD)
-        assert put(out, NEW, FailingDisk("link", errno.EPERM)).unchanged == ("fabric.yaml",)
+        assert put(out, NEW, FailingDisk("add_hard_link", errno.EPERM)).unchanged == ("fabric.yaml",)
         assert is_whole(out, NEW)
 
     def test_an_equal_build_changes_nothing(self, out: Path) -> None:
@@ -403,7 +403,7 @@ class TestRefused:
 
 
 class TestSystemRefuses:
-    @pytest.mark.parametrize("operation", ["mkdir", "write_file", "fsync_folder", "exchange", "lock"])
+    @pytest.mark.parametrize("operation", ["mkdir", "write_file", "fsync_folder", "exchange", "try_lock"])
     @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EACCES, errno.EROFS, errno.EDQUOT, errno.EIO])
     def test_the_old_tree_stays_and_nothing_is_left(self, out: Path, operation: str, code: int) -> None:
         put(out, OLD)

@@ -44,17 +44,17 @@ class StoppingDisk(DiskWriter):
             self._end()
         super().write_file(place, data, mode, sync=sync)
 
-    def mark(self, folder: HeldFolder, mode: int | None = None) -> None:
+    def mark_removable(self, folder: HeldFolder, mode: int | None = None) -> None:
         self._step("mark")
-        super().mark(folder, mode)
+        super().mark_removable(folder, mode)
 
-    def unmark(self, folder: HeldFolder) -> None:
+    def unmark_removable(self, folder: HeldFolder) -> None:
         self._step("unmark")
-        super().unmark(folder)
+        super().unmark_removable(folder)
 
-    def link(self, source: OutputPlace, place: OutputPlace) -> None:
+    def add_hard_link(self, source: OutputPlace, place: OutputPlace) -> None:
         self._step("link")
-        super().link(source, place)
+        super().add_hard_link(source, place)
 
     def fsync_folder(self, folder: int) -> None:
         self._step("fsync_folder")
@@ -86,17 +86,17 @@ class StoppingDisk(DiskWriter):
         self._step("remove_empty")
         super().remove_empty(place)
 
-    def lock(self, place: OutputPlace) -> int | None:
+    def try_lock(self, place: OutputPlace) -> int | None:
         self._step("lock")
-        return super().lock(place)
+        return super().try_lock(place)
 
-    def unlock(self, place: OutputPlace, handle: int) -> None:
+    def unlock_and_remove_lock(self, place: OutputPlace, handle: int) -> None:
         try:
             self._step("unlock")
         except Stopped:
             os.close(handle)  # the kernel does this for a run that dies; the file stays
             raise
-        super().unlock(place, handle)
+        super().unlock_and_remove_lock(place, handle)
 
     def _end(self) -> None:
         self.stopped = True

@@ -209,7 +209,7 @@ def _entry(folder: Path) -> bool:
         mock.patch.object(cache.Store, "put", return_value=None),
         mock.patch.object(cache.Store, "prune", return_value=None),
         mock.patch.object(cache.Store, "has", return_value=True),
-        mock.patch.object(cache.Store, "remove", lambda _, key: dropped.append(key)),
+        mock.patch.object(cache.Store, "drop", lambda _, key: dropped.append(key)),
     ):
         store = cache.Store(folder, b"", b"")
         settings = outcome_cache.judging.CheckSettings(store=store)

@@ -35,16 +35,16 @@ class Pretended:
         self.asked.append((self.name, question))
         return self.answers(question, {"of": self.name, **parameters})
 
-    def fork(self, name: str, *, nodes: Sequence[str] = (), ports: Sequence[End] = ()) -> "Pretended":
+    def fork_without(self, name: str, *, nodes: Sequence[str] = (), ports: Sequence[End] = ()) -> "Pretended":
         self.forked.append((nodes, ports))
         made = Pretended(self.answers, name, self.asked)
-        made.forget = self._forgets  # type: ignore[method-assign]
+        made.delete_snapshot = self._forgets  # type: ignore[method-assign]
         return made
 
     def _forgets(self) -> None:
         self.forgotten += 1
 
-    def forget(self) -> None:
+    def delete_snapshot(self) -> None:
         raise AssertionError("the snapshot with everything stays")
 
 

@@ -188,12 +188,12 @@ class _Told(TwinLab):
         self._pulses, self.asked = list(pulses), 0
         self.plan = Plan()
 
-    devices = ("a",)
+    running_devices = ("a",)
 
-    def runs(self, node: str, daemon: str) -> bool:
+    def has_daemon(self, node: str, daemon: str) -> bool:
         return daemon == "bgpd"
 
-    def hold_neighbors(self) -> None:
+    def pin_neighbor_entries(self) -> None:
         return
 
     def json(self, node: str, command: str, daemon: str = "bgpd") -> object:

@@ -130,9 +130,7 @@ class Service:
             if template is None:
                 raise ServiceUnavailable(f"{self.name} does not know the question {question}; is it an old release?")
             try:
-                return _answer_rows(
-                    template(**parameters).far_statement_over_link(snapshot=snapshot, reference_snapshot=reference)
-                )
+                return _answer_rows(template(**parameters).answer(snapshot=snapshot, reference_snapshot=reference))
             except BatfishException as error:
                 if _NO_SOURCES_MESSAGE in str(error):
                     return ()
