@@ -279,7 +279,7 @@ def test_coverage_tells_which_branches_ran(tmp_path: Path, monkeypatch: pytest.M
         Coverage("counted").install()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_fixed_number_of_inputs_of_every_format_ends_well(tmp_path: Path) -> None:
     """About a minute on a machine that does nothing else; with a fixed seed, every machine tries the same inputs."""
     words = [sys.executable, "-m", "support.fuzzing", "--inputs", "60", "--state", str(tmp_path), "--seed", "22"]

@@ -113,7 +113,7 @@ def collected(*words: str) -> set[str]:
     return {line for line in done.stdout.splitlines() if "::" in line}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_tenth_has_those_of_the_nightly_tests_that_are_in_it() -> None:
     every = collected("-m", "nightly")
     parts = Counter(map(tenth_of, every))
@@ -121,7 +121,7 @@ def test_a_tenth_has_those_of_the_nightly_tests_that_are_in_it() -> None:
     assert collected("-m", "nightly", "--tenth", "f3") == {one for one in every if tenth_of(one) == 3}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_package_has_unit_tests() -> None:
     packages = {path.parent.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("__init__.py")} - {"."}
     tested = {Path(one.partition("::")[0]).parent.relative_to("tests").as_posix() for one in collected("-m", "unit")}
