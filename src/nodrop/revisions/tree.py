@@ -1,6 +1,6 @@
 """The tree of a commit as a former state.
 
-A file that has changed is put into a scratch folder when somebody asks for it, and shown under the path that it had.
+A file that has changed is put into a scratch folder when it is asked for, and shown under the path that it had.
 """
 
 import os

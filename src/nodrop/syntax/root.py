@@ -28,7 +28,7 @@ FOLDER_OPEN_FLAGS = _STATUS_OPEN_FLAGS | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 class LeadsOut(OSError):
-    """A link that leads out of a root; whether there is anything is not looked at."""
+    """A link that leads out of a root; whether there is anything is not checked."""
 
     def __init__(self, root: str) -> None:
         super().__init__(errno.EXDEV, f"a link that leads out of {root}")

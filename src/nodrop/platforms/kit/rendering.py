@@ -21,12 +21,12 @@ class EscapedText(str):
 
 
 def quote_json_string(text: object) -> EscapedText:
-    """Spell a value as a JSON string, quotes included."""
+    """Write a value as a JSON string, quotes included."""
     return EscapedText(json.dumps(str(text), ensure_ascii=False))
 
 
 def checked_line_text(text: object) -> EscapedText:
-    """Spell free text for a line of a configuration; what would end the line is refused."""
+    """Write free text for a line of a configuration; what would end the line is refused."""
     written = str(text)
     if _CONTROL_CHARACTER_PATTERN.search(written):
         raise Unsupported("text", f"{written!r} has control characters and would break a line")

@@ -55,7 +55,7 @@ MAX_VALUE_BY_MAP = {
 ALL_PRIORITIES = tuple(range(8))
 POOL_SUFFIX = "_pool"
 EMPTY_ROW_FIELD = "NULL"
-"""The field, and its value, that a row without fields holds in the database (sonic-swss-common)."""
+"""The field of a row without fields in the database, and its value (sonic-swss-common)."""
 COMPUTED_PROFILE_WORD = "NULL"
 """BUFFER_PG.profile by which the dynamic buffer model computes the headroom."""
 
