@@ -77,7 +77,7 @@ def measure_class(here: Path, platform: str) -> dict[str, float]:
     _build_split(site, platform, rdma_dscp=28)
     done = run(site, "check", ".", "--base", "HEAD")
     if before.code or done.err or "12 switches changed; 1 rollout hazard" not in done.out:
-        sys.exit(f"the change is not told; the figures would mean nothing\n{done.out}{done.err}")
+        sys.exit(f"the report does not name the change, so its figures would mean nothing\n{done.out}{done.err}")
     return dict(done.figures)
 
 

@@ -1,6 +1,6 @@
 """Proofs about three-tier Clos fabrics: graph and order of buffers, failures, and storms of all NICs.
 
-Each leaf has 16 ports to hosts. With --own-numbers, each switch of the top tier has an AS number of its own: then the
+Each leaf has 16 ports to hosts. With --own-numbers, all switches of the top tier have different AS numbers, and the
 conditions for any failures do not hold. Single failures are searched in both cases. Seconds are those of the CPU;
 memory is the most that the process has had so far.
 

@@ -5,6 +5,7 @@ on each of its ports. Ports that are given no buffer at all are left out: SONiC 
 """
 
 from collections.abc import Iterator
+from functools import cache
 
 from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.analyses._kinship import FamilyPort, PortFamilies
@@ -27,23 +28,21 @@ AlphaKey = tuple[str, int, str, bool]
 def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the priority groups, queues and switches whose alpha is not the usual one."""
     kinship = PortFamilies(index, sides=False)
-    seen: dict[QosProfile, dict[AlphaKey, int]] = {}
-
-    def read_thresholds(member: FamilyPort) -> dict[AlphaKey, int]:
-        key = member.qos
-        if key not in seen:
-            seen[key] = dict(_dynamic_thresholds(member))
-        return seen[key]
-
+    read_thresholds = cache(lambda qos: dict(_dynamic_thresholds(qos)))
     keys = sorted(
-        {key for kinds in kinship.families.values() for kind in kinds.values() for key in read_thresholds(kind.first)}
+        {
+            key
+            for kinds in kinship.families.values()
+            for kind in kinds.values()
+            for key in read_thresholds(kind.first.qos)
+        }
     )
     reported_devices: set[str] = set()
     for key in keys:
-        usual = kinship.usual_value_by_family(lambda member, key=key: read_thresholds(member).get(key))  # type: ignore[misc]
+        usual = kinship.usual_value_by_family(lambda member, key=key: read_thresholds(member.qos).get(key))  # type: ignore[misc]
         for family, (expected, sibling, count) in usual.items():
             for first_member, members in kinship.ports_by_profile(family):
-                if (own_threshold := read_thresholds(first_member).get(key)) is None or own_threshold == expected:
+                if (own_threshold := read_thresholds(first_member.qos).get(key)) is None or own_threshold == expected:
                     continue
                 for member in members:
                     if member.device.name not in reported_devices:
@@ -53,10 +52,10 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
                         yield hit
 
 
-def _dynamic_thresholds(member: FamilyPort) -> Iterator[tuple[AlphaKey, int]]:
-    if _has_only_zero_buffers(member.qos):
+def _dynamic_thresholds(qos: QosProfile) -> Iterator[tuple[AlphaKey, int]]:
+    if _has_only_zero_buffers(qos):
         return
-    for row_kind, rows in ((GROUP, member.qos.priority_groups), (QUEUE, member.qos.queues)):
+    for row_kind, rows in ((GROUP, qos.priority_groups), (QUEUE, qos.queues)):
         for row in () if isinstance(rows, Unknown) else rows:
             if isinstance(row.buffer, BufferProfile) and row.buffer.dynamic_th is not None:
                 yield (

@@ -109,7 +109,7 @@ class _WeightFinder:
                     )
 
     def _weight_of_path(self, number: int, position: int, prefix: Prefix) -> bool | None:
-        """Return whether a path to a prefix has a link bandwidth; None if that depends on what is not computed."""
+        """Return whether a path to a prefix has a link bandwidth; None if nodrop cannot compute that."""
         link = self._reach.world.speakers[number].links[position]
         near, far = self._reach.plane.side(number, link.session), self._reach.plane.side(link.far, link.session)
         family = self._reach.routes.family

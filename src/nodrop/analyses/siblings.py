@@ -5,6 +5,7 @@ have a separate analysis (`alphas`). PFC and the presence of a watchdog have sep
 """
 
 from collections.abc import Callable, Iterator
+from functools import cache, partial
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -50,21 +51,15 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
 
 
 def _outlier_hits(kinship: PortFamilies, aspect: str) -> Iterator[AnalysisHit | UndecidedSubject]:
-    seen: dict[QosProfile, PortTraits | str] = {}
-
-    def read_traits(member: FamilyPort) -> PortTraits | str:
-        key = member.qos
-        if key not in seen:
-            seen[key] = _read_profile_traits(aspect, member.qos)
-        return seen[key]
+    read_traits = cache(partial(_read_profile_traits, aspect))
 
     def value(member: FamilyPort) -> PortTraits | None:
-        member_traits = read_traits(member)
+        member_traits = read_traits(member.qos)
         return None if isinstance(member_traits, str) or not member_traits else member_traits
 
     for family, (expected, sibling, count) in kinship.usual_value_by_family(value).items():
         for first_member, members in kinship.ports_by_profile(family) if family[-1] is not None else ():
-            own_traits = read_traits(first_member)
+            own_traits = read_traits(first_member.qos)
             if (
                 own_traits
                 and own_traits != expected

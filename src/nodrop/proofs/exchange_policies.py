@@ -91,7 +91,7 @@ class PolicyUses:
         return tuple(self._outline_of[policy] for policy in policies)
 
     def rank_of(self, place: int) -> tuple[object, ...]:
-        """Return what the destinations of one router can be told apart by: hosts, and lists that have them."""
+        """Return what distinguishes the destinations of one router: their hosts, and the lists that contain them."""
         if place not in self._ranks:
             entries = sorted((self._outline_of[one.policy], one.place, one.inverted) for one in self._entries[place])
             self._ranks[place] = (self._hosts >> place & 1, tuple(entries))

@@ -33,7 +33,7 @@ _NO_FORWARDING_REASON = "it is not about the forwarding of packets"
 _HASHING_ONLY_REASON = "it changes which flows go over which of equal paths, not which paths there are"
 _LOGIN_ONLY_REASON = "who may log in"
 _TELEMETRY_ONLY_REASON = "what the switch counts and reports"
-_LINK_STARTUP_ONLY_REASON = "how a link comes up, and what is reported of it"
+_LINK_STARTUP_ONLY_REASON = "how a link starts, and what it reports"
 _OTHER_SERVERS_ONLY_REASON = "servers of other kinds"
 _ADAPTIVE_ROUTING_SETTINGS: _KnownSettings = {
     **dict.fromkeys(("enable", "state", "link-utilization-threshold")),
