@@ -15,11 +15,26 @@ from nodrop.validating.twin.plan import NamespaceKey
 ESTABLISHED_STATE: Final = "Established"
 
 
+class TcpConnection(NamedTuple):
+    """The addresses and ports of a session's connection, as one of its ends has them."""
+
+    own_address: str
+    own_port: int
+    far_address: str
+    far_port: int
+
+    @property
+    def seen_from_far_end(self) -> "TcpConnection":
+        """Return the same connection as the other end has it."""
+        return TcpConnection(self.far_address, self.far_port, self.own_address, self.own_port)
+
+
 class ObservedSession(NamedTuple):
-    """State of a session: FRR's word for it, and the reason why it ended last, "" if that is not given."""
+    """State of a session: FRR's word for it, the reason why it ended last ("" if not given), and its connection."""
 
     state: str
     why: str
+    connection: TcpConnection | None = None
 
     @property
     def words(self) -> str:
@@ -68,9 +83,30 @@ def bgpd_sessions(twin_lab: TwinLab, node: str) -> dict[Subject, ObservedSession
                 key = own_names.get(peer, peer)
                 at = (node, "@neighbors") if vrf is None else (node, "@vrf_bgp", vrf, "neighbors")
                 session[known_configured_sessions.get((vrf, key), (*at, key))] = ObservedSession(
-                    row["bgpState"], _why_session_down(row, notices.get(peer, ""))
+                    row["bgpState"], _why_session_down(row, notices.get(peer, "")), _connection_of_session(row)
                 )
     return session
+
+
+def _connection_of_session(row: Mapping[str, Any]) -> TcpConnection | None:
+    """Return the connection of a row of `show bgp neighbors`, None while there is none."""
+    fields = [row.get(field) for field in ("hostLocal", "portLocal", "hostForeign", "portForeign")]
+    return None if None in fields else TcpConnection(*fields)
+
+
+def sessions_up_at_one_end(sessions: Mapping[Subject, ObservedSession]) -> frozenset[Subject]:
+    """Return those of all devices' sessions that bgpd has up, while none has the other end of their connection up.
+
+    Where packets with too few hops are dropped, one end is up for a hold time each time that its messages arrive before
+    the other bgpd has set the limit of the socket.
+    """
+    up = {item: session.connection for item, session in sessions.items() if session.state == ESTABLISHED_STATE}
+    connections = set(up.values())
+    return frozenset(
+        item
+        for item, connection in up.items()
+        if connection is not None and connection.seen_from_far_end not in connections
+    )
 
 
 _BGP_NOTIFICATION_PATTERN: Final = re.compile(

@@ -239,12 +239,17 @@ def _observe_refused_configuration(lab: TwinLab, work: ObservationWork) -> Parti
 
 def _observe_sessions(lab: TwinLab, work: ObservationWork) -> PartialObservation:
     session_part = PartialObservation(seen={"sessions": {}})
+    sessions = {
+        item: session for name in lab.running_devices for item, session in looking.bgpd_sessions(lab, name).items()
+    }
+    up_at_one_end = looking.sessions_up_at_one_end(sessions)
+    for item, session in sessions.items():
+        up = session.state == looking.ESTABLISHED_STATE and item not in up_at_one_end
+        session_part.seen["sessions"][item] = "up" if up else "down"
+        session_part.said["sessions", item] = session.words + " at this end only" * (item in up_at_one_end)
     for name in lab.running_devices:
-        for item, session in looking.bgpd_sessions(lab, name).items():
-            session_part.seen["sessions"][item] = "up" if session.state == looking.ESTABLISHED_STATE else "down"
-            session_part.said["sessions", item] = session.words
         for item in looking.stated_sessions_of_device(lab, name).values():
-            if item not in session_part.seen["sessions"]:
+            if item not in sessions:
                 session_part.seen["sessions"][item] = "down"
                 session_part.said["sessions", item] = "bgpd has no such neighbor"
     return session_part
