@@ -90,8 +90,13 @@ def bgpd_sessions(twin_lab: TwinLab, node: str) -> dict[Subject, ObservedSession
 
 def _connection_of_session(row: Mapping[str, Any]) -> TcpConnection | None:
     """Return the connection of a row of `show bgp neighbors`, None while there is none."""
-    fields = [row.get(field) for field in ("hostLocal", "portLocal", "hostForeign", "portForeign")]
-    return None if None in fields else TcpConnection(*fields)
+    if not all(field in row for field in _CONNECTION_FIELDS):
+        return None
+    own_address, own_port, far_address, far_port = (row[field] for field in _CONNECTION_FIELDS)
+    return TcpConnection(str(own_address), int(own_port), str(far_address), int(far_port))
+
+
+_CONNECTION_FIELDS: Final = ("hostLocal", "portLocal", "hostForeign", "portForeign")
 
 
 def sessions_up_at_one_end(sessions: Mapping[Subject, ObservedSession]) -> frozenset[Subject]:
