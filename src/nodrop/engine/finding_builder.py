@@ -83,7 +83,12 @@ class FindingBuilder:
             for correction in (remark.remedy.corrections if self._has_stated_mode(remark) else ())
         )
         finding = self._build_from_facts(remark.subject, at, remark.facts, changes=changes, located=located, rows=names)
-        if not changes and finding.fix is not None and (choices := tuple(self._typable_choices(remark))):
+        if (
+            remark.remedy.choices
+            and not changes
+            and finding.fix is not None
+            and (choices := tuple(self._typable_choices(remark)))
+        ):
             finding = replace(finding, fix=replace(finding.fix, choices=choices))
         return (
             replace(finding, parts=tuple((device, *part) for part in remark.remedy.parts))
@@ -112,6 +117,15 @@ class FindingBuilder:
         return tuple(
             (piece, None) if isinstance(piece, str) else (format_node(piece), piece) for piece in self.rule.message
         )
+
+    @cached_property
+    def _size_nodes(self) -> Mapping[int, Node]:
+        """The pieces of the message that write a size, each with the node of its number of bytes."""
+        return {
+            number: node.arguments[0]
+            for number, (_, node) in enumerate(self._message_pieces)
+            if isinstance(node, Call) and (node.word.kind, node.word.name) == ("filter", "bytes")
+        }
 
     @cached_property
     def _shared_facts_of_subject(self) -> "Callable[[Subject, Subject, str], _SharedBySubject]":
@@ -281,11 +295,9 @@ class FindingBuilder:
 
     def _distinguish_sizes(self, pieces: MutableSequence[Any], names: Sequence[Any]) -> None:
         """Write sizes exactly in the pieces of a message where two different ones are rounded to one text."""
-        sizes = {
-            number: self._value_or_unknown(node.arguments[0], names)
-            for number, (_, node) in enumerate(self._message_pieces)
-            if isinstance(node, Call) and (node.word.kind, node.word.name) == ("filter", "bytes")
-        }
+        if len(self._size_nodes) < 2:
+            return
+        sizes = {number: self._value_or_unknown(node, names) for number, node in self._size_nodes.items()}
         exact = {number: f"{round(size)} B" for number, size in sizes.items() if isinstance(size, int | float)}
         texts = [pieces[number] for number in {exact[number]: number for number in exact}.values()]
         ambiguous = {text for text in texts if texts.count(text) > 1}

@@ -371,7 +371,15 @@ class Rule:
 
     def function_of_expression(self, node: Node) -> Callable[..., Any]:
         """Return the function that evaluates one of its expressions for one item."""
-        return self._value_function(node)
+        held = self._functions_by_node_id.get(id(node))
+        if held is None:
+            held = self._functions_by_node_id[id(node)] = (node, self._value_function(node))
+        return held[1]
+
+    @cached_property
+    def _functions_by_node_id(self) -> dict[int, tuple[Node, Callable[..., Any]]]:
+        """The functions by identity of their nodes, which are kept: hashing a node takes longer than most of them."""
+        return {}
 
     @cached_property
     def _value_function(self) -> Callable[[Node], Callable[..., Any]]:

@@ -321,6 +321,7 @@ MAX_SHOWN_FINDING_GROUPS = 20
 """How many groups the text shows in full, unless verbose; beyond that it counts by rule."""
 
 FindingGroups = tuple[tuple[Finding, ...], ...]
+_SEVERITY_RANKS = {severity: rank for rank, severity in enumerate(SEVERITIES)}
 
 
 def group_findings(findings: Iterable[Finding]) -> FindingGroups:
@@ -340,8 +341,8 @@ def group_findings(findings: Iterable[Finding]) -> FindingGroups:
         sorted(
             ordered,
             key=lambda group: (
-                SEVERITIES.index(group[0].severity),
-                _names_part_with_findings(group[0], pointed),
+                _SEVERITY_RANKS[group[0].severity],
+                bool(group[0].related) and _names_part_with_findings(group[0], pointed),
                 -len(group),
                 _finding_sort_key(group[0]),
             ),
@@ -355,6 +356,8 @@ def fold_groups(groups: FindingGroups) -> tuple[FindingGroups, dict[str, Finding
     A group that is explained for some of its findings only, as in one of several fabrics, stays. Groups keep their
     order, but those that explain others stand first of the worst severity among these.
     """
+    if not any(finding.explained_by for group in groups for finding in group):
+        return tuple(sorted(groups, key=lambda group: _SEVERITY_RANKS[group[0].severity])), {}
     own = {group[0].group for group in groups}
     under: dict[str, FindingGroups] = {}
     causes = []
@@ -367,7 +370,7 @@ def fold_groups(groups: FindingGroups) -> tuple[FindingGroups, dict[str, Finding
 
     def harm(group: tuple[Finding, ...]) -> tuple[int, bool]:
         explained = under.get(group[0].group, ())
-        return min(SEVERITIES.index(each[0].severity) for each in (group, *explained)), not explained
+        return min(_SEVERITY_RANKS[each[0].severity] for each in (group, *explained)), not explained
 
     return tuple(sorted(causes, key=harm)), under
 
@@ -414,7 +417,7 @@ def select_shown_groups(cause_groups: FindingGroups) -> FindingGroups:
     sizes = [_group_size_sort_key(group) for group in cause_groups]
     for place, at in enumerate(sorted(range(len(cause_groups)), key=lambda at: sizes[at])):
         first_finding = cause_groups[at][0]
-        ranks[at] = (SEVERITIES.index(first_finding.severity), of_rule[first_finding.rule], place)
+        ranks[at] = (_SEVERITY_RANKS[first_finding.severity], of_rule[first_finding.rule], place)
         of_rule[first_finding.rule] += 1
     return tuple(
         cause_groups[at] for at in sorted(nsmallest(MAX_SHOWN_FINDING_GROUPS, ranks, key=lambda at: ranks[at]))

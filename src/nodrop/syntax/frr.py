@@ -36,6 +36,8 @@ _TOP_COMMAND_STARTS = (
     "service ",
     "zebra ",
 )
+_FIRST_WORDS = frozenset(start.split()[0] for start in (*_TOP_BLOCK_STARTS, *_INNER_BLOCK_STARTS, *_TOP_COMMAND_STARTS))
+"""The first words of commands that may begin or end a block; every other one belongs to the block around it."""
 _TOP_LEVEL_IP_WORDS = {
     "interface": ("access-list", "forwarding", "import-table", "nht", "prefix-list", "protocol", "route", "router-id"),
     "vrf": ("access-list", "forwarding", "import-table", "prefix-list"),
@@ -92,6 +94,9 @@ def parse_frr(text: str) -> list[Statement]:
                 stack = [] if command == "end" else stack[:-1]
             continue
         statement = Statement(tuple(command.split()), number, len(line) - len(line.lstrip()) + 1, len(command))
+        if stack and statement.words[0] not in _FIRST_WORDS:
+            stack[-1].children.append(statement)
+            continue
         words = f"{statement.text} "
         if not stack or _ends_current_block(words, stack[0]):
             stack = [statement] if words.startswith(_TOP_BLOCK_STARTS) else []

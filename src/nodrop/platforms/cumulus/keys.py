@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from nodrop.model.reading import FilePlace
 from nodrop.platforms.kit.translating import non_blank_lines
@@ -11,8 +11,7 @@ _BOOLEAN_BY_WORD = {"true": True, "yes": True, "1": True, "false": False, "no": 
 _KEY_VALUE_LINE = re.compile(r"([A-Za-z0-9_.-]+)[ \t]*=[ \t]*([^#]*)")
 
 
-@dataclass(frozen=True, slots=True)
-class QosFileSetting:
+class QosFileSetting(NamedTuple):
     """A setting: the parts of its key, its value, and where it stands."""
 
     parts: tuple[str, ...]

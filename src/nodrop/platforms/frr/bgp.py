@@ -20,6 +20,11 @@ from nodrop.syntax.frr import Statement
 from nodrop.syntax.lines import NotUnderstood, read_or_keep_line
 
 _SESSION_FAMILY_FIELDS = bound_fields(frr_rows.SESSION_FAMILY_COMMANDS.rows)
+_PROCESS_FIRST_WORDS = frozenset().union(
+    frr_rows.PROCESS_COMMANDS.first_words,
+    frr_rows.ALL_SESSIONS_OF_PROCESS_COMMANDS.first_words,
+    frr_rows.EVERY_SESSION_IPV6_COMMANDS.first_words,
+)
 _DEFAULT_IPV6_UNICAST = Ipv6Unicast()
 _EVPN_FAMILY_COMMANDS = (("address-family", "l2vpn", "evpn"), ("address-family", "evpn"))
 """The commands that open the address family of EVPN: FRR's, and that of Cumulus' Quagga, which FRR refuses."""
@@ -94,7 +99,7 @@ class BgpProcessBuilder:
         elif words in _EVPN_FAMILY_COMMANDS:
             self._read_evpn_sessions(statement)
             raise NotUnderstood
-        elif not self._try_read_fields(command_words, on):
+        elif command_words[0] not in _PROCESS_FIRST_WORDS or not self._try_read_fields(command_words, on):
             self._read_family_command(
                 statement, "ipv4"
             )  # FRR takes commands of IPv4 unicast right under `router bgp` too

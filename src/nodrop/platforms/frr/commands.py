@@ -90,14 +90,20 @@ class FieldCommandTable:
         self._read: dict[str, list[tuple[CommandForm, list[CommandBinding]]]] = {}
         for where in sorted(bindings, key=lambda pattern: -len(command_form_of_context(pattern).literals)):
             self._read.setdefault(where.split()[0], []).append((command_form_of_context(where), bindings[where]))
-        self.read = lru_cache(maxsize=4096)(self._decode_command)
-        """`_stated`, remembered: most sessions of a fabric are configured by the same words."""
+        self.first_words = frozenset(self._read)
+        self._recall_command = lru_cache(maxsize=4096)(self._decode_command)
+        """`_decode_command`, remembered: most sessions of a fabric are configured by the same words."""
 
-    def _decode_command(self, line_words: tuple[str, ...], is_enabled: bool) -> Mapping[str, object] | None:
+    def read(self, line_words: tuple[str, ...], is_enabled: bool) -> Mapping[str, object] | None:
         """Return the fields of a command, None for a field that it takes back; None where no row reads the command.
 
         Raise NotUnderstood where FRR does not take its values.
         """
+        if not line_words or line_words[0] not in self.first_words:
+            return None
+        return self._recall_command(line_words, is_enabled)
+
+    def _decode_command(self, line_words: tuple[str, ...], is_enabled: bool) -> Mapping[str, object] | None:
         match = self._find_matching_rows(line_words, is_enabled)
         if match is None:
             return None

@@ -15,18 +15,19 @@ _MAX_QUOTED_CHARACTERS = 80
 """Characters of a line that a message quotes."""
 
 
-_ROUTE_LEAK_WORDS = ("import vrf", "import vpn", "export vpn", "route-import from-vrf", "import_vrf")
+_ROUTE_LEAK_PATTERN = re.compile(
+    "(?<![^ ])(?:import vrf|import vpn|export vpn|route-import from-vrf|import_vrf)(?![^ ])"
+)
 """Words of settings that bring routes of one VRF into another."""
 _STATIC_ROUTE_LEAK_WORD = "nexthop-vrf"
 
 
 def is_route_leak_note(note: Note) -> bool:
     """Whether an unknown line brings routes of one VRF into another: it is said that these are not computed."""
-    about = f" {note.about} "
-    of_static_route = _STATIC_ROUTE_LEAK_WORD in note.text.split()
-    return note.kind == UNKNOWN_LINE_NOTE_KIND and (
-        of_static_route or any(f" {words} " in about for words in _ROUTE_LEAK_WORDS)
-    )
+    if note.kind != UNKNOWN_LINE_NOTE_KIND:
+        return False
+    of_static_route = _STATIC_ROUTE_LEAK_WORD in note.text and _STATIC_ROUTE_LEAK_WORD in note.text.split()
+    return of_static_route or _ROUTE_LEAK_PATTERN.search(note.about) is not None
 
 
 def note_unknown_line(text: str, about: str, device: str, file: str | None, line: int | None) -> Note:

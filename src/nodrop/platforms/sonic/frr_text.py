@@ -57,8 +57,12 @@ class FrrText:
 
     def place(self, span: Span) -> FilePlace | None:
         """Return where a span of the text stands."""
-        first_line, finds = next(text_part for text_part in reversed(self.parts) if text_part[0] <= span.line)
+        first_line, finds = self.parts[0]
+        if len(self.parts) > 1:
+            first_line, finds = next(part for part in reversed(self.parts) if part[0] <= span.line)
         before = first_line - 1
+        if before == 0:
+            return finds(span)
         return finds(Span(span.line - before, span.column, span.end_line - before, span.end_column))
 
 

@@ -137,6 +137,7 @@ class _DeviceReader:
     ) -> None:
         self._table: tuple[HeadroomRow, ...] | None | Unknown = table
         self._sources, self._problems = sources, problems
+        self._display = {source.name: source.display for source in sources}
         self._notes: list[Note] = []
         self._derived: dict[Subject, str] = {}
         self._config = DeviceTables(name, documents)
@@ -432,5 +433,4 @@ class _DeviceReader:
 
     def _file_and_line(self, source_place: FilePlace | None) -> tuple[str | None, int | None]:
         """Return the name under which the file of a place is shown, and the line."""
-        display = {source.name: source.display for source in self._sources}
-        return (display.get(source_place.file), source_place.span.line) if source_place else (None, None)
+        return (self._display.get(source_place.file), source_place.span.line) if source_place else (None, None)
