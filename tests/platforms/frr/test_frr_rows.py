@@ -61,7 +61,7 @@ def test_a_row_reads_and_finds_what_it_writes(commands: FieldCommandTable, row: 
     for value in values(row, type(part)):
         words = tuple(row.encode(value, replace(part, **{row.field: value})).split())
         on = words[0] != "no"
-        assert (commands.read(words if on else words[1:], on) or {})[row.field] == value
+        assert (commands.read_fields(words if on else words[1:], on) or {})[row.field] == value
         assert commands.states_field(row.field, words)
         assert [one.field for one in commands.rows if commands.states_field(one.field, words)] == [
             one.field for one in commands.rows if one.where[:1] == row.where[:1]
@@ -106,7 +106,7 @@ def test_two_fields_of_one_command_are_read_and_written_together() -> None:
     commands = FieldCommandTable(BgpNeighbor, rows)
     session = BgpNeighbor(address="10.0.0.1", ebgp_multihop=2, hold_s=9)
     assert list(commands.lines(session)) == ["timers 2 9"]
-    assert commands.read(("timers", "2", "9"), True) == {"ebgp_multihop": 2, "hold_s": 9}
+    assert commands.read_fields(("timers", "2", "9"), True) == {"ebgp_multihop": 2, "hold_s": 9}
     assert commands.first_field_of_each_command({"ebgp_multihop", "hold_s"}) == ["hold_s"]
     assert commands.line("hold_s", BgpNeighbor(address="10.0.0.1", ebgp_multihop=2)) == "timers 2 None"
     assert commands.line("hold_s", BgpNeighbor(address="10.0.0.1")) is None
@@ -114,10 +114,10 @@ def test_two_fields_of_one_command_are_read_and_written_together() -> None:
 
 def test_a_value_that_is_taken_back_is_not_understood() -> None:
     with pytest.raises(NotUnderstood):
-        frr_rows.SESSION_AND_FAMILY_COMMANDS.read(("remote-as", "7"), False)
-    assert frr_rows.SESSION_AND_FAMILY_COMMANDS.read(("timers", "3", "9"), False) == {"hold_s": None}
-    assert frr_rows.SESSION_AND_FAMILY_COMMANDS.read(("timers", "connect", "9"), True) is None
-    assert frr_rows.SESSION_AND_FAMILY_COMMANDS.read(("solo",), True) is None
+        frr_rows.SESSION_AND_FAMILY_COMMANDS.read_fields(("remote-as", "7"), False)
+    assert frr_rows.SESSION_AND_FAMILY_COMMANDS.read_fields(("timers", "3", "9"), False) == {"hold_s": None}
+    assert frr_rows.SESSION_AND_FAMILY_COMMANDS.read_fields(("timers", "connect", "9"), True) is None
+    assert frr_rows.SESSION_AND_FAMILY_COMMANDS.read_fields(("solo",), True) is None
 
 
 @pytest.mark.parametrize("family", ["ipv4", "ipv6"])

@@ -127,7 +127,7 @@ class BgpProcessBuilder:
             (frr_rows.EVERY_SESSION_IPV6_COMMANDS, self._every_ipv6),
         )
         for commands, stated_fields in tables:
-            stated = commands.read(words, on)
+            stated = commands.read_fields(words, on)
             if stated is not None:
                 _update_stated_fields(stated_fields, stated)
                 return True
@@ -147,7 +147,7 @@ class BgpProcessBuilder:
         elif words[0] == "redistribute" and words[1:2] and words[1] in ROUTE_SOURCE_BY_NAME:
             self._read_redistribution(statement, words[1], words[2:], family)
         elif (
-            stated := frr_rows.PROCESS_FAMILY_COMMANDS[family].read(words if on else words[1:] or words, on)
+            stated := frr_rows.PROCESS_FAMILY_COMMANDS[family].read_fields(words if on else words[1:] or words, on)
         ) is not None:
             _update_stated_fields(self._said, stated)
         elif find_harmless_row("process", *strip_no_word(words)) is None:
@@ -243,7 +243,7 @@ class BgpProcessBuilder:
             raise NotUnderstood  # bgpd refuses it (bgpd/bgp_vty.c, neighbor_ttl_security)
         if find_harmless_row("session", words, on) is not None:
             return {}
-        stated = frr_rows.SESSION_AND_FAMILY_COMMANDS.read(words, on)
+        stated = frr_rows.SESSION_AND_FAMILY_COMMANDS.read_fields(words, on)
         if stated is None:
             raise NotUnderstood
         if stated.get("reflector_client") and not self._is_ibgp_session(key):

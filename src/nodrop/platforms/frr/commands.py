@@ -94,7 +94,7 @@ class FieldCommandTable:
         self._recall_command = lru_cache(maxsize=4096)(self._decode_command)
         """`_decode_command`, remembered: most sessions of a fabric are configured by the same words."""
 
-    def read(self, line_words: tuple[str, ...], is_enabled: bool) -> Mapping[str, object] | None:
+    def read_fields(self, line_words: tuple[str, ...], is_enabled: bool) -> Mapping[str, object] | None:
         """Return the fields of a command, None for a field that it takes back; None where no row reads the command.
 
         Raise NotUnderstood where FRR does not take its values.

@@ -91,9 +91,9 @@ class _FrrTextReader:
         words = statement.words
         if (read := _reader_of_command(words)) is not None:
             read(self, statement)
-        elif (shared := frr_rows.TOP_LEVEL_COMMANDS.read(words, True)) is not None:
+        elif (shared := frr_rows.TOP_LEVEL_COMMANDS.read_fields(words, True)) is not None:
             self._shared |= shared
-        elif (installed := frr_rows.ZEBRA_COMMANDS.read(words, True)) is not None:
+        elif (installed := frr_rows.ZEBRA_COMMANDS.read_fields(words, True)) is not None:
             self._installed |= installed
             self._policies.record_reference(statement, "route map", words[-1])
         else:
