@@ -33,8 +33,8 @@ test: setup wheelhouse $(if $(ALSO),pythons) ## the tests, under 5 minutes; ALSO
 test-slow: setup wheelhouse pythons ## the longer tests, under 10 minutes
 	@$(PYTEST) -m slow
 
-test-nightly: setup wheelhouse pythons ## the longest tests; TENTH=0 to 9 or TENTH=COMMIT for a tenth of them
-	@$(PYTEST) --hypothesis-profile=nightly -m nightly $(addprefix --tenth=,$(TENTH))
+test-nightly: setup wheelhouse pythons ## the longest tests; PART=0 to 19 or PART=COMMIT for a twentieth of them
+	@$(PYTEST) --hypothesis-profile=nightly -m nightly $(addprefix --part=,$(PART))
 
 fuzz: setup ## try mutated inputs for SECONDS=60, 0 until every goal is reached; TARGET=sonic for one format; STATE=DIR is resumed
 	@PYTHONPATH=tests PYTHONHASHSEED=0 $(BIN)/python -m support.fuzzing --seconds $(or $(SECONDS),60) --state $(or $(STATE),.fuzz) $(addprefix --target ,$(TARGET))

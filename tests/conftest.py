@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from nodrop.resources import resource_folder
-from support.layers import tenth, tenth_of, unit
+from support.layers import PARTS, part, part_of, unit
 
 settings.register_profile(
     "ci", derandomize=True, max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -25,8 +25,8 @@ settings.load_profile("ci")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write snapshots and golden files anew")
-    words = "run one tenth of the nightly tests: 0 to 9, or the hash of a commit"
-    parser.addoption("--tenth", type=tenth, metavar="NUMBER", help=words)
+    words = f"run one of {PARTS} parts of the nightly tests: 0 to {PARTS - 1}, or the hash of a commit"
+    parser.addoption("--part", type=part, metavar="NUMBER", help=words)
 
 
 def pytest_configure() -> None:
@@ -36,13 +36,13 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark unit tests, leave out nightly tests of other tenths than the chosen one, and select those of snapshots."""
+    """Mark unit tests, leave out nightly tests of other parts than the chosen one, and select those of snapshots."""
     for item in items:
         if unit(item):
             item.add_marker("unit")
-    chosen = config.option.tenth
+    chosen = config.option.part
     if chosen is not None:
-        left = [item for item in items if item.get_closest_marker("nightly") and tenth_of(item.nodeid) != chosen]
+        left = [item for item in items if item.get_closest_marker("nightly") and part_of(item.nodeid) != chosen]
         config.hook.pytest_deselected(items=left)
         gone = set(left)
         items[:] = [item for item in items if item not in gone]
@@ -51,10 +51,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Print how to repeat the run of a tenth."""
-    if config.option.tenth is not None:
-        number = config.option.tenth
-        terminalreporter.write_line(f"tenth {number} of the nightly tests; repeat: make test-nightly TENTH={number}")
+    """Print how to repeat the run of a part."""
+    if config.option.part is not None:
+        number = config.option.part
+        words = f"part {number} of the {PARTS} of the nightly tests; repeat: make test-nightly PART={number}"
+        terminalreporter.write_line(words)
 
 
 @pytest.fixture(autouse=True)
@@ -82,10 +83,16 @@ def update_golden(request: pytest.FixtureRequest) -> bool:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """With --update-golden, do not collect a module without a snapshot: collection takes longer than most of them."""
-    module = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
-    unneeded = module and config.getoption("--update-golden") and "update_golden" not in collection_path.read_text()
-    return True if unneeded else None
+    """Do not collect a module without a test that is asked for: collection takes longer than most tests.
+
+    With --update-golden that is one without a snapshot, with `-m nightly` one that does not have this word.
+    """
+    if not (collection_path.name.startswith("test_") and collection_path.suffix == ".py"):
+        return None
+    words = ["update_golden"] if config.getoption("--update-golden") else []
+    words += ["nightly"] if config.getoption("markexpr") == "nightly" else []
+    text = collection_path.read_text() if words else ""
+    return None if all(word in text for word in words) else True
 
 
 def _select_snapshots(config: pytest.Config, items: list[pytest.Item]) -> None:

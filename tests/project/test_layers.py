@@ -1,4 +1,4 @@
-"""The layers of tests: which tests are unit tests, and which tenth of the nightly tests a commit runs."""
+"""The layers of tests: which tests are unit tests, and which part of the nightly tests a commit runs."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from nodrop.resources import resource_folder
 from support import command, designs
 from support.command import built, nodrop
-from support.layers import reached, tenth, tenth_of
+from support.layers import PARTS, part, part_of, reached
 from support.places import ROOT, SOURCE
 
 
@@ -94,14 +94,16 @@ def test_what_keeps_a_test_out_of_the_unit_layer(function: Callable[..., Any], e
     assert reached(function) == expected
 
 
-@pytest.mark.parametrize(("text", "number"), [("0", 0), ("7", 7), ("a", 0), ("1f", 1), ("4a5c4391", 0x4A5C4391 % 10)])
-def test_a_tenth_by_number_or_commit(text: str, number: int) -> None:
-    assert tenth(text) == number
+@pytest.mark.parametrize(
+    ("text", "number"), [("0", 0), ("7", 7), ("19", 19), ("1f", 31 % PARTS), ("40153298", 0x40153298 % PARTS)]
+)
+def test_a_part_by_number_or_commit(text: str, number: int) -> None:
+    assert part(text) == number
 
 
-def test_tenths_are_alike_in_size() -> None:
-    sizes = Counter(tenth_of(f"tests/rules/test_rules.py::test_example[{number}]") for number in range(1000))
-    assert sizes.keys() == set(range(10))
+def test_parts_are_alike_in_size() -> None:
+    sizes = Counter(part_of(f"tests/rules/test_rules.py::test_example[{number}]") for number in range(2000))
+    assert sizes.keys() == set(range(PARTS))
     assert all(70 <= size <= 130 for size in sizes.values())
 
 
@@ -114,11 +116,15 @@ def collected(*words: str) -> set[str]:
 
 
 @pytest.mark.nightly
-def test_a_tenth_has_those_of_the_nightly_tests_that_are_in_it() -> None:
+def test_a_part_has_those_of_the_nightly_tests_that_are_in_it() -> None:
     every = collected("-m", "nightly")
-    parts = Counter(map(tenth_of, every))
-    assert parts.keys() == set(range(10))
-    assert collected("-m", "nightly", "--tenth", "f3") == {one for one in every if tenth_of(one) == 3}
+    assert set(map(part_of, every)) == set(range(PARTS))
+    assert collected("-m", "nightly", "--part", "3") == {one for one in every if part_of(one) == 3}
+
+
+@pytest.mark.nightly
+def test_no_module_without_the_word_has_a_nightly_test() -> None:
+    assert collected("-m", "nightly") == collected("-m", "nightly and not unit")
 
 
 @pytest.mark.nightly

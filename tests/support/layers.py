@@ -143,11 +143,22 @@ def _of_tests(one: Any) -> bool:
     return isinstance(one, types.FunctionType | type) and str(one.__module__).startswith(("tests.", "support."))
 
 
-def tenth(text: str) -> int:
-    """Return the tenth that a number from 0 to 9, or the hash of a commit, names; ValueError for others."""
-    return int(text, 16) % 10
+PARTS: Final = 20
+"""How many parts the nightly tests have: a pipeline has the time for one of them."""
 
 
-def tenth_of(nodeid: str) -> int:
-    """Return the tenth of the nightly tests in which a test is, the same in every run."""
-    return zlib.crc32(nodeid.encode()) % 10
+def part(text: str) -> int:
+    """Return the part of the nightly tests that `3`, or the hash of a commit, names; ValueError for others.
+
+    Digits alone are a number, unless they are as many as those of a hash.
+    """
+    return int(text, 10 if text.isdecimal() and len(text) < SHORTEST_HASH else 16) % PARTS
+
+
+SHORTEST_HASH: Final = 4
+"""The fewest digits of a commit's hash that git takes for one."""
+
+
+def part_of(nodeid: str) -> int:
+    """Return the part of the nightly tests in which a test is, the same in every run."""
+    return zlib.crc32(nodeid.encode()) % PARTS
