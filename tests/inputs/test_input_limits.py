@@ -135,7 +135,7 @@ exit
 COUNTS = (5_000, 20_000)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("hop", ["10.1.0.1", "blackhole"])
 def test_the_time_of_routes_grows_no_faster_than_their_number(hop: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NODROP_NO_CACHE", "1")
@@ -151,7 +151,7 @@ def test_the_time_of_routes_grows_no_faster_than_their_number(hop: str, monkeypa
     assert faster_growth(validate, COUNTS) == ""
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", LARGE)
 def test_time_grows_no_faster_than_the_input(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NODROP_NO_CACHE", "1")

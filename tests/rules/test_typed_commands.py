@@ -18,6 +18,7 @@ from nodrop.engine.verdicts import judge
 from nodrop.model.assemble import assemble_fabric
 from nodrop.model.declared import DeclaredFacts
 from nodrop.model.reading import Reading, Source
+from support.marked import nightly, slow
 from support.places import TESTS
 from support.single_faults import Fault, faults, inject, outcome, reading_of
 from support.typed_commands import NotKnown, type_commands
@@ -72,8 +73,7 @@ def test_the_commands_of_a_finding_end_it_and_nothing_new_is_found(update_golden
     assert count >= LEAST_PRINTED
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("platform", TIER_CHANGES_BY_PLATFORM)
+@pytest.mark.parametrize("platform", [*slow("sonic"), *nightly(*TIER_CHANGES_BY_PLATFORM.keys() - {"sonic"})])
 def test_the_commands_of_examples_end_them_as_their_fixes_do(
     platform: str, monkeypatch: pytest.MonkeyPatch, update_golden: bool
 ) -> None:

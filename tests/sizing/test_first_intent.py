@@ -13,8 +13,8 @@ from nodrop.routing.tiers import RANK_BY_ROLE
 from nodrop.sizing.first_intent import render_sized_intent
 from support.sizes import CASES, name_of, request_of
 
-_WHOLE, _QUICK = 200, 12
-"""Up to how many switches a fabric is linted as a whole, and in the quick tests."""
+_WHOLE, _SLOW, _QUICK = 200, 48, 12
+"""Up to how many switches a fabric is linted as a whole, in the slow tests, and in the quick tests."""
 NOTES_ABOUT_CHIPS = {"watchdog-flaps-on-chip"}
 WITHOUT_NEIGHBORS = {"pfc-on-outside-port", "leaf-oversubscribed"}
 """What a part of a fabric has, for its other switches are not there."""
@@ -29,7 +29,7 @@ def _cases() -> list[Any]:
         switches = sum(case["switches"])
         if switches:
             quick = switches <= _QUICK and case["model"] == "SN4700"
-            marks = [] if quick else [pytest.mark.slow if switches <= _WHOLE else pytest.mark.nightly]
+            marks = [] if quick else [pytest.mark.slow if switches <= _SLOW else pytest.mark.nightly]
             params.append(pytest.param(case, marks=marks, id=name_of(case)))
     return params
 

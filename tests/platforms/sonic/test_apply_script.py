@@ -14,6 +14,7 @@ from nodrop.platforms.kit.artifact import Artifact
 from nodrop.platforms.sonic.delivery import apply_script
 from nodrop.platforms.sonic.releases import DATABASE_VERSION_BY_RELEASE
 from support.golden_outputs import fabric_of
+from support.marked import nightly, slow
 from support.sonic_switch import ADDED, SWITCH_PROGRAMS, SonicSwitch
 
 
@@ -92,6 +93,9 @@ CHANGES: list[tuple[str, str | None]] = [
 ]
 """The steps from the first change on; None where the run does not depend on the step, which only asks."""
 
+SIGNALS = [*slow("INT"), *nightly("TERM")]
+"""Signals that stop a run; one function of the script takes both."""
+
 LAST = f"{FACTS} report RUN/now"
 CALLS = [call for call, _ in (*CHECKS, *CHANGES)]
 WHOLE = "config_db.json and frr.conf as they were"
@@ -169,16 +173,14 @@ def test_a_step_that_hangs_is_taken_back(switch: SonicSwitch, number: int, why: 
         assert_restored(switch, was, database, run, why.replace(changed, "took longer than 900 s"))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("signal", ["INT", "TERM"])
+@pytest.mark.parametrize("signal", SIGNALS)
 @pytest.mark.parametrize(("number", "_"), numbered(last=len(CHECKS)))
 def test_a_signal_during_a_check_changes_nothing(switch: SonicSwitch, signal: str, number: int, _: str) -> None:
     was, database = switch.files(), switch.database()
     assert_refused(switch, was, database, switch.apply(at=number, how=signal), f"stopped by SIG{signal}")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("signal", ["INT", "TERM"])
+@pytest.mark.parametrize("signal", SIGNALS)
 @pytest.mark.parametrize(("number", "_"), numbered(first=len(CHECKS) + 1))
 def test_a_signal_after_a_change_takes_it_back(switch: SonicSwitch, signal: str, number: int, _: str | None) -> None:
     was, database = switch.files(), switch.database()
