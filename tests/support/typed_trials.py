@@ -32,8 +32,6 @@ class Trial:
     """Commands that were typed: what the findings of a rule print, and what they leave or bring about."""
 
     printed: tuple[FixCommands, ...]
-    without: tuple[Finding, ...]
-    """Findings of the rule that print no commands."""
     failures: tuple[str, ...]
 
 
@@ -57,18 +55,20 @@ class Examples(LastReading):
 
     def _try_reading(self, rule: Rule, reading: Reading) -> Trial:
         assert self.fabric is not None
+        alone = judge(reading, [rule], strictness="auditor").findings
+        if all(one.fix is None for one in alone):  # beside other rules it finds no more
+            return Trial((), ())
         before = _judge(rule, reading)
         own = [finding for finding in add_fix_commands(before.findings, reading) if finding.rule == rule.name]
         printed = first_cases(each for one in own if one.fix for each in one.fix.commands)
-        without = tuple(one for one in own if not (one.fix and one.fix.commands))
         if not printed:
-            return Trial((), without, ())
+            return Trial((), ())
         names = {device.name for device in self.fabric.devices}
         files = {f"{one.device}/{one.path}".removeprefix("/"): one.text for one in self.artifacts}
         try:
             typed = type_all(printed, files)
         except NotKnown as command:
-            return Trial(printed, without, (f"not known: {command}",))
+            return Trial(printed, (f"not known: {command}",))
         artifacts = [replace(one, text=typed[f"{one.device}/{one.path}".removeprefix("/")]) for one in self.artifacts]
         after_reading = self.read_back(artifacts, self.fabric)
         profile = reading.fabric.profile
@@ -78,7 +78,7 @@ class Examples(LastReading):
             *leftovers(files, typed),
             *self._unlike_fix(own, files, typed, names),
         ]
-        return Trial(printed, without, tuple(failures))
+        return Trial(printed, tuple(failures))
 
     def _unlike_fix(
         self, own: Iterable[Finding], files: Mapping[str, str], typed: Mapping[str, str], names: set[str]
