@@ -4,14 +4,16 @@ import re
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 import pytest
 
 from nodrop import platforms
 from nodrop.advising import add_fix_commands
+from nodrop.engine.example_setup import TIER_CHANGES_BY_PLATFORM
 from nodrop.engine.examples import PlatformView, run_rule
 from nodrop.engine.finding import FixCommands
-from nodrop.engine.rule import Rule
+from nodrop.engine.rule import ANY_PLATFORM
 from nodrop.engine.rules import shipped_rules
 from nodrop.locate import load_unchanged_source
 from nodrop.model.fabric import Device
@@ -63,14 +65,36 @@ TOOLS = {
 REFERENCES = ("dangling-reference", "bracket-reference", "malformed-value", "unknown-field", "unknown-setting")
 
 
-def advised(rule: Rule, view: PlatformView) -> Iterator[FixCommands]:
-    """Yield the commands of the findings of a rule."""
-    verdict = run_rule(rule, view.reading, view.observed, view.beside)
-    for finding in add_fix_commands(verdict.findings, view.reading):
-        yield from finding.fix.commands if finding.fix else ()
+@dataclass
+class Advice:
+    """What the findings of all bad examples print to type."""
+
+    wrong: set[str] = field(default_factory=set)
+    """What is wrong with commands."""
+    languages: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """The languages of the commands of each rule."""
+    untyped: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """The platforms on which findings of a rule have no commands."""
 
 
-def faults(rule: Rule, view: PlatformView, commands: FixCommands) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def advice() -> Advice:
+    """What is printed for every bad example on every platform, each judged once."""
+    found = Advice()
+    for rule in shipped_rules():
+        for example, view in views(rule):
+            verdict = run_rule(rule, view.reading, view.observed, view.beside)
+            for finding in add_fix_commands(verdict.findings, view.reading):
+                printed = finding.fix.commands if finding.fix else ()
+                if finding.rule == rule.name and not printed:
+                    found.untyped[rule.name].add(view.platform)
+                for commands in printed if rule.commands or rule.changes_switch_configurations else ():
+                    found.languages[rule.name].add(commands.language)
+                    found.wrong |= {f"{rule.name}: {example}: {one}" for one in faults(view, commands)}
+    return found
+
+
+def faults(view: PlatformView, commands: FixCommands) -> Iterator[str]:
     """Yield what is wrong with commands."""
     device = next((each for each in view.reading.fabric.devices if each.name == commands.device), None)
     spoken = platforms.languages_of(device) if device else (platforms.HOSTS_PLATFORM,)
@@ -154,16 +178,24 @@ def test_a_sentence_has_no_words_of_a_platform_where_commands_have_them() -> Non
 
 
 @pytest.mark.slow
-def test_commands_of_examples_are_filled_in_and_valid(update_golden: bool) -> None:
-    wrong: list[str] = []
-    languages: defaultdict[str, set[str]] = defaultdict(set)
+def test_findings_have_commands_or_their_rule_says_why_not(advice: Advice) -> None:
+    silent, needless = [], []
     for rule in shipped_rules():
-        for example, view in views(rule) if rule.commands or rule.changes_switch_configurations else ():
-            for commands in advised(rule, view):
-                languages[rule.name].add(commands.language)
-                wrong += [f"{rule.name}: {example}: {fault}" for fault in faults(rule, view, commands)]
-    assert sorted(set(wrong)) == []
-    found = "".join(f"{name}: {', '.join(sorted(which))}\n" for name, which in sorted(languages.items()))
+        if rule.severity == "note":
+            continue
+        untyped = advice.untyped[rule.name] & set(TIER_CHANGES_BY_PLATFORM)
+        reasons = rule.no_commands.keys()
+        silent += [f"{rule.name} on {name}" for name in sorted(untyped) if not {name, ANY_PLATFORM} & reasons]
+        needless += [f"{rule.name} on {name}" for name in sorted(reasons - {ANY_PLATFORM} - untyped)]
+        needless += [rule.name] if ANY_PLATFORM in reasons and not untyped else []
+    assert silent == []
+    assert needless == []
+
+
+@pytest.mark.slow
+def test_commands_of_examples_are_filled_in_and_valid(advice: Advice, update_golden: bool) -> None:
+    assert sorted(advice.wrong) == []
+    found = "".join(f"{name}: {', '.join(sorted(which))}\n" for name, which in sorted(advice.languages.items()))
     if update_golden:
         TABLE.write_text(found)
     assert TABLE.read_text() == found

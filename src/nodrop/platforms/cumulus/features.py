@@ -124,16 +124,17 @@ class QosFeatureReader:
 
     def translate_file(self, file: str, text: str) -> None:
         """Take a file over."""
+        translate_line = partial(self._translate_line, file)
+        unread: list[QosFileSetting] = []
         for setting in parse_lines(file, text):
             if isinstance(setting, FilePlace):
                 self._found.add_not_understood(setting, "the line")
                 continue
             if file == QOS_FEATURES_FILES[1]:
                 self._before_5 = self._before_5 or setting
-            unread: list[QosFileSetting] = []
-            read_or_keep_line(setting, partial(self._translate_line, file), unread)
-            for unread_setting in unread:
-                self._remark_unknown_key(unread_setting)
+            read_or_keep_line(setting, translate_line, unread)
+            if unread:
+                self._remark_unknown_key(unread.pop())
 
     def _translate_line(self, file: str, setting: QosFileSetting) -> None:
         if not (self._translates_watchdog_timer if file == SWITCHD_FILE else self._translates_setting)(
