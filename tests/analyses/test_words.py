@@ -4,28 +4,33 @@ from dataclasses import replace
 
 import pytest
 
-from nodrop.engine.vocabulary.buffers import takes_from, unlike_the_port
+from nodrop.engine.vocabulary.buffers import speeds_possible_instead, uses_pool_of_direction
 from nodrop.engine.vocabulary.cables import (
-    by_table,
     has_headroom_row,
-    headroom_told,
+    has_too_little_headroom,
+    headroom_table_lengths,
     is_for_services,
+    one_with_headroom_table,
     priorities_without_headroom,
-    rows_there_are,
 )
 from nodrop.engine.vocabulary.general import fewer
 from nodrop.engine.vocabulary.links import (
-    chosen_fec,
     far_end,
+    fec_in_words,
     fecs_differ,
     has_pam4,
     ignores_unfit_fec,
     without_rs,
 )
-from nodrop.engine.vocabulary.routing import unused_paths
+from nodrop.engine.vocabulary.routing import why_paths_are_unused
 from nodrop.engine.vocabulary.scheduling import lossless_queues, mbps, unscheduled_control_queues
 from nodrop.engine.vocabulary.siblings import alpha
-from nodrop.engine.vocabulary.telemetry import keeps_counters, most_state, slow_counters, storm_counters_off
+from nodrop.engine.vocabulary.telemetry import (
+    exports_no_counters,
+    most_switches_state,
+    slow_counters,
+    storm_counters_off,
+)
 from nodrop.model.buffers import BufferPool, BufferProfile, HeadroomRow
 from nodrop.model.fabric import Collector, Counter, Device, Interface, Port
 from nodrop.model.index import Index
@@ -40,7 +45,7 @@ def test_fecs_that_are_stated_may_differ_and_pam4_begins_at_lanes_of_50g() -> No
     assert [fecs_differ(a, b) for a, b in pairs] == [True, True, False, False, False, False]
     assert [without_rs(fec) for fec in ("none", "fc", "rs", "auto", None, UNKNOWN)] == [True, True, *[False] * 4]
     assert [has_pam4(lane_mbps) for lane_mbps in (None, 25_000, 50_000, 100_000)] == [False, False, True, True]
-    assert (chosen_fec(None), chosen_fec("auto"), chosen_fec("none")) == (
+    assert (fec_in_words(None), fec_in_words("auto"), fec_in_words("none")) == (
         "of the switch's choice",
         "of the switch's choice",
         "none",
@@ -63,10 +68,10 @@ def test_rows_of_a_table_and_models_without_one() -> None:
     assert has_headroom_row(box, 400_000, 40)
     assert not has_headroom_row(box, 400_000, 41)
     assert not has_headroom_row(box, 800_000, 40)
-    assert rows_there_are(box, 400_000) == "only 5 m, 40 m and 300 m"
-    assert rows_there_are(box, 800_000) == "none at 800G"
+    assert headroom_table_lengths(box, 400_000) == "only 5 m, 40 m and 300 m"
+    assert headroom_table_lengths(box, 800_000) == "none at 800G"
     other = replace(box, hwsku="Mellanox-SN4700-O32")
-    assert rows_there_are(other, 400_000) == "only 5 m, 40 m, 300 m, 1500 m and 2000 m"
+    assert headroom_table_lengths(other, 400_000) == "only 5 m, 40 m, 300 m, 1500 m and 2000 m"
     for unknown in (replace(box, model="7060X6"), replace(box, hwsku=UNKNOWN)):
         with pytest.raises(UnknownFact):
             has_headroom_row(unknown, 400_000, 40)
@@ -90,19 +95,19 @@ def test_slow_ports_beside_those_of_the_fabric_are_for_services_unless_a_far_end
 def test_pools_have_a_direction_on_chips_that_keep_them_apart() -> None:
     lossy = BufferPool(name="lossy", direction="egress", mode="dynamic", size_bytes=56012386)
     buffer = BufferProfile(pool="lossy", size_bytes=0, static_th_bytes=22798336)
-    assert takes_from("SN4700", (lossy,), "egress", buffer)
-    assert not takes_from("SN4700", (lossy,), "ingress", buffer)
-    assert not takes_from("D64P512T", (lossy,), "egress", buffer), "as Teralynx's own defaults have it"
+    assert uses_pool_of_direction("SN4700", (lossy,), "egress", buffer)
+    assert not uses_pool_of_direction("SN4700", (lossy,), "ingress", buffer)
+    assert not uses_pool_of_direction("D64P512T", (lossy,), "egress", buffer), "as Teralynx's own defaults have it"
     for model in (UNKNOWN, "Midstone-200i"):
-        assert not takes_from(model, (lossy,), "ingress", buffer)
+        assert not uses_pool_of_direction(model, (lossy,), "ingress", buffer)
         with pytest.raises(UnknownFact):
-            takes_from(model, (lossy,), "egress", buffer)
+            uses_pool_of_direction(model, (lossy,), "egress", buffer)
 
 
 def test_a_port_has_the_speeds_of_all_modes_of_its_model() -> None:
     port = Interface(name="Ethernet0", port=Port(1), lanes=4, speed_mbps=40_000)
-    assert unlike_the_port("Z9264F", port.port, port.lanes, 40_000) == "", "DellEMC-Z9264f-Q64 runs it at 40G"
-    assert unlike_the_port("Z9264F", port.port, port.lanes, 400_000) == "100G, 50G or 40G"
+    assert speeds_possible_instead("Z9264F", port.port, port.lanes, 40_000) == "", "DellEMC-Z9264f-Q64 runs it at 40G"
+    assert speeds_possible_instead("Z9264F", port.port, port.lanes, 400_000) == "100G, 50G or 40G"
 
 
 def test_priorities_that_got_no_headroom() -> None:
@@ -114,11 +119,11 @@ def test_priorities_that_got_no_headroom() -> None:
 def test_headroom_that_another_rule_tells() -> None:
     low = {"pool": "ingress_lossless", "size_bytes": 52224, "headroom": {"xoff_bytes": 32768, "xon_bytes": 19456}}
     index = Index(with_changes({"leaf1/Ethernet0/qos/priority_groups/3/buffer": low}))
-    assert headroom_told("leaf1", "Ethernet0", index=index)
-    assert not headroom_told("leaf1", "Ethernet8", index=index)
-    assert not headroom_told("gpu1", "nic1", index=index)
+    assert has_too_little_headroom("leaf1", "Ethernet0", index=index)
+    assert not has_too_little_headroom("leaf1", "Ethernet8", index=index)
+    assert not has_too_little_headroom("gpu1", "nic1", index=index)
     unknown = with_changes({"leaf1/Ethernet0/qos/priority_groups/3/buffer": low, "leaf1/@buffer_model": UNKNOWN})
-    assert not headroom_told("leaf1", "Ethernet0", index=Index(unknown))
+    assert not has_too_little_headroom("leaf1", "Ethernet0", index=Index(unknown))
 
 
 @pytest.mark.parametrize(
@@ -148,7 +153,7 @@ def test_headroom_that_another_rule_tells() -> None:
 )
 def test_paths_that_a_switch_leaves_unused(changes: dict[str, object], device: str, expected: str) -> None:
     fabric = with_changes(changes)
-    said = unused_paths(fabric.device(device), index=Index(fabric))
+    said = why_paths_are_unused(fabric.device(device), index=Index(fabric))
     assert said.startswith(expected) if expected else said == ""
 
 
@@ -157,7 +162,7 @@ def test_sessions_that_lead_out_of_the_fabric_may_be_more_than_paths() -> None:
     outside = {f"leaf1/@neighbors/{address}/address": f"172.16.0.{n}" for n, address in enumerate(UPLINKS)}
     for paths, expected in ((3, ""), (1, "takes 1 of 4 equal paths to AS 4200000000 (maximum-paths 1)")):
         fabric = with_changes({**outside, "leaf1/@bgp/maximum_paths": paths})
-        assert unused_paths(fabric.device("leaf1"), index=Index(fabric)) == expected
+        assert why_paths_are_unused(fabric.device("leaf1"), index=Index(fabric)) == expected
 
 
 UPLINKS = ("10.1.1.225", "10.1.1.233", "10.1.1.241", "10.1.1.249")
@@ -166,7 +171,7 @@ UPLINKS = ("10.1.1.225", "10.1.1.233", "10.1.1.241", "10.1.1.249")
 def test_routing_that_is_not_known() -> None:
     fabric = with_changes({"leaf1/@bgp": UNKNOWN})
     with pytest.raises(UnknownFact):
-        unused_paths(fabric.device("leaf1"), index=Index(fabric))
+        why_paths_are_unused(fabric.device("leaf1"), index=Index(fabric))
 
 
 def test_queues_that_are_lossless_or_that_nobody_scheduled() -> None:
@@ -203,7 +208,12 @@ def test_counters_that_are_off_or_read_seldom() -> None:
 
 
 def test_headroom_by_table() -> None:
-    assert [by_table(model) for model in ("traditional", "dynamic", None, UNKNOWN)] == [True, False, False, False]
+    assert [one_with_headroom_table(model) for model in ("traditional", "dynamic", None, UNKNOWN)] == [
+        True,
+        False,
+        False,
+        False,
+    ]
 
 
 def test_fewer_rows_are_known_or_not_said() -> None:
@@ -215,15 +225,15 @@ def test_what_most_switches_of_a_platform_state() -> None:
     stated += [("e", "other", ("192.0.2.1",)), ("f", "other", ())]
     devices = tuple(Device(name=name, platform=platform, ntp_servers=ntp) for name, platform, ntp in stated)
     index = Index(replace(with_changes({}), devices=devices))
-    assert [most_state("ntp_servers", platform, index=index) for platform in ("one", "other")] == [True, False]
-    assert not most_state("export", "one", index=index)
+    assert [most_switches_state("ntp_servers", platform, index=index) for platform in ("one", "other")] == [True, False]
+    assert not most_switches_state("export", "one", index=index)
 
 
 def test_counters_stay_on_the_switch_only_where_all_ways_out_are_known_to_be_absent() -> None:
-    assert keeps_counters(None, (), None, None)
-    assert not keeps_counters(UNKNOWN, (), None, None)
+    assert exports_no_counters(None, (), None, None)
+    assert not exports_no_counters(UNKNOWN, (), None, None)
     ways = [(9339, (), None, None), (None, (Collector(address="192.0.2.30", port=4317),), None, None)]
-    assert not any(keeps_counters(*way) for way in [*ways, (None, (), "hall 2", None), (None, (), None, "noc")])
+    assert not any(exports_no_counters(*way) for way in [*ways, (None, (), "hall 2", None), (None, (), None, "noc")])
 
 
 def test_fecs_that_do_not_fit_are_without_effect_where_the_sai_sets_them_by_speed() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nodrop.context.profile import load_profile, loads_profile, shipped_profile_names
-from nodrop.engine.vocabulary.profile import ecn_outside, watchdog_outside
+from nodrop.engine.vocabulary.profile import ecn_differences_from_profile, watchdog_differences_from_profile
 from nodrop.errors import InputProblems
 from nodrop.model.profile import Band, EcnBand, Profile, ShareBand, WatchdogBand
 from nodrop.model.qos import PfcWatchdog, Queue, WredColor, WredProfile
@@ -217,14 +217,16 @@ def test_what_a_profile_goes_by_is_asked_for_where_nobody_says_it() -> None:
         PfcWatchdog(priorities=(3,), detection_ms=200, restoration_ms=300, action=None),
     )
     with pytest.raises(UnknownFact, match=r"interface\.speed_mbps"):
-        ecn_outside(profile, UNKNOWN, queue)
-    assert "2 MB to 3 MB" in ecn_outside(everywhere, UNKNOWN, queue)
+        ecn_differences_from_profile(profile, UNKNOWN, queue)
+    assert "2 MB to 3 MB" in ecn_differences_from_profile(everywhere, UNKNOWN, queue)
     with pytest.raises(UnknownFact, match=r"interface\.side"):
-        watchdog_outside(profile, UNKNOWN, 100, watchdog)
-    assert watchdog_outside(everywhere, UNKNOWN, 100, watchdog) == ""
+        watchdog_differences_from_profile(profile, UNKNOWN, 100, watchdog)
+    assert watchdog_differences_from_profile(everywhere, UNKNOWN, 100, watchdog) == ""
     with pytest.raises(UnknownFact, match=r"device\.watchdog_polling_ms"):
-        watchdog_outside(everywhere, UNKNOWN, UNKNOWN, watchdog)
-    assert watchdog_outside(profile, None, 100, replace(watchdog, detection_ms=5000)) == "", "a port without a cable"
+        watchdog_differences_from_profile(everywhere, UNKNOWN, UNKNOWN, watchdog)
+    assert watchdog_differences_from_profile(profile, None, 100, replace(watchdog, detection_ms=5000)) == "", (
+        "a port without a cable"
+    )
 
 
 def two_by_two_queue() -> Queue:
@@ -238,4 +240,7 @@ def two_by_two_queue() -> Queue:
 )
 def test_bytes_are_told_exactly(number: int, shown: str) -> None:
     profile = Profile(name="p", ecn=(EcnBand(min_bytes=Band(low=number, high=number), source="s"),))
-    assert ecn_outside(profile, 1, two_by_two_queue()) == f"marks from 150 kB instead of {shown} (profile p: s)"
+    assert (
+        ecn_differences_from_profile(profile, 1, two_by_two_queue())
+        == f"marks from 150 kB instead of {shown} (profile p: s)"
+    )

@@ -11,7 +11,7 @@ from nodrop.design.defaults import applied_defaults
 from nodrop.design.endpoints import host_port_places
 from nodrop.design.topology import topology_of
 from nodrop.design.watchdog import derive_watchdog_timers
-from nodrop.engine.vocabulary.watchdog import outlasted_timeout
+from nodrop.engine.vocabulary.watchdog import exceeded_rdma_timeout
 from nodrop.errors import InputProblems
 from nodrop.model.buffers import BufferPool, DynamicBuffers, Headroom
 from nodrop.model.fabric import End, Fabric, HostPort, Link, Port, Trimming
@@ -434,9 +434,9 @@ def test_derived_watchdogs_are_in_order_and_act_before_queue_pairs_time_out(stat
         for side, group in ((timers.hosts, lower), (timers.fabric, upper)):
             if side:
                 polling_ms = timers.polling_ms[group]
-                assert outlasted_timeout(side.watchdog((3,)), polling_ms, QP_RETRANSMIT_TIMEOUT_MS, QP_RETRIES) == "", (
-                    ports
-                )
+                assert (
+                    exceeded_rdma_timeout(side.watchdog((3,)), polling_ms, QP_RETRANSMIT_TIMEOUT_MS, QP_RETRIES) == ""
+                ), ports
                 assert group.wanted.platform == "sonic" or side.detection_ms % polling_ms == 0, ports
         assert timers.fabric is None or timers.fabric.detection_ms > timers.latest_host_side_action_ms, ports
     if not stated:

@@ -8,8 +8,8 @@ import pytest
 from nodrop import design
 from nodrop.design.static_buffers import design_static_buffers
 from nodrop.design.topology import topology_of
-from nodrop.engine.vocabulary.admission import queue_bytes_when_senders_pause
-from nodrop.engine.vocabulary.egress import refused_threshold_limit_bytes
+from nodrop.engine.vocabulary.admission import depth_when_senders_pause_bytes
+from nodrop.engine.vocabulary.egress import exceeded_static_threshold_limit_bytes
 from nodrop.errors import InputProblems
 from nodrop.hardware import switch
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
@@ -95,7 +95,7 @@ def test_senders_are_paused_by_what_the_shared_headroom_leaves() -> None:
     pool = pools["ingress_lossless"]
     qos: Any = leaf.interfaces[0].qos
     assert (
-        queue_bytes_when_senders_pause(leaf.model, leaf.buffer_model, leaf.buffer_pools, qos, 3)
+        depth_when_senders_pause_bytes(leaf.model, leaf.buffer_model, leaf.buffer_pools, qos, 3)
         == (pool.size_bytes - pool.shared_headroom_bytes) / 2 / 2
     )
 
@@ -131,7 +131,7 @@ def test_thresholds_that_a_chip_counts_in_one_part_of_its_memory_fit_the_part(mo
     pools: Any = spine.buffer_pools
     assert len(thresholds) == 1
     assert 0.97 * 165867080 / 2 < max(thresholds) <= 165867080 // 2 // 254 * 254
-    assert all(refused_threshold_limit_bytes(replace(spine, version="202605"), pool) is None for pool in pools)
+    assert all(exceeded_static_threshold_limit_bytes(replace(spine, version="202605"), pool) is None for pool in pools)
 
 
 def test_a_cable_beyond_the_table_has_a_profile_of_its_own() -> None:

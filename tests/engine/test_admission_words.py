@@ -39,7 +39,7 @@ def limited(limit: int) -> tuple[QosProfile, Queue]:
 
 def overfilling(model: Any, limit: int, buffer_model: str = "traditional") -> float | None:
     qos, queue = limited(limit)
-    return admission.overfilling_bytes(model, buffer_model, POOLS, qos, queue)
+    return admission.admitted_over_queue_limit_bytes(model, buffer_model, POOLS, qos, queue)
 
 
 def test_a_queue_holds_what_is_let_in_for_it_without_shared_headroom() -> None:
@@ -59,8 +59,8 @@ def test_a_dynamic_threshold_counts_from_the_part_that_a_queue_can_fill(model: s
     qos, queue = limited(1)
     queue = replace(queue, buffer=BufferProfile(pool="egress_lossless", size_bytes=0, dynamic_th=0))
     qos = replace(qos, queues=(queue,))
-    assert admission.lossless_limit_bytes(model, POOLS, qos, queue) == limit
-    assert admission.overfilling_bytes(model, "traditional", POOLS, qos, queue) == admitted
+    assert admission.lossless_queue_limit_bytes(model, POOLS, qos, queue) == limit
+    assert admission.admitted_over_queue_limit_bytes(model, "traditional", POOLS, qos, queue) == admitted
 
 
 def test_a_chip_that_counts_both_sides_in_one_pool_drops_nothing_more() -> None:
@@ -75,14 +75,14 @@ def test_the_model_is_needed_only_where_a_queue_holds_less(model: Any) -> None:
 
 
 def test_what_a_profile_has_to_reserve() -> None:
-    assert admission.reserve_needed_bytes(NVIDIA, lossless()) == 5100
-    assert admission.reserve_needed_bytes(TH5, lossless()) == 5000
-    assert admission.reserve_needed_bytes(UNKNOWN, lossless()) == 5000
-    assert admission.reserve_short_bytes(NVIDIA, lossless(size=5099)) == 1
-    assert admission.reserve_short_bytes(NVIDIA, lossless(size=5100)) == 0
+    assert admission.needed_reserve_bytes(NVIDIA, lossless()) == 5100
+    assert admission.needed_reserve_bytes(TH5, lossless()) == 5000
+    assert admission.needed_reserve_bytes(UNKNOWN, lossless()) == 5000
+    assert admission.missing_reserve_bytes(NVIDIA, lossless(size=5099)) == 1
+    assert admission.missing_reserve_bytes(NVIDIA, lossless(size=5100)) == 0
     computed = Headroom(xoff_bytes=5000, xon_bytes=100, computed=True)
-    assert admission.reserve_short_bytes(NVIDIA, replace(lossless(), headroom=computed)) == 0
-    assert admission.reserve_short_bytes(NVIDIA, UNKNOWN) == admission.reserve_short_bytes(NVIDIA, LOSSY) == 0
+    assert admission.missing_reserve_bytes(NVIDIA, replace(lossless(), headroom=computed)) == 0
+    assert admission.missing_reserve_bytes(NVIDIA, UNKNOWN) == admission.missing_reserve_bytes(NVIDIA, LOSSY) == 0
 
 
 def test_headroom_is_shared_where_that_is_stated() -> None:
@@ -96,10 +96,10 @@ def test_headroom_is_shared_where_that_is_stated() -> None:
 
 def test_a_shut_port_keeps_headroom_of_its_own() -> None:
     own = (pool("ingress_lossless", 10_000),)
-    assert admission.kept_while_shut_bytes(TH5, "traditional", own, lossless()) == 5000
-    assert admission.kept_while_shut_bytes(TH5, "traditional", POOLS, lossless()) == 0
-    assert admission.kept_while_shut_bytes(NVIDIA, "traditional", own, lossless()) == 0
-    assert admission.kept_while_shut_bytes("unheard-of", "traditional", own, lossless()) == 0
+    assert admission.headroom_kept_while_shut_bytes(TH5, "traditional", own, lossless()) == 5000
+    assert admission.headroom_kept_while_shut_bytes(TH5, "traditional", POOLS, lossless()) == 0
+    assert admission.headroom_kept_while_shut_bytes(NVIDIA, "traditional", own, lossless()) == 0
+    assert admission.headroom_kept_while_shut_bytes("unheard-of", "traditional", own, lossless()) == 0
 
 
 @pytest.mark.parametrize(
@@ -116,25 +116,25 @@ def test_a_shut_port_keeps_headroom_of_its_own() -> None:
     ],
 )
 def test_the_share_that_is_kept_for_lossless_traffic(pools: Sequence[BufferPool], percent: int) -> None:
-    assert admission.lossless_share_percent(tuple(pools)) == percent
+    assert admission.lossless_pool_share_percent(tuple(pools)) == percent
 
 
 def test_lossless_groups_stay_apart_where_there_is_another_pool() -> None:
     qos, _ = limited(1)
     group, other = PriorityGroup(index=3, buffer=lossless()), pool("ingress_other", 5)
     pools = (pool("egress_lossless", 8000), pool("ingress_lossless", 10_000))
-    assert admission.apart_from_lossy(pools, qos, group) == ""
-    assert admission.apart_from_lossy((*pools, pool("ingress_zero", 0)), qos, group) == ""
-    assert admission.apart_from_lossy((*pools, other), qos, group) == "ingress_other"
-    assert admission.apart_from_lossy((*pools, other), qos, PriorityGroup(index=0, buffer=LOSSY)) == ""
+    assert admission.lossless_pool_to_use_instead(pools, qos, group) == ""
+    assert admission.lossless_pool_to_use_instead((*pools, pool("ingress_zero", 0)), qos, group) == ""
+    assert admission.lossless_pool_to_use_instead((*pools, other), qos, group) == "ingress_other"
+    assert admission.lossless_pool_to_use_instead((*pools, other), qos, PriorityGroup(index=0, buffer=LOSSY)) == ""
 
 
 def test_lossless_groups_stay_where_the_shared_headroom_is() -> None:
     qos, _ = limited(1)
     group = PriorityGroup(index=3, buffer=lossless())
-    assert admission.apart_from_lossy((*POOLS, pool("ingress_lossy", 5)), qos, group) == ""
+    assert admission.lossless_pool_to_use_instead((*POOLS, pool("ingress_lossy", 5)), qos, group) == ""
     second = pool("ingress_second", 5, shared_headroom_bytes=1000)
-    assert admission.apart_from_lossy((*POOLS, second), qos, group) == "ingress_second"
+    assert admission.lossless_pool_to_use_instead((*POOLS, second), qos, group) == "ingress_second"
 
 
 def switch(shared: int | None, ports: int, **facts: Any) -> Device:
@@ -162,10 +162,12 @@ def test_marks_that_are_alike_at_several_speeds() -> None:
     slow, fast = port(0, qos=qos), replace(port(1, qos=qos), speed_mbps=800_000)
     slow = replace(slow, speed_mbps=100_000)
     told = "1 kB to 2 kB at 100G and 800G"
-    assert marking.same_marks(fabric(classes=classes), (), (slow, fast)) == told
-    assert marking.same_marks(fabric(classes=classes), (), (fast, fast)) == ""
-    assert marking.same_marks(fabric(classes=classes), (), (slow, replace(fast, enabled=False))) == ""
-    assert marking.same_marks(fabric(classes=classes), (), (slow, replace(fast, qos=UNKNOWN))) == ""
+    assert marking.mark_thresholds_same_at_speeds(fabric(classes=classes), (), (slow, fast)) == told
+    assert marking.mark_thresholds_same_at_speeds(fabric(classes=classes), (), (fast, fast)) == ""
+    assert (
+        marking.mark_thresholds_same_at_speeds(fabric(classes=classes), (), (slow, replace(fast, enabled=False))) == ""
+    )
+    assert marking.mark_thresholds_same_at_speeds(fabric(classes=classes), (), (slow, replace(fast, qos=UNKNOWN))) == ""
 
 
 @pytest.mark.parametrize(("model", "taken"), [("NH-4210", 339_589_320), ("Z9864F", 258_035_400)])
@@ -176,7 +178,7 @@ def test_shared_headroom_takes_memory_beside_its_pool_on_some_chips(model: str, 
 
 def test_packet_memory_is_what_a_source_says_and_no_shipped_pool() -> None:
     def most(model: str) -> int:
-        return memory.packet_memory_bytes(Device(name="leaf1", platform="sonic", model=model))
+        return memory.max_chip_packet_memory_bytes(Device(name="leaf1", platform="sonic", model=model))
 
     assert [most(model) for model in ("SN2700", "SN3700", "NH-4210")] == [16_777_216, 44_040_192, 267_196_860]
     assert most("Z9332F") == 67_117_468
@@ -201,4 +203,4 @@ def test_a_chip_without_a_source_of_its_memory_asks_the_owner_nothing() -> None:
     ],
 )
 def test_a_pause_without_a_gap_says_what_is_stated(xon: int | None, offset: int | None, why: str) -> None:
-    assert admission.ends_at_once(lossless(xon=xon, offset=offset)) == why
+    assert admission.why_pause_ends_at_once(lossless(xon=xon, offset=offset)) == why

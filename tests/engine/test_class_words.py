@@ -38,16 +38,16 @@ def landing(**at: int | None) -> QosProfile:
 
 def test_maps_that_a_port_with_pfc_lacks() -> None:
     bare = replace(MAPPED, dscp_to_tc=None, tc_to_queue=None, tc_to_priority_group=None)
-    assert classes.lacking_maps(MAPPED) == classes.lacking_maps(None) == ""
-    assert classes.lacking_maps(bare) == (
+    assert classes.missing_qos_maps(MAPPED) == classes.missing_qos_maps(None) == ""
+    assert classes.missing_qos_maps(bare) == (
         "no DSCP map (all packets land in traffic class 0), "
         "and no map to priority groups (all packets use group 0), "
         "and no map to queues (all packets use queue 0)"
     )
-    assert classes.lacking_maps(replace(bare, pfc_rx_priorities=(), pfc_tx_priorities=())) == ""
+    assert classes.missing_qos_maps(replace(bare, pfc_rx_priorities=(), pfc_tx_priorities=())) == ""
     obeying = replace(MAPPED, tc_to_queue=None, pfc_tx_priorities=())
-    assert classes.lacking_maps(obeying) == "no map to queues (all packets use queue 0)"
-    assert classes.lacking_maps(replace(MAPPED, dscp_to_tc=None, pcp_to_tc=tuple(range(8)))) == ""
+    assert classes.missing_qos_maps(obeying) == "no map to queues (all packets use queue 0)"
+    assert classes.missing_qos_maps(replace(MAPPED, dscp_to_tc=None, pcp_to_tc=tuple(range(8)))) == ""
 
 
 def test_dscps_that_a_map_leaves_out() -> None:
@@ -73,18 +73,22 @@ def test_what_cnps_share_their_queue_with(
     of: Fabric, tc: int, rest: tuple[int, ...], bulk: tuple[int, ...], company: tuple[str, ...]
 ) -> None:
     qos = landing(d48=tc)
-    found = (classes.cnps_with_the_rest(of, qos), classes.cnps_with_bulk(of, qos), classes.company_of_cnps(of, qos))
+    found = (
+        classes.cnp_dscps_in_default_queue(of, qos),
+        classes.cnp_dscps_in_bulk_queue(of, qos),
+        classes.classes_in_queue_of_cnps(of, qos),
+    )
     assert found == (rest, bulk, company)
 
 
 def test_cnps_share_with_rdma_where_that_is_lossy() -> None:
     qos = replace(landing(d48=3), pfc_rx_priorities=(), pfc_tx_priorities=())
-    assert classes.company_of_cnps(LOSSY, qos) == ("rdma",)
+    assert classes.classes_in_queue_of_cnps(LOSSY, qos) == ("rdma",)
 
 
 def test_cnps_of_dscp_0_are_what_nobody_marks_themselves() -> None:
     of = fabric(classes=(replace(CLASSES[1], dscp=(0,)),))
-    assert classes.cnps_with_the_rest(of, MAPPED) == ()
+    assert classes.cnp_dscps_in_default_queue(of, MAPPED) == ()
 
 
 def test_dscps_that_are_sent_on_as_another() -> None:
@@ -112,29 +116,29 @@ def test_what_is_flooded_in_a_lossless_class() -> None:
 def test_ports_that_are_in_a_vlan() -> None:
     vlans = (Vlan(id=100, members=(VlanMember(interface="PortChannel1", tagged=False),)),)
     bundle = (PortChannel(name="PortChannel1", members=("Ethernet0",)),)
-    assert classes.in_vlan(vlans, bundle, "Ethernet0")
-    assert classes.in_vlan(vlans, UNKNOWN, "PortChannel1")
-    assert not classes.in_vlan(vlans, bundle, "Ethernet8")
-    assert not classes.in_vlan(vlans, UNKNOWN, "Ethernet0")
-    assert not classes.in_vlan(UNKNOWN, bundle, "Ethernet0")
-    assert not classes.in_vlan((), bundle, "Ethernet0")
+    assert classes.is_in_vlan(vlans, bundle, "Ethernet0")
+    assert classes.is_in_vlan(vlans, UNKNOWN, "PortChannel1")
+    assert not classes.is_in_vlan(vlans, bundle, "Ethernet8")
+    assert not classes.is_in_vlan(vlans, UNKNOWN, "Ethernet0")
+    assert not classes.is_in_vlan(UNKNOWN, bundle, "Ethernet0")
+    assert not classes.is_in_vlan((), bundle, "Ethernet0")
 
 
 def test_bgp_in_the_queue_of_cnps() -> None:
-    assert classes.routing_with_cnps(FABRIC, Bgp(asn=65000), MAPPED) == (6,)
-    assert classes.routing_with_cnps(FABRIC, Bgp(asn=65000, session_dscp=56), MAPPED) == ()
-    assert classes.routing_with_cnps(FABRIC, Bgp(asn=65000, session_dscp=0), MAPPED) == ()
-    assert classes.routing_with_cnps(FABRIC, None, MAPPED) == ()
+    assert classes.queues_of_cnps_and_bgp(FABRIC, Bgp(asn=65000), MAPPED) == (6,)
+    assert classes.queues_of_cnps_and_bgp(FABRIC, Bgp(asn=65000, session_dscp=56), MAPPED) == ()
+    assert classes.queues_of_cnps_and_bgp(FABRIC, Bgp(asn=65000, session_dscp=0), MAPPED) == ()
+    assert classes.queues_of_cnps_and_bgp(FABRIC, None, MAPPED) == ()
 
 
 def test_what_a_marked_queue_drops() -> None:
     lossy = replace(MAPPED, pfc_rx_priorities=(), pfc_tx_priorities=())
-    assert classes.unmarkable_in(LOSSY, lossy, 3) == ()
-    assert classes.unmarkable_in(LOSSY, lossy, 7) == ("control",)
-    assert classes.unmarkable_in(LOSSY, lossy, 2) == ()
+    assert classes.unmarkable_traffic_in_queue(LOSSY, lossy, 3) == ()
+    assert classes.unmarkable_traffic_in_queue(LOSSY, lossy, 7) == ("control",)
+    assert classes.unmarkable_traffic_in_queue(LOSSY, lossy, 2) == ()
     shared = replace(lossy, tc_to_queue=(3, 1, 3, 3, 4, 5, 6, 7, *[None] * 8))
-    assert classes.unmarkable_in(LOSSY, shared, 3) == ("storage", "traffic with DSCP 0")
-    assert classes.unmarkable_in(FABRIC, replace(shared, pfc_tx_priorities=(3,)), 3) == ()
+    assert classes.unmarkable_traffic_in_queue(LOSSY, shared, 3) == ("storage", "traffic with DSCP 0")
+    assert classes.unmarkable_traffic_in_queue(FABRIC, replace(shared, pfc_tx_priorities=(3,)), 3) == ()
 
 
 def clos(spine: QosProfile, leaf: QosProfile = MAPPED, **changes: object) -> Fabric:
@@ -263,7 +267,7 @@ def test_a_lone_switch_has_no_path() -> None:
 
 def test_what_a_port_protects_instead_of_rdma() -> None:
     azure = replace(MAPPED, dscp_to_tc=tuple({3: 3, 4: 3, 48: 6}.get(dscp, 1) for dscp in range(64)))
-    assert qos.lossless_instead(azure) == "; lossless there: DSCP 3-4"
-    assert qos.lossless_instead(replace(azure, pfc_tx_priorities=())) == ""
-    assert qos.lossless_instead(replace(azure, dscp_to_tc=UNKNOWN)) == ""
-    assert qos.lossless_instead(None) == ""
+    assert qos.dscps_protected_instead(azure) == "; lossless there: DSCP 3-4"
+    assert qos.dscps_protected_instead(replace(azure, pfc_tx_priorities=())) == ""
+    assert qos.dscps_protected_instead(replace(azure, dscp_to_tc=UNKNOWN)) == ""
+    assert qos.dscps_protected_instead(None) == ""

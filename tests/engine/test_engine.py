@@ -427,7 +427,7 @@ UNKNOWNS: list[tuple[str, str, str, object, str, str, int]] = [
     [
         ("committed_bytes(device)", "a file that states the facts that it is computed from"),
         (
-            "states_headroom(device.buffer_model, priority_group.buffer)",
+            "overrides_computed_headroom(device.buffer_model, priority_group.buffer)",
             "a file that states the buffer model of the switch and the buffer of the priority group",
         ),
         ("speed(interface.speed_mbps)", "a file that states the speed of the port"),
@@ -957,7 +957,7 @@ def test_a_message_says_the_mode_in_which_a_remark_is_judged() -> None:
 def test_what_is_told_of_remarks_is_known_in_each_mode() -> None:
     remark = Remark(kind="odd", subject=("leaf1",), place=None, facts={"word": "x"})
     silent = rule(
-        "silent", scope="device", claim="not error_near(device.name)", message="{{ device.name }} is at fault"
+        "silent", scope="device", claim="not has_error_at_devices(device.name)", message="{{ device.name }} is at fault"
     )
     verdict = judge(in_two_modes(remark), [silent, rule("told", severity="error", **OF_REMARKS)])
     assert [(one.rule, one.device) for one in verdict.findings] == [("silent", "leaf1"), ("told", "leaf1")]

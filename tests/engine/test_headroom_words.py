@@ -7,11 +7,11 @@ from nodrop.engine.unknowns import advise_on_missing_fact
 from nodrop.engine.verdicts import judge
 from nodrop.engine.vocabulary.headroom import (
     computed_headroom_bytes,
-    computed_headroom_rule,
-    headroom_by_formula_bytes,
-    headroom_for_peer_bytes,
+    computed_headroom_source,
+    headroom_chosen_by_switch_bytes,
+    headroom_for_slow_peer_bytes,
     headroom_needed_bytes,
-    headroom_rule,
+    headroom_source,
     model_of_peer,
     takes_table_row,
 )
@@ -80,7 +80,7 @@ def facing(model: object, speed_mbps: object) -> int | None:
     """Return what a port of leaf1 needs in front of spine1, if that is of this model."""
     devices = tuple(replace_fields(one, model=model) if one.name == "spine1" else one for one in FABRIC.devices)
     index = Index(replace_fields(FABRIC, devices=devices))
-    return headroom_for_peer_bytes(LEAF, replace_fields(PORT, speed_mbps=speed_mbps), index=index)
+    return headroom_for_slow_peer_bytes(LEAF, replace_fields(PORT, speed_mbps=speed_mbps), index=index)
 
 
 @pytest.mark.parametrize("model", ["SN4700", "Z9332F", "Other", UNKNOWN])
@@ -107,7 +107,7 @@ def test_what_no_source_says_of_a_slow_chip_is_unknown(speed_mbps: object, missi
 
 def test_a_port_without_a_cable_has_no_peer() -> None:
     index = Index(replace_fields(FABRIC, links=()))
-    assert headroom_for_peer_bytes(LEAF, PORT, index=index) is None
+    assert headroom_for_slow_peer_bytes(LEAF, PORT, index=index) is None
     assert model_of_peer(LEAF, PORT, index=index) == ""
     assert model_of_peer(LEAF, PORT, index=Index(FABRIC)) == FABRIC.device("spine1").model
 
@@ -146,15 +146,15 @@ def test_a_row_of_a_chip_without_formula_goes_before_the_bound_of_ieee() -> None
     index = Index(replace_fields(FABRIC, links=()))
     own = _traditional("Arista-7170-64C", "7170-64C")
     assert takes_table_row(own, port, index=index)
-    assert (headroom_rule(own, port, index=index), headroom_by_formula_bytes(own, port, index=index)) == (
+    assert (headroom_source(own, port, index=index), headroom_chosen_by_switch_bytes(own, port, index=index)) == (
         "its SKU's table",
         35_840,
     )
     computed = computed_headroom_bytes(own, port, index=index)
-    assert (computed_headroom_rule(own, port, index=index), computed) == ("IEEE 802.1Q", 48_540)
+    assert (computed_headroom_source(own, port, index=index), computed) == ("IEEE 802.1Q", 48_540)
     other = replace_fields(own, hwsku="unheard-of")
     assert not takes_table_row(other, port, index=index)
-    assert (headroom_rule(other, port, index=index), headroom_by_formula_bytes(other, port, index=index)) == (
+    assert (headroom_source(other, port, index=index), headroom_chosen_by_switch_bytes(other, port, index=index)) == (
         "IEEE 802.1Q",
         48_540,
     )

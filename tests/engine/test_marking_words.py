@@ -84,15 +84,15 @@ def test_a_queue_that_pause_misses_is_not_told_twice() -> None:
 )
 def test_why_marking_is_inert(wred: object, why: str) -> None:
     qos = with_queue(3, wred=wred, buffer=BufferProfile(pool="egress", size_bytes=0, dynamic_th=7))
-    assert marking.inert_marking(of_mode("lossless"), POOLS, qos) == why
+    assert marking.why_marking_is_inert(of_mode("lossless"), POOLS, qos) == why
 
 
 def test_a_queue_holds_what_its_threshold_allows() -> None:
     half = with_queue(3, buffer=BufferProfile(pool="egress", size_bytes=0, dynamic_th=0))
     green = replace(WRED.green, min_bytes=500_000)
     marked = replace(half, queues=tuple(replace(q, wred=replace(WRED, green=green)) for q in half.queues))
-    assert "holds 500 kB at most" in marking.inert_marking(of_mode("lossless"), POOLS, marked)
-    assert marking.inert_marking(of_mode("lossless"), UNKNOWN, marked) == ""
+    assert "holds 500 kB at most" in marking.why_marking_is_inert(of_mode("lossless"), POOLS, marked)
+    assert marking.why_marking_is_inert(of_mode("lossless"), UNKNOWN, marked) == ""
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_queue_holds_what_its_threshold_allows() -> None:
 )
 def test_profiles_that_act(wred: object, expected: bool) -> None:
     qos = with_queue(6, wred=wred)
-    assert marking.marks(POOLS, qos, next(queue for queue in qos.queues if queue.index == 6)) is expected
+    assert marking.marks_or_drops_early(POOLS, qos, next(queue for queue in qos.queues if queue.index == 6)) is expected
 
 
 def test_inverted_thresholds_by_color() -> None:
@@ -130,7 +130,7 @@ def test_inverted_thresholds_by_color() -> None:
     ],
 )
 def test_how_cnps_are_served(scheduler: Scheduler | None, said: str) -> None:
-    assert marking.cnp_not_first(of_mode("lossless"), with_queue(6, scheduler=scheduler)) == said
+    assert marking.cnp_scheduling_if_not_strict(of_mode("lossless"), with_queue(6, scheduler=scheduler)) == said
 
 
 def test_queues_that_a_strict_one_starves() -> None:

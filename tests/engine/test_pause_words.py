@@ -56,10 +56,10 @@ def test_pause_is_for_the_group_of_its_traffic() -> None:
     )
     for_another = replace(MAPPED, pfc_to_priority_group=(None, None, None, 4, None, None, None, None))
     assert sides.misplaced_tcs(for_another) == (3,)
-    assert sides.never_paused(for_another, 3) is False
+    assert sides.group_pauses_nothing(for_another, 3) is False
     for_none = replace(MAPPED, pfc_to_priority_group=(None,) * 8)
     assert sides.misplaced_tcs(for_none) == ()
-    assert sides.never_paused(for_none, 3) is True
+    assert sides.group_pauses_nothing(for_none, 3) is True
     assert sides.misplaced_tcs(mapped(d26=1)) == ()
 
 
@@ -92,8 +92,8 @@ def test_groups_that_pause_without_headroom() -> None:
 def test_headroom_without_pause_is_left_to_its_own_rule() -> None:
     classes = with_classes(("rdma", (26,), True))
     silent = replace(MAPPED, pfc_rx_priorities=(), pfc_tx_priorities=())
-    assert sides.never_paused(MAPPED, 3) is False
-    assert sides.never_paused(silent, 3) is True
+    assert sides.group_pauses_nothing(MAPPED, 3) is False
+    assert sides.group_pauses_nothing(silent, 3) is True
     assert qos.lossy_rdma_dscps(classes, MAPPED) == ()
     assert qos.lossy_rdma_dscps(classes, silent) == ()
     assert qos.lossy_rdma_dscps(classes, replace(silent, priority_groups=())) == (26,)
@@ -123,7 +123,7 @@ OWN = (HeadroomRow(400_000, 7, 1248, 2288, 53248),)
     ],
 )
 def test_a_table_without_the_row(arguments: tuple[Any, ...], lacks: bool) -> None:
-    assert sides.table_lacks(*arguments) is lacks
+    assert sides.writes_no_headroom_without_row(*arguments) is lacks
 
 
 def test_dscps_that_belong_to_no_lossless_class() -> None:
@@ -164,7 +164,7 @@ def test_watchdogs_that_take_longer_than_rdma_waits(
     detection: int | None, restoration: int | None, polling: int | None, said: str
 ) -> None:
     timers = PfcWatchdog(priorities=(3,), detection_ms=detection, restoration_ms=restoration, action="drop")
-    assert watchdog.outlasted_timeout(timers, polling, QP_RETRANSMIT_TIMEOUT_MS, QP_RETRIES) == said
+    assert watchdog.exceeded_rdma_timeout(timers, polling, QP_RETRANSMIT_TIMEOUT_MS, QP_RETRIES) == said
 
 
 def test_the_rule_waits_as_long_as_the_design() -> None:

@@ -210,7 +210,7 @@ def test_the_port_of_a_queue_has_qos() -> None:
     assert rule(scope="queue", claim="queue.index in rdma_queues(fabric, interface.qos)", message="queue")
     assert rule(scope="priority_group", claim="interface.qos.pfc_rx_priorities is not none", message="group")
     with pytest.raises(InputProblems, match=r"`interface\.qos`, which may be none"):
-        rule(scope="interface", claim="reaches_queue(interface.qos, 3)", message="port")
+        rule(scope="interface", claim="is_queue_used_by_any_tc(interface.qos, 3)", message="port")
 
 
 def test_a_misspelt_key_is_told_beside_the_one_that_is_missing() -> None:

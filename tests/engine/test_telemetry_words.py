@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodrop.engine.vocabulary.telemetry import counted_too, counts, mark_counters
+from nodrop.engine.vocabulary.telemetry import counters_with_group_on, ecn_mark_counter_group, is_counter_group_on
 from nodrop.model.fabric import Counter, Device
 from nodrop.model.states import UNKNOWN, UnknownFact
 
@@ -27,17 +27,17 @@ def switch(platform: str, version: object) -> Device:
     ],
 )
 def test_sonic_alone_counts_marks_by_a_group_and_since_202505(platform: str, version: object, group: str) -> None:
-    assert mark_counters(switch(platform, version)) == group
+    assert ecn_mark_counter_group(switch(platform, version)) == group
 
 
 def test_it_takes_the_release_to_know() -> None:
     with pytest.raises(UnknownFact, match="version"):
-        mark_counters(switch("sonic", UNKNOWN))
+        ecn_mark_counter_group(switch("sonic", UNKNOWN))
 
 
 def test_a_group_that_is_off_by_default_has_to_be_on() -> None:
     off = (Counter(group=QUEUE, enabled=False, interval_ms=5000),)
-    assert (counts((), QUEUE), counts(off, QUEUE)) == (False, False)
-    assert counted_too(off, QUEUE) == (Counter(group=QUEUE, enabled=True, interval_ms=5000),)
+    assert (is_counter_group_on((), QUEUE), is_counter_group_on(off, QUEUE)) == (False, False)
+    assert counters_with_group_on(off, QUEUE) == (Counter(group=QUEUE, enabled=True, interval_ms=5000),)
     others = (Counter(group="PORT", enabled=True), Counter(group="Z", enabled=True))
-    assert counted_too(others, QUEUE) == (others[0], Counter(group=QUEUE, enabled=True), others[1])
+    assert counters_with_group_on(others, QUEUE) == (others[0], Counter(group=QUEUE, enabled=True), others[1])

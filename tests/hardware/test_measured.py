@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from nodrop.engine.vocabulary.admission import most_shareable_bytes, queue_bytes_when_senders_pause
+from nodrop.engine.vocabulary.admission import depth_when_senders_pause_bytes, most_shareable_bytes
 from nodrop.hardware import asic, switch
 from nodrop.hardware.thresholds import dynamic_threshold_bytes
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
@@ -138,7 +138,7 @@ def paused_at(pool: Pool, exponent: int = 0) -> float:
             shared_headroom_bytes=pool.xoff,
         ),
     )
-    found = queue_bytes_when_senders_pause(pool.model, "traditional", pools, qos, 3)
+    found = depth_when_senders_pause_bytes(pool.model, "traditional", pools, qos, 3)
     assert found is not None
     return found / cell(pool.model)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from nodrop.hardware.dynamic import resolve_dynamic_buffers, without_computed_shared_headroom
+from nodrop.hardware.dynamic import omit_computed_shared_headroom, resolve_dynamic_buffers
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.fabric import Device, Interface, Port
 from nodrop.model.qos import PriorityGroup, QosProfile, Queue
@@ -162,7 +162,7 @@ def test_what_is_worked_out_is_worked_out_again(name: str) -> None:
     """A resolved device, taken back to what its configuration states, comes to the same."""
     device, _ = CASES[name]
     resolved = resolve_dynamic_buffers(device)
-    assert resolve_dynamic_buffers(without_computed_shared_headroom(resolved)) == resolved
+    assert resolve_dynamic_buffers(omit_computed_shared_headroom(resolved)) == resolved
 
 
 def sizes(device: Device) -> list[object]:

@@ -95,12 +95,9 @@ RULE_WORD = "a word of the rule language: files of users name it"
 TEMPLATE_WORD = "a word that the platform's templates name"
 EXCEPTIONS = {
     "__init__.py: read": "a verb of the Python API, beside `build`, `write` and `check`",
-    "engine/vocabulary/balancing.py: adaptive_beside": RULE_WORD,
-    "engine/vocabulary/cables.py: headroom_told": RULE_WORD,
     "engine/vocabulary/general.py: known": RULE_WORD,
     "engine/vocabulary/general.py: listed": RULE_WORD,
     "engine/vocabulary/general.py: within": RULE_WORD,
-    "engine/vocabulary/remedies.py: filled": RULE_WORD,
     "platforms/hosts/spelling.py: not_written": TEMPLATE_WORD,
     "platforms/nvue/writer.py: bound": TEMPLATE_WORD,
     "platforms/sonic/writer.py: bound": TEMPLATE_WORD,

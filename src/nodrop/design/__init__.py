@@ -44,7 +44,7 @@ from nodrop.design.vlans import vlan_faults
 from nodrop.design.watchdog import FabricWatchdogTimers, derive_watchdog_timers, watchdog_faults
 from nodrop.errors import InputProblems, Problem
 from nodrop.hardware import switch, switches
-from nodrop.hardware.shares import lossless_share_percent
+from nodrop.hardware.shares import lossless_pool_share_percent
 from nodrop.intent.schema import Intent
 from nodrop.intent.topology import Switches
 from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Link, Policy
@@ -117,7 +117,7 @@ def _least_lossless_pool_percent(intent: Intent, devices: Iterable[Device]) -> i
     """
     if not has_pfc(intent.mode):
         return UNKNOWN
-    return min(intent.buffers.lossless_pool, *(lossless_share_percent(device.buffer_pools) for device in devices))
+    return min(intent.buffers.lossless_pool, *(lossless_pool_share_percent(device.buffer_pools) for device in devices))
 
 
 def find_adaptations(intent: Intent) -> tuple[Adaptation, ...]:

@@ -1,7 +1,7 @@
 """The areas of rules: the folders below `rules/` that have an `area.json`.
 
 That file has `order`, a number that sorts the areas in the rule book, and `aspects`, the parts of the QoS of a port
-that the rules of the area check (`told_otherwise`).
+that the rules of the area check (`reported_by_other_rules`).
 """
 
 import json

@@ -184,7 +184,7 @@ def _fill_group_headroom(
     )
 
 
-def without_computed_shared_headroom(device: Device) -> Device:
+def omit_computed_shared_headroom(device: Device) -> Device:
     """Return a resolved device without the shared headroom that its switch computes, as a configuration states it."""
     pools = device.buffer_pools
     if isinstance(pools, Unknown) or isinstance(device.dynamic_buffers, Unknown):

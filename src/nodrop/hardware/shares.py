@@ -6,7 +6,7 @@ from nodrop.model.states import Unknown, require_fact
 _POOL, _LOSSY = "ingress_lossless", "egress_lossy"
 
 
-def lossless_share_percent(pools: tuple[BufferPool, ...] | Unknown) -> int:
+def lossless_pool_share_percent(pools: tuple[BufferPool, ...] | Unknown) -> int:
     """Return the share of the memory to be shared that is kept for lossless traffic, in percent.
 
     That is the pool's own share of the ingress pools. Where it holds lossy traffic too, the egress pool of that limits

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, TypedDict, TypeVar
 
-from nodrop.engine.vocabulary.admission import queue_bytes_when_senders_pause
+from nodrop.engine.vocabulary.admission import depth_when_senders_pause_bytes
 from nodrop.hardware.bounds import XoffBounds, find_xoff_bounds
 from nodrop.hardware.dynamic import compute_headroom_budget
 from nodrop.model import effects
@@ -199,7 +199,7 @@ def marking_and_pause_facts(fabric: Fabric) -> Iterator[FactsByKey]:
             marks = ecn_facts(effects.find_queue(qos, index))
             paused: float | str | None
             try:
-                paused = queue_bytes_when_senders_pause(
+                paused = depth_when_senders_pause_bytes(
                     device.model, device.buffer_model, device.buffer_pools, qos, index
                 )
             except UnknownFact:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence, Set
 from typing import Any, NamedTuple
 
-from nodrop.engine.vocabulary.admission import most_shareable_bytes, queue_bytes_when_senders_pause
+from nodrop.engine.vocabulary.admission import depth_when_senders_pause_bytes, most_shareable_bytes
 from nodrop.model import effects
 from nodrop.model.buffers import BufferProfile, Headroom
 from nodrop.model.fabric import Device, Fabric
@@ -115,7 +115,7 @@ def _least_pause_depth_bytes(device: Device, tc: int) -> int | None:
         for qos in profiles:
             queue = effects.queue_of_tc(qos, tc)
             depths.append(
-                queue_bytes_when_senders_pause(device.model, device.buffer_model, device.buffer_pools, qos, queue)
+                depth_when_senders_pause_bytes(device.model, device.buffer_model, device.buffer_pools, qos, queue)
             )
     except UnknownFact:
         return None

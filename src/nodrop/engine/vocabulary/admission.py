@@ -4,8 +4,8 @@ from math import ceil
 
 from nodrop import units
 from nodrop.engine.vocabulary import declare_word
-from nodrop.engine.vocabulary.buffers import dropping_lossless_queues
-from nodrop.engine.vocabulary.marking import marks
+from nodrop.engine.vocabulary.buffers import lossless_queues_with_lossy_buffer
+from nodrop.engine.vocabulary.marking import marks_or_drops_early
 from nodrop.engine.vocabulary.scheduling import lossless_queues
 from nodrop.engine.vocabulary.sides import queues_stopped_by_pause
 from nodrop.hardware import asic_of, shares
@@ -27,7 +27,7 @@ _OptionalBufferProfile = BufferProfile | None | Unknown
 
 
 @declare_word("function")
-def queue_bytes_when_senders_pause(
+def depth_when_senders_pause_bytes(
     model: str | Unknown, buffer_model: _BufferModel, pools: _BufferPools, qos: QosProfile, queue: int
 ) -> float | None:
     """Return the depth of one egress queue, bytes, at which the ports that feed it pause, if one of them brings it all.
@@ -97,7 +97,7 @@ def lossless_ports_per_memory_part(device: Device) -> int:
 
 
 @declare_word("function")
-def all_paused_bytes(device: Device, interface: Interface, queue: Queue) -> float | None:
+def depth_when_all_senders_pause_bytes(device: Device, interface: Interface, queue: Queue) -> float | None:
     """Return the depth of a lossless queue in bytes at which all senders are paused, if that is before any mark.
 
     None where it marks before, where it never marks, and where a sender is never paused. A priority group pauses at
@@ -140,7 +140,7 @@ def _marking_start_bytes(pools: _BufferPools, qos: QosProfile | None | Unknown, 
     wred = require_fact(queue.wred, "queue.wred")
     if wred is None or wred.green.min_bytes is None or qos is None:
         return None
-    return wred.green.min_bytes if marks(pools, require_fact(qos, "interface.qos"), queue) else None
+    return wred.green.min_bytes if marks_or_drops_early(pools, require_fact(qos, "interface.qos"), queue) else None
 
 
 def most_shareable_bytes(
@@ -178,7 +178,7 @@ def _require_priority_groups(qos: QosProfile) -> tuple[PriorityGroup, ...]:
 
 
 @declare_word("function")
-def pause_before_full_marks(
+def pause_depth_before_full_marking_bytes(
     model: str | Unknown, buffer_model: _BufferModel, pools: _BufferPools, qos: QosProfile | None, queue: Queue
 ) -> float | None:
     """Return the depth in bytes at which a lone sender of a queue is paused, if not all packets are marked by then.
@@ -190,7 +190,7 @@ def pause_before_full_marks(
     if qos is None or wred is None or wred.green.min_bytes is None or wred.green.max_bytes is None:
         return None
     try:
-        marking = marks(pools, qos, queue)
+        marking = marks_or_drops_early(pools, qos, queue)
         paused = _single_sender_pause_bytes(model, buffer_model, pools, qos, queue.index) if marking else None
     except UnknownFact:
         return None
@@ -198,7 +198,7 @@ def pause_before_full_marks(
 
 
 @declare_word("function", rests_on=("models",))
-def lossless_limit_bytes(
+def lossless_queue_limit_bytes(
     model: str | Unknown, pools: _BufferPools, qos: QosProfile | None, queue: Queue
 ) -> float | None:
     """Return what the own threshold of a lossless queue lets it hold while all others are empty, in bytes.
@@ -214,7 +214,7 @@ def lossless_limit_bytes(
         or queue.index not in queues_stopped_by_pause(qos).intersection(lossless_queues(qos))
     ):
         return None
-    if queue.index in dropping_lossless_queues(qos):
+    if queue.index in lossless_queues_with_lossy_buffer(qos):
         return None
     if buffer.static_th_bytes is not None:
         return buffer.static_th_bytes
@@ -226,7 +226,7 @@ def lossless_limit_bytes(
 
 
 @declare_word("function", rests_on=("models",))
-def overfilling_bytes(
+def admitted_over_queue_limit_bytes(
     model: str | Unknown, buffer_model: _BufferModel, pools: _BufferPools, qos: QosProfile | None, queue: Queue
 ) -> float | None:
     """Return what lossless groups of a port's kind admit before all senders pause, where a lossless queue holds less.
@@ -235,7 +235,7 @@ def overfilling_bytes(
     queue can fill. None where the queue holds it, and where the chip does not keep ingress and egress apart: what it
     admits it has counted for the queue. Only where a queue may hold less has the model to be known.
     """
-    limit = lossless_limit_bytes(model, pools, qos, queue)
+    limit = lossless_queue_limit_bytes(model, pools, qos, queue)
     if limit is None or qos is None:
         return None
     buffers = [group.buffer for group in _require_priority_groups(qos)]
@@ -252,7 +252,7 @@ def overfilling_bytes(
 
 
 @declare_word("function")
-def apart_from_lossy(pools: _BufferPools, qos: QosProfile | None, group: PriorityGroup) -> str:
+def lossless_pool_to_use_instead(pools: _BufferPools, qos: QosProfile | None, group: PriorityGroup) -> str:
     """Return the ingress pool that a lossless group should take from, where it needlessly shares one with lossy groups.
 
     Nothing where the group is lossy or apart from them, where there is no other pool, and where its pool alone has
@@ -277,15 +277,15 @@ def apart_from_lossy(pools: _BufferPools, qos: QosProfile | None, group: Priorit
 
 
 @declare_word("function")
-def beyond_ingress_bytes(pools: _BufferPools, pool: BufferPool) -> int:
+def excess_over_ingress_pools_bytes(pools: _BufferPools, pool: BufferPool) -> int:
     """How much larger a stated pool is than all ingress pools together, in bytes; 0 where it is not."""
     if pool.computed or pool.size_bytes is None:
         return 0
-    return max(require_fact(pool.size_bytes, "buffer_pool.size_bytes") - ingress_bytes(pools), 0)
+    return max(require_fact(pool.size_bytes, "buffer_pool.size_bytes") - all_ingress_pools_bytes(pools), 0)
 
 
 @declare_word("function")
-def ingress_bytes(pools: _BufferPools) -> int:
+def all_ingress_pools_bytes(pools: _BufferPools) -> int:
     """Return the size of all ingress pools together, in bytes."""
     found_pools = [pool for pool in require_fact(pools, "device.buffer_pools") if pool.direction != "egress"]
     return sum(require_fact(pool.size_bytes, "buffer_pool.size_bytes") or 0 for pool in found_pools)
@@ -306,15 +306,15 @@ def shares_headroom(buffer_model: _BufferModel, dynamic: DynamicBuffers | None |
 
 
 @declare_word("function")
-def reserve_short_bytes(model: str | Unknown, buffer: _OptionalBufferProfile) -> int:
+def missing_reserve_bytes(model: str | Unknown, buffer: _OptionalBufferProfile) -> int:
     """How much less than its stated headroom a profile reserves, in bytes; 0 where it is no less."""
     if not isinstance(buffer, BufferProfile) or isinstance(buffer.size_bytes, Unknown):
         return 0
-    return max(reserve_needed_bytes(model, buffer) - buffer.size_bytes, 0)
+    return max(needed_reserve_bytes(model, buffer) - buffer.size_bytes, 0)
 
 
 @declare_word("function")
-def reserve_needed_bytes(model: str | Unknown, buffer: _OptionalBufferProfile) -> int:
+def needed_reserve_bytes(model: str | Unknown, buffer: _OptionalBufferProfile) -> int:
     """Return the least size of a profile with a stated headroom: xoff, on NVIDIA's chips with xon.
 
     Other chips count xon within the shared part (their shipped tables have sizes of xoff and a cell or two).
@@ -334,7 +334,7 @@ def _configured_headroom(buffer: _OptionalBufferProfile) -> Headroom | None:
 
 
 @declare_word("function")
-def ends_at_once(buffer: _OptionalBufferProfile) -> str:
+def why_pause_ends_at_once(buffer: _OptionalBufferProfile) -> str:
     """Why the pause of a lossless buffer ends as soon as it has begun, as a clause; nothing where it lasts.
 
     A pause ends where no more than xon, or the threshold less the offset, is taken, whichever is more (SAI
@@ -355,7 +355,7 @@ def ends_at_once(buffer: _OptionalBufferProfile) -> str:
 
 
 @declare_word("function")
-def states_headroom(buffer_model: _BufferModel, buffer: _OptionalBufferProfile) -> bool:
+def overrides_computed_headroom(buffer_model: _BufferModel, buffer: _OptionalBufferProfile) -> bool:
     """Whether a buffer has a stated headroom on a switch that computes headroom itself."""
     return (
         not isinstance(buffer_model, Unknown) and buffer_model == "dynamic" and _configured_headroom(buffer) is not None
@@ -363,7 +363,7 @@ def states_headroom(buffer_model: _BufferModel, buffer: _OptionalBufferProfile) 
 
 
 @declare_word("function")
-def computing_ports(interfaces: tuple[Interface, ...]) -> int:
+def computed_headroom_port_count(interfaces: tuple[Interface, ...]) -> int:
     """How many of a switch's ports that are up have headroom that the switch computes."""
     return sum(_has_computed_headroom(port.qos) for port in interfaces if port.enabled is True)
 
@@ -377,7 +377,7 @@ def _has_computed_headroom(qos: QosProfile | None | Unknown) -> bool:
 
 
 @declare_word("function", rests_on=("models",))
-def kept_while_shut_bytes(
+def headroom_kept_while_shut_bytes(
     model: str | Unknown, buffer_model: _BufferModel, pools: _BufferPools, buffer: _OptionalBufferProfile
 ) -> int:
     """Return the headroom that a stated profile keeps from others while its port is shut, bytes; 0 if it is given back.
@@ -390,10 +390,10 @@ def kept_while_shut_bytes(
         return 0
     if isinstance(pools, Unknown) or isinstance(buffer_model, Unknown):
         return 0
-    return 0 if shares_headroom(buffer_model, None, pools) else reserve_needed_bytes(model, buffer)
+    return 0 if shares_headroom(buffer_model, None, pools) else needed_reserve_bytes(model, buffer)
 
 
 @declare_word("function")
-def lossless_share_percent(pools: _BufferPools) -> int:
+def lossless_pool_share_percent(pools: _BufferPools) -> int:
     """Return the share of the shared memory that is kept for lossless traffic, in percent; all where none is apart."""
-    return shares.lossless_share_percent(pools)
+    return shares.lossless_pool_share_percent(pools)

@@ -13,14 +13,14 @@ _MAX_NAMED_PORTS = 4
 
 
 @declare_word("function", rests_on=("models",))
-def hashes_by_port(model: str | Unknown) -> bool:
+def hashes_by_ingress_port(model: str | Unknown) -> bool:
     """Whether a switch model is known to choose among equal paths by the port that a packet came in at, too."""
     chip = asic_of(model)
     return chip is not None and "seed by port" in chip.faults
 
 
 @declare_word("function", rests_on=("models",))
-def adaptive_obstacle(
+def why_no_adaptive_routing(
     platform: str, version: str | None | Unknown, model: str | Unknown, mbps: int | None | Unknown
 ) -> str:
     """Why a switch has no adaptive routing on links of a speed; nothing where it has, or in releases not known here."""
@@ -45,7 +45,7 @@ def adaptive_obstacle(
 
 
 @declare_word("function")
-def not_routed_alone(device: Device, interface: Interface) -> str:
+def why_not_a_routed_port(device: Device, interface: Interface) -> str:
     """How a port is not one that routes by itself in the default VRF, as the end of a sentence; else nothing."""
     vrf = require_fact(interface.vrf, "interface.vrf")
     if vrf is not None:
@@ -63,13 +63,13 @@ def not_routed_alone(device: Device, interface: Interface) -> str:
 def balances_adaptively(device: Device) -> bool:
     """Whether adaptive routing is on for a switch and for a port of it that routes by itself in the default VRF."""
     return require_fact(device.adaptive_routing, "device.adaptive_routing") and any(
-        require_fact(port.adaptive_routing, "interface.adaptive_routing") and not not_routed_alone(device, port)
+        require_fact(port.adaptive_routing, "interface.adaptive_routing") and not why_not_a_routed_port(device, port)
         for port in device.interfaces
     )
 
 
 @declare_word("function")
-def half_adaptive(device: Device) -> str:
+def adaptive_on_switch_or_ports_only(device: Device) -> str:
     """How adaptive routing is on for a switch and none of its ports, or the other way round; else nothing."""
     maybe = [port for port in device.interfaces if port.adaptive_routing is not False]
     ports = [port.name for port in maybe if require_fact(port.adaptive_routing, "interface.adaptive_routing")]
@@ -84,7 +84,7 @@ def half_adaptive(device: Device) -> str:
 
 
 @declare_word("function", rests_on=("cables", "roles"))
-def adaptive_beside(device: Device, interface: Interface, *, index: Index) -> str:
+def adaptive_port_to_same_tier(device: Device, interface: Interface, *, index: Index) -> str:
     """Return a port with adaptive routing that leads to the same tier as one without; nothing where there is none."""
     role = _role_of_far_switch(device, interface, index)
     if role is None:
@@ -105,7 +105,7 @@ def can_balance_adaptively(device: Device, *, index: Index) -> bool:
 
 
 @declare_word("function", rests_on=("models", "cables", "roles"))
-def evenly_adaptive(device: Device, *, index: Index) -> tuple[Interface, ...]:
+def ports_with_consistent_adaptive_routing(device: Device, *, index: Index) -> tuple[Interface, ...]:
     """Return the ports with adaptive routing on those alone that share the load with a port that has it and can."""
     ports = _ports_due_adaptive_routing(device, index)
     return tuple(replace_fields(port, adaptive_routing=port.name in ports) for port in device.interfaces)
@@ -127,8 +127,8 @@ def _ports_due_adaptive_routing(device: Device, index: Index) -> set[str]:
 
 
 def _can_route_adaptively(device: Device, port: Interface) -> bool:
-    obstacle = adaptive_obstacle(device.platform, device.version, device.model, port.speed_mbps)
-    return not obstacle and not not_routed_alone(device, port)
+    obstacle = why_no_adaptive_routing(device.platform, device.version, device.model, port.speed_mbps)
+    return not obstacle and not why_not_a_routed_port(device, port)
 
 
 def _role_of_far_switch(device: Device, interface: Interface, index: Index) -> str | None:
@@ -139,7 +139,7 @@ def _role_of_far_switch(device: Device, interface: Interface, index: Index) -> s
 
 
 @declare_word("function", rests_on=("hosts",))
-def hosts_in_order(fabric: Fabric) -> str:
+def hosts_requiring_packet_order(fabric: Fabric) -> str:
     """Return the hosts whose NICs are stated to take packets in order only, as a sentence names them; none: nothing."""
     names = [host.name for host in fabric.hosts if host.out_of_order is False]
     count_suffix = f" and {len(names) - _MAX_NAMED_PORTS} more" if len(names) > _MAX_NAMED_PORTS else ""

@@ -14,7 +14,7 @@ from nodrop.model.states import Unknown, UnknownFact, require_fact
 
 
 @declare_word("function")
-def takes_from(
+def uses_pool_of_direction(
     model: str | Unknown, pools: tuple[BufferPool, ...] | Unknown, direction: str, buffer: BufferProfile
 ) -> bool:
     """Whether a buffer uses a pool of one direction, on a chip with separate pools for each direction.
@@ -35,7 +35,7 @@ def _is_known_buffer(buffer: object) -> bool:
 
 
 @declare_word("function")
-def dropping_lossless_queues(qos: QosProfile) -> tuple[int, ...]:
+def lossless_queues_with_lossy_buffer(qos: QosProfile) -> tuple[int, ...]:
     """Return the queues of lossless traffic that share the buffer profile of a lossy queue with a dynamic limit.
 
     Admitted packets must fit on the egress side, or they are dropped there, without any pause.
@@ -53,7 +53,7 @@ def dropping_lossless_queues(qos: QosProfile) -> tuple[int, ...]:
 
 
 @declare_word("function")
-def takes_packets(qos: QosProfile, queue: int) -> bool:
+def is_queue_used_by_packets(qos: QosProfile, queue: int) -> bool:
     """Whether packets of any DSCP or, where the port has such a map, PCP use a queue."""
     return queue in effects.used_queues(qos)
 
@@ -65,13 +65,13 @@ def _has_dynamic_limit(buffer: BufferProfile | None) -> bool:
 
 
 @declare_word("function")
-def crowded_lossless_groups(qos: QosProfile) -> tuple[int, ...]:
+def lossless_groups_of_several_tcs(qos: QosProfile) -> tuple[int, ...]:
     """Return the priority groups that pause their sender and that several traffic classes are mapped to."""
     return tuple(group for group, _ in shared_lossless_groups(qos))
 
 
 @declare_word("function", rests_on=("models",))
-def unlike_the_port(
+def speeds_possible_instead(
     model: str | Unknown, port: Port | None | Unknown, lanes: int | None | Unknown, mbps: int | None | Unknown
 ) -> str:
     """Return the speeds a port can have, `400G, 200G or 100G`, where its stated speed is none of them; else nothing.
@@ -106,7 +106,7 @@ def _possible_port_speeds(
 
 
 @declare_word("function")
-def lacks_length(metres: int | None | Unknown, qos: QosProfile | None | Unknown) -> bool:
+def lacks_cable_length(metres: int | None | Unknown, qos: QosProfile | None | Unknown) -> bool:
     """Whether a port's headroom follows from its cable's length, and that is not there, or 0 m.
 
     A priority group with a stated headroom keeps it (sonic-swss cfgmgr/buffermgr.cpp, buffermgrdyn.cpp).

@@ -26,7 +26,7 @@ def priorities_without_headroom(qos: QosProfile) -> tuple[int, ...]:
 
 
 @declare_word("test")
-def by_table(buffer_model: str | None | Unknown) -> bool:
+def one_with_headroom_table(buffer_model: str | None | Unknown) -> bool:
     """Whether a switch is known to look headroom up by speed and cable length, in the traditional buffer model."""
     return not isinstance(buffer_model, Unknown) and buffer_model == "traditional"
 
@@ -47,7 +47,7 @@ def lacks_headroom_row(device: Device, mbps: int | None | Unknown, metres: int |
 
     A port there stays without headroom if PFC is enabled on it.
     """
-    if not by_table(device.buffer_model) or not isinstance(mbps, int) or not isinstance(metres, int):
+    if not one_with_headroom_table(device.buffer_model) or not isinstance(mbps, int) or not isinstance(metres, int):
         return False
     try:
         return metres not in _headroom_cable_lengths(device, mbps)
@@ -71,7 +71,7 @@ def is_for_services(device: Device, interface: Interface) -> bool:
 
 
 @declare_word("function")
-def rows_there_are(device: Device, mbps: int | None) -> str:
+def headroom_table_lengths(device: Device, mbps: int | None) -> str:
     """Return the cable lengths that a device's headroom table has at a speed: `only 5 m and 40 m`, `none at 10G`."""
     lengths = _headroom_cable_lengths(device, mbps)
     return f"only {listed(tuple(map(length, lengths)))}" if lengths else f"none at {speed(mbps)}"
@@ -85,7 +85,7 @@ def _headroom_cable_lengths(device: Device, mbps: int | None) -> tuple[int, ...]
 
 
 @declare_word("function", rests_on=("cables",))
-def headroom_told(device: str, port: str, *, index: Index) -> bool:
+def has_too_little_headroom(device: str, port: str, *, index: Index) -> bool:
     """Whether a priority group of a port is known to have less headroom than its cable needs, a separate fault."""
     owner, interface = index.devices.get(device), index.interface(device, port)
     if owner is None or interface is None:

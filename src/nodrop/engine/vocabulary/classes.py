@@ -17,7 +17,7 @@ _BULK_PURPOSES = frozenset({"storage", *TCP_STORAGE, "inband", "default", "unkno
 
 
 @declare_word("function")
-def lacking_maps(qos: QosProfile | None) -> str:
+def missing_qos_maps(qos: QosProfile | None) -> str:
     """Return the missing maps of a port with PFC, and their effect: `no DSCP map (all …)`; else nothing.
 
     The effects are those of SAI without a map (inc/saiport.h). A port that trusts PCP needs no map of DSCPs. Without
@@ -66,7 +66,7 @@ def unmapped_dscps(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
 
 
 @declare_word("function", rests_on=("classes",))
-def cnps_with_the_rest(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
+def cnp_dscps_in_default_queue(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     """Return the DSCPs of CNPs that use the queue of unmarked traffic, DSCP 0."""
     return tuple(
         dscp
@@ -76,8 +76,8 @@ def cnps_with_the_rest(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...
 
 
 @declare_word("function", rests_on=("classes",))
-def cnps_with_bulk(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
-    """Return the DSCPs of CNPs in a queue of storage, in-band or lossy RDMA traffic, without `cnps_with_the_rest`."""
+def cnp_dscps_in_bulk_queue(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
+    """Return the DSCPs of CNPs in a queue of storage, in-band or lossy RDMA traffic, except in DSCP 0's queue."""
     return tuple(
         dscp
         for dscp, company in effects.cnp_dscps_sharing_lossy_queue(fabric, qos)
@@ -86,8 +86,8 @@ def cnps_with_bulk(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
 
 
 @declare_word("function", rests_on=("classes",))
-def company_of_cnps(fabric: Fabric, qos: QosProfile | None) -> tuple[str, ...]:
-    """Return the classes whose queue CNPs share, as `cnps_with_bulk` finds them."""
+def classes_in_queue_of_cnps(fabric: Fabric, qos: QosProfile | None) -> tuple[str, ...]:
+    """Return the classes whose queue CNPs share, as `cnp_dscps_in_bulk_queue` finds them."""
     return tuple(
         sorted(
             {company for _, company in effects.cnp_dscps_sharing_lossy_queue(fabric, qos)}
@@ -130,7 +130,7 @@ def flooded_lossless_tcs(qos: QosProfile) -> tuple[int, ...]:
 
 
 @declare_word("function")
-def in_vlan(vlans: tuple[Vlan, ...] | Unknown, channels: tuple[PortChannel, ...] | Unknown, name: str) -> bool:
+def is_in_vlan(vlans: tuple[Vlan, ...] | Unknown, channels: tuple[PortChannel, ...] | Unknown, name: str) -> bool:
     """Whether a port, or its port channel, is in a VLAN by the files."""
     if isinstance(vlans, Unknown) or not vlans:
         return False
@@ -140,7 +140,7 @@ def in_vlan(vlans: tuple[Vlan, ...] | Unknown, channels: tuple[PortChannel, ...]
 
 
 @declare_word("function", rests_on=("classes",))
-def routing_with_cnps(fabric: Fabric, bgp: Bgp | None, qos: QosProfile) -> tuple[int, ...]:
+def queues_of_cnps_and_bgp(fabric: Fabric, bgp: Bgp | None, qos: QosProfile) -> tuple[int, ...]:
     """Return the queue of both CNPs and BGP packets."""
     if bgp is None:
         return ()
@@ -152,7 +152,7 @@ def routing_with_cnps(fabric: Fabric, bgp: Bgp | None, qos: QosProfile) -> tuple
 
 
 @declare_word("function", rests_on=("classes", "mode"))
-def unmarkable_in(fabric: Fabric, qos: QosProfile, queue: int) -> tuple[str, ...]:
+def unmarkable_traffic_in_queue(fabric: Fabric, qos: QosProfile, queue: int) -> tuple[str, ...]:
     """Return the traffic of a lossy queue that is mostly not ECN-capable: control traffic, and with RDMA all other.
 
     CNPs are left out, and lossless queues: other rules report what else is in those.

@@ -1,7 +1,7 @@
 """Words about lossless traffic at egress: whether the admitted traffic fits where it waits."""
 
 from nodrop.engine.vocabulary import declare_word
-from nodrop.engine.vocabulary.buffers import dropping_lossless_queues
+from nodrop.engine.vocabulary.buffers import lossless_queues_with_lossy_buffer
 from nodrop.engine.vocabulary.scheduling import lossless_queues
 from nodrop.engine.vocabulary.sides import queues_stopped_by_pause
 from nodrop.hardware import asic_of
@@ -14,7 +14,7 @@ from nodrop.model.states import known_rows, require_fact, surely_off
 
 
 @declare_word("function")
-def lossless_admitted_bytes(device: Device, pool: BufferPool) -> int:
+def lossless_ingress_pools_bytes(device: Device, pool: BufferPool) -> int:
     """Return the size of all ingress pools of lossless groups, in bytes, for an egress pool that holds lossless queues.
 
     0 for any other pool. Ports that are shut are left out.
@@ -43,7 +43,7 @@ def lossless_admitted_bytes(device: Device, pool: BufferPool) -> int:
 
 def _lossless_egress_pools(qos: QosProfile) -> set[str | None]:
     """Return the pools that a port's lossless queues use, except for queues on a buffer of lossy queues."""
-    lossless = _stopped_lossless_queues(qos).difference(dropping_lossless_queues(qos))
+    lossless = _stopped_lossless_queues(qos).difference(lossless_queues_with_lossy_buffer(qos))
     queues = [queue for queue in require_fact(qos.queues, "interface.qos.queues") if queue.index in lossless]
     buffers = [require_fact(queue.buffer, "queue.buffer") for queue in queues]
     return {buffer.pool for buffer in buffers if buffer is not None}
@@ -130,7 +130,7 @@ def highest_static_threshold_holder(device: Device, pool: BufferPool) -> str:
 
 
 @declare_word("function", rests_on=("models",))
-def refused_threshold_limit_bytes(device: Device, pool: BufferPool) -> int | None:
+def exceeded_static_threshold_limit_bytes(device: Device, pool: BufferPool) -> int | None:
     """Return the most that a switch's release accepts as static threshold, in bytes, where one in a pool is above.
 
     From SAI 14 on, some ASICs count a static threshold in one part of their memory, which is all that a port can fill,

@@ -19,7 +19,7 @@ from nodrop.units import show_bytes, show_speed
 
 
 @declare_word("function", rests_on=("cables",))
-def cable_m(device: Device, interface: Interface, *, index: Index) -> int:
+def stated_or_configured_cable_m(device: Device, interface: Interface, *, index: Index) -> int:
     """Return the length of a port's cable in metres: the stated one, else the configured one."""
     link = index.link(device.name, interface.name)
     length = link.length_m if link else None
@@ -37,7 +37,7 @@ def headroom_needed_bytes(device: Device, interface: Interface, *, index: Index)
     In the traditional model a headroom below it is below both the SKU's row and the formula of the chip (`Bounds`).
     UNKNOWN where neither the model's tables nor a published formula reach the length.
     """
-    length = cable_m(device, interface, index=index)
+    length = stated_or_configured_cable_m(device, interface, index=index)
     if require_fact(device.buffer_model, "device.buffer_model") == "dynamic":
         return compute_headroom_budget(device, interface, length_m=length).xoff
     speed = require_fact(interface.speed_mbps, "interface.speed_mbps")
@@ -59,22 +59,28 @@ def headroom_in_any_release_bytes(device: Device, interface: Interface, *, index
     """
     if not headroom_depends_on_release(device.platform):
         return headroom_needed_bytes(device, interface, index=index)
-    return lossless_in_flight_bytes(device, interface, length_m=cable_m(device, interface, index=index))
+    return lossless_in_flight_bytes(
+        device, interface, length_m=stated_or_configured_cable_m(device, interface, index=index)
+    )
 
 
 @declare_word("function", rests_on=("cables",))
-def headroom_rule(device: Device, interface: Interface, *, index: Index) -> str:
-    """Return the source of `headroom_by_formula_bytes`: the SKU's table, the formula of the chip, or IEEE 802.1Q."""
-    found_bounds = find_xoff_bounds(device, interface, length_m=cable_m(device, interface, index=index))
+def headroom_source(device: Device, interface: Interface, *, index: Index) -> str:
+    """Return the source of `headroom_chosen_by_switch_bytes`: the SKU's table, the chip's formula, or IEEE 802.1Q."""
+    found_bounds = find_xoff_bounds(
+        device, interface, length_m=stated_or_configured_cable_m(device, interface, index=index)
+    )
     if found_bounds.does_newer_row_decide:
         return "today's table of its SKU"
     return "its SKU's table" if found_bounds.does_row_decide else _headroom_formula_name(found_bounds)
 
 
 @declare_word("function", rests_on=("cables",))
-def computed_headroom_rule(device: Device, interface: Interface, *, index: Index) -> str:
+def computed_headroom_source(device: Device, interface: Interface, *, index: Index) -> str:
     """Return the source of `computed_headroom_bytes`: the formula of the chip, or IEEE 802.1Q."""
-    return _headroom_formula_name(find_xoff_bounds(device, interface, length_m=cable_m(device, interface, index=index)))
+    return _headroom_formula_name(
+        find_xoff_bounds(device, interface, length_m=stated_or_configured_cable_m(device, interface, index=index))
+    )
 
 
 def _headroom_formula_name(found_bounds: XoffBounds) -> str:
@@ -87,7 +93,9 @@ def assumed_lossless_mtu(device: Device, interface: Interface, needed_bytes: int
 
     Nothing where the headroom is not the formula's, or where the configuration states the MTU.
     """
-    found_bounds = find_xoff_bounds(device, interface, length_m=cable_m(device, interface, index=index))
+    found_bounds = find_xoff_bounds(
+        device, interface, length_m=stated_or_configured_cable_m(device, interface, index=index)
+    )
     if (
         found_bounds.assumed_mtu_bytes is None
         or device.buffer_model == "dynamic"
@@ -98,13 +106,13 @@ def assumed_lossless_mtu(device: Device, interface: Interface, needed_bytes: int
 
 
 @declare_word("function", rests_on=("cables",))
-def headroom_by_formula_bytes(device: Device, interface: Interface, *, index: Index) -> int:
+def headroom_chosen_by_switch_bytes(device: Device, interface: Interface, *, index: Index) -> int:
     """Return the xoff that the switch itself would take for a port: the SKU's row, else the formula of its chip.
 
     The lower bound of IEEE 802.1Q where no formula of the chip is published.
     """
     usual = find_xoff_bounds(
-        device, interface, length_m=cable_m(device, interface, index=index)
+        device, interface, length_m=stated_or_configured_cable_m(device, interface, index=index)
     ).value_switch_would_take
     if usual is None:
         raise UnknownFact("interface.speed_mbps")
@@ -116,20 +124,24 @@ def takes_table_row(device: Device, interface: Interface, *, index: Index) -> bo
     """Whether a port takes a row of its SKU's table with room for the data on its cable; not in the dynamic model."""
     if require_fact(device.buffer_model, "device.buffer_model") == "dynamic":
         return False
-    return find_xoff_bounds(device, interface, length_m=cable_m(device, interface, index=index)).does_row_decide
+    return find_xoff_bounds(
+        device, interface, length_m=stated_or_configured_cable_m(device, interface, index=index)
+    ).does_row_decide
 
 
 @declare_word("function", rests_on=("cables",))
 def computed_headroom_bytes(device: Device, interface: Interface, *, index: Index) -> int:
     """Return the xoff by the published formula of a port's chip, else by IEEE 802.1Q; UNKNOWN where there is none."""
-    xoff = find_xoff_bounds(device, interface, length_m=cable_m(device, interface, index=index)).computed_bytes
+    xoff = find_xoff_bounds(
+        device, interface, length_m=stated_or_configured_cable_m(device, interface, index=index)
+    ).computed_bytes
     if xoff is None:
         raise UnknownFact("device.model")
     return xoff
 
 
 @declare_word("function", rests_on=("cables", "models"))
-def headroom_for_peer_bytes(device: Device, interface: Interface, *, index: Index) -> int | None:
+def headroom_for_slow_peer_bytes(device: Device, interface: Interface, *, index: Index) -> int | None:
     """Return the xoff that a port needs for the chip at its far end, None if no source shows that it pauses slowly."""
     peer = _peer_device(device, interface, index)
     chip = None if peer is None else asic_of(peer.model)
@@ -140,7 +152,7 @@ def headroom_for_peer_bytes(device: Device, interface: Interface, *, index: Inde
 
 
 @declare_word("function", rests_on=("cables",))
-def needed_for_cable(device: Device, interface: Interface, *, index: Index) -> str:
+def cable_headroom_in_brackets(device: Device, interface: Interface, *, index: Index) -> str:
     """Return the headroom of a port's cable alone, as ` (its cable needs 94.21 kB)`; else nothing."""
     try:
         return f" (its cable needs {show_bytes(headroom_needed_bytes(device, interface, index=index))})"

@@ -44,7 +44,7 @@ def fecs_differ(fec_a: str | None, fec_b: str | None) -> bool:
 
 
 @declare_word("filter")
-def chosen_fec(fec: str | None) -> str:
+def fec_in_words(fec: str | None) -> str:
     """Write a FEC in words; where none is stated or it is `auto`, the switch chooses."""
     return "of the switch's choice" if fec in (None, "auto") else str(fec)
 
@@ -64,14 +64,14 @@ def passive(media: str | None | Unknown) -> bool:
 
 
 @declare_word("function")
-def module_corrects(media: str | None | Unknown, speed_mbps: int | None | Unknown) -> bool:
+def module_has_fec(media: str | None | Unknown, speed_mbps: int | None | Unknown) -> bool:
     """Whether a transceiver has the FEC itself at some lanes of its port, whose FEC is off then: 100GBASE-DR."""
     kind = medium(media)
     return kind is not None and isinstance(speed_mbps, int) and kind.may_ends_differ_in_fec(speed_mbps)
 
 
 @declare_word("function")
-def speed_alone(mbps: int | None) -> tuple[int, ...] | None:
+def advertised_speed_only(mbps: int | None) -> tuple[int, ...] | None:
     """Return a port's speed as the one that it advertises."""
     return None if mbps is None else (mbps,)
 

@@ -47,7 +47,7 @@ def unmarked_rdma_queues(fabric: Fabric, qos: QosProfile | None) -> tuple[int, .
 
 
 @declare_word("function")
-def without_qos(qos: QosProfile | None) -> str:
+def missing_qos_note(qos: QosProfile | None) -> str:
     """Return that a port has no QoS at all, as an addition to a message; nothing where it has."""
     return " (no QoS is bound to the port)" if qos is None else ""
 
@@ -72,7 +72,7 @@ def unmarked_class_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
 
 
 @declare_word("function", rests_on=("classes", "mode"))
-def inert_marking(fabric: Fabric, pools: _BufferPools, qos: QosProfile | None) -> str:
+def why_marking_is_inert(fabric: Fabric, pools: _BufferPools, qos: QosProfile | None) -> str:
     """Why the WRED profile of RDMA's queue never marks, as the end of a sentence; nothing where it does or is none."""
     for index in effects.rdma_queues(fabric, qos):
         wred = _wred_of_queue(qos, index)
@@ -83,7 +83,7 @@ def inert_marking(fabric: Fabric, pools: _BufferPools, qos: QosProfile | None) -
 
 
 @declare_word("function")
-def marks(pools: _BufferPools, qos: QosProfile, queue: Queue) -> bool:
+def marks_or_drops_early(pools: _BufferPools, qos: QosProfile, queue: Queue) -> bool:
     """Whether a queue's WRED profile ever marks or drops early: not one that stands for `off`."""
     wred = require_fact(queue.wred, "queue.wred")
     if wred is None or not (wred.green.enabled or "green" in wred.ecn_colors):
@@ -113,7 +113,7 @@ def inverted_thresholds(wred: WredProfile) -> str:
 
 
 @declare_word("function")
-def sooner_colors(wred: WredProfile | None) -> str:
+def colors_marked_before_green(wred: WredProfile | None) -> str:
     """Return the colors that are marked or dropped early below a threshold of green: `yellow from 78 kB to 628 kB`."""
     if wred is None:
         return ""
@@ -144,7 +144,7 @@ def _format_bytes(count: int | None) -> str:
 
 
 @declare_word("function", rests_on=("classes", "mode"))
-def same_marks(fabric: Fabric, pools: _BufferPools, interfaces: tuple[Interface, ...]) -> str:
+def mark_thresholds_same_at_speeds(fabric: Fabric, pools: _BufferPools, interfaces: tuple[Interface, ...]) -> str:
     """Return the thresholds that RDMA's queues have at several speeds: `150 kB to 1.5 MB at 100G and 400G`.
 
     Shut ports, and ports with unknown settings, are left out.
@@ -169,7 +169,7 @@ def _rdma_mark_thresholds(fabric: Fabric, pools: _BufferPools, qos: QosProfile) 
         wred_colors = [
             queue.wred.green
             for queue in queues
-            if queue and isinstance(queue.wred, WredProfile) and marks(pools, qos, queue)
+            if queue and isinstance(queue.wred, WredProfile) and marks_or_drops_early(pools, qos, queue)
         ]
     except UnknownFact:
         return set()
@@ -189,7 +189,7 @@ def mark_start(color: WredColor | None) -> str:
 
 
 @declare_word("function", rests_on=("classes",))
-def cnp_not_first(fabric: Fabric, qos: QosProfile | None) -> str:
+def cnp_scheduling_if_not_strict(fabric: Fabric, qos: QosProfile | None) -> str:
     """How CNPs are served where that is not by strict priority: `queue 6, dwrr of weight 14`; else nothing.
 
     Queues that lossless traffic leaves by are left out: that CNPs are stopped with it is another fault.

@@ -11,13 +11,13 @@ from nodrop.model.states import Unknown, require_fact
 
 
 @declare_word("function", rests_on=("models",))
-def memory_bytes(device: Device) -> int:
+def model_packet_memory_bytes(device: Device) -> int:
     """Return the packet memory of a switch's model, in bytes; UNKNOWN where the catalogue does not have it."""
     return commitment.memory_bytes(device)
 
 
 @declare_word("function", rests_on=("models",))
-def packet_memory_bytes(device: Device) -> int:
+def max_chip_packet_memory_bytes(device: Device) -> int:
     """All packet memory of a switch's chip, in bytes, an upper bound; UNKNOWN without a source."""
     return commitment.max_packet_memory_bytes(device)
 
@@ -42,7 +42,7 @@ def shared_headroom_bytes(device: Device) -> int:
 
 
 @declare_word("function", rests_on=("models",))
-def headroom_to_share_bytes(device: Device, interface: Interface) -> int:
+def shared_headroom_of_paused_port_bytes(device: Device, interface: Interface) -> int:
     """Return the shared headroom that a paused port uses in addition to its private headroom, in bytes."""
     return max(sharing.taken_shared_headroom_bytes(interface) - sharing.private_headroom_bytes(device), 0)
 

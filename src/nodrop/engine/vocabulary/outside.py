@@ -6,7 +6,7 @@ from nodrop.model.states import Unknown
 
 
 @declare_word("function", rests_on=("models",))
-def waits_outside_chip(model: str | Unknown) -> bool:
+def has_memory_outside_chip(model: str | Unknown) -> bool:
     """Whether a switch model has packet memory outside its chip, enough headroom for long cables."""
     chip = asic_of(model)
     return chip is not None and chip.external_memory

@@ -41,7 +41,7 @@ def _derived_dscp_directions(tunnel: Tunnel) -> list[str]:
 
 
 @declare_word("function")
-def paused_on_the_peer_link(device: Device) -> tuple[int, ...]:
+def priorities_paused_on_peer_link(device: Device) -> tuple[int, ...]:
     """Return the PFC priorities of the ports between two switches that form port channels with each other."""
     pair = require_fact(device.multi_chassis, "device.multi_chassis")
     if pair is None or pair.peer_link is None:
@@ -55,7 +55,7 @@ def paused_on_the_peer_link(device: Device) -> tuple[int, ...]:
 
 
 @declare_word("function", rests_on=("cables",))
-def flooded_across(device: Device) -> str:
+def lossless_vlan_to_another_switch(device: Device) -> str:
     """How a VLAN with lossless ports reaches another switch: `VLAN 100 is bridged over …`.
 
     The ports between two switches that form port channels with each other are left to the rule for them.
@@ -101,7 +101,7 @@ def _find_flooded_port(device: Device, names: frozenset[str]) -> tuple[str, int,
 
 
 @declare_word("function")
-def neighbors_beyond_macs(device: Device) -> str:
+def neighbors_outliving_macs(device: Device) -> str:
     """How neighbors are kept longer than MAC addresses, of a VLAN into which lossless traffic is routed; else nothing.
 
     The default of a time is that of the platform; platforms without such settings are skipped.

@@ -14,7 +14,7 @@ from nodrop.model.states import Unknown, UnknownFact, require_fact
 
 
 @declare_word("function")
-def ecn_outside(profile: Profile, speed_mbps: int | None | Unknown, queue: Queue) -> str:
+def ecn_differences_from_profile(profile: Profile, speed_mbps: int | None | Unknown, queue: Queue) -> str:
     """Return the differences of a queue's marking from a profile, as the end of a sentence; nothing without any.
 
     The speed of the port is required where the profile depends on it.
@@ -42,7 +42,7 @@ def _ecn_band(profile: Profile, speed_mbps: int | None | Unknown) -> EcnBand | N
 
 
 @declare_word("function", rests_on=("cables",))
-def watchdog_outside(
+def watchdog_differences_from_profile(
     profile: Profile, side: str | None | Unknown, polling_ms: int | None | Unknown, watchdog: PfcWatchdog
 ) -> str:
     """Return the differences of a port's watchdog from a profile, as the end of a sentence; nothing without any.
@@ -80,7 +80,7 @@ def _watchdog_band(profile: Profile, side: str | None | Unknown) -> WatchdogBand
 
 
 @declare_word("function", rests_on=("classes", "mode"))
-def share_outside(fabric: Fabric, profile: Profile, qos: QosProfile) -> str:
+def share_differences_from_profile(fabric: Fabric, profile: Profile, qos: QosProfile) -> str:
     """Which kinds of traffic have another share of a port than in a profile, as a clause; nothing where none has."""
     queues = require_fact(qos.queues, "interface.qos.queues") if profile.shares else ()
     weights = {queue.index: weight for queue in queues if (weight := _weight_of_queue(queue))}

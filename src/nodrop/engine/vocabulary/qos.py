@@ -51,7 +51,7 @@ def may_go_unwatched(fabric: Fabric, name: str, port: str, side: str | None | Un
     device, sessions = index.devices[name], _cached_session_ports(name, index)
     if port not in sessions:
         return False
-    if not fabric_watchdog_off(fabric, device.role):
+    if not policy_turns_fabric_watchdog_off(fabric, device.role):
         watched = index.compute_once(f"watched ports: {name}", lambda: _ports_maybe_watched(device))
         if watched & sessions:
             return False
@@ -127,7 +127,7 @@ def _may_have_pfc(qos: QosProfile | None | Unknown) -> bool:
 
 
 @declare_word("function", rests_on=("policy",))
-def fabric_watchdog_off(fabric: Fabric, role: str | Unknown) -> bool:
+def policy_turns_fabric_watchdog_off(fabric: Fabric, role: str | Unknown) -> bool:
     """Whether the owner states that links between switches have no PFC watchdog, at all or on devices of a role."""
     policy = fabric.policy
     if policy.fabric_watchdog is None:
@@ -172,7 +172,7 @@ def lossy_rdma_tcs(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
 
 
 @declare_word("function")
-def lossless_instead(qos: QosProfile | None) -> str:
+def dscps_protected_instead(qos: QosProfile | None) -> str:
     """Return the DSCPs that a port protects, as the end of a sentence: what RDMA may be meant to be marked with."""
     try:
         dscps = tuple(dscp for dscp in range(64) if effects.is_lossless(qos, effects.tc_of_dscp(qos, dscp)))
@@ -182,7 +182,7 @@ def lossless_instead(qos: QosProfile | None) -> str:
 
 
 @declare_word("function", rests_on=("classes",))
-def rdma_intruders(fabric: Fabric, qos: QosProfile | None) -> tuple[str, ...]:
+def foreign_classes_with_lossless_rdma(fabric: Fabric, qos: QosProfile | None) -> tuple[str, ...]:
     """Return the storage, in-band and control classes in a traffic class or priority group of lossless RDMA."""
     rdma = {effects.tc_of_dscp(qos, dscp) for dscp in effects.rdma_dscps(fabric)}
     groups = {effects.group_of_tc(qos, tc) for tc in rdma if effects.is_lossless(qos, tc)}
@@ -259,7 +259,7 @@ def obeys_or_sends_pause(qos: QosProfile | None) -> bool:
 
 
 @declare_word("function")
-def sent_and_not_obeyed(qos: QosProfile | None) -> tuple[int, ...]:
+def priorities_sent_but_not_obeyed(qos: QosProfile | None) -> tuple[int, ...]:
     """Return the priorities on which a port pauses its neighbor for what packets land in, and does not stop itself."""
     if qos is None:
         return ()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from nodrop.engine.vocabulary import declare_word
-from nodrop.engine.vocabulary.headroom import headroom_by_formula_bytes, headroom_needed_bytes, takes_table_row
+from nodrop.engine.vocabulary.headroom import headroom_chosen_by_switch_bytes, headroom_needed_bytes, takes_table_row
 from nodrop.engine.vocabulary.qos import paused_priorities, policy_watchdog, unintended_priorities
 from nodrop.engine.vocabulary.watchdog import MIN_POLLINGS_TO_DETECT, WATCHDOG_COUNTER_GROUP
 from nodrop.model import effects
@@ -22,7 +22,7 @@ from nodrop.platforms.kit.traits import newest_traits, traits_of_platform
 
 
 @declare_word("function", rests_on=("policy", "cables"))
-def own_watchdog(
+def policy_watchdog_of_port(
     fabric: Fabric, platform: str, interfaces: tuple[Interface, ...], side: str | None | Unknown
 ) -> PfcWatchdog | None | Unknown:
     """Return the watchdog that the owner wants at a port of that side, where each port has separate timers.
@@ -37,7 +37,7 @@ def own_watchdog(
 
 
 @declare_word("function")
-def usual_watchdog(device: Device, qos: QosProfile | None) -> PfcWatchdog | None | Unknown:
+def platform_default_watchdog(device: Device, qos: QosProfile | None) -> PfcWatchdog | None | Unknown:
     """Return the watchdog that a platform documents as its default, of the priorities that a port pauses.
 
     Where a switch states only that a watchdog is on, its times are unknown.
@@ -58,14 +58,14 @@ def usual_watchdog(device: Device, qos: QosProfile | None) -> PfcWatchdog | None
 
 
 @declare_word("function", rests_on=("cables",))
-def true_length(device: Device, interface: Interface, *, index: Index) -> int | Unknown:
+def stated_cable_length_m(device: Device, interface: Interface, *, index: Index) -> int | Unknown:
     """Return the stated length of a port's cable, m; UNKNOWN where no cable or no length is stated."""
     link = index.link(device.name, interface.name)
     return UNKNOWN if link is None or link.length_m is None else link.length_m
 
 
 @declare_word("function", rests_on=("cables",))
-def far_speed(device: Device, interface: Interface, *, index: Index) -> int | Unknown:
+def far_port_speed_mbps(device: Device, interface: Interface, *, index: Index) -> int | Unknown:
     """Return the speed of the port at the other end of a port's cable, Mb/s."""
     far = index.far(device.name, interface.name)
     if not isinstance(far, Interface | HostPort) or far.speed_mbps is None:
@@ -74,7 +74,7 @@ def far_speed(device: Device, interface: Interface, *, index: Index) -> int | Un
 
 
 @declare_word("function", rests_on=("cables",))
-def wide_enough(
+def buffer_with_enough_headroom(
     device: Device, interface: Interface, buffer: BufferProfile, *, index: Index
 ) -> BufferProfile | Unknown:
     """Return a buffer with headroom enough for the port's cable, the rest of it as it is.
@@ -86,7 +86,7 @@ def wide_enough(
         return UNKNOWN
     needed = headroom_needed_bytes(device, interface, index=index)
     if takes_table_row(device, interface, index=index):
-        needed = max(needed, headroom_by_formula_bytes(device, interface, index=index))
+        needed = max(needed, headroom_chosen_by_switch_bytes(device, interface, index=index))
     growth_bytes = needed - headroom.xoff_bytes
     if growth_bytes <= 0:
         return UNKNOWN
@@ -97,7 +97,7 @@ def wide_enough(
 
 
 @declare_word("function", rests_on=("classes",))
-def with_rdma(fabric: Fabric, qos: QosProfile | None) -> NumberMap | Unknown:
+def dscp_map_with_rdma(fabric: Fabric, qos: QosProfile | None) -> NumberMap | Unknown:
     """Return a port's map of DSCPs with those of RDMA in their stated traffic class, where the port pauses it.
 
     Where none is stated it is the only one that the port pauses.
@@ -115,7 +115,7 @@ def with_rdma(fabric: Fabric, qos: QosProfile | None) -> NumberMap | Unknown:
 
 
 @declare_word("function", rests_on=("classes",))
-def intended_pause(fabric: Fabric, qos: QosProfile | None, priorities: tuple[int, ...] | None) -> tuple[int, ...]:
+def intended_priorities(fabric: Fabric, qos: QosProfile | None, priorities: tuple[int, ...] | None) -> tuple[int, ...]:
     """Those of priorities that lossless classes have."""
     astray = unintended_priorities(fabric, qos)
     return tuple(priority for priority in priorities or () if priority not in astray)
@@ -126,7 +126,7 @@ def intended_watchdog(fabric: Fabric, qos: QosProfile | None) -> PfcWatchdog | N
     """Return a port's watchdog, of the priorities alone that lossless classes have."""
     if qos is None or isinstance(qos.pfc_watchdog, Unknown) or qos.pfc_watchdog is None:
         return UNKNOWN
-    remaining_intended_pauses = intended_pause(fabric, qos, paused_priorities(qos))
+    remaining_intended_pauses = intended_priorities(fabric, qos, paused_priorities(qos))
     mask = qos.pfc_watchdog.priorities
     if isinstance(mask, Unknown):
         return UNKNOWN
@@ -158,15 +158,15 @@ def intended_groups(fabric: Fabric, qos: QosProfile | None) -> tuple[PriorityGro
 
 
 @declare_word("function")
-def without_idle_group(qos: QosProfile | None, number: int) -> tuple[PriorityGroup, ...] | Unknown:
+def priority_groups_without_idle(qos: QosProfile | None, number: int) -> tuple[PriorityGroup, ...] | Unknown:
     """Return a port's priority groups without one, which no traffic fills; UNKNOWN where some does."""
     if qos is None or number in {effects.group_of_tc(qos, tc) for tc in effects.used_tcs(qos)}:
         return UNKNOWN
-    return without_group(qos, number)
+    return priority_groups_without(qos, number)
 
 
 @declare_word("function")
-def without_group(qos: QosProfile | None, number: int) -> tuple[PriorityGroup, ...] | Unknown:
+def priority_groups_without(qos: QosProfile | None, number: int) -> tuple[PriorityGroup, ...] | Unknown:
     """Return a port's priority groups without one."""
     if qos is None or isinstance(qos.priority_groups, Unknown):
         return UNKNOWN
@@ -176,24 +176,24 @@ def without_group(qos: QosProfile | None, number: int) -> tuple[PriorityGroup, .
 def _intended_and_unintended_priorities(fabric: Fabric, qos: QosProfile) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the priorities with PFC that lossless classes have, and those that none has."""
     paused = paused_priorities(qos)
-    return intended_pause(fabric, qos, paused), unintended_priorities(fabric, qos)
+    return intended_priorities(fabric, qos, paused), unintended_priorities(fabric, qos)
 
 
 @declare_word("function")
-def without_red(wred: WredProfile) -> WredProfile | None:
+def wred_without_early_drops(wred: WredProfile) -> WredProfile | None:
     """Return marking without early drops of packets that cannot be marked; nothing without marking."""
     return replace_fields(wred, green=replace_fields(wred.green, enabled=False)) if wred.ecn_colors else None
 
 
 @declare_word("function")
-def with_addresses_and_ports(fields: tuple[HashField, ...]) -> tuple[HashField, ...]:
+def hash_fields_with_addresses_and_ports(fields: tuple[HashField, ...]) -> tuple[HashField, ...]:
     """Return the packet fields of the path hash, with addresses, protocol and both ports."""
     every = {*fields, "ip-protocol", "dst-ip", "src-ip", "l4-dst-port", "l4-src-port"}
     return tuple(field for field in HASH_FIELDS if field in every)
 
 
 @declare_word("function")
-def common_fec(fec_a: str | None, fec_b: str | None) -> Literal["rs", "fc"]:
+def stronger_fec(fec_a: str | None, fec_b: str | None) -> Literal["rs", "fc"]:
     """Return the stronger of two FECs: RS corrects more than Fire code, and either more than none."""
     return "rs" if "rs" in (fec_a, fec_b) else "fc"
 
@@ -205,7 +205,7 @@ def larger(a: int | None, b: int | None) -> int | Unknown:
 
 
 @declare_word("function")
-def default_conditions(platform: str, version: str | None) -> WatchdogConditions | None | Unknown:
+def default_watchdog_conditions(platform: str, version: str | None) -> WatchdogConditions | None | Unknown:
     """Return the default conditions of the watchdog of a platform's release; None where it has no setting for them."""
     if newest_traits(platform) is None:
         return UNKNOWN
@@ -214,7 +214,7 @@ def default_conditions(platform: str, version: str | None) -> WatchdogConditions
 
 
 @declare_word("function")
-def slow_enough_ms(device: Device, polling_ms: int) -> int | Unknown:
+def slowest_sufficient_polling_ms(device: Device, polling_ms: int) -> int | Unknown:
     """Return the slowest polling, ms, that every watchdog of a switch has two of within its detection.
 
     Detections are whole numbers of it where there is such a polling; UNKNOWN where it would be too fast for the switch.
@@ -241,7 +241,7 @@ def _find_watchdogs(interfaces: Iterable[Interface]) -> Iterator[PfcWatchdog]:
 
 
 @declare_word("function")
-def counted_for_watchdog(counters: tuple[Counter, ...]) -> tuple[Counter, ...]:
+def counters_with_those_of_watchdog(counters: tuple[Counter, ...]) -> tuple[Counter, ...]:
     """Return the counters of a switch, with those on that its watchdog reads."""
     return tuple(
         replace_fields(counter, enabled=True) if counter.group == WATCHDOG_COUNTER_GROUP else counter
@@ -250,7 +250,7 @@ def counted_for_watchdog(counters: tuple[Counter, ...]) -> tuple[Counter, ...]:
 
 
 @declare_word("function")
-def filled(table: NumberMap | None | Unknown) -> NumberMap | Unknown:
+def map_with_all_entries_stated(table: NumberMap | None | Unknown) -> NumberMap | Unknown:
     """Return a map with all entries stated: a missing one goes to 0, as it did by default."""
     if isinstance(table, Unknown) or table is None:
         raise UnknownFact("interface.qos.dscp_to_tc")
@@ -258,7 +258,7 @@ def filled(table: NumberMap | None | Unknown) -> NumberMap | Unknown:
 
 
 @declare_word("function")
-def carrying_dscp(tunnels: tuple[Tunnel, ...]) -> tuple[Tunnel, ...]:
+def tunnels_carrying_dscp(tunnels: tuple[Tunnel, ...]) -> tuple[Tunnel, ...]:
     """Return the tunnels of a switch, set to copy the inner DSCP to the outer header and to keep the inner one."""
     return tuple(map(_keep_dscp_in_tunnel, tunnels))
 

@@ -14,7 +14,7 @@ from nodrop.routing.tiers import tier_of_device
 
 
 @declare_word("function", rests_on=("cables", "roles"))
-def unused_paths(device: Device, *, index: Index) -> str:
+def why_paths_are_unused(device: Device, *, index: Index) -> str:
     """Why a device leaves equal paths unused, as the end of a sentence; nothing where it uses all.
 
     Where no number of paths is stated, FRR takes as many as it was built for (bgpd/bgp_mpath.c, `multipath_num`).
@@ -63,7 +63,7 @@ def drain_settings(device: Device) -> tuple[str, ...]:
 
 
 @declare_word("function")
-def draining_rules(device: Device, word: str) -> tuple[str, ...] | None:
+def draining_route_map_entries(device: Device, word: str) -> tuple[str, ...] | None:
     """Return the entries of route maps that drain a device, each as map, `word` and number.
 
     None where one of them sets other communities, too; empty where a setting of BGP drains the device.
@@ -158,7 +158,7 @@ _DEFAULT_PREFIXES = ("0.0.0.0/0", "::/0")
 
 
 @declare_word("function", rests_on=("cables", "roles"))
-def default_downwards(device: Device, *, index: Index) -> str:
+def default_route_downwards(device: Device, *, index: Index) -> str:
     """Where a static default route leads a tier down: `0.0.0.0/0 to leaf1 by 10.1.1.224`; nothing where none does."""
     for route, far in _default_routes_downwards(device, index):
         return f"{route.prefix} to {far.name} by {route.next_hop}"
@@ -166,7 +166,7 @@ def default_downwards(device: Device, *, index: Index) -> str:
 
 
 @declare_word("function", rests_on=("cables", "roles"))
-def without_default_downwards(device: Device, *, index: Index) -> tuple[StaticRoute, ...] | Unknown:
+def static_routes_without_default_downwards(device: Device, *, index: Index) -> tuple[StaticRoute, ...] | Unknown:
     """Return the static routes of a switch without the default routes that lead a tier down."""
     if isinstance(device.static_routes, Unknown):
         return UNKNOWN

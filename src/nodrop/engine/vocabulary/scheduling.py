@@ -63,7 +63,7 @@ def _is_scheduled(qos: QosProfile, index: int) -> bool:
 
 
 @declare_word("function")
-def reaches_queue(qos: QosProfile, queue: int) -> bool:
+def is_queue_used_by_any_tc(qos: QosProfile, queue: int) -> bool:
     """Whether any traffic class uses a queue; without a map all use queue 0."""
     table = require_fact(qos.tc_to_queue, "interface.qos.tc_to_queue")
     return queue == 0 if table is None else queue in table

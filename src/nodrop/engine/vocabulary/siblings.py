@@ -8,7 +8,7 @@ from nodrop.model.subject import FABRIC_HEAD, Subject, ends_of_cable_key
 
 
 @declare_word("function", last=True)
-def told_otherwise(
+def reported_by_other_rules(
     aspect: str, device: str, port: str, sibling_device: str, sibling_port: str, *, index: Index
 ) -> bool:
     """Whether other rules find in this aspect what sets a port apart from its sibling: one fault is one finding."""
@@ -21,7 +21,7 @@ def told_otherwise(
 
 
 @declare_word("function", last=True)
-def error_near(devices: str, causes: str = "", *, index: Index) -> bool:
+def has_error_at_devices(devices: str, causes: str = "", *, index: Index) -> bool:
     """Whether another rule finds an error, or one of these rules anything, at one of these devices.
 
     Devices and rules have a comma between them. A finding at a cable is at both of its ends.

@@ -45,7 +45,7 @@ def queues_stopped_by_pause(qos: QosProfile) -> frozenset[int | None]:
 
 
 @declare_word("function")
-def never_paused(qos: QosProfile, group: int) -> bool:
+def group_pauses_nothing(qos: QosProfile, group: int) -> bool:
     """Whether nothing is paused when a priority group is full; where its class is misplaced, that is the finding."""
     return not effects.pausing_priorities_of_group(qos, group) and all(
         effects.group_of_tc(qos, tc) != group for tc in misplaced_tcs(qos)
@@ -65,7 +65,7 @@ def _has_lossless_buffer(qos: QosProfile, group: int) -> bool:
 
 
 @declare_word("function")
-def table_lacks(
+def writes_no_headroom_without_row(
     buffer_model: str | None | Unknown,
     model: str | Unknown,
     hwsku: str | None | Unknown,
@@ -131,7 +131,9 @@ def unintended_lossless_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[i
 
 
 @declare_word("function", rests_on=("classes",))
-def unintended_beside_macro(fabric: Fabric, style: str | None | Unknown, qos: QosProfile | None) -> tuple[int, ...]:
+def unintended_dscps_except_macro(
+    fabric: Fabric, style: str | None | Unknown, qos: QosProfile | None
+) -> tuple[int, ...]:
     """Return the DSCPs of `unintended_lossless_dscps` except those that a RoCE macro maps there by itself."""
     return tuple(
         dscp
@@ -141,7 +143,7 @@ def unintended_beside_macro(fabric: Fabric, style: str | None | Unknown, qos: Qo
 
 
 @declare_word("function", rests_on=("classes",))
-def dscps_of_macro(fabric: Fabric, device: Device) -> tuple[int, ...]:
+def unintended_dscps_of_macro(fabric: Fabric, device: Device) -> tuple[int, ...]:
     """Return the DSCPs of no lossless class that the RoCE macro of a switch maps to one, on any port that is up."""
     if not _is_macro_style(device.qos_style):
         return ()

@@ -36,7 +36,7 @@ def slow_counters(counters: tuple[Counter, ...], slowest_ms: int) -> tuple[str, 
 
 
 @declare_word("function")
-def mark_counters(device: Device) -> str:
+def ecn_mark_counter_group(device: Device) -> str:
     """Return the group of counters of ECN marks, off by default, that the switch's release has; else nothing."""
     if newest_traits(device.platform) is None:
         return ""
@@ -59,13 +59,13 @@ def _has_ecn_marking(qos: QosProfile | None | Unknown) -> bool:
 
 
 @declare_word("function")
-def counts(counters: tuple[Counter, ...], group: str) -> bool:
+def is_counter_group_on(counters: tuple[Counter, ...], group: str) -> bool:
     """Whether a group of counters is on that is off by default."""
     return any(counter.enabled for counter in counters if counter.group == group)
 
 
 @declare_word("function")
-def counted_too(counters: tuple[Counter, ...], group: str) -> tuple[Counter, ...]:
+def counters_with_group_on(counters: tuple[Counter, ...], group: str) -> tuple[Counter, ...]:
     """Return the counters of a switch, with a group that is on."""
     on = next(
         (replace_fields(counter, enabled=True) for counter in counters if counter.group == group),
@@ -75,18 +75,18 @@ def counted_too(counters: tuple[Counter, ...], group: str) -> tuple[Counter, ...
 
 
 @declare_word("function", whole=True)
-def most_state(fact: str, platform: str, *, index: Index) -> bool:
+def most_switches_state(fact: str, platform: str, *, index: Index) -> bool:
     """Whether more than half of a platform's switches state something: `ntp_servers`, `syslog_servers` or `export`.
 
     Where none does it is cared for elsewhere, in an image or by a tool of the site's; where one alone does not, it was
     forgotten. Switches whose source does not cover it do not count.
     """
 
-    def most_state() -> bool:
+    def most_switches_state() -> bool:
         states = [_states_fact(device, fact) for device in index.fabric.devices if device.platform == platform]
         return states.count(True) > states.count(False)
 
-    return index.compute_once(f"most state {fact} on {platform}", most_state)
+    return index.compute_once(f"most state {fact} on {platform}", most_switches_state)
 
 
 def _states_fact(device: Device, fact: str) -> bool | None:
@@ -97,7 +97,7 @@ def _states_fact(device: Device, fact: str) -> bool | None:
 
 
 @declare_word("function")
-def keeps_counters(
+def exports_no_counters(
     gnmi_port: int | None | Unknown,
     collectors: tuple[Collector, ...] | Unknown,
     snmp_location: str | None | Unknown,

@@ -53,7 +53,7 @@ def has_stock_times(device: Device, watchdog: PfcWatchdog) -> bool:
 
 
 @declare_word("function")
-def stock_watchdogs(device: Device) -> int:
+def stock_watchdog_count(device: Device) -> int:
     """How many ports of a switch that are up have PFC and a watchdog with the times of `has_stock_times`."""
     up = [port for port in device.interfaces if not isinstance(port.enabled, Unknown) and port.enabled]
     watched = [port.qos for port in up if isinstance(port.qos, QosProfile) and port.qos.pfc_rx_priorities]
@@ -89,7 +89,7 @@ def acts_after_ms(platform: str, polling_ms: int, watchdog: PfcWatchdog) -> int 
 
 
 @declare_word("function")
-def times_each_port(platform: str) -> bool:
+def has_timers_per_port(platform: str) -> bool:
     """Whether every port has separate timers, and each of them has to be stated."""
     settings = _watchdog_traits(platform)
     return settings is not None and settings.robustness is None
@@ -98,21 +98,21 @@ def times_each_port(platform: str) -> bool:
 @declare_word("filter")
 def fabric_timers(platform: str) -> str:
     """Return which timers a watchdog between switches gets on a platform: its own, or those of the whole switch."""
-    timed = times_each_port(platform)
+    timed = has_timers_per_port(platform)
     if not timed:
         return "the timers of the switch"
     return "the times of its other ports between switches, else three times those of host ports"
 
 
 @declare_word("function", rests_on=("policy", "cables"))
-def alert_is_policy(fabric: Fabric, side: str | None | Unknown) -> bool:
+def policy_wants_alert_only(fabric: Fabric, side: str | None | Unknown) -> bool:
     """Whether the owner states that the watchdogs of ports of that side only report."""
     wanted_pfc_watchdog = policy_watchdog(fabric, side)
     return isinstance(wanted_pfc_watchdog, PfcWatchdog) and wanted_pfc_watchdog.action == ALERT
 
 
 @declare_word("function", rests_on=("models",))
-def flaps_on_chip(model: str | Unknown) -> bool:
+def watchdog_flaps_on_chip(model: str | Unknown) -> bool:
     """Whether the watchdog on the chip of a switch model is known to free queues in the middle of a storm."""
     chip = asic_of(model)
     return chip is not None and "frees in a storm" in chip.faults
@@ -130,21 +130,21 @@ def _known_watchdog(qos: QosProfile | None | Unknown) -> PfcWatchdog | None:
 
 
 @declare_word("function")
-def drops_nothing_on_chip(model: str | Unknown) -> bool:
+def watchdog_drop_forwards_on_chip(model: str | Unknown) -> bool:
     """Whether the `drop` of the watchdog is known to forward packets on the chip of a switch model."""
     chip = asic_of(model)
     return chip is not None and "drops nothing" in chip.faults
 
 
 @declare_word("function", rests_on=("models",))
-def pauses_senders_on_chip(model: str | Unknown) -> bool:
+def watchdog_pauses_senders_on_chip(model: str | Unknown) -> bool:
     """Whether a switch model is known to send pause frames for what its watchdog drops."""
     chip = asic_of(model)
     return chip is not None and "pauses senders" in chip.faults
 
 
 @declare_word("function", rests_on=("models",))
-def times_on_chip(model: str | Unknown) -> str:
+def watchdog_times_of_chip(model: str | Unknown) -> str:
     """Return the times that the chip's own watchdog takes, in words."""
     chip = asic_of(model)
     if chip is None or chip.own_watchdog_ms is None:
@@ -164,13 +164,13 @@ def drops_by_watchdog(device: Device) -> bool:
 
 
 @declare_word("function")
-def counts_for_watchdog(counters: tuple[Counter, ...]) -> bool:
+def are_watchdog_counters_on(counters: tuple[Counter, ...]) -> bool:
     """Whether the counters that the watchdog checks are not turned off; those that are not named are on."""
     return all(counter.enabled for counter in counters if counter.group == WATCHDOG_COUNTER_GROUP)
 
 
 @declare_word("function")
-def outlasted_timeout(watchdog: PfcWatchdog, polling_ms: int | None, timeout_ms: int, retries: int) -> str:
+def exceeded_rdma_timeout(watchdog: PfcWatchdog, polling_ms: int | None, timeout_ms: int, retries: int) -> str:
     """Return how a watchdog exceeds the timeout of RDMA, as the end of a sentence; nothing where it is faster.
 
     It acts at the latest one polling after its detection time, and holds the queue for at least its restoration time.
@@ -188,7 +188,7 @@ def outlasted_timeout(watchdog: PfcWatchdog, polling_ms: int | None, timeout_ms:
 
 
 @declare_word("function", rests_on=("models",))
-def taken_actions(model: str | Unknown, action: str | None) -> tuple[str, ...]:
+def supported_watchdog_actions(model: str | Unknown, action: str | None) -> tuple[str, ...]:
     """Return the actions of a switch model's watchdog; without an action it drops, which every watchdog can.
 
     UNKNOWN where the catalogue has no entry, and the action is another.
@@ -211,14 +211,14 @@ def actions_of_watchdogs(device: Device) -> tuple[str, ...]:
 
 
 @declare_word("function", rests_on=("models",))
-def may_have_one_action(model: str) -> bool:
+def may_share_one_watchdog_action(model: str) -> bool:
     """Whether a switch model's chip may take one watchdog action for all of its ports: Broadcom's with PFC recovery."""
     chip = asic_of(model)
     return chip is not None and chip.vendor == "Broadcom"
 
 
 @declare_word("function")
-def unmet_condition(platform: str, polling_ms: int | None, conditions: WatchdogConditions) -> str:
+def unmet_watchdog_condition(platform: str, polling_ms: int | None, conditions: WatchdogConditions) -> str:
     """Why no queue ever meets the conditions of a switch's watchdog, as a clause; nothing where queues can."""
     fill, settings = conditions.queue_percent, _watchdog_traits(platform)
     if conditions.pause_ten_thousandths is None and conditions.sent_frames is None and fill is None:
@@ -232,7 +232,7 @@ def unmet_condition(platform: str, polling_ms: int | None, conditions: WatchdogC
 
 
 @declare_word("function")
-def frames_of_pause(speed_mbps: int, polling_ms: int) -> int:
+def min_pause_frames_per_polling(speed_mbps: int, polling_ms: int) -> int:
     """How many pause frames keep a priority paused for all of a polling, at least.
 
     A frame pauses for up to 65535 quanta of 512 bit times (IEEE 802.1Q-2018, clause 36; IEEE 802.3 annex 31B).
