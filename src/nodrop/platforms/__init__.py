@@ -340,7 +340,7 @@ class StagedModule(Protocol):
     STAGE_FILE_SUFFIXES: tuple[str, ...]
     """How the names of these files end, in a folder `apply`."""
 
-    def unlike(self, state: bytes, display: str, stages: Mapping[str, bytes]) -> list[Problem]:
+    def report_stages_unlike_state(self, state: bytes, display: str, stages: Mapping[str, bytes]) -> list[Problem]:
         """Return why stages, given by path, result in other settings than a state."""
 
 

@@ -34,7 +34,7 @@ def edit(
         lambda change: _describe_manual_change(change, features),
         lambda change: _lines_for_change(change, features),
         lambda change: (
-            features.find_ports_of_group(change.subject[1]) if change.subject[3:] == ("pfc_watchdog",) else ()
+            features.ports_in_watchdog_group_of(change.subject[1]) if change.subject[3:] == ("pfc_watchdog",) else ()
         ),
     )
 
@@ -62,7 +62,7 @@ class _QosFeaturesFile:
             return lines
         return *lines, f"{_WATCHDOG_KEY}.{group}.port_set = {f'{members},' if members else ''}{ports}"
 
-    def find_ports_of_group(self, port: str) -> tuple[str, ...]:
+    def ports_in_watchdog_group_of(self, port: str) -> tuple[str, ...]:
         """Return the ports of the group that the watchdog is turned on for with a port."""
         members = next((members for members in self._sets.values() if _has_port(members, port)), port)
         return tuple(expand_names(",".join(port_ranges_of_set(members))))

@@ -168,7 +168,7 @@ class QosFeatureReader:
                     for setting in own_groups:
                         if (fields := _FIELDS_BY_KIND.get(kind)) and setting.parts[-1] not in fields:
                             self._remark_unknown_key(setting)
-        self._add_marking_group(GLOBAL_PROFILE, self._marking)
+        self._add_ecn_marking_group(GLOBAL_PROFILE, self._marking)
         if self._before_5 is not None:
             self._add_command(f"qos congestion-control {GLOBAL_PROFILE} traffic-class 0 ecn disable", self._before_5)
         self._add_default_priorities()
@@ -328,7 +328,7 @@ class QosFeatureReader:
         everywhere = ports is not None and "allports" in ports.items
         profile = GLOBAL_PROFILE if everywhere else name
         if kind in ("ecn_red", "ecn"):
-            self._add_marking_group(profile, own_settings)
+            self._add_ecn_marking_group(profile, own_settings)
         taken: Mapping[str, Callable[[QosFileSetting], bool]] = {
             "source": lambda setting: self._translates_classification(profile, setting.parts[2:], setting),
             "remark": lambda setting: self._translates_classification(profile, setting.parts[2:], setting),
@@ -366,7 +366,7 @@ class QosFeatureReader:
             return False
         return True
 
-    def _add_marking_group(self, profile: str, own_settings: Sequence[QosFileSetting]) -> None:
+    def _add_ecn_marking_group(self, profile: str, own_settings: Sequence[QosFileSetting]) -> None:
         """Add a group of marking; its queues are in a separate setting."""
         queues = next((one for one in own_settings if one.parts[-1] in ("egress_queue_list", "cos_list")), None)
         listed = ",".join(queues.items) if queues else "0" if profile == GLOBAL_PROFILE else ""

@@ -70,7 +70,7 @@ def find_vtysh_changes(old_text: str, new_text: str) -> str | None:
     if any(not block[-1].startswith((*_WHOLLY_REMOVED_BLOCKS, *_LINE_WISE_REMOVED_BLOCKS)) for block in gone):
         return None
     removed_blocks = [block for block in gone if len(block) == 1 and block[0].startswith(_WHOLLY_REMOVED_BLOCKS)]
-    lines = [*_moved_entry_removals(before[()], after[()]), *_find_added_lines((), before, after)]
+    lines = [*_removals_of_reordered_entries(before[()], after[()]), *_find_added_lines((), before, after)]
     lines += [f"no {block[0]}" for block in reversed(removed_blocks)]
     for block in [block for block in before if block and block[:1] not in removed_blocks]:
         lines += _wrap_block(block, [*_removal_commands(block, before, after)])
@@ -124,7 +124,7 @@ def _commands_by_block(
     return blocks
 
 
-def _moved_entry_removals(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
+def _removals_of_reordered_entries(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
     """Yield lines that remove entries of prefix lists which get another place there: FRR takes none twice."""
     new_entries = {
         entry.group(1, 3) for line in new if line not in old and (entry := _PREFIX_LIST_ENTRY_LINE.fullmatch(line))

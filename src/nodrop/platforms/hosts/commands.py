@@ -100,7 +100,7 @@ class _NicScript:
                 line = run[1]
             for piece in _COMMAND_SEPARATOR_PATTERN.split(line):
                 self._read_command(piece.strip(), span)
-        self._environment.record_conclusions()
+        self._environment.record_derived_facts()
         self._note_rate_contradictions()
         has_restore = BOOT_PERSISTENCE_PATTERN.search(file_text) is not None
         for nic_part, span in self._lost.items():

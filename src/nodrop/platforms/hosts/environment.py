@@ -161,7 +161,7 @@ class RdmaEnvironmentVariables:
             is_test = self._has_one_host or self._has_plain_job
             self._found.record_fact("", "loopback", both_off and not is_test, max(spans))
 
-    def record_conclusions(self) -> None:
+    def record_derived_facts(self) -> None:
         """Say which libraries use RDMA and have no traffic class, unless the file takes variables from another one."""
         self._say_loopback()
         adapters = self._value("NCCL_IB_HCA") + self._value("UCX_NET_DEVICES")
@@ -188,7 +188,7 @@ class RdmaEnvironmentVariables:
                 "NCCL",
                 None
                 if self._has_other_transport()
-                else self._first_variable_span("NCCL_IB_", without="NCCL_IB_DISABLE"),
+                else self._first_variable_span("NCCL_IB_", except_name="NCCL_IB_DISABLE"),
             )
             if self._nccl_version is not None and self._nccl_version < _NCCL_GIN_IB_TC_SINCE:
                 yield (
@@ -237,9 +237,10 @@ class RdmaEnvironmentVariables:
             return self._held["UCX_TLS"][1]
         return self._first_variable_span("UCX_IB_") if transports == [""] else None
 
-    def _first_variable_span(self, start: str, *, without: str = "") -> Span | None:
+    def _first_variable_span(self, start: str, *, except_name: str = "") -> Span | None:
         return min(
-            (span for name, (_, span) in self._held.items() if name.startswith(start) and name != without), default=None
+            (span for name, (_, span) in self._held.items() if name.startswith(start) and name != except_name),
+            default=None,
         )
 
     def _has_variable(self, name: str) -> bool:

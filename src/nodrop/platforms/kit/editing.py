@@ -329,11 +329,15 @@ def with_rebuilt_ports(
 
 
 def copy_pause_to_other_direction(
-    old_port: Interface, new_port: Interface, device: str, subjects: Sequence[Subject], apart: Callable[[object], bool]
+    old_port: Interface,
+    new_port: Interface,
+    device: str,
+    subjects: Sequence[Subject],
+    may_directions_differ: Callable[[object], bool],
 ) -> Interface:
     """Return a port with pause in both directions again, if only one of them was changed.
 
-    `apart` returns, given the new priorities of one direction, whether the other direction can stay as it is.
+    `may_directions_differ` returns, given the new priorities of one direction, whether the other can stay as it is.
     """
     if (
         is_equal(old_port.qos, new_port.qos)
@@ -350,7 +354,7 @@ def copy_pause_to_other_direction(
         moved = not is_equal(getattr(old_port.qos, direction), value)
         if (
             moved
-            and not apart(value)
+            and not may_directions_differ(value)
             and not any(matches(subject[: len(at) + 1], (*at, opposite)) for subject in subjects)
         ):
             qos = replace_fields(qos, **{opposite: value})

@@ -32,7 +32,7 @@ def panel_parts_by_name(model: str) -> Mapping[str, tuple[PanelPortOrPart, ...]]
     KeyError for an unknown model.
     """
     result: dict[str, tuple[PanelPortOrPart, ...]] = {}
-    for spell in (_part_names_on_platforms, _sonic_aliases_of_part, _usual_names_of_part):
+    for spell in (_part_names_on_platforms, _sonic_aliases_of_part, _conventional_names_of_part):
         names: dict[str, list[PanelPortOrPart]] = {}
         for group in switch(model).ports:
             for way in () if group.service else group.ways:
@@ -64,7 +64,7 @@ def _sonic_aliases_of_part(model: str, group: PortGroup, way: PortSplit, part: P
         yield port.alias_of(part.panel, lane, part.split if part.splits > 1 else None)
 
 
-def _usual_names_of_part(model: str, group: PortGroup, way: PortSplit, part: PanelPortOrPart) -> Iterator[str]:
+def _conventional_names_of_part(model: str, group: PortGroup, way: PortSplit, part: PanelPortOrPart) -> Iterator[str]:
     """Yield `3`, `Eth1/3`, `etp3` and `swp3` of a whole port, `3/1`, `Eth1/3/1`, `etp3a` and `swp3s0` of a part."""
     number, letter = f"/{part.split + 1}", _BREAKOUT_PART_LETTERS[part.split]
     numbered, lettered, counted = (number, letter, f"s{part.split}") if part.splits > 1 else ("", "", "")

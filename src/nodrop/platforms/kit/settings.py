@@ -45,7 +45,7 @@ class SettingsModule(Protocol):
     def render_file(self, raw: bytes, tree: SettingsTree) -> bytes:
         """Return a file with other settings."""
 
-    def secret(self, path: Path, at: int) -> bool:
+    def is_secret_word(self, path: Path, at: int) -> bool:
         """Whether a word of a path is a secret itself."""
 
     def masked(self, path: Path) -> bool:

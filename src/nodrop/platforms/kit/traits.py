@@ -229,9 +229,9 @@ class Traits:
     A path begins with a device's attribute behind `@`, or with `*` for its ports; a path covers all below it.
     """
 
-    def default_qos_style(self, lossless: int) -> QosStyle | None:
+    def default_qos_style(self, lossless_classes: int) -> QosStyle | None:
         """Return the default style of a switch with so many lossless classes; None if the platform has no styles."""
-        return next((name for name, (low, high) in self.styles.items() if low <= lossless <= high), None)
+        return next((name for name, (low, high) in self.styles.items() if low <= lossless_classes <= high), None)
 
 
 @cache

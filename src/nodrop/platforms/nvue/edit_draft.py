@@ -47,7 +47,7 @@ class PendingSettingChanges:
         """Return all operations, in order."""
         return [*combine_operations(self.gone), *combine_operations(self.wanted)]
 
-    def put(self, *path: str, to: object) -> None:
+    def set_or_unset(self, *path: str, to: object) -> None:
         """Let a setting have a value, none where that is None."""
         if to is None:
             self.unset(*path)

@@ -72,10 +72,10 @@ def change_qos(draft: PendingSettingChanges, old_device: Device, new_device: Dev
     if not is_equal(old_device.dynamic_buffers, new_device.dynamic_buffers):
         path = ("qos", "advance-buffer-config", GLOBAL_PROFILE, "ingress-lossless-buffer", "shared-alpha")
         if non_default_lossless_alpha(old_device) != non_default_lossless_alpha(new_device):
-            draft.put(*path, to=non_default_lossless_alpha(new_device))
+            draft.set_or_unset(*path, to=non_default_lossless_alpha(new_device))
         if (percent := small_packet_percent(new_device)) != small_packet_percent(old_device):
             for name in dict.fromkeys((GLOBAL_PROFILE, *draft.top.below("qos", "pfc").node)):
-                draft.put("qos", "pfc", name, SMALL_PACKETS_KEY, to=percent)
+                draft.set_or_unset("qos", "pfc", name, SMALL_PACKETS_KEY, to=percent)
 
 
 def _profile_of_port(draft: PendingSettingChanges, port: str, object_kind: str) -> str:
@@ -147,7 +147,7 @@ def _assign_profiles(draft: PendingSettingChanges, kind: str, uses: list[_PortPr
                 _edit_profile(draft, kind, name, None, use.new)
             values[name] = use.new
         binding = ("interface", use.port, "qos", kind, "profile")
-        draft.put(*binding, to=None if name == GLOBAL_PROFILE else name)
+        draft.set_or_unset(*binding, to=None if name == GLOBAL_PROFILE else name)
 
 
 def _find_unbound_equal_profile(draft: PendingSettingChanges, kind: str, value: object, names: Iterable[str]) -> str:
@@ -224,7 +224,7 @@ def _change_port_watchdog_and_trimming(
         return
     was, is_on = (require_fact(qos.pfc_watchdog) is not None for qos in (left_port.qos, right_port.qos))
     if was != is_on:
-        draft.put(
+        draft.set_or_unset(
             "interface",
             right_port.name,
             "qos",
@@ -275,7 +275,7 @@ def _edit_watchdog_timers(draft: PendingSettingChanges, old: Device, new: Device
             continue
         pollings = moved[0] and moved[0] // polling[1]
         if pollings != draft.top.below("qos", "pfc-watchdog").integer(setting, 1, 1000):
-            draft.put("qos", "pfc-watchdog", setting, to=pollings)
+            draft.set_or_unset("qos", "pfc-watchdog", setting, to=pollings)
     if not is_equal(old.watchdog_conditions, new.watchdog_conditions):
         old_statements, new_statements = (
             watchdog_condition_settings(require_fact(device.watchdog_conditions)) for device in (old, new)
@@ -304,4 +304,4 @@ def _change_pools(draft: PendingSettingChanges, old_device: Device, new_device: 
     names = {"ingress_lossy": "default-lossy", "egress_lossy": "default-lossy", "ingress_lossless": lossless}
     for pool, name in names.items():
         if pool in before and pool in after and before[pool] != after[pool]:
-            draft.put("qos", "traffic-pool", name, "memory-percent", to=after[pool])
+            draft.set_or_unset("qos", "traffic-pool", name, "memory-percent", to=after[pool])

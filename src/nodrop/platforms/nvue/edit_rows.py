@@ -58,7 +58,7 @@ def change_rows(draft: PendingSettingChanges, old_device: Device, new_device: De
         if _is_known_change(getattr(old_device, attribute), getattr(new_device, attribute)):
             _set_snmp_field(draft, word, getattr(new_device, attribute))
     if _is_known_change(old_device.mac_ageing_s, new_device.mac_ageing_s):
-        draft.put(*next(ageing.mac_ageing_paths(draft.top)), to=new_device.mac_ageing_s)
+        draft.set_or_unset(*next(ageing.mac_ageing_paths(draft.top)), to=new_device.mac_ageing_s)
     _change_switch_rows(draft, old_device, new_device)
     change_access_lists(draft, old_device, new_device)
     if _is_known_change(old_device.tunnels, new_device.tunnels):
@@ -100,7 +100,7 @@ def _edit_tunnel_dscp(draft: PendingSettingChanges, old: tuple[Tunnel, ...], new
         for field, (direction, words) in DSCP_KEY_AND_WORDS_BY_FIELD.items():
             word = words.get(getattr(after, field))
             if before.name == after.name and word is not None and getattr(before, field) != getattr(after, field):
-                draft.put(*VXLAN_PATH, direction, "dscp", "action", to=word)
+                draft.set_or_unset(*VXLAN_PATH, direction, "dscp", "action", to=word)
 
 
 def _set_hash_fields(draft: PendingSettingChanges, fields: tuple[HashField, ...] | None | Unknown) -> None:
@@ -108,7 +108,7 @@ def _set_hash_fields(draft: PendingSettingChanges, fields: tuple[HashField, ...]
     counting = require_fact(fields)
     for field, flag in hashing.NVUE_FLAG_BY_FIELD.items():
         word = None if counting is None else draft.say.on if field in counting else draft.say.off
-        draft.put(*hashing.ECMP_HASH_PATH, flag, to=word)
+        draft.set_or_unset(*hashing.ECMP_HASH_PATH, flag, to=word)
 
 
 def _change_port(draft: PendingSettingChanges, left_port: Interface, right_port: Interface) -> None:
@@ -124,9 +124,9 @@ def _change_port(draft: PendingSettingChanges, left_port: Interface, right_port:
     for attribute, word, spell in spelt:
         before, after = getattr(left_port, attribute), getattr(right_port, attribute)
         if not is_equal(before, after) and not isinstance(after, Unknown):
-            draft.put(*link, word, to=spell(after))
+            draft.set_or_unset(*link, word, to=spell(after))
     if _is_known_change(left_port.description, right_port.description):
-        draft.put("interface", right_port.name, "description", to=right_port.description)
+        draft.set_or_unset("interface", right_port.name, "description", to=right_port.description)
     if _is_known_change(left_port.addresses, right_port.addresses):
         _edit_addresses(draft, right_port.name, require_fact(left_port.addresses), require_fact(right_port.addresses))
     if _is_known_change(left_port.vrf, right_port.vrf):
@@ -235,7 +235,7 @@ def _set_snmp_field(draft: PendingSettingChanges, word: str, setting_value: str 
     usual = SNMP_PATHS[not has_feature(draft.release, "SNMP beside the services")]
     used = [place for place in SNMP_PATHS if has_path(draft.top.node, (*place, word))] or [usual]
     for place in used[:1] if setting_value is not None else used:
-        draft.put(*place, word, to=setting_value)
+        draft.set_or_unset(*place, word, to=setting_value)
 
 
 def _edit_collectors(draft: PendingSettingChanges, before: Sequence[Collector], after: Sequence[Collector]) -> None:
@@ -255,7 +255,7 @@ def _set_port_adaptive_routing(draft: PendingSettingChanges, a: Interface, b: In
     if _is_known_change(a.adaptive_routing, b.adaptive_routing):
         _set_enabled_state(draft, port_path, bool(b.adaptive_routing))
     if _is_known_change(a.utilization_threshold_percent, b.utilization_threshold_percent):
-        draft.put(*port_path, THRESHOLD_KEY, to=b.utilization_threshold_percent)
+        draft.set_or_unset(*port_path, THRESHOLD_KEY, to=b.utilization_threshold_percent)
 
 
 def _set_switch_adaptive_routing(draft: PendingSettingChanges, old: Device, new: Device) -> None:
@@ -284,7 +284,7 @@ def _edit_trimming(draft: PendingSettingChanges, before: object, after: object) 
     for attribute, path in paths:
         new_value = getattr(after, attribute)
         if new_value != getattr(before, attribute, None):
-            draft.put(*PACKET_TRIM_PATH, *path, to="port-level" if new_value == "from-tc" else new_value)
+            draft.set_or_unset(*PACKET_TRIM_PATH, *path, to="port-level" if new_value == "from-tc" else new_value)
 
 
 def _edit_routing(draft: PendingSettingChanges, old: Device, new: Device) -> None:
@@ -303,7 +303,7 @@ def _edit_routing(draft: PendingSettingChanges, old: Device, new: Device) -> Non
         if before.get(path) != value and not (value == PRESENT_WITHOUT_VALUE and has_path(draft.top.node, path))
     }
     for path, to in settings_adjusted_for_peer_groups(draft.top, settings):
-        draft.put(*path, to=to)
+        draft.set_or_unset(*path, to=to)
 
 
 def _routing_statements(draft: PendingSettingChanges, device: Device) -> Iterator[tuple[Path, str]]:

@@ -70,12 +70,16 @@ def _read_quotas(node: ConfigNodeView, static: Mapping[str, frozenset[int]]) -> 
     )
 
 
-def _read_quota(node: ConfigNodeView, static: frozenset[int], usual: int | None) -> int | None:
-    """Return the bytes that a buffer may take where its service pool, or the usual one, is static."""
+def _read_quota(node: ConfigNodeView, static: frozenset[int], default_pool: int | None) -> int | None:
+    """Return the bytes that a buffer may take where its service pool, or the default one, is static."""
     quota = node.integer("shared-bytes", 0, MAX_UINT32, "bytes")
     if quota is None:
         return None
-    pool = usual if node.text("service-pool") is None else node.integer("service-pool", 0, _LAST_SERVICE_POOL_NUMBER)
+    pool = (
+        default_pool
+        if node.text("service-pool") is None
+        else node.integer("service-pool", 0, _LAST_SERVICE_POOL_NUMBER)
+    )
     if pool in static:
         return quota
     facts = {"setting": render_path((*node.path[3:], "shared-bytes")), "value": str(quota)}

@@ -227,12 +227,12 @@ def _leaf_value(value: object) -> Any:
     return next(reversed(value), None) if isinstance(value, dict) else value
 
 
-def _trimmed_queues(view: ConfigNodeView, usual: tuple[int, ...] | None) -> tuple[int, ...]:
+def _trimmed_queues(view: ConfigNodeView, default_queues: tuple[int, ...] | None) -> tuple[int, ...]:
     """Return the queues of a port whose packets are trimmed rather than dropped."""
-    if usual is None or "packet-trim" not in view.node:
-        return usual or ()
+    if default_queues is None or "packet-trim" not in view.node:
+        return default_queues or ()
     eligible = view.below("packet-trim", "egress-eligibility")
-    return tuple(sorted({tc for tc, _ in eligible.items_by_number("traffic-class", 7)})) or usual
+    return tuple(sorted({tc for tc, _ in eligible.items_by_number("traffic-class", 7)})) or default_queues
 
 
 def read_addresses(view: ConfigNodeView) -> tuple[str, ...]:

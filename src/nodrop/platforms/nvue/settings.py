@@ -25,7 +25,7 @@ def render_file(file_content: bytes, tree: SettingsTree) -> bytes:
     return json.dumps([{"header": File(file_content, "").header}, {"set": tree}]).encode()
 
 
-def secret(path: Path, at: int) -> bool:
+def is_secret_word(path: Path, at: int) -> bool:
     """Whether a word of a path is a secret itself."""
     above = path[: at - 1] if at else ()
     return at > 0 and any(
@@ -39,7 +39,7 @@ def secret(path: Path, at: int) -> bool:
 
 def masked(path: Path) -> bool:
     """Whether the value at a path is a secret, which a switch shows in another form than it was given."""
-    return any(secret(path, at) for at in range(1, len(path) + 1))
+    return any(is_secret_word(path, at) for at in range(1, len(path) + 1))
 
 
 def merge_files(config_files: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str, SettingsTree]]:

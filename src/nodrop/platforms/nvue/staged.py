@@ -20,7 +20,7 @@ _YAML_LINE = re.compile(r"( *)((?>(?:'[^']*+'|[^\s:'?-][^:']*+)+)): ?(.*)")
 _StatementWords = tuple[str, ...]
 
 
-def unlike(state: bytes, display: str, stages: Mapping[str, bytes]) -> list[Problem]:
+def report_stages_unlike_state(state: bytes, display: str, stages: Mapping[str, bytes]) -> list[Problem]:
     """Return a problem for each form of the stages, given by path, that results in other settings than the state.
 
     A stage that cannot be read is reported as such; a state that cannot be read is left to the reader of the device.

@@ -8,7 +8,7 @@ changes (a computed headroom, the pools, the groups that buffermgrd adds) follow
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from nodrop.hardware.dynamic import resolve_dynamic_buffers, without_computed_shared_headroom
+from nodrop.hardware.dynamic import omit_computed_shared_headroom, resolve_dynamic_buffers
 from nodrop.model.change import Change, EditResult, PatchStep
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import QosProfile, Trust
@@ -227,7 +227,7 @@ def _add_derived_changes(device: Device, new: Device, subjects: Sequence[Subject
     if not is_equal(new.role, device.role) and (device.name, "@hash_seed") not in subjects:
         seed = HASH_SEED_BY_DEVICE_TYPE.get(DEVICE_TYPE_BY_ROLE.get(str(new.role), ""))
         new = replace_fields(new, hash_seed=device.hash_seed if seed is None else seed)
-    return resolve_dynamic_buffers(without_computed_shared_headroom(new))
+    return resolve_dynamic_buffers(omit_computed_shared_headroom(new))
 
 
 def _couple_port_settings(old: Interface, new: Interface, device: str, subjects: Sequence[Subject]) -> Interface:

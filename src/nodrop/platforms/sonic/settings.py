@@ -44,7 +44,7 @@ def render_file(_raw: bytes, tree: SettingsTree) -> bytes:
     return json.dumps(tree).encode()
 
 
-def secret(path: Path, at: int) -> bool:
+def is_secret_word(path: Path, at: int) -> bool:
     """Whether a word of a path is a secret itself."""
     return at == 1 and path[0] == SNMP_COMMUNITY_TABLE
 

@@ -82,7 +82,7 @@ class QosObjectNames:
         """Return the name of a buffer profile."""
         return self._profiles.name((value, None), base_name)
 
-    def group(self, port: Interface, group: PriorityGroup) -> str:
+    def profile_name_of_group(self, port: Interface, group: PriorityGroup) -> str:
         """Return the name of a priority group's buffer profile.
 
         A lossless one is named after the port's speed and cable, for buffermgrd looks for it under that name.
@@ -109,7 +109,7 @@ class QosObjectNames:
         for queue in require_fact(qos.queues):
             self._name_queue_parts(port, queue, queue.index in require_fact(qos.pfc_tx_priorities), unreserved)
         for group in require_fact(qos.priority_groups):
-            self.group(port, group)
+            self.profile_name_of_group(port, group)
         for direction in ("ingress", "egress"):
             for value in require_fact(getattr(qos, f"{direction}_buffers")):
                 kind = "lossless" if "lossless" in (value.pool or "") else "lossy"

@@ -29,7 +29,7 @@ def tables_after_each_patch(old_tables: PatchTree, new_tables: PatchTree) -> Ite
         shut = gcu_facts()["shut_for"]
         changed = dict.fromkeys(_port_of_key(key) for table in shut for key in _find_changed_keys(before, after, table))
         ports = [port for port in changed if before.get(_PORT_TABLE, {}).get(port, {}).get("admin_status") == "up"]
-        kept_moved_rows = list(_find_moved_rows(before, after))
+        kept_moved_rows = list(_find_rows_moved_to_other_keys(before, after))
         if len(ports) > 1 or kept_moved_rows:
             for count in range(len(ports) + 1):
                 yield _intermediate_tables(before, after, ports[count:], kept_moved_rows)
@@ -53,7 +53,7 @@ def _intermediate_tables(
     return {table: rows for table, rows in tables.items() if rows}
 
 
-def _find_moved_rows(old_rows: _RowsByTable, new_rows: _RowsByTable) -> Iterator[Sequence[str]]:
+def _find_rows_moved_to_other_keys(old_rows: _RowsByTable, new_rows: _RowsByTable) -> Iterator[Sequence[str]]:
     """Yield the rows of guarded tables and the fields of ports that go while the same comes in another row."""
     for table in dict.fromkeys(rule["table"] for rule in gcu_facts()["guarded"]):
         before, after = old_rows.get(table, {}), new_rows.get(table, {})

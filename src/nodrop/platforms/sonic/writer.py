@@ -5,7 +5,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from nodrop.hardware.dynamic import resolve_dynamic_buffers, speed_for_headroom_mbps, without_computed_shared_headroom
+from nodrop.hardware.dynamic import omit_computed_shared_headroom, resolve_dynamic_buffers, speed_for_headroom_mbps
 from nodrop.hardware.ports import NarrowSplit, PortSplit
 from nodrop.hardware.schema import Switch
 from nodrop.model.buffers import BufferPool, BufferProfile
@@ -50,7 +50,7 @@ _MAX_CACHED_RENDERINGS = 128
 def write(device: Device, index: Index) -> tuple[Artifact, ...]:
     """Return the device's files; Unsupported names the model path that SONiC cannot express."""
     facts = check_expressible(device)
-    device = _device_as_tables_state(device)
+    device = _omit_settings_switch_recomputes(device)
     far = _far_ends(device, index)
     splits = _panel_split_by_port(facts, device)
     ports = [_port_row(facts, interface, splits[interface.name]) for interface in device.interfaces]
@@ -161,7 +161,7 @@ def _services_vrf(device: Device) -> str:
 _STATED_POOLS_CACHE: OrderedDict[object, tuple[BufferPool, ...]] = OrderedDict()
 
 
-def _device_as_tables_state(device: Device) -> Device:
+def _omit_settings_switch_recomputes(device: Device) -> Device:
     """Return the device as its tables state it, the rest left to the switch, which must result in the same device.
 
     This is computed once for all devices that have the same ports, profiles and pools.
@@ -174,7 +174,7 @@ def _device_as_tables_state(device: Device) -> Device:
     )
     key = (device.model, device.version, of_ports, device.buffer_pools, device.dynamic_buffers)
     if key not in _STATED_POOLS_CACHE:
-        _cache_value(_STATED_POOLS_CACHE, key, _pools_as_tables_state(device))
+        _cache_value(_STATED_POOLS_CACHE, key, _omit_recomputable_shared_headroom(device))
     return replace_fields(device, buffer_pools=_STATED_POOLS_CACHE[key])
 
 
@@ -184,9 +184,9 @@ def _cache_value(memory: OrderedDict[object, _T], key: object, value: _T) -> Non
         memory.popitem(last=False)
 
 
-def _pools_as_tables_state(device: Device) -> tuple[BufferPool, ...]:
+def _omit_recomputable_shared_headroom(device: Device) -> tuple[BufferPool, ...]:
     """Return the pools, with shared headroom only if the switch would not compute exactly that size."""
-    bare = without_computed_shared_headroom(device)
+    bare = omit_computed_shared_headroom(device)
     for stated in (bare, device):
         if _have_same_buffers(resolve_dynamic_buffers(stated), device):
             return require_fact(stated.buffer_pools)
@@ -333,7 +333,9 @@ def _refuse_added_lossless_groups(port: Interface, facts: Switch, hwsku: str | N
     row = facts.sonic.headroom_row(require_fact(port.speed_mbps), require_fact(port.cable_length_m), hwsku)
     if row is None or not port.enabled or not isinstance(port.qos, QosProfile):
         return
-    names = {group.index: spelling.group(port, group) for group in require_fact(port.qos.priority_groups)}
+    names = {
+        group.index: spelling.profile_name_of_group(port, group) for group in require_fact(port.qos.priority_groups)
+    }
     for priority in require_fact(port.qos.pfc_tx_priorities):
         if names.get(priority) != lossless_profile_name(port):
             path = ["interfaces", port.name, "qos", "priority_groups", *([priority] if priority in names else [])]
@@ -389,7 +391,9 @@ class _TemplateWords:
         """Yield (range of priority groups, profile) for a port."""
         assert isinstance(port.qos, QosProfile)
         groups: tuple[PriorityGroup, ...] = require_fact(port.qos.priority_groups)
-        yield from self._profiles_by_range((group.index, self._names.group(port, group)) for group in groups)
+        yield from self._profiles_by_range(
+            (group.index, self._names.profile_name_of_group(port, group)) for group in groups
+        )
 
     def queue_buffers(self, port: Interface) -> Iterator[tuple[str, str]]:
         """Yield (range of queues, profile) for a port."""
