@@ -67,7 +67,7 @@ def read_inputs(
             continue
         readings.append(reading)
         if not reading.device.interfaces:
-            notes += _notes_on_missing_ports(bundle)
+            notes += _notes_on_device_without_ports(bundle)
     hosts_read = read_hosts(inputs.hosts)
     notes += [note for host in hosts_read for note in host.notes]
     found_reading = assemble_fabric(readings, declared_context, hosts_read, shared)
@@ -90,11 +90,13 @@ def find_stage_differences(inputs: FabricInputs) -> list[Problem]:
         except InputProblems as error:
             problems += error.problems
         else:
-            problems += staged.unlike(state, stage.state.display, texts) if staged is not None else ()
+            problems += (
+                staged.report_stages_unlike_state(state, stage.state.display, texts) if staged is not None else ()
+            )
     return problems
 
 
-def _notes_on_missing_ports(bundle: DeviceFiles) -> list[Note]:
+def _notes_on_device_without_ports(bundle: DeviceFiles) -> list[Note]:
     """Return the notes on a device that names no port: its files are not read where they state nothing at all."""
     opened_files, _ = open_files(bundle.files)
     if all(is_blank(raw) for _, raw in opened_files):

@@ -191,7 +191,7 @@ class _CorrectionTrials:
         rule = self._rules[self._groups[number][0].rule]
         if rule.claim is None:
             return rule.routed or not rule.looks_at or bool(rule.looks_at & names)
-        paths, whole = rule.supporting_paths
+        paths, whole = rule.read_paths_and_subtrees
         return bool(names & {*rule.names_read_whole, *(step for path in (*paths, *whole) for step in path)})
 
     def _find_nearby_switches(self, device: str, others: set[str]) -> frozenset[str]:

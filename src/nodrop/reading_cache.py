@@ -97,7 +97,7 @@ class DeviceReadings:
         answers = map_chunks(_read_run_unless_cached, self._runs, executor=executor, chunk=1)
         done = 0
         for run, answer in zip(self._runs, answers, strict=True):
-            self._tell(done := done + len(run.bundles))
+            self._report_progress(done := done + len(run.bundles))
             self._answers.append(answer)
             self.all_kept_before = self.all_kept_before and answer.is_read_from_cache
             # As soon as one run is new, all will be asked for; until then, it may be that none is.
@@ -115,12 +115,12 @@ class DeviceReadings:
         if self._store is None:
             device_readings = map_chunks(read_bundle, self._bundles, executor=self._executor)
             for number, reading in enumerate(device_readings, start=1):
-                self._tell(number)
+                self._report_progress(number)
                 yield reading
         for run, answer, readings in zip(self._runs, self._answers, self._readings, strict=True):
             yield from _decode_or_read_run(run, answer) if readings is None else readings
 
-    def _tell(self, done: int) -> None:
+    def _report_progress(self, done: int) -> None:
         if self._progress is not None:
             self._progress(f"reading: {done} of {len(self._bundles)} devices")
 

@@ -77,7 +77,7 @@ def test_what_runs_otherwise_is_drift(platform: str, kind: str) -> None:
     found = nodrop.drift(running(before, 1, after.fabric), after)
     assert facts(found.plan) == told(platform, kind)
     assert found.plan.outside_model == ()
-    assert nodrop.drift(running(after, 1), after).empty
+    assert nodrop.drift(running(after, 1), after).is_empty
 
 
 @pytest.mark.parametrize(("platform", "kind"), BOTH)

@@ -37,7 +37,7 @@ def test_what_switches_add_by_themselves_is_no_drift(name: str, seed: int) -> No
     wanted = build_and_read(load(shipped(name)), "intent.yaml", "build")[1]
     found = nodrop.drift(running(wanted, seed), wanted)
     assert [(told.devices, told.ports, told.facts) for told in found.plan.changes] == []
-    assert found.empty
+    assert found.is_empty
 
 
 def _read(files: dict[str, bytes], platform: str = "sonic") -> Reading:
@@ -218,9 +218,9 @@ def test_switches_on_one_side_alone() -> None:
     wanted = reading()
     more = reading_of("sonic", {"topology.leaves.ids": "1-3"})
     found = nodrop.drift(running(wanted, 5, without=("leaf2",)), wanted)
-    assert (found.uncollected, found.foreign, found.plan.changes, found.empty) == (("leaf2",), (), (), False)
+    assert (found.uncollected, found.foreign, found.plan.changes, found.is_empty) == (("leaf2",), (), (), False)
     found = nodrop.drift(running(more, 5, wanted.fabric, without=("spine1", "spine2")), wanted)
-    assert (found.uncollected, found.foreign, found.empty) == (("spine1", "spine2"), ("leaf3",), False)
+    assert (found.uncollected, found.foreign, found.is_empty) == (("spine1", "spine2"), ("leaf3",), False)
     assert {one.name for one in found.plan.devices} == set()
 
 
@@ -230,7 +230,7 @@ def test_files_of_hosts_of_one_side_say_nothing_of_the_other() -> None:
     nic = wanted.fabric.nics[0]
     runs = running(wanted, 6)
     other = replace(runs, fabric=replace(runs.fabric, nics=(replace(nic, host="gpu1"),)))
-    assert nodrop.drift(other, wanted).empty
+    assert nodrop.drift(other, wanted).is_empty
     changed = replace(runs, fabric=replace(runs.fabric, nics=(replace(nic, tos=1),)))
     assert {one.path[-1] for told in nodrop.drift(changed, wanted).plan.changes for one in told.facts[0].entries} == {
         "tos"

@@ -71,7 +71,7 @@ def test_tables_that_the_model_does_not_hold_are_told_of_all_switches_once() -> 
         (both, "SNMP_COMMUNITY", [("…", "added")], "unknown"),
         (both, "TACPLUS", [("global", "added")], "unknown"),
     ]
-    assert (plan.changes, plan.empty, [one.devices for one in plan.order]) == ((), False, [("leaf1",), ("leaf2",)])
+    assert (plan.changes, plan.is_empty, [one.devices for one in plan.order]) == ((), False, [("leaf1",), ("leaf2",)])
     assert plan.effects == dict.fromkeys(both, "service restart")
     assert SECRET not in text_of_plan(plan) + markdown_of_plan(plan) + plan_json.render([plan]).decode()
     for one in make_patches(plan, old, new):
@@ -87,7 +87,7 @@ def test_a_file_that_is_only_written_otherwise_has_not_changed() -> None:
         tables["ACL_TABLE"] = {}
 
     plan = nodrop.plan(*sonic(turned, "leaf1"))
-    assert (plan.empty, plan.outside_model) == (True, ())
+    assert (plan.is_empty, plan.outside_model) == (True, ())
 
 
 def test_facts_of_the_model_are_not_told_twice() -> None:
@@ -185,7 +185,7 @@ def test_a_setting_that_states_its_default_is_harmless() -> None:
     assert text.count("          mtu: 9216\n")
     for one, other in ((without, said(old)), (said(old), without)):
         assert {row[-1] for row in told(nodrop.plan(one, other))} == {"none"}
-        assert nodrop.drift(one, other).empty
+        assert nodrop.drift(one, other).is_empty
 
 
 def test_settings_of_a_port_that_comes_into_use_or_is_shut_are_harmless() -> None:

@@ -64,7 +64,7 @@ def told(found: Drift) -> list[tuple[str, list[tuple[str, str]]]]:
 def drifted(change: Change, want: Change = lambda _: None) -> Any:
     found = nodrop.drift(*sonic(change, want))
     assert found.plan.changes == ()
-    assert found.empty == (not found.plan.outside_model)
+    assert found.is_empty == (not found.plan.outside_model)
     return told(found)
 
 
@@ -138,8 +138,8 @@ def test_servers_of_time_that_an_image_has_of_itself() -> None:
     shown[1]["set"].setdefault("system", {})["ntp"] = {"server": pool}
     running, wanted = (read("nvue", {"startup.yaml": json.dumps(one).encode()}) for one in (shown, given))
     assert len(running.fabric.devices[0].ntp_servers) == len(pool)
-    assert nodrop.drift(running, wanted).empty
-    assert not nodrop.drift(wanted, running).empty
+    assert nodrop.drift(running, wanted).is_empty
+    assert not nodrop.drift(wanted, running).is_empty
 
 
 def test_what_the_model_holds_is_told_by_its_facts() -> None:
@@ -148,7 +148,7 @@ def test_what_the_model_holds_is_told_by_its_facts() -> None:
             SNMP={"LOCATION": {"Location": location}}, SNMP_COMMUNITY={"public": {"TYPE": "RO"}}
         )
 
-    assert nodrop.drift(*sonic(of_snmp("public"))).empty
+    assert nodrop.drift(*sonic(of_snmp("public"))).is_empty
     found = nodrop.drift(*sonic(of_snmp("hall 4")))
     assert {entry.path for one in found.plan.changes for fact in one.facts for entry in fact.entries} == {
         ("snmp_location",)
@@ -190,15 +190,15 @@ def test_tables_in_several_files_are_those_of_one() -> None:
     tables = json.loads(files["config_db.json"])
     qos = {table: tables.pop(table) for table in ("PFC_WD", "CABLE_LENGTH", "LOSSLESS_TRAFFIC_PATTERN")}
     apart = {**files, "config_db.json": json.dumps(tables).encode(), "init_cfg.json": json.dumps(qos).encode()}
-    assert nodrop.drift(read("sonic", shown), read("sonic", apart)).empty
+    assert nodrop.drift(read("sonic", shown), read("sonic", apart)).is_empty
     log = b"admin@leaf1:~$ show runningconfiguration all\n" + shown["config_db.json"] + b"\nadmin@leaf1:~$ "
-    assert nodrop.drift(read("sonic", {**shown, "config_db.json": log}), read("sonic", apart)).empty
+    assert nodrop.drift(read("sonic", {**shown, "config_db.json": log}), read("sonic", apart)).is_empty
 
 
 def test_lines_of_the_routing_daemon_are_not_compared() -> None:
     files = files_of()
     shown = {**files, "frr.conf": files["frr.conf"] + b"log timestamp precision 3\n"}
-    assert nodrop.drift(read("sonic", shown), read("sonic", files)).empty
+    assert nodrop.drift(read("sonic", shown), read("sonic", files)).is_empty
 
 
 @pytest.mark.parametrize("commands", [False, True])

@@ -107,7 +107,7 @@ def test_a_fabric_is_no_change_of_itself(name: str) -> None:
 
     one, other = (build_and_read(load(shipped(name)), "intent.yaml", "build")[1] for _ in range(2))
     made = nodrop.plan(one, other)
-    assert made.empty
+    assert made.is_empty
     assert (made.devices, made.changes, made.not_compared, made.order) == ((), (), (), ())
     assert text_of_plan(made) == "nothing changes\n"
 
@@ -126,7 +126,7 @@ def test_what_one_side_does_not_say_is_no_change_and_told() -> None:
     silent = replace(old, fabric=set_value(old.fabric, parse_subject("leaf1/Ethernet*/qos/pfc_watchdog"), UNKNOWN))
     for one, other, side in ((old, silent, "the new side"), (silent, old, "the old side")):
         made = nodrop.plan(one, other)
-        assert made.empty
+        assert made.is_empty
         assert [(told.devices, len(told.ports)) for told in made.not_compared] == [(("leaf1",), 3), (("leaf1",), 4)]
         assert f"PFC watchdog of leaf1: absent on {side}" in text_of_plan(made)
         assert text_of_plan(made).endswith("\nnothing changes\n")
@@ -138,7 +138,7 @@ def test_what_was_assumed_or_is_not_there_is_not_said() -> None:
     bare = replace(old.fabric, classes=old.fabric.classes[:1], hosts=(), nics=(), links=())
     other = replace(old, fabric=bare, assumed=(Assumption(fact="RDMA", value="DSCP 26", reason="NVIDIA's"),))
     made = nodrop.plan(other, old)
-    assert made.empty
+    assert made.is_empty
     assert [fact.entries[0].path for block in made.not_compared for fact in block.facts] == [
         ("classes",),
         ("hosts",),

@@ -50,12 +50,12 @@ def test_the_number_of_switches_is_that_of_the_closed_form(case: dict[str, Any])
         with pytest.raises(CannotSize, match=f"nearest: --gpus {case['largest']}$"):
             size_request(request_of(case))
         largest = size_request(request_of({**case, "gpus": case["largest"]}))
-        assert largest.shape.switches == 5 * RADIX[case["model"]] ** 2 // 4
+        assert largest.shape.switch_count == 5 * RADIX[case["model"]] ** 2 // 4
         return
     fabric = size_request(request_of(case))
     assert list(fabric.shape.switch_counts_by_tier) == case["switches"]
-    assert fabric.shape.switches == _closed_form(case)
-    assert sum(group.count for group in fabric.groups) == fabric.shape.switches
+    assert fabric.shape.switch_count == _closed_form(case)
+    assert sum(group.count for group in fabric.groups) == fabric.shape.switch_count
 
 
 def _small_use(radix: int) -> PanelPortsForSpeed:
@@ -93,7 +93,7 @@ def test_no_fabric_of_two_tiers_has_fewer_switches(
         assert fewest is None
         return
     assert (len(shape.switch_counts_by_tier) == 3) == (fewest is None)
-    assert fewest in (None, shape.switches)
+    assert fewest in (None, shape.switch_count)
 
 
 REQUEST = SizeRequest(

@@ -24,10 +24,10 @@ class FailureCase(NamedTuple):
 
 def harmful_failure_cases(index: Index) -> list[FailureCase]:
     """Return the failures that hit anybody, those of cables first."""
-    return index.compute_once("failed", lambda: list(_build_failure_cases(index)))
+    return index.compute_once("failed", lambda: list(_find_harmful_failure_cases(index)))
 
 
-def _build_failure_cases(index: Index) -> Iterator[FailureCase]:
+def _find_harmful_failure_cases(index: Index) -> Iterator[FailureCase]:
     for reach in route_propagations_of(index):
         if reach.state.unstable:
             continue

@@ -62,7 +62,7 @@ class PortFamilies:
         for rows in self._kinds[family].values():
             yield rows[0].first, (FamilyPort(row.device, port, row.qos) for row in rows for port in row.ports)
 
-    def usual_value_by_family(
+    def most_common_value_by_family(
         self, value: Callable[[FamilyPort], _V | None]
     ) -> dict[PortFamily, tuple[_V, FamilyPort, int]]:
         """Return the value that most switches of each family have, a port that has it, and how many ports do.

@@ -39,7 +39,7 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     )
     reported_devices: set[str] = set()
     for key in keys:
-        usual = kinship.usual_value_by_family(lambda member, key=key: read_thresholds(member.qos).get(key))  # type: ignore[misc]
+        usual = kinship.most_common_value_by_family(lambda member, key=key: read_thresholds(member.qos).get(key))  # type: ignore[misc]
         for family, (expected, sibling, count) in usual.items():
             for first_member, members in kinship.ports_by_profile(family):
                 if (own_threshold := read_thresholds(first_member.qos).get(key)) is None or own_threshold == expected:

@@ -96,7 +96,9 @@ def _split_class_hits(
 ) -> Iterator[tuple[bool, AnalysisHit]]:
     landings: dict[QosProfile, ClassLanding | None] = {}
     by_device = [
-        usual for profiles in group if (usual := _usual_landing(fabric, profiles, wanted_traffic_class, landings))
+        usual
+        for profiles in group
+        if (usual := _landing_on_most_ports(fabric, profiles, wanted_traffic_class, landings))
     ]
     whole_counts = Counter[ClassLanding]()
     tiers: dict[str, Counter[ClassLanding]] = {}
@@ -185,7 +187,7 @@ def _first_dscp_map_row(ports: AlikeLandingPorts, wanted_traffic_class: TrafficC
     return (ports.device.name, ports.port.name, "qos", "dscp_to_tc", *map(str, wanted_traffic_class.dscp[:1]))
 
 
-def _usual_landing(
+def _landing_on_most_ports(
     fabric: Fabric,
     profiles: tuple[AlikeLandingPorts, ...],
     wanted_traffic_class: TrafficClass,

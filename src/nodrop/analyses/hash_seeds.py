@@ -31,7 +31,7 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     for (below, _), count in cables.items():
         ups[below] += count
     chooses = {above for (_, above), count in cables.items() if count > 1} | {name for name, n in ups.items() if n > 1}
-    usual = _usual_seeds_by_role(index)
+    usual = _most_common_seed_by_role(index)
     free = 1 + max((node.hash_seed for node in index.fabric.devices if isinstance(node.hash_seed, int)), default=0)
     reported_devices: set[str] = set()
     unsettled: set[str] = set()
@@ -71,7 +71,7 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
             )
 
 
-def _usual_seeds_by_role(index: Index) -> dict[str, int | None]:
+def _most_common_seed_by_role(index: Index) -> dict[str, int | None]:
     """Return the seed that most devices of a role have."""
     seeds: defaultdict[str, Counter[int | None]] = defaultdict(Counter)
     for device in index.fabric.devices:
@@ -80,8 +80,8 @@ def _usual_seeds_by_role(index: Index) -> dict[str, int | None]:
     return {role: counted.most_common(1)[0][0] for role, counted in seeds.items()}
 
 
-def _has_unusual_hash_seed(device: Device, usual: dict[str, int | None]) -> bool:
-    return device.hash_seed != usual.get(str(device.role))
+def _has_unusual_hash_seed(device: Device, most_common_seed_by_role: dict[str, int | None]) -> bool:
+    return device.hash_seed != most_common_seed_by_role.get(str(device.role))
 
 
 def _have_different_asics(own_device: Device, other_device: Device) -> bool:

@@ -85,7 +85,7 @@ def _miscabled_host_hits(hosts: list[tuple[Host, Sequence[CabledHostPort]]]) -> 
                 )
 
 
-def _similarity_to_pattern(usual: dict[int, str], pattern: LeafPattern) -> tuple[int, int]:
+def _similarity_to_pattern(most_common_leaf_by_number: dict[int, str], pattern: LeafPattern) -> tuple[int, int]:
     """How much a host is like others: by the ports that lie as theirs do, else by the leaves that it shares."""
-    alike = sum(usual.get(number) == leaf for number, leaf in pattern)
-    return alike, len({leaf for _, leaf in pattern}.intersection(usual.values()))
+    alike = sum(most_common_leaf_by_number.get(number) == leaf for number, leaf in pattern)
+    return alike, len({leaf for _, leaf in pattern}.intersection(most_common_leaf_by_number.values()))

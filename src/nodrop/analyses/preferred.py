@@ -57,10 +57,10 @@ class _PreferenceCause(NamedTuple):
     used: bool = False
 
 
-def _preference_cause(used: _LinkOffer, other_offer: _LinkOffer, usual: int) -> _PreferenceCause | None:
+def _preference_cause(used: _LinkOffer, other_offer: _LinkOffer, default_preference: int) -> _PreferenceCause | None:
     """Return why an offer is used and another not, in the order of FRR's decision; None if no attribute decides.
 
-    `usual` is the preference of a route that no policy gives another.
+    `default_preference` is the preference of a route that no policy gives another.
     """
     a, b = used.taken, other_offer.taken
     if a.weight != b.weight:
@@ -69,7 +69,7 @@ def _preference_cause(used: _LinkOffer, other_offer: _LinkOffer, usual: int) -> 
         return _PreferenceCause("mark", f"the community {GRACEFUL_SHUTDOWN_COMMUNITY}")
     if a.preference != b.preference:
         cause_text = f"local preference {a.preference} against {b.preference}"
-        return _PreferenceCause("preference", cause_text, a.preference != usual)
+        return _PreferenceCause("preference", cause_text, a.preference != default_preference)
     if len(a.path) != len(b.path):
         return _PreferenceCause("path", f"path length {len(a.path)} against {len(b.path)}")
     if a.origin != b.origin:

@@ -28,12 +28,12 @@ def find(index: Index) -> Iterator[AnalysisHit]:
         yield AnalysisHit(
             subject=(*router.bgp_subject, "router_id"),
             facts={"device": router.name, "router_id": router_id, "other": earlier.name},
-            changes=tuple(_router_id_changes(index, router)),
+            changes=tuple(_changes_to_loopback_router_id(index, router)),
             related=(((*earlier.bgp_subject, "router_id"), "the same router id"),),
         )
 
 
-def _router_id_changes(index: Index, router: VrfRouter) -> Iterator[tuple[Subject, object]]:
+def _changes_to_loopback_router_id(index: Index, router: VrfRouter) -> Iterator[tuple[Subject, object]]:
     """Yield the router id that a router's own loopback makes, where no other has it."""
     taken = {
         other_router.bgp.router_id for other_router in control_plane_of(index).routers if other_router.bgp is not None

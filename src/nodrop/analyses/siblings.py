@@ -57,7 +57,7 @@ def _outlier_hits(kinship: PortFamilies, aspect: str) -> Iterator[AnalysisHit | 
         member_traits = read_traits(member.qos)
         return None if isinstance(member_traits, str) or not member_traits else member_traits
 
-    for family, (expected, sibling, count) in kinship.usual_value_by_family(value).items():
+    for family, (expected, sibling, count) in kinship.most_common_value_by_family(value).items():
         for first_member, members in kinship.ports_by_profile(family) if family[-1] is not None else ():
             own_traits = read_traits(first_member.qos)
             if (
@@ -123,9 +123,12 @@ def _change_to_sibling_value(port: Subject, sibling: FamilyPort, place: Subject)
         return (*port, *place), None
 
 
-def _differing_traits(own_traits: PortTraits, usual: PortTraits) -> Iterator[tuple[str, Subject]]:
+def _differing_traits(own_traits: PortTraits, sibling_traits: PortTraits) -> Iterator[tuple[str, Subject]]:
     """Yield what differs in words, and where."""
-    own_trait, other_trait = {traits.label: traits for traits in own_traits}, {trait.label: trait for trait in usual}
+    own_trait, other_trait = (
+        {traits.label: traits for traits in own_traits},
+        {trait.label: trait for trait in sibling_traits},
+    )
     for label in dict.fromkeys((*own_trait, *other_trait)):
         pair = [traits[label] for traits in (own_trait, other_trait) if label in traits]
         texts = [traits[label].text if label in traits else NOTHING_STATED for traits in (own_trait, other_trait)]
@@ -133,11 +136,13 @@ def _differing_traits(own_traits: PortTraits, usual: PortTraits) -> Iterator[tup
             yield f"{label} {texts[0]} (siblings: {_without_common_words(*texts)})", pair[0].place
 
 
-def _without_common_words(own: str, usual: str) -> str:
-    """Return the usual text without the words that both texts begin with: `150 kB` of `marks at 150 kB`."""
-    words = usual.split(" ")
-    common = [word for word, _ in takewhile(lambda pair: pair[0] == pair[1], zip(words, own.split(" "), strict=False))]
-    return " ".join(words[len(common) :]) or usual
+def _without_common_words(own_text: str, sibling_text: str) -> str:
+    """Return the sibling's text without the words that both texts begin with: `150 kB` of `marks at 150 kB`."""
+    words = sibling_text.split(" ")
+    common = [
+        word for word, _ in takewhile(lambda pair: pair[0] == pair[1], zip(words, own_text.split(" "), strict=False))
+    ]
+    return " ".join(words[len(common) :]) or sibling_text
 
 
 def _classification_traits(qos: QosProfile) -> Iterator[PortTrait]:

@@ -71,11 +71,11 @@ def _outlier_asn_hits(
             at=(upper, "@bgp", "asn"),
             facts={"spine": upper, "asn": asn, "other": peer, "other_asn": numbers[peer], "leaf": lower},
             related=(((peer, "@bgp", "asn"), f"AS {numbers[peer]}"),),
-            changes=tuple(_asn_changes(index, below, upper, asn, shared)) if asn != shared else (),
+            changes=tuple(_changes_to_shared_asn(index, below, upper, asn, shared)) if asn != shared else (),
         )
 
 
-def _asn_changes(
+def _changes_to_shared_asn(
     index: Index, below: Iterable[str], upper: str, asn: int, shared: int
 ) -> Iterator[tuple[Subject, object]]:
     """Yield what gives a switch the shared number: its own, and that which sessions from below expect of it."""

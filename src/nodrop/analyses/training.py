@@ -55,12 +55,12 @@ def _check_copper_port(index: Index, near: End, port: Interface, far: End) -> tu
     """Return the fault of a port at passive copper."""
     if isinstance(port.autoneg, Unknown) or port.autoneg or _is_known_true(port.link_training):
         return None
-    if _has_pam4(port) and _is_covered_by_platform_rule(index.devices[near.node].platform, port):
+    if _has_lanes_that_need_training(port) and _is_covered_by_platform_rule(index.devices[near.node].platform, port):
         return None
     interface = index.interface(*far)
     if interface is not None and _is_known_true(interface.autoneg) and not surely_off(interface.enabled):
         return "autoneg", f"does not negotiate, though {far} does", "auto-negotiation at both ends"
-    if port.autoneg is None or not _has_pam4(port):
+    if port.autoneg is None or not _has_lanes_that_need_training(port):
         return None
     return "autoneg", "neither negotiates nor trains its lanes", "one of the two"
 
@@ -69,7 +69,7 @@ def _is_known_true(fact: bool | None | Unknown) -> bool:
     return not isinstance(fact, Unknown) and fact is True
 
 
-def _has_pam4(port: Interface) -> bool:
+def _has_lanes_that_need_training(port: Interface) -> bool:
     """Whether lanes of a port are known to need training; those of 25 Gb/s come up over short copper without it."""
     speed, lanes = port.speed_mbps, port.lanes
     return isinstance(speed, int) and isinstance(lanes, int) and lanes > 0 and speed // lanes >= PAM4_LANE_MBPS

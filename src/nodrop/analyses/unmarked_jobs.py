@@ -63,7 +63,7 @@ def find(index: Index, *, by: UnmarkedCase) -> Iterator[AnalysisHit | UndecidedS
         return
     hosts = hosts_by_file(index)
     for nic in index.fabric.nics:
-        by_dscp = _unmarked_libraries_by_dscp(nic, _LIBRARIES_BY_CASE[by], dscps)
+        by_dscp = _libraries_marking_non_rdma_dscp(nic, _LIBRARIES_BY_CASE[by], dscps)
         if not by_dscp or (roce := is_roce(index, nic)) is False:
             continue
         defaults = _DefaultTosSources() if by == "gpu" else _default_tos_sources(index, nic, hosts)
@@ -89,7 +89,7 @@ def find(index: Index, *, by: UnmarkedCase) -> Iterator[AnalysisHit | UndecidedS
             )
 
 
-def _unmarked_libraries_by_dscp(
+def _libraries_marking_non_rdma_dscp(
     nic: Nic, libraries: dict[str, LibraryTrafficClass], dscps: tuple[int, ...]
 ) -> dict[int, dict[str, LibraryTrafficClass]]:
     """Return the libraries of a file whose own DSCP is none of RDMA's, by that DSCP."""

@@ -82,7 +82,7 @@ def _find_detection_times(
 
 
 def _misordered_watchdog_hits(hosts: list[_WatchedPorts], fabric: list[_WatchedPorts]) -> Iterator[AnalysisHit]:
-    usual_host, usual_fabric = _ports_with_usual_time(hosts, -1), _ports_with_usual_time(fabric, 1)
+    usual_host, usual_fabric = _ports_with_most_common_time(hosts, -1), _ports_with_most_common_time(fabric, 1)
     late: list[_WatchedPorts] = []
     if usual_host.acts_ms < usual_fabric.acts_ms:
         late = [host for host in hosts if host.acts_ms >= usual_fabric.acts_ms]
@@ -96,7 +96,7 @@ def _misordered_watchdog_hits(hosts: list[_WatchedPorts], fabric: list[_WatchedP
             yield from _build_hits(ports, "between switches, acts after", "those at hosts take up to", usual_host)
 
 
-def _ports_with_usual_time(ports: list[_WatchedPorts], sign: int) -> _WatchedPorts:
+def _ports_with_most_common_time(ports: list[_WatchedPorts], sign: int) -> _WatchedPorts:
     """Return the first ports with the most frequent time; of several the highest, or for -1 the lowest."""
     counts = Counter[int]()
     for port in ports:

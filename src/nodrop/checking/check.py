@@ -14,7 +14,7 @@ from nodrop.checking.comparing import add_newly_shared_identifier_findings
 from nodrop.checking.finding_comparison import compare_findings
 from nodrop.checking.lost_facts import find_lost_facts, find_truncated_listings
 from nodrop.checking.missing_switches import find_no_longer_checked_switches
-from nodrop.checking.moved_switches import restore_moved_switches
+from nodrop.checking.moved_switches import add_back_switches_moved_to_other_fabrics
 from nodrop.checking.policy import PolicyPair, single_policy
 from nodrop.checking.policy_changes import policy_verdicts
 from nodrop.checking.reach import find_reach
@@ -185,7 +185,9 @@ def _is_empty_source(source: FabricSource | None) -> bool:
 
 def _has_no_changes(fabric: ChangedFabric) -> bool:
     findings = fabric.findings
-    return fabric.plan.empty and not (findings.new or findings.fixed or findings.suppressed or fabric.routing.changes)
+    return fabric.plan.is_empty and not (
+        findings.new or findings.fixed or findings.suppressed or fabric.routing.changes
+    )
 
 
 def _check_pair(
@@ -202,7 +204,9 @@ def _check_pair(
     before, after = (remove_switches(reading, check_run.unreadable_switches(pair.new)) for reading in (before, after))
     governed = apply_base_policy(pair, both_sides, before, after, check_run)
     after = keep_former_modes(governed.after, before)
-    other_reading = restore_moved_switches(pair, both_sides, before, after, check_run) or governed.checked
+    other_reading = (
+        add_back_switches_moved_to_other_fabrics(pair, both_sides, before, after, check_run) or governed.checked
+    )
     checked = after if other_reading is governed.after else keep_former_modes(other_reading, before)
     check_run.progress(f"comparing {pair.source_name}")
     new_plan = replace(plan(replace(before, problems=()), after), problems=())

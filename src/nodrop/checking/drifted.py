@@ -54,7 +54,7 @@ def compare_with_wanted(
     rule = judging.run_rules(after, rules, replace(settings, whole=False, advised=False), progress=progress)
     fared = compare_findings(rule, outcome)
     plan = replace(new_drift.plan, problems=())
-    if rollout and not plan.empty:
+    if rollout and not plan.is_empty:
         progress("checking intermediate states")
         start = remove_switches(whole_reading, new_drift.foreign)
         plan = order_rollout(plan, start, after, settings, routing=should_compute_routing(plan, start, after))

@@ -9,7 +9,7 @@ from nodrop.model.declared import DeclaredFacts
 from nodrop.model.reading import Reading
 
 
-def restore_moved_switches(
+def add_back_switches_moved_to_other_fabrics(
     pair: FabricSourcePair,
     both_states: ComparedFabrics,
     reading_before: Reading,
@@ -23,7 +23,9 @@ def restore_moved_switches(
     """
     if not isinstance(pair.old, FabricInputs) or check_run.policies.work:
         return None
-    remaining_bundles = _find_moved_bundles(pair, both_states, reading_before, reading_after, check_run)
+    remaining_bundles = _bundles_of_switches_moved_to_other_fabrics(
+        pair, both_states, reading_before, reading_after, check_run
+    )
     if not remaining_bundles:
         return None
     inputs = pair.new if isinstance(pair.new, FabricInputs) else FabricInputs()
@@ -40,7 +42,7 @@ def restore_moved_switches(
     return remove_switches(reading, check_run.unreadable_switches(whole_inputs))
 
 
-def _find_moved_bundles(
+def _bundles_of_switches_moved_to_other_fabrics(
     pair: FabricSourcePair,
     both_states: ComparedFabrics,
     reading_before: Reading,

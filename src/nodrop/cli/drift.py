@@ -86,4 +86,4 @@ def command(
             build_document=partial(build_document, drift_report),
         )
     code = exit_code(drift_report.outcome, choices.fail_on)
-    return FOUND if code in (0, NOTHING) and not drift_report.drift.empty else code
+    return FOUND if code in (0, NOTHING) and not drift_report.drift.is_empty else code

@@ -63,7 +63,7 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
     to = _find_target_address(plane, dst, own_address)
     walk = PathWalk(plane, start, to)
     shown = hops.path_facts(plane, walk, marked, own_address)
-    pairs = _trace_port_pairs(plane, src, dst, marked)
+    pairs = _trace_host_port_pairs(plane, src, dst, marked)
     title = f"{src} to {dst} ({to}), DSCP {marked}: {_format_path_count(shown)}"
     query = {"source": src, "destination": dst, "address": str(to), "dscp": marked}
     shown = {"version": 2, **query, **shown, "pairs": pairs}
@@ -83,7 +83,7 @@ def _format_path_count(shown: "FactsByKey") -> str:
     return f"{count} equal path{'s' if count != 1 else ''}"
 
 
-def _trace_port_pairs(plane: "ControlPlane", src: str, dst: str, dscp: int) -> "list[FactsByKey]":
+def _trace_host_port_pairs(plane: "ControlPlane", src: str, dst: str, dscp: int) -> "list[FactsByKey]":
     """Return for every pair of ports of two hosts how packets get from one to the other; nothing of a single pair."""
     from nodrop.report.buffering import known_or_none
     from nodrop.routing.hop_filters import find_dropping_access_list

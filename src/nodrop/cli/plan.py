@@ -101,7 +101,7 @@ def command(
     )
     if wrong:
         return WRONG
-    return FOUND if tells_changes and not all(fabric_plan.empty for fabric_plan in plans) else 0
+    return FOUND if tells_changes and not all(fabric_plan.is_empty for fabric_plan in plans) else 0
 
 
 def _read_pairs(paths: tuple[str, str], settings: "CheckSettings", *, nothing: bool) -> "list[OldAndNewFabric]":

@@ -117,7 +117,7 @@ class PlatformAdapter:
         first_interface = None if usual is None else next(port for port in ports if port.qos is usual)
         return tuple(self._adapt_port(port, first_interface) for port in ports)
 
-    def _adapt_port(self, port: Interface, usual: Interface | None) -> Interface:
+    def _adapt_port(self, port: Interface, most_common_port: Interface | None) -> Interface:
         held = self._held
         changes: dict[str, object] = {}
         if port.autoneg is None and held.autoneg is not None:
@@ -126,7 +126,7 @@ class PlatformAdapter:
             changes["fec"] = held.fec
         qos, length = port.qos, port.cable_length_m
         if qos is None and held.qos_on_every_port:
-            qos, length = self._uncabled_qos_and_length(port, usual)
+            qos, length = self._uncabled_qos_and_length(port, most_common_port)
         elif isinstance(qos, QosProfile):
             qos = self._adapt_qos_profile(qos, cast("PortSide | None", port.side))
         if not held.lossy_cable_length and isinstance(qos, QosProfile) and not qos.pfc_rx_priorities:
@@ -135,13 +135,15 @@ class PlatformAdapter:
             changes |= {"qos": qos, "cable_length_m": length}
         return replace_fields(port, **changes) if changes else port
 
-    def _uncabled_qos_and_length(self, port: Interface, usual: Interface | None) -> tuple[QosProfile, Any]:
+    def _uncabled_qos_and_length(self, port: Interface, most_common_port: Interface | None) -> tuple[QosProfile, Any]:
         """Return QoS and cable length of a port that no cable leads to; one that is up has the rates of its speed."""
         if port.enabled:
             return self._adapt_qos_profile(self._spare(cast("int", port.speed_mbps)), None), self._length_m
-        if usual is None:
+        if most_common_port is None:
             return self._adapt_qos_profile(self._spare(None), None, rates=False), self._length_m
-        return self._adapt_qos_profile(cast("QosProfile", usual.qos), None, rates=False), usual.cable_length_m
+        return self._adapt_qos_profile(
+            cast("QosProfile", most_common_port.qos), None, rates=False
+        ), most_common_port.cable_length_m
 
     def _enable_last_service_port(self, ports: tuple[Interface, ...], model: Switch) -> tuple[Interface, ...]:
         """Return ports with the last service port up, at its fastest speed."""

@@ -26,13 +26,13 @@ _ECT0_CODEPOINT = 2
 def host_tos(intent: Intent) -> int:
     """Return the ToS byte of RoCE packets; left out, that of the RDMA class."""
     stated = intent.hosts.tos
-    return ect_tos_of_dscp(_dscp_of_purpose_or_usual(intent, "rdma", DEFAULT_RDMA_DSCP)) if stated is None else stated
+    return ect_tos_of_dscp(_dscp_of_purpose_or_default(intent, "rdma", DEFAULT_RDMA_DSCP)) if stated is None else stated
 
 
 def host_cnp_dscp(intent: Intent) -> int:
     """Return the DSCP of CNPs; left out, that of the CNP class, or the usual one without such a class."""
     stated = intent.hosts.cnp_dscp
-    return _dscp_of_purpose_or_usual(intent, "cnp", DEFAULT_CNP_DSCP) if stated is None else stated
+    return _dscp_of_purpose_or_default(intent, "cnp", DEFAULT_CNP_DSCP) if stated is None else stated
 
 
 def host_pfc_priorities(intent: Intent) -> tuple[int, ...]:
@@ -155,19 +155,19 @@ def _hint_leave_key_out(intent: Intent, key: str, classes: dict[str, TrafficClas
     return f"or leave hosts.{key} out: it follows from {' and '.join(class_places)}" if class_places else ""
 
 
-def _dscp_of_purpose_or_usual(intent: Intent, purpose: Purpose, usual: int) -> int:
-    dscp = _dscp_of_purpose(intent, purpose, usual)
-    return usual if dscp is None else dscp
+def _dscp_of_purpose_or_default(intent: Intent, purpose: Purpose, default_dscp: int) -> int:
+    dscp = _dscp_of_purpose(intent, purpose, default_dscp)
+    return default_dscp if dscp is None else dscp
 
 
-def _dscp_of_purpose(intent: Intent, purpose: Purpose, usual: int) -> int | None:
-    """Return the DSCP that NICs send for a purpose: the usual one if a class has it, else the first of the class.
+def _dscp_of_purpose(intent: Intent, purpose: Purpose, default_dscp: int) -> int | None:
+    """Return the DSCP that NICs send for a purpose: the default one if a class has it, else the first of the class.
 
     Of several classes it is the one that is named like the purpose; None if none is.
     """
     classes = _classes_of_purpose(intent.classes, purpose)
-    if usual in _dscps_of_classes(intent, classes):
-        return usual
+    if default_dscp in _dscps_of_classes(intent, classes):
+        return default_dscp
     own_dscps = _dscps_of_classes(
         intent, {name: traffic_class for name, traffic_class in classes.items() if name == purpose or len(classes) == 1}
     )

@@ -45,11 +45,11 @@ def hwsku_of(intent: Intent, group: TierSwitchGroup, switch_model: Switch) -> st
     return None if chosen == switch_model.sonic.hwsku else chosen
 
 
-def stated_hwsku(intent: Intent, node: PlannedSwitch, usual: str | None) -> str | None:
-    """Return the HWSKU of a switch: the one stated for it, else `usual`; None for the base one of the model."""
+def stated_hwsku(intent: Intent, node: PlannedSwitch, default_hwsku: str | None) -> str | None:
+    """Return the HWSKU of a switch: the one stated for it, else `default_hwsku`; None for the base one of the model."""
     stated = stated_settings(intent, node)[1].hwsku
     if stated is None:
-        return usual
+        return default_hwsku
     return None if stated == node.model.sonic.hwsku else stated
 
 
@@ -74,15 +74,15 @@ def hwsku_faults(intent: Intent, switches: PlannedSwitches) -> Iterator[Problem]
             yield intent.problem(keys, fault, expected, hint)
 
 
-def _are_alike(intent: Intent, group: TierSwitchGroup, model: Switch, hwsku: str, usual: str | None) -> bool:
+def _are_alike(intent: Intent, group: TierSwitchGroup, model: Switch, hwsku: str, default_hwsku: str | None) -> bool:
     """Whether a HWSKU can stand for another: if headroom comes from tables, only one with the same ports and table."""
-    if asic(model.asic).has_headroom_terms or hwsku == usual:
+    if asic(model.asic).has_headroom_terms or hwsku == default_hwsku:
         return True
     layouts = list(_layouts_of_release(intent, group, model))
     ports, usual_ports = (
-        next((layout.ports for layout in layouts if name in layout.hwskus), None) for name in (hwsku, usual)
+        next((layout.ports for layout in layouts if name in layout.hwskus), None) for name in (hwsku, default_hwsku)
     )
-    return model.sonic.table(hwsku) == model.sonic.table(usual) and ports is not None and ports == usual_ports
+    return model.sonic.table(hwsku) == model.sonic.table(default_hwsku) and ports is not None and ports == usual_ports
 
 
 def splits_of_hwsku(intent: Intent, group: TierSwitchGroup, switch_model: Switch) -> Mapping[int, int]:

@@ -10,7 +10,7 @@ from nodrop.design.modes import has_pfc
 from nodrop.design.ports import PortCables
 from nodrop.design.static_buffers import has_static_headroom
 from nodrop.errors import Problem
-from nodrop.hardware.dynamic import require_asic_with_formula, resolve_dynamic_buffers, without_computed_shared_headroom
+from nodrop.hardware.dynamic import omit_computed_shared_headroom, require_asic_with_formula, resolve_dynamic_buffers
 from nodrop.hardware.sharing import shared_headroom_limit_bytes, taken_shared_headroom_bytes
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Device, Interface, Port
@@ -104,5 +104,5 @@ def _replace_cable_length(device: Device, ports: Set[Port], length_m: int) -> De
         return replace(interface, cable_length_m=length_m) if interface.port in ports else interface
 
     return resolve_dynamic_buffers(
-        without_computed_shared_headroom(replace(device, interfaces=tuple(map(set_cable_length, device.interfaces))))
+        omit_computed_shared_headroom(replace(device, interfaces=tuple(map(set_cable_length, device.interfaces))))
     )

@@ -189,7 +189,7 @@ class ExpressionTypes:
         return nodes.Compare(first_node, tuple(comparisons))
 
     def _require_number(self, node: Node, surely: frozenset[Node], sign: str) -> Node:
-        if not node.type.number:
+        if not node.type.is_number:
             raise self.written.fault(f"`{sign}` with {node.type.describe()}", "a number", at=format_node(node))
         self._require_present(node, surely, sign)
         return node

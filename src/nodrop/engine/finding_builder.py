@@ -191,7 +191,7 @@ class FindingBuilder:
             for piece in shared.pieces
         )
         fingerprint, *former = self._build_fingerprints(subject)
-        resting, whole_paths = rule.supporting_paths
+        resting, whole_paths = rule.read_paths_and_subtrees
         assumed = self._sole_assumption(item, at)
         doubt = assumed or self.evidence.doubt(
             rule.topics,

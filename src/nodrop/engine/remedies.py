@@ -93,7 +93,7 @@ def add_sibling_changes(
         asked = finding.parts or (_part_to_align(rule, finding, path) for path in rule.as_siblings)
         rows = (row for place in asked if place for row in siblings.expand_rows(place))
         places = dict.fromkeys(siblings.part_to_give_whole(row) for row in rows)
-        changes = tuple(change for place in places for change in siblings.changes_to_usual_value(place))
+        changes = tuple(change for place in places for change in siblings.changes_to_value_of_most_siblings(place))
         corrections = tuple(change for change in finding.fix.changes if change.subject[1] == FILE_SETTING_AREA)
         fix = finding.fix.or_default()
         if changes and trial.changes_end_finding(finding, changes):
@@ -183,7 +183,7 @@ class _SiblingSettings:
             return
         at = place.index(EACH_ROW)
         table, field = place[:at], place[at + 1 :]
-        own_rows, usual_rows = _value_at(self._index, table), self._usual_value(table)
+        own_rows, usual_rows = _value_at(self._index, table), self._value_of_most_siblings(table)
         own_keys = _keys_of_rows(own_rows)
         yield from ((*table, key, *field) for key in own_keys)
         yield from ((*table, key) for key in _keys_of_rows(usual_rows) if key not in own_keys)
@@ -195,14 +195,14 @@ class _SiblingSettings:
                 return place[:end]
         return place
 
-    def changes_to_usual_value(self, place: Subject) -> Iterator[Change]:
+    def changes_to_value_of_most_siblings(self, place: Subject) -> Iterator[Change]:
         """Yield the changes that make a part as most siblings have it, where they agree and have it."""
         if place[0] != FABRIC_HEAD and len(place) > 1:
-            for change in changes_making_part(self._index, place, self._usual_value(place)):
+            for change in changes_making_part(self._index, place, self._value_of_most_siblings(place)):
                 if change.subject[-1] not in _CABLE_FIELDS or not change.old:
                     yield change
 
-    def _usual_value(self, place: Subject) -> object:
+    def _value_of_most_siblings(self, place: Subject) -> object:
         device = self._index.devices.get(place[0])
         if device is None:
             return UNKNOWN

@@ -206,7 +206,7 @@ class Rule:
         return (model_path_of(self.at) or ()) if self.at else ()
 
     @cached_property
-    def supporting_paths(self) -> tuple[frozenset[ModelPath], frozenset[ModelPath]]:
+    def read_paths_and_subtrees(self) -> tuple[frozenset[ModelPath], frozenset[ModelPath]]:
         """Return the paths that a verdict rests on, and the paths below which it may have read anything."""
         pointed = {self.pointed_path} if self.pointed_path else set()
         return self.reads | pointed, frozenset().union(*map(paths_read_whole, self.conditions))

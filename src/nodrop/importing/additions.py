@@ -209,7 +209,7 @@ def _secret_word_indexes(platform: str, extra: Extra) -> frozenset[int]:
     means = platforms.find_settings_reader(platform)
     if means is None:
         return frozenset()
-    words = frozenset(at for at in range(len(extra.path)) if means.secret(extra.path, at))
+    words = frozenset(at for at in range(len(extra.path)) if means.is_secret_word(extra.path, at))
     return words | {len(extra.path)} if means.masked(extra.path) else words
 
 

@@ -56,7 +56,7 @@ def number_hosts(names: Sequence[str], by_name: NodeNumbers, blocks: Sequence[in
     """
     columns = [by_name, *_number_columns(names)]
     candidates = [column for column in columns if _are_valid_numbers(column)]
-    candidates += [_fill_number_gaps(_keep_usual_numbers(names, column)) for column in columns]
+    candidates += [_fill_number_gaps(_drop_outlying_numbers(names, column)) for column in columns]
     return max(
         candidates, key=lambda numbers: (_are_blocks_shared_evenly(numbers, blocks), list(numbers) == sorted(numbers))
     )
@@ -140,7 +140,7 @@ def _count_explained_facts(numbers: NodeNumbers, facts: Sequence[Sequence[int | 
     )
 
 
-def _keep_usual_numbers(names: Sequence[str], column: NodeNumbers) -> NodeNumbers:
+def _drop_outlying_numbers(names: Sequence[str], column: NodeNumbers) -> NodeNumbers:
     """Return a column without the numbers of names that differ from most in more than digits."""
     kinds = [_DIGITS_PATTERN.sub("", name) for name in names]
     usual_kind = Counter(kinds).most_common(1)[0][0]

@@ -89,7 +89,7 @@ def _pod_levels(drafts: tuple[GroupDraft, ...], fabric: Fabric) -> Iterator[_Pod
         tier_of = {device.name: draft.tier for draft in drafts for device in draft.devices if draft.tier <= tier}
         parts = [part for part in _connected_parts(tier_of, fabric) if len({tier_of[name] for name in part}) > 1]
         part_of = {name: place for place, part in enumerate(parts) for name in part}
-        level = _PodLevel(part_of=part_of, far_ports=_far_ports(tier_of, fabric))
+        level = _PodLevel(part_of=part_of, far_ports=_ports_between_devices(tier_of, fabric))
         if len(parts) > 1:
             for draft in [draft for draft in waiting if any(device.name in part_of for device in draft.devices)]:
                 level.drafts.append(draft)
@@ -97,7 +97,7 @@ def _pod_levels(drafts: tuple[GroupDraft, ...], fabric: Fabric) -> Iterator[_Pod
         yield level
 
 
-def _far_ports(names: Iterable[str], fabric: Fabric) -> dict[str, set[str]]:
+def _ports_between_devices(names: Iterable[str], fabric: Fabric) -> dict[str, set[str]]:
     ports: dict[str, set[str]] = {name: set() for name in names}
     for link in fabric.links:
         if link.a.node in ports and link.b.node in ports:

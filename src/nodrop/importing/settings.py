@@ -7,7 +7,7 @@ from nodrop.design.buffers import EXPONENT_BY_ALPHA
 from nodrop.design.host_settings import ect_tos_of_dscp
 from nodrop.design.routing import SET_BANDWIDTH_BY_PATH_COUNT
 from nodrop.design.topology import ROLES_BY_TIER
-from nodrop.hardware.shares import lossless_share_percent
+from nodrop.hardware.shares import lossless_pool_share_percent
 from nodrop.importing.classes import format_size, stated_or_inferred_classes
 from nodrop.importing.parts import DerivedPart, KeyPath, KeyTree, MissingKey, facts_not_none
 from nodrop.importing.tier_view import CableLookup, SwitchGroup, TierView, are_switches_unlinked, most_common_value
@@ -61,7 +61,7 @@ def derive_watchdog(tier_view: TierView, cables: CableLookup) -> DerivedPart:
         if isinstance(wanted_pfc_watchdog, Unknown) and not any(_qos_profiles_of_side(tier_view, cables, side)):
             continue
         watched = (
-            _usual_watchdog_of_side(tier_view, cables, side)
+            _most_common_watchdog_of_side(tier_view, cables, side)
             if isinstance(wanted_pfc_watchdog, Unknown)
             else wanted_pfc_watchdog
         )
@@ -88,7 +88,7 @@ def derive_watchdog(tier_view: TierView, cables: CableLookup) -> DerivedPart:
     return DerivedPart(keys={"pfc": {"watchdog": keys}})
 
 
-def _usual_watchdog_of_side(sight: TierView, cables: CableLookup, side: PortSide) -> PfcWatchdog | None:
+def _most_common_watchdog_of_side(sight: TierView, cables: CableLookup, side: PortSide) -> PfcWatchdog | None:
     """Return the watchdog of most ports of a side, counting those with the most stated values."""
     pfc_watchdogs = [
         profile.pfc_watchdog
@@ -114,11 +114,11 @@ def _qos_profiles_of_side(sight: TierView, cables: CableLookup, side: PortSide) 
                     yield port.qos
 
 
-def _side_of_port(port: Interface, beyond: frozenset[str], usually: str) -> str | None:
+def _side_of_port(port: Interface, ports_to_unread_devices: frozenset[str], side_of_tier: str) -> str | None:
     """Return a port's side; if nobody states it, that of sessions with unread devices, else its tier's usual side."""
     if not isinstance(port.side, Unknown):
         return port.side
-    return "fabric" if port.name in beyond else usually
+    return "fabric" if port.name in ports_to_unread_devices else side_of_tier
 
 
 def _format_ms(value: object) -> str | None:
@@ -175,7 +175,7 @@ def derive_buffers(tier_view: TierView) -> DerivedPart:
 def _lossless_pool_percent(pools: tuple[BufferPool, ...]) -> int:
     """Return the share of the lossless pool in percent; 0 where sizes are not known."""
     try:
-        return lossless_share_percent(pools)
+        return lossless_pool_share_percent(pools)
     except UnknownFact:
         return 0
 

@@ -46,7 +46,7 @@ def derive_tiers(tier_view: TierView, cables: CableLookup) -> DerivedPart:
             model=model,
             platform=platform,
             version=version,
-            style=_find_style(own_boxes, platform),
+            style=_find_non_default_qos_style(own_boxes, platform),
         )
         if model is None:
             lacking[(*at, "model")] = MissingKey(
@@ -86,10 +86,10 @@ def _explain_unknown_model(own_boxes: tuple[GroupedSwitch, ...]) -> str:
 def likely_model(own_boxes: tuple[GroupedSwitch, ...]) -> Switch:
     """Return the model of most switches, else one that they may be of."""
     usual_name = most_common_value(model.name for box in own_boxes if (model := box.model))
-    return switch(usual_name or find_fitting_model(own_boxes, usual_platform(own_boxes)))
+    return switch(usual_name or find_fitting_model(own_boxes, most_common_platform(own_boxes)))
 
 
-def usual_platform(own_boxes: tuple[GroupedSwitch, ...]) -> str:
+def most_common_platform(own_boxes: tuple[GroupedSwitch, ...]) -> str:
     """Return the platform that most switches are written as."""
     return (
         most_common_value(platforms.writable_platform_for(box.device.platform) for box in own_boxes)
@@ -144,7 +144,7 @@ def _model_has_panel(name: str, panel: int, port_count: int, speed: int) -> bool
 def _make_example_group(sight: TierView) -> KeyTree:
     """Return a group as it may be, like the others."""
     boxes = sight.boxes
-    platform = usual_platform(boxes)
+    platform = most_common_platform(boxes)
     model = most_common_value(
         box.device.model for box in boxes if isinstance(box.device.model, str)
     ) or find_fitting_model(boxes, platform)
@@ -162,7 +162,7 @@ def _find_version(own_boxes: tuple[GroupedSwitch, ...], platform: str) -> tuple[
     return os_traits.usual, f"{os_traits.title} {release} is none that nodrop writes"
 
 
-def _find_style(own_boxes: tuple[GroupedSwitch, ...], platform: str) -> str | None:
+def _find_non_default_qos_style(own_boxes: tuple[GroupedSwitch, ...], platform: str) -> str | None:
     """Return the style of QoS of a group; None if it is the default, or the platform has no styles."""
     os_traits = traits_of_platform(platform)
     styles = most_common_value(box.device.qos_style for box in own_boxes if isinstance(box.device.qos_style, str))

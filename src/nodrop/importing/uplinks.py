@@ -153,9 +153,9 @@ def _links_of_join(joined: CabledGroupPair) -> DerivedPart:
     links = most_common_value(_count_links(runs).values()) or 1
     ports = [cables.port(end) for run in runs for end in (run.link.a, run.link.b)]
     speed = most_common_value(port.speed_mbps for port in ports if port and isinstance(port.speed_mbps, int))
-    split = _find_usual_split(lower, ((run.lower, run.lower_port) for run in runs))
-    peer_split = _find_usual_split(upper, ((run.upper, run.upper_port) for run in runs))
-    model = _usual_model(lower)
+    split = _find_most_common_split(lower, ((run.lower, run.lower_port) for run in runs))
+    peer_split = _find_most_common_split(upper, ((run.upper, run.upper_port) for run in runs))
+    model = _most_common_model(lower)
     lower_share = lower_port_sharing(likely_model(lower), joined, split, links)
     upper_model = likely_model(upper)
     upper_share = upper_port_sharing(upper_model, joined, peer_split, links, speed or ASSUMED_PORT_SPEED_MBPS)
@@ -300,7 +300,7 @@ def _ports_at_run_ends(
                 yield boxes[end.node], port
 
 
-def _find_usual_split(own_boxes: tuple[GroupedSwitch, ...], ports: Iterable[tuple[int, Port]]) -> int:
+def _find_most_common_split(own_boxes: tuple[GroupedSwitch, ...], ports: Iterable[tuple[int, Port]]) -> int:
     boxes = {box.id: box for box in own_boxes}
     splits: dict[tuple[int, int], int] = {}
     counted = []
@@ -311,7 +311,7 @@ def _find_usual_split(own_boxes: tuple[GroupedSwitch, ...], ports: Iterable[tupl
     return most_common_value(counted) or 1
 
 
-def _usual_model(own_boxes: tuple[GroupedSwitch, ...]) -> Switch | None:
+def _most_common_model(own_boxes: tuple[GroupedSwitch, ...]) -> Switch | None:
     name = most_common_value(model.name for box in own_boxes if (model := box.model))
     return None if name is None else switch(name)
 
@@ -326,7 +326,7 @@ def lower_port_sharing(model: Switch | None, joined: CabledGroupPair, split: int
     others = joined.panels_with_other_use(joined.lower)
     free = [panel for panel in (model.panels if model else ()) if panel not in others]
     candidates = list(_panel_candidates(used, free))
-    paths = None if joined.lower_has_other_links else _usual_maximum_paths(joined.lower.boxes)
+    paths = None if joined.lower_has_other_links else _most_common_maximum_paths(joined.lower.boxes)
     if model and paths and paths > len(model.panels):
         wide = [panels for panels in candidates if len(panels) * split == paths]
         share = _find_shared_panels(blocks, ids, wide, split, links, joined.upper.name)
@@ -335,7 +335,7 @@ def lower_port_sharing(model: Switch | None, joined: CabledGroupPair, split: int
     return _find_shared_panels(blocks, ids, candidates, split, links, joined.upper.name)
 
 
-def _usual_maximum_paths(boxes: tuple[GroupedSwitch, ...]) -> int | None:
+def _most_common_maximum_paths(boxes: tuple[GroupedSwitch, ...]) -> int | None:
     """Return how many equal paths switches may use: more than panel ports are as many as uplinks."""
     processes = (box.device.bgp for box in boxes)
     return most_common_value(

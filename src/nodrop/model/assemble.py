@@ -96,7 +96,7 @@ def assemble_fabric(
         shared.device(reading.device, declared_context, sides, all_cables=reading.device.name in stated)
         for reading in readings
     ]
-    groups = _group_devices_by_mode(devices, cabling.links, declared_context, paused=_any_nic_has_pfc(hosts_read))
+    groups = _infer_mode_groups(devices, cabling.links, declared_context, paused=_any_nic_has_pfc(hosts_read))
     assumed = modes.mode_assumptions(groups)
     mode = declared_context.mode or modes.mode_of_groups(groups)
     classes, lossy_convention = declared_context.classes, list[Remark]()
@@ -205,7 +205,7 @@ def _fill_sides_and_intern(device: Device, facing: Iterable[PortSide | None | Un
     return replace_fields(device, interfaces=ports, buffer_pools=pools, access_lists=lists)
 
 
-def _group_devices_by_mode(
+def _infer_mode_groups(
     devices: Sequence[Device], links: Sequence[Link], declared: DeclaredFacts, *, paused: bool
 ) -> list[modes.ModeGroup]:
     """Return the switches by the mode that is inferred; none where it is stated. A stated fabric is one group."""

@@ -150,10 +150,10 @@ class _FabricEdit:
             )
         key = (id(node), len(steps))
         if key not in self._done:
-            self._done[key] = self._rows(node, kind, steps) if _is_row_tuple(node) else self._fields(node, steps)
+            self._done[key] = self._rows(node, kind, steps) if _is_row_tuple(node) else self._change_fields(node, steps)
         return self._done[key]
 
-    def _fields(self, node: Any, steps: Subject) -> object:
+    def _change_fields(self, node: Any, steps: Subject) -> object:
         """Return a value of the model with the field that the first step names changed, or each that its glob fits."""
         known_types = fields_of(type(node))
         names = [name for name in known_types if matches_part(steps[0], name)]

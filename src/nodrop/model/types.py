@@ -51,7 +51,7 @@ class ValueType:
     anything: bool = False
 
     @property
-    def number(self) -> bool:
+    def is_number(self) -> bool:
         """Whether it is a number and nothing else, save None and UNKNOWN."""
         return self.kinds == {"a number"}
 

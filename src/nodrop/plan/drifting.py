@@ -10,7 +10,7 @@ from nodrop.model.reading import Reading
 from nodrop.plan.fact_groups import group_facts, row_attributes
 from nodrop.plan.facts import compare_fabric_facts
 from nodrop.plan.model import ChangedAndUnstatedEntries, DeviceChange, DifferingEntry, Drift, PortGroupChange
-from nodrop.plan.outside_drift import find_unmodeled_drift
+from nodrop.plan.outside_drift import find_unmodeled_drift_and_self_written
 from nodrop.plan.planning import build_plan, compare_devices
 from nodrop.platforms.kit.own_additions import is_added_by_switch
 
@@ -34,7 +34,7 @@ def drift(running_reading: Reading, wanted_reading: Reading) -> Drift:
         if device_change.parts or device_change.not_compared or device_change.kind == "replaced"
     ]
     aside = [replace(device_change, parts=added) for device_change, added in split_changes if added]
-    beside, own_beside = find_unmodeled_drift(running_reading, wanted_reading, device_changes)
+    beside, own_beside = find_unmodeled_drift_and_self_written(running_reading, wanted_reading, device_changes)
     return Drift(
         plan=build_plan(
             running_reading,

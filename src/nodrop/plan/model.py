@@ -242,7 +242,7 @@ class Plan:
     states of a running switch."""
 
     @property
-    def empty(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether nothing changes."""
         return not self.devices and not self.changes
 
@@ -273,6 +273,6 @@ class Drift:
     """The same for settings outside the model."""
 
     @property
-    def empty(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether nothing differs."""
-        return self.plan.empty and not self.uncollected and not self.foreign
+        return self.plan.is_empty and not self.uncollected and not self.foreign

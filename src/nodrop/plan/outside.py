@@ -277,6 +277,7 @@ def mask_secrets(platform: str, difference: FileSettingDifference) -> FileSettin
     means = platforms.find_settings_reader(platform)
     words = difference.path[1:]
     hidden = (
-        _HIDDEN_WORD_MARK if means is not None and means.secret(words, at) else word for at, word in enumerate(words)
+        _HIDDEN_WORD_MARK if means is not None and means.is_secret_word(words, at) else word
+        for at, word in enumerate(words)
     )
     return difference._replace(path=(difference.path[0], *hidden), harmless="")

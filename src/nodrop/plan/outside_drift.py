@@ -27,7 +27,7 @@ from nodrop.platforms.kit.own_additions import is_self_written_setting, switch_w
 from nodrop.platforms.kit.settings import DeviceFileSettings, FileSettingDifference, Path, SettingsModule
 
 
-def find_unmodeled_drift(
+def find_unmodeled_drift_and_self_written(
     running_reading: Reading, wanted_reading: Reading, device_changes: Sequence[DeviceChange]
 ) -> tuple[list[OutsideChange], list[OutsideChange]]:
     """Return the drift outside the facts of the model, and the parts that switches wrote there by themselves.

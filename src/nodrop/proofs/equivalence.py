@@ -230,7 +230,7 @@ class _MemberDifferences:
                 router = self._router_at[position]
                 if self._kind_of[router] != itself:
                     slots[self._kind_of[router]][router].append(slot)
-        cables, usual = self._exceptions_and_usual_places(row)
+        cables, usual = self._exceptions_and_most_common_places(row)
         for kind in slots.keys() | cables.keys():
             exceptions = slots.get(kind, {}).keys() | cables.get(kind, {}).keys()
             rest: Hashable = place
@@ -249,7 +249,7 @@ class _MemberDifferences:
                 )
                 self.keys[router][number, rest, pattern] += 1
 
-    def _exceptions_and_usual_places(
+    def _exceptions_and_most_common_places(
         self, row: ForwardingRow
     ) -> tuple[dict[int, dict[int, tuple[int, ...]]], dict[int, tuple[int, ...]]]:
         """Return by class the exceptions among a row's channels, each with its own places, and the usual places."""

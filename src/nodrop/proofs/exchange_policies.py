@@ -113,7 +113,9 @@ class PolicyUses:
         for place in places:
             moved |= 1 << place
         for old, new in becomes.items():
-            if old is not new and not (seen[old] == self._uses[old] and self._is_equal_outside(old, new, moved)):
+            if old is not new and not (
+                seen[old] == self._uses[old] and self._is_equal_but_for_exchanged(old, new, moved)
+            ):
                 return False
         for place, other in places.items():
             entries = {one._replace(policy=becomes.get(one.policy, one.policy)) for one in self._entries[place]}
@@ -121,7 +123,7 @@ class PolicyUses:
                 return False
         return True
 
-    def _is_equal_outside(self, old: CompiledPolicy, new: CompiledPolicy, moved: int) -> bool:
+    def _is_equal_but_for_exchanged(self, old: CompiledPolicy, new: CompiledPolicy, moved: int) -> bool:
         """Whether the lists of two policies have the same destinations, but for those that are exchanged."""
         every, first = self._every[old]
         compared = every & ~(moved >> first)

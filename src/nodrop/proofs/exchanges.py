@@ -242,7 +242,7 @@ class AlikeCables:
 
     def _try_exchange(self, cable: tuple[int, int, int], other_cable: tuple[int, int, int]) -> bool:
         """Whether an exchange takes a cable to another one; what it takes to one another is joined then."""
-        exchange = self._grow(zip(cable[:2], other_cable[:2], strict=True))
+        exchange = self._complete_exchange(zip(cable[:2], other_cable[:2], strict=True))
         pairs = None if exchange is None else self._pair_cables(exchange)
         if exchange is None or pairs is None or not self._leaves_all_as_it_is(exchange, pairs):
             return False
@@ -253,7 +253,7 @@ class AlikeCables:
             self._join(own.number, others.number)
         return self._find(cable[2]) == self._find(other_cable[2])
 
-    def _grow(self, seeds: Iterable[tuple[int, int]]) -> dict[int, int] | None:
+    def _complete_exchange(self, seeds: Iterable[tuple[int, int]]) -> dict[int, int] | None:
         """Return the exchange that follows from some pairs: neighbors that two do not share change places too."""
         exchange: dict[int, int] = {}
         waiting = [pair for pair in seeds if pair[0] != pair[1]]

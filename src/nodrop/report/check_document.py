@@ -51,7 +51,9 @@ def _build_verdict(checked: Checked) -> Verdict:
 
 def _build_fabric_document(change: ChangedFabric, *, verbose: bool, summed: bool) -> Document:
     routing, findings, reach = change.routing, change.findings, format_reach(change.reach)
-    body: list[Node] = [] if change.plan.empty else [build_plan_document(change.plan, verbose=verbose, summed=summed)]
+    body: list[Node] = (
+        [] if change.plan.is_empty else [build_plan_document(change.plan, verbose=verbose, summed=summed)]
+    )
     body.append(list_lines(_format_other_reroutes(routing), "routing", folded=True))
     if routing.wanted and routing.not_computed:
         body.append(Paragraph(f"routing was not computed: {routing.not_computed}"))
@@ -111,7 +113,7 @@ def format_reach(reach: ChangeReach | None) -> str:
 
 def _changed_fabrics(checked: Checked) -> Sequence[ChangedFabric]:
     """Return the fabrics that change."""
-    return [fabric for fabric in checked.fabrics if not fabric.plan.empty]
+    return [fabric for fabric in checked.fabrics if not fabric.plan.is_empty]
 
 
 def _format_unchanged_fabrics(checked: Checked) -> Iterator[str]:

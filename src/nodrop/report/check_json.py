@@ -30,7 +30,7 @@ def render(checked: Checked) -> bytes:
             "problems": [problem_record(problem) for problem in checked.outcome.problems],
             "base_problems": [problem_record(problem) for problem in checked.base_problems],
             "summary": {
-                "changed": sum(not fabric.plan.empty for fabric in checked.fabrics),
+                "changed": sum(not fabric.plan.is_empty for fabric in checked.fabrics),
                 "new": len(checked.outcome.findings),
                 "fixed": sum(len(fabric.findings.fixed) for fabric in checked.fabrics),
                 "suppressed": sum(len(fabric.findings.suppressed) for fabric in checked.fabrics),

@@ -98,7 +98,7 @@ def _summarize_drift(drifted: DriftResult) -> str:
         format_count(severity_counts[severity], severity) for severity in SEVERITIES if severity_counts[severity]
     ]
     phrases += [f"{' and '.join(findings)} that {drifted.intended} does not have"] if findings else []
-    if drift.empty:
+    if drift.is_empty:
         alike = f"{format_count(drifted.switches, 'switch')} as {drifted.intended} has it"
         return "; ".join([f"no drift: {alike}", *phrases])
     back = f"; remediation: {summarize_plan_impact(drift.plan)}" if drift.plan.risk != "none" else ""

@@ -166,16 +166,16 @@ def change_record(change: Change) -> dict[str, object]:
 
 def _unknown_verdict_document(verdict: UnknownVerdict) -> dict[str, object]:
     """Return a verdict; each unknown line has its place in a note."""
-    return _fields_without(verdict, without=("places",))
+    return _fields_without(verdict, left_out=("places",))
 
 
 def note_record(note: Note) -> dict[str, object]:
     """Return a note."""
-    return _fields_without(note, without=("about", "text"))
+    return _fields_without(note, left_out=("about", "text"))
 
 
-def _fields_without(record: UnknownVerdict | Note, *, without: Sequence[str]) -> dict[str, object]:
-    return {name: value for name, value in dataclasses.asdict(record).items() if name not in without}
+def _fields_without(record: UnknownVerdict | Note, *, left_out: Sequence[str]) -> dict[str, object]:
+    return {name: value for name, value in dataclasses.asdict(record).items() if name not in left_out}
 
 
 def _assumption_document(assumption: Assumption) -> dict[str, object]:

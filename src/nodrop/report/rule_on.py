@@ -101,7 +101,7 @@ def render_configurations_section(rule: Rule) -> list[str]:
     for platform in sorted({*platforms.writable_platforms()} & {*platforms_with_fault(rule)}):
         bad = [example for example in rule.examples if example.kind == "bad"]
         as_files = [example for example in bad if platform in (example.artifact or {})]
-        if shown := _find_shortest_difference(rule, as_files or bad, platform):
+        if shown := _find_example_with_fewest_changes(rule, as_files or bad, platform):
             demonstration, changed = shown
             at = ", ".join(f"`{subject}`" for subject in demonstration.at)
             lines += ["", f"On {platform}, reported at {at}{demonstration.intent}"]
@@ -125,7 +125,7 @@ def _finding_lines(rule: Rule, finding: Finding | None) -> Iterator[str]:
         yield from (">", f"> Fix: {format_nodrop_text_as_markdown(finding.fix.text)}")
 
 
-def _find_shortest_difference(
+def _find_example_with_fewest_changes(
     rule: Rule, examples: Iterable[RuleExample], platform: str
 ) -> tuple[_ExampleOnPlatform, list[str]] | None:
     """Return the example that changes the fewest settings, and these; None where no example changes any."""

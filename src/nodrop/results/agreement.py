@@ -66,21 +66,25 @@ def compare_validators_by_check(index: Index, observations: Sequence[Observation
         for observation in observations
         for words in dict.fromkeys(observation.notes)
     )
-    return FabricValidation(name="", rows=tuple(_agreement_rows(index, observations)), notes=messages)
+    return FabricValidation(
+        name="", rows=tuple(_count_results_by_check_and_validator(index, observations)), notes=messages
+    )
 
 
-def _agreement_rows(index: Index, observations: Sequence[Observation]) -> Iterator[CheckAgreementRow]:
+def _count_results_by_check_and_validator(
+    index: Index, observations: Sequence[Observation]
+) -> Iterator[CheckAgreementRow]:
     own_observation = compute_observation(index)
     for check in OBSERVATION_CHECKS:
         items = own_observation.seen.get(check, {})
         columns = tuple(
-            _count_agreement_of_validator(index, check, observation) for observation in (own_observation, *observations)
+            _count_results_of_validator(index, check, observation) for observation in (own_observation, *observations)
         )
         if items or any(column.observed for column in columns):
             yield CheckAgreementRow(check=check, items=len(items), columns=columns)
 
 
-def _count_agreement_of_validator(index: Index, check: ObservationCheck, seen: Observation) -> ValidatorCheckCounts:
+def _count_results_of_validator(index: Index, check: ObservationCheck, seen: Observation) -> ValidatorCheckCounts:
     own_observation = compute_observation(index)
     values = seen.seen.get(check, {})
     should = expected_ports_by_route(index, seen) if check == "routes" else {}

@@ -71,7 +71,8 @@ class ControlPlane:
         self.routers: tuple[VrfRouter, ...] = tuple(build_routers(index))
         cabling = WorkingPorts(index)
         self.up: tuple[Mapping[str, bool], ...] = tuple(
-            {leg.name: cabling.up(router.device.name, leg, failed) for leg in router.legs} for router in self.routers
+            {leg.name: cabling.is_leg_up(router.device.name, leg, failed) for leg in router.legs}
+            for router in self.routers
         )
         self._found = FabricSessions(index, self.routers, failed)
         self.sessions: tuple[BgpSession, ...] = ()

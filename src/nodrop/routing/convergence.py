@@ -307,7 +307,7 @@ class ConvergedState:
         """Return the adverts of a router under a policy."""
         return self._advertised.get(number, {}).get(outbound, ())
 
-    def up(self, session: int) -> bool:
+    def is_session_up(self, session: int) -> bool:
         """Whether a session is there."""
         return True
 
@@ -338,7 +338,7 @@ class ConvergedState:
     def _heard(self, speaker: BgpSpeaker) -> tuple[HeardAdverts, ...]:
         """Return the adverts that a router hears, link by link."""
         pairs = zip(speaker.links, speaker.hears, strict=True)
-        return tuple([self.tells(*whom) if self.up(link.session) else () for link, whom in pairs])
+        return tuple([self.tells(*whom) if self.is_session_up(link.session) else () for link, whom in pairs])
 
     def _speak(self, speaker: BgpSpeaker, table: LearnedTable) -> list[int]:
         """Announce new routes to the neighbors; return the neighbors that hear anything new."""
@@ -352,7 +352,7 @@ class ConvergedState:
             if policy not in adverts:
                 adverts[policy] = self.makers.compute_adverts(speaker, local, table, link.outbound)
                 changed[policy] = self.tells(number, policy) != adverts[policy]
-            if changed[policy] and self.up(link.session):
+            if changed[policy] and self.is_session_up(link.session):
                 hearing[link.far] = None
         self._advertised[number] = adverts
         return list(hearing)

@@ -109,7 +109,7 @@ class FailedState(ConvergedState):
             found_adverts = self._within[base_adverts] = tuple([piece for piece in pieces if piece.bits])
         return found_adverts
 
-    def up(self, session: int) -> bool:
+    def is_session_up(self, session: int) -> bool:
         """Whether a session is still there."""
         return session not in self.dead
 

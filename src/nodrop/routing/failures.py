@@ -181,7 +181,7 @@ class FailureAnalysis:
     def _is_session_up(self, number: int, ends: frozenset[End]) -> bool:
         session = self._plane.sessions[number]
         return all(
-            self._cabling.up(self._plane.routers[side.router].device.name, side.leg, ends | self._plane.failed)
+            self._cabling.is_leg_up(self._plane.routers[side.router].device.name, side.leg, ends | self._plane.failed)
             for side in (session.a, session.b)
         )
 
@@ -263,7 +263,7 @@ class FailureAnalysis:
     def _leg_states(self, number: int, ends: frozenset[End]) -> Mapping[str, bool]:
         router = self._plane.routers[number]
         failed = ends | self._plane.failed
-        return {leg.name: self._cabling.up(router.device.name, leg, failed) for leg in router.legs}
+        return {leg.name: self._cabling.is_leg_up(router.device.name, leg, failed) for leg in router.legs}
 
     def _outcome_of_failure(
         self, dead: frozenset[int], local: Mapping[int, tuple[AdvertPart, ...]], gone: frozenset[int]

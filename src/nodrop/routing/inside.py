@@ -95,10 +95,12 @@ def announce_inside_as(
         yield _part_for_ibgp(AdvertPart(entry.attributes, destinations_of_parts(passed)), new_learned, drained=drained)
 
 
-def _next_hop_after_export_policy(route: AdvertPart, outbound: CompiledPolicy, usual: Address | None) -> Address | None:
-    """Return the next hop of an announced route: that of the route map, which a route may go without, or the usual."""
+def _next_hop_after_export_policy(
+    route: AdvertPart, outbound: CompiledPolicy, default_hop: Address | None
+) -> Address | None:
+    """Return the next hop of an announced route: that of a route map, which a route may go without, or the default."""
     learned = route.attributes.learned
-    return learned.hop if outbound.told_hops and learned is not None else usual
+    return learned.hop if outbound.told_hops and learned is not None else default_hop
 
 
 def _may_be_advertised(attributes: PathAttributes) -> bool:

@@ -46,7 +46,7 @@ def find_imported_next_hops(
     own_routers: Sequence[VrfRouter], sessions: Sequence[BgpSession], family: AddressFamily
 ) -> Iterator[tuple[SessionSide, Address]]:
     """Yield the next hops that route maps give routes of a family, with the end of the session that imports them."""
-    for side, _, new_hops, _ in _hops_of_sides(own_routers, sessions, family):
+    for side, _, new_hops, _ in _ends_with_hops_of_route_maps(own_routers, sessions, family):
         yield from ((side, hop) for hop in sorted(new_hops))
 
 
@@ -54,11 +54,11 @@ def find_announced_set_next_hops(
     own_routers: Sequence[VrfRouter], sessions: Sequence[BgpSession], family: AddressFamily
 ) -> Iterator[tuple[SessionSide, SessionSide, Address]]:
     """Yield the next hops that route maps give announced routes, with the ends that hear and announce them."""
-    for near, far, _, told_hops in _hops_of_sides(own_routers, sessions, family):
+    for near, far, _, told_hops in _ends_with_hops_of_route_maps(own_routers, sessions, family):
         yield from ((far, near, hop) for hop in sorted(hop for hop in told_hops if hop is not None))
 
 
-def _hops_of_sides(
+def _ends_with_hops_of_route_maps(
     own_routers: Sequence[VrfRouter], sessions: Sequence[BgpSession], family: AddressFamily
 ) -> Iterator[tuple[SessionSide, SessionSide, frozenset[Address], frozenset[Address | None]]]:
     """Yield the ends of sessions with the other ends, and the next hops that their route maps set both ways.

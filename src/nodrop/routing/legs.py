@@ -34,7 +34,7 @@ class RoutedInterface(NamedTuple):
     """The name of the interface below a sub-interface."""
 
     @property
-    def is_portless(self) -> bool:
+    def has_no_member_ports(self) -> bool:
         """Whether it is a bundle or VLAN without ports: nothing leads out of it."""
         return self.least > 0 and not self.ports
 
@@ -173,7 +173,7 @@ class WorkingPorts:
         """Whether a port is shut, in the switch or by its routing daemon."""
         return surely_off(port.enabled) or port.name in known_rows(self._index.devices[device].shut_by_daemon)
 
-    def up(self, device: str, leg: RoutedInterface, failed: frozenset[End] = frozenset()) -> bool:
+    def is_leg_up(self, device: str, leg: RoutedInterface, failed: frozenset[End] = frozenset()) -> bool:
         """Whether a leg carries anything: a loopback always, another while enough of its ports do."""
         if not leg.enabled:
             return False

@@ -156,7 +156,9 @@ class VrfRouter:
 
     def portless_leg_towards(self, far: Address) -> RoutedInterface | None:
         """Return the leg without ports, no loopback, in whose subnet an address is; nothing leads out of it."""
-        pairs = ((subnet, leg) for leg in self.legs if leg.is_portless for subnet in leg.subnets if subnet.has(far))
+        pairs = (
+            (subnet, leg) for leg in self.legs if leg.has_no_member_ports for subnet in leg.subnets if subnet.has(far)
+        )
         return max(pairs, key=lambda pair: pair[0].length, default=(None, None))[1]
 
     def leg_towards(self, far_address: Address) -> RoutedInterface | None:

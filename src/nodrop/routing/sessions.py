@@ -147,11 +147,11 @@ class FabricSessions:
             down = partial(_make_down_session, (router, neighbor, leg))
         if leg is None:
             return down("no-subnet")
-        if leg.is_portless and _may_lead_over_tunnel(router, leg):
+        if leg.has_no_member_ports and _may_lead_over_tunnel(router, leg):
             return down("unread", node="", missing="the other end of a session")
-        if leg.is_portless:
+        if leg.has_no_member_ports:
             return down("no-member", leg.subject, port=leg.name)
-        if not self._cabling.up(router.device.name, leg, self._failed):
+        if not self._cabling.is_leg_up(router.device.name, leg, self._failed):
             shut = self._is_shut(router, leg)
             return down("port-down", leg.subject, port=leg.name, there=not shut)
         node = self._find_far_end(router, neighbor, leg)
@@ -162,14 +162,14 @@ class FabricSessions:
         if node is None:
             return down("nobody", port=leg.name)
         far, far_leg, cabled = node
-        if far_leg.is_portless and _may_lead_over_tunnel(far, far_leg):
+        if far_leg.has_no_member_ports and _may_lead_over_tunnel(far, far_leg):
             return down("unread", node="", missing="the other end of a session")
-        if far_leg.is_portless and self._has_no_other_way(far, far_leg, leg, neighbor):
+        if far_leg.has_no_member_ports and self._has_no_other_way(far, far_leg, leg, neighbor):
             return down("no-member", far_leg.subject, port=far_leg.name, there=True)
         if not cabled:
             ends = self._cabling.far_ends(router.device.name, leg)
             return down("cabled-elsewhere", far_leg.subject, owner=far.name, port=leg.name, far=str(ends[0]))
-        if not self._cabling.up(far.device.name, far_leg, self._failed):
+        if not self._cabling.is_leg_up(far.device.name, far_leg, self._failed):
             return down("port-down", far_leg.subject, port=leg.name)
         back = self._find_return_neighbor(far, far_leg, leg, neighbor)
         if back is None:
@@ -252,7 +252,9 @@ class FabricSessions:
     def _is_route_installed(self, router: VrfRouter, route: StaticRoute) -> bool:
         """Whether a static route drops packets, or leads over a leg that works."""
         leg = find_outgoing_interface(router, route)
-        return is_discard_route(route) or (leg is not None and self._cabling.up(router.device.name, leg, self._failed))
+        return is_discard_route(route) or (
+            leg is not None and self._cabling.is_leg_up(router.device.name, leg, self._failed)
+        )
 
     def _is_shut(self, router: VrfRouter, leg: RoutedInterface) -> bool:
         ports = [self._is_port_shut_or_missing(router.device.name, port) for port in leg.ports]

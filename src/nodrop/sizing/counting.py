@@ -185,7 +185,7 @@ class FabricShape:
         return (*lower, self.planes * self.cores_of_plane) if self.cores_of_plane else lower
 
     @property
-    def switches(self) -> int:
+    def switch_count(self) -> int:
         """Return how many switches there are."""
         return sum(self.switch_counts_by_tier)
 
@@ -200,7 +200,7 @@ class FabricShape:
     @property
     def rank(self) -> tuple[int, int, int, int]:
         """Return what makes a shape the better one: fewer switches, then fewer links, planes and pods."""
-        return self.switches, self.fabric_links, self.planes, self.pods
+        return self.switch_count, self.fabric_links, self.planes, self.pods
 
 
 def find_smallest_fabric_shape(demand: FabricDemand) -> FabricShape:
@@ -248,7 +248,7 @@ class _BestShapeSearch:
         self.best: FabricShape | None = None
 
     def _is_worth_trying(self, switches: int) -> bool:
-        return self.best is None or switches <= self.best.switches
+        return self.best is None or switches <= self.best.switch_count
 
     def _offer(self, shape: FabricShape) -> None:
         if self.best is None or shape.rank < self.best.rank:
@@ -259,7 +259,7 @@ class _BestShapeSearch:
         for leaves in self._leaf_choices(self.upper.radix):
             for spines, links in _spine_counts_and_leaf_links(leaves):
                 shape = FabricShape(leaves=leaves, spines_of_pod=spines, links=links)
-                if self._is_worth_trying(shape.switches) and self._fits_pod(shape, 0):
+                if self._is_worth_trying(shape.switch_count) and self._fits_pod(shape, 0):
                     self._offer(shape)
 
     def try_three_tiers(self) -> FabricShape | None:
@@ -271,7 +271,7 @@ class _BestShapeSearch:
                     continue
                 for spines, links in _spine_counts_and_leaf_links(leaves):
                     shape = FabricShape(leaves=leaves, pods=pods, spines_of_pod=spines, links=links)
-                    if self._is_worth_trying(shape.switches):
+                    if self._is_worth_trying(shape.switch_count):
                         self._try_planes(shape)
         return self.best
 
@@ -309,7 +309,7 @@ class _BestShapeSearch:
         """Offer a shape of pods with cores in each number of planes, and each number of links to a core."""
         uplinks = sum(links * shape.leaves_of_pod(kind) for kind, links in enumerate(shape.links))
         least_cores = -(-shape.pods * shape.spines_of_pod * uplinks // self.upper.radix)
-        if not self._is_worth_trying(shape.switches + least_cores) or not self._fits_pod(shape, uplinks):
+        if not self._is_worth_trying(shape.switch_count + least_cores) or not self._fits_pod(shape, uplinks):
             return
         for planes in range(1, shape.spines_of_pod + 1):
             if shape.spines_of_pod % planes:
@@ -318,7 +318,7 @@ class _BestShapeSearch:
             for links in range(min(self.upper.radix // spines_of_plane, MOST_LINKS_PER_SWITCH_PAIR), 0, -1):
                 cores = -(-uplinks // links)
                 whole = replace(shape, planes=planes, cores_of_plane=cores, core_links=links)
-                if self._is_worth_trying(whole.switches) and self._fits_pod(whole, cores * links):
+                if self._is_worth_trying(whole.switch_count) and self._fits_pod(whole, cores * links):
                     self._offer(whole)
 
 

@@ -70,7 +70,7 @@ def size_request(request: SizeRequest) -> SizedFabric:
         except CannotSize as reason:
             refused = reason if refused is None or reason.largest > refused.largest else refused
             continue
-        if best is None or shape.switches < best[1].switches:
+        if best is None or shape.switch_count < best[1].switch_count:
             best = demand, shape
     if best is None:
         raise _explain_refusal(request, refused)
