@@ -147,18 +147,18 @@ class _Adviser:
         for finding in group:
             for change in finding.fix.changes if finding.fix else ():
                 changes.setdefault(change.subject[0], {})[change.subject, repr(change.new)] = change
-        derived = [self._of_changes(name, list(asked.values())) for name, asked in changes.items()]
+        derived = [self._commands_of_changes(name, list(asked.values())) for name, asked in changes.items()]
         partial = any(not finding.fix.changes and finding.fix.spelled for finding in group if finding.fix)
         condition = next((finding.fix.condition for finding in group if finding.fix), "")
-        yield from self._of_choices(group, shows_only=True)
+        yield from self._commands_of_choices(group, shows_only=True)
         if derived and all(derived) and not partial:
             self.made.add(_group_key_of_finding(group[0]))
             yield from (replace(commands, condition=condition) for commands in derived if commands is not None)
         else:
-            yield from (replace(commands, condition=condition) for commands in self._of_rule(group))
-        yield from self._of_choices(group, shows_only=False)
+            yield from (replace(commands, condition=condition) for commands in self._commands_of_rule(group))
+        yield from self._commands_of_choices(group, shows_only=False)
 
-    def _of_choices(self, group: Sequence[Finding], *, shows_only: bool) -> Iterator[FixCommands]:
+    def _commands_of_choices(self, group: Sequence[Finding], *, shows_only: bool) -> Iterator[FixCommands]:
         """Yield the commands for the cases that only the owner can distinguish, or those that show which it is.
 
         The lines of a choice stay together, in their order.
@@ -180,7 +180,7 @@ class _Adviser:
                 impact = _format_impact(disruptions_of_lines(lines))
                 yield FixCommands(device=device, language=language, lines=lines, condition=condition, impact=impact)
 
-    def _of_rule(self, group: Sequence[Finding]) -> Iterator[FixCommands]:
+    def _commands_of_rule(self, group: Sequence[Finding]) -> Iterator[FixCommands]:
         """Yield the commands of the rule of a group, filled with its ports."""
         spelled: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
         for finding in group:
@@ -254,7 +254,7 @@ class _Adviser:
         except InputProblems:
             return True
 
-    def _of_changes(self, name: str, changes: Sequence[Change]) -> FixCommands | None:
+    def _commands_of_changes(self, name: str, changes: Sequence[Change]) -> FixCommands | None:
         """Return the commands that make changes on a switch, all of them; None where they are not known."""
         device = self._devices.get(name)
         if device is None and name in self._reading.sources:
@@ -272,7 +272,7 @@ class _Adviser:
             edit = hosts.edit(bundle, changes, name=name)
         except InputProblems:
             return None
-        lines = () if edit.by_hand else platforms.command_lines(platforms.HOSTS_PLATFORM).of_edit(bundle, edit)
+        lines = () if edit.by_hand else platforms.command_lines(platforms.HOSTS_PLATFORM).commands_of_edit(bundle, edit)
         return FixCommands(device=name, language=platforms.HOSTS_PLATFORM, lines=lines) if lines else None
 
     def _commands_of_switch_changes(self, device: Device, changes: Sequence[Change]) -> FixCommands | None:
@@ -342,7 +342,7 @@ def _commands_of_edit(platform: str, bundle: Mapping[str, bytes], edit: EditResu
         for hand in edit.by_hand
         for command in hand.commands
     ]
-    made = platforms.command_lines(platform).of_edit(bundle, edit)
+    made = platforms.command_lines(platform).commands_of_edit(bundle, edit)
     commands = [*((line, "") for line in made), *by_hand]
     return (
         _add_opening_and_closing_lines(platform, _fold_commands_over_ports(platform, commands))
@@ -353,11 +353,11 @@ def _commands_of_edit(platform: str, bundle: Mapping[str, bytes], edit: EditResu
 
 def _fold_commands_over_ports(language: str, commands: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     """Return commands, given with a port each, in as few lines as a language allows."""
-    for_ports = platforms.command_lines(language).for_ports
+    fill_ports_into_command = platforms.command_lines(language).fill_ports_into_command
     lines = tuple(
         line
         for command, ports in ports_by_command(commands).items()
-        for block in for_ports(command, ports)
+        for block in fill_ports_into_command(command, ports)
         for line in block.split("\n")
     )
     return platforms.open_contexts_once(language, lines) if platforms.depends_on_context(language) else lines

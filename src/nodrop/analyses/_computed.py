@@ -183,7 +183,7 @@ def _find_routed_cables(index: Index, plane: ControlPlane) -> Iterator[RoutedCab
             if (
                 router.vrf not in MANAGEMENT_VRFS
                 and leg.subject[1:2] != ("@vlans",)
-                and _is_routed_leg(index, router, leg)
+                and _has_address_or_session(index, router, leg)
             ):
                 places.update(dict.fromkeys(((router.device.name, port) for port in leg.ports), (router, leg)))
     found_links: dict[tuple[Subject, Subject], list[Link]] = {}
@@ -200,7 +200,7 @@ def _is_port_shut(index: Index, end: End) -> bool:
     return port is not None and surely_off(port.enabled)
 
 
-def _is_routed_leg(index: Index, router: VrfRouter, leg: RoutedInterface) -> bool:
+def _has_address_or_session(index: Index, router: VrfRouter, leg: RoutedInterface) -> bool:
     port = index.interface(router.device.name, leg.name)
     return (
         bool(leg.addresses)

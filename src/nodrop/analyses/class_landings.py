@@ -138,7 +138,7 @@ def _split_class_hits(
         ),
         discriminator=min(ports.device.name for _, ports in by_device),
     )
-    yield _is_hidden_split(wanted_traffic_class, (odd, near_ports), (most, far_ports)), hit
+    yield _is_split_seen_by_no_other_rule(wanted_traffic_class, (odd, near_ports), (most, far_ports)), hit
 
 
 def _traffic_class_changes(
@@ -168,7 +168,9 @@ def _role_of_device(device: Device) -> str:
     return f"@{device.name}" if isinstance(device.role, Unknown) else device.role
 
 
-def _is_hidden_split(wanted_traffic_class: TrafficClass, *ends: tuple[ClassLanding, AlikeLandingPorts]) -> bool:
+def _is_split_seen_by_no_other_rule(
+    wanted_traffic_class: TrafficClass, *ends: tuple[ClassLanding, AlikeLandingPorts]
+) -> bool:
     """Whether a lossless class is split and all else is well, which hides it from every rule about a port or a cable.
 
     Lossy RDMA is reported on the port, and a priority that is not obeyed on the cable.

@@ -130,7 +130,7 @@ class _RolloutSearch:
         self._settings = settings
         self._rules = _error_rules(settings, routing=routing)
         guessed = bool(old.assumed or new.assumed)
-        own = {rule.name for rule in self._rules if rule.of_switch_alone and not (guessed and rule.assumed)}
+        own = {rule.name for rule in self._rules if rule.decides_from_switch_alone and not (guessed and rule.assumed)}
         self._own_rules = [rule for rule in self._rules if rule.name in own]
         self._other_rules = [rule for rule in self._rules if rule.name not in own]
         self._progress = progress

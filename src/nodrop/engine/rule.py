@@ -232,7 +232,7 @@ class Rule:
         )
 
     @cached_property
-    def of_switch_alone(self) -> bool:
+    def decides_from_switch_alone(self) -> bool:
         """Whether its findings on a switch follow from that and the owner's statements, cables and neighbors apart.
 
         What shows that an assumption about the fabric is true may read all switches, as fixes from siblings do.

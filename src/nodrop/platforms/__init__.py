@@ -210,10 +210,10 @@ class CommandLinesModule(Protocol):
     DISTURBS_AS_PATCH: bool
     """Whether the commands of an edit disturb a switch as the steps of its patch do, because one tool makes both."""
 
-    def for_ports(self, command: str, ports: Sequence[str]) -> tuple[str, ...]:
+    def fill_ports_into_command(self, command: str, ports: Sequence[str]) -> tuple[str, ...]:
         """Return a command with its slot filled by ports, in as few lines as the platform allows."""
 
-    def of_edit(self, bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:
+    def commands_of_edit(self, bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:
         """Return the commands that make an edit of a device's files, given by canonical name, on the running switch."""
 
 

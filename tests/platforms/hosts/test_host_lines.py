@@ -3,7 +3,7 @@
 import pytest
 
 from nodrop.model.change import EditResult
-from nodrop.platforms.hosts.command_lines import format_job_file_lines, of_edit
+from nodrop.platforms.hosts.command_lines import commands_of_edit, format_job_file_lines
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_a_command_takes_the_form_of_its_file(name: str, text: str, command: str
 def test_a_changed_number_is_a_line_in_place_of_another() -> None:
     old = b"#!/bin/sh\n  mlnx_qos -i eth0 --pfc 0,0,0,0,0,0,0,0\n"
     new = b"#!/bin/sh\n  mlnx_qos -i eth0 --pfc 0,0,0,1,0,0,0,0\n"
-    assert of_edit({"nic.sh": old}, EditResult(files={"nic.sh": new})) == (
+    assert commands_of_edit({"nic.sh": old}, EditResult(files={"nic.sh": new})) == (
         "# in nic.sh in place of line 2:",
         "  mlnx_qos -i eth0 --pfc 0,0,0,1,0,0,0,0",
     )
@@ -48,4 +48,4 @@ def test_a_changed_number_is_a_line_in_place_of_another() -> None:
 
 def test_no_line_that_may_hold_a_secret_is_shown() -> None:
     old, new = b"SSHPASS_PASSWORD=abc mlnx_qos --pfc 0\n", b"SSHPASS_PASSWORD=abc mlnx_qos --pfc 1\n"
-    assert of_edit({"nic.sh": old}, EditResult(files={"nic.sh": new})) == ()
+    assert commands_of_edit({"nic.sh": old}, EditResult(files={"nic.sh": new})) == ()

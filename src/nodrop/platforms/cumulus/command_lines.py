@@ -13,11 +13,11 @@ PERSISTENCE_NOTE = ""
 DISTURBS_AS_PATCH = False
 
 
-def for_ports(command: str, ports: Sequence[str]) -> tuple[str, ...]:
+def fill_ports_into_command(command: str, ports: Sequence[str]) -> tuple[str, ...]:
     """Return a line with its ports as a list, else one for each port."""
     return repeat_for_ports(command.replace(PORTS, ",".join(sorted(set(ports), key=natural_sort_key))), ports)
 
 
-def of_edit(bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:
+def commands_of_edit(bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:
     """Return nothing: these files are edited by hand, with the lines of its manual steps."""
     return ()

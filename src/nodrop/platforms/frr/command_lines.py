@@ -19,7 +19,7 @@ _TOP_LEVEL_PATTERN = re.compile(r"(?:no )?(?:ip|ipv6|route-map|interface|router)
 """Lines that vtysh takes in the context of others, and leaves it."""
 
 
-def for_ports(command: str, ports: Sequence[str]) -> tuple[str, ...]:
+def fill_ports_into_command(command: str, ports: Sequence[str]) -> tuple[str, ...]:
     """Return a command for each port."""
     return repeat_for_ports(command, ports)
 
@@ -39,6 +39,6 @@ def open_contexts_once(lines: Sequence[str]) -> tuple[str, ...]:
     return tuple(kept)
 
 
-def of_edit(bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:
+def commands_of_edit(bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:
     """Return nothing: platforms that have an frr.conf edit it with their other files."""
     return ()

@@ -16,7 +16,7 @@ PERSISTENCE_NOTE = ""
 DISTURBS_AS_PATCH = False
 
 
-def for_ports(command: str, ports: Sequence[str]) -> tuple[str, ...]:
+def fill_ports_into_command(command: str, ports: Sequence[str]) -> tuple[str, ...]:
     """Return a command for each port."""
     return repeat_for_ports(command, ports)
 
@@ -61,7 +61,7 @@ def _variables_set_on_line(line: str) -> Iterator[str]:
         yield word.partition("=")[0]
 
 
-def of_edit(bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:
+def commands_of_edit(bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:
     """Return the lines that an edit changes, indented, each below its place; none where one may hold a secret."""
     lines = []
     for name, new in edit.files.items():

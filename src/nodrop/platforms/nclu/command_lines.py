@@ -12,7 +12,7 @@ PERSISTENCE_NOTE = ""
 DISTURBS_AS_PATCH = False
 
 
-def for_ports(command: str, ports: Sequence[str]) -> tuple[str, ...]:
+def fill_ports_into_command(command: str, ports: Sequence[str]) -> tuple[str, ...]:
     """Return a command with its ports as one list: `swp1-16,swp20`."""
     if not has_port_slot(command):
         return (command,)
@@ -23,6 +23,6 @@ def for_ports(command: str, ports: Sequence[str]) -> tuple[str, ...]:
     return (fill_port_slots(command, ",".join(entries)),)
 
 
-def of_edit(bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:
+def commands_of_edit(bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:
     """Return nothing: an edit of NCLU is by hand: its manual steps have the commands."""
     return ()

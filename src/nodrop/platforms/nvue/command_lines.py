@@ -16,12 +16,12 @@ PERSISTENCE_NOTE = ""
 DISTURBS_AS_PATCH = True
 
 
-def for_ports(command: str, ports: Sequence[str]) -> tuple[str, ...]:
+def fill_ports_into_command(command: str, ports: Sequence[str]) -> tuple[str, ...]:
     """Return a command with its ports as one key."""
     return (fill_port_slots(command, join_single_keys("interface", ports)),) if has_port_slot(command) else (command,)
 
 
-def of_edit(bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:
+def commands_of_edit(bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:
     """Return the commands of an edit: those of its form for a shell of the switch."""
     return tuple(edit.forms.get(COMMANDS, "").splitlines())
 

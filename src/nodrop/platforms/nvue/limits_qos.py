@@ -161,7 +161,7 @@ def _check_queues(device: Device, qos: QosProfile, pausing: tuple[int, ...], pat
         where = (*path, "queues", str(queue.index))
         if queue.scheduler is None and queue.wred is None:
             raise unsupported_error(where, "a queue without scheduler and marking is nowhere in NVUE")
-        total += _check_scheduler(queue, where)
+        total += _check_scheduler_and_return_percent(queue, where)
         _check_wred(device, require_fact(queue.wred), (*where, "wred"))
         _check_queue_buffer(device, require_fact(queue.buffer), queue.index in lossless, (*where, "buffer"))
     if total > 100:
@@ -170,7 +170,7 @@ def _check_queues(device: Device, qos: QosProfile, pausing: tuple[int, ...], pat
         )
 
 
-def _check_scheduler(queue: Queue, path: Path) -> int:
+def _check_scheduler_and_return_percent(queue: Queue, path: Path) -> int:
     """Return the share of the bandwidth that the queue is given, percent."""
     scheduler = require_fact(queue.scheduler)
     if scheduler is None:

@@ -14,7 +14,7 @@ DISTURBS_AS_PATCH = False
 _PORT_NAME_PATTERN = re.compile(r"Eth([0-9]+/[0-9]+)")
 
 
-def for_ports(command: str, ports: Sequence[str]) -> tuple[str, ...]:
+def fill_ports_into_command(command: str, ports: Sequence[str]) -> tuple[str, ...]:
     """Return a command with ranges of ports: `ethernet 1/1-1/16`; ports of a breakout have a line each."""
     return (
         tuple(fill_port_slots(command, spelling) for spelling in _format_ports(ports))
@@ -46,6 +46,6 @@ def _format_port_with_kind(name: str) -> str:
     return name
 
 
-def of_edit(bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:
+def commands_of_edit(bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:
     """Return nothing: an edit of Onyx is by hand: its manual steps have the commands."""
     return ()

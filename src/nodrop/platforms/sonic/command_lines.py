@@ -57,7 +57,7 @@ _AUTONEG_COMMAND_WORDS = {"on": "enabled", "off": "disabled"}
 RowFields = Mapping[str, Any]
 
 
-def for_ports(command: str, ports: Sequence[str]) -> tuple[str, ...]:
+def fill_ports_into_command(command: str, ports: Sequence[str]) -> tuple[str, ...]:
     """Return a command with a list of ports where it takes one, else in a loop of the shell over them."""
     if not has_port_slot(command):
         return (command,)
@@ -74,7 +74,7 @@ def _format_step(step: int) -> str:
     return f"..{step}" if step > 1 else ""
 
 
-def of_edit(bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:
+def commands_of_edit(bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:
     """Return the commands that make an edit; a setting that is read at start needs the configuration loaded again."""
     lines: list[str] = []
     if CONFIG_DB_FILE in edit.files:
@@ -86,7 +86,7 @@ def of_edit(bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:
         if not are_all_ports_typable(commands):
             return ()
         for command, ports in ports_by_command(commands).items():
-            lines += for_ports(command, ports)
+            lines += fill_ports_into_command(command, ports)
         if _changes_field_read_at_start(old, new):
             lines += [*LINES_AFTER, "sudo config reload -y"]
     if FRR_FILE in edit.files:
