@@ -183,7 +183,7 @@ def test_a_page_says_all_there_is_to_say() -> None:
         "References",
         "What it belongs to",
     ]
-    assert "\nthe watchdog of [port] [outlasted timeout]\n".replace("[", r"\[").replace("]", r"\]") in text
+    assert "\nthe watchdog of [port] [exceeded rdma timeout]\n".replace("[", r"\[").replace("]", r"\]") in text
     for fact in (
         "severity | warning",
         "confidence | likely",
