@@ -43,7 +43,18 @@ MAP = {
     "pauses": {int: [int]},
     "stops": {int: int},
 }
+TUNNEL = {
+    "at": str,
+    "servers": int,
+    "to": int,
+    "outside": ({range(64), None},) * 16,
+    "queue": ({int, None},) * 16,
+    "reads_inside": bool,
+    "tc": ({range(16), None},) * 64,
+    "group": ({int, None},) * 16,
+}
 PACKETS = {"destination": int, "dscp": range(64), "source": str, "source_dscp": range(64)}
+IN_TUNNEL = {"tunnel": {int, None}, "inside": {range(64), None}}
 CERTIFICATE = {
     "version": 1,
     "fabric": str,
@@ -63,13 +74,14 @@ CERTIFICATE = {
         "entries": {str: [int]},
         "ends": {str: int},
         "next_hops": {str: [{"to": int, "over": [int]}]},
+        "tunnels": [TUNNEL],
         "as_numbers": {str: int},
         "sessions": [(str, str, int)],
         "session_kinds": [{"passes": {int, None}, "keeps_path": bool, "own_as": int}],
     },
     "witness": {
         "positions": [(int, int, int)],
-        "cycle": [{"channel": int, "group": int, **PACKETS}],
+        "cycle": [{"channel": int, "group": int, **PACKETS, **IN_TUNNEL}],
         "levels": {str: int},
     },
 }
@@ -171,6 +183,12 @@ class Premises:
                     if {(start.split(" VRF ")[0], port), (end.split(" VRF ")[0], far_port)} & failed:
                         raise Rejected(f"{where}: channel {channel} has a failed port")
                 self.rows[table].append((self.set(row["to"], where) & ~self.ends.get(table, 0), row["over"]))
+        self.tunnels, self.tunnels_at = document["tunnels"], defaultdict(list)
+        for number, tunnel in enumerate(self.tunnels):
+            table, where = tunnel["at"], f"tunnels, {number}"
+            if tunnel["to"] >= self.destinations:
+                raise Rejected(f"{where}: destination {tunnel['to']} does not exist")
+            self.tunnels_at[table].append((number, self.set(tunnel["servers"], where) & self.ends.get(table, 0)))
         self.group_dscps(exactly=document["claim"] == "deadlock-possible")
         self.known_groups = {}
 
@@ -207,44 +225,63 @@ class Premises:
     def group_dscps(self, exactly):
         """Find the DSCPs that all maps treat alike, and those whose packets a buffer holds at once or later."""
         first = {}
-        keys = [dscp if exactly else tuple(port["tc"][dscp] for port in self.maps) for dscp in range(64)]
+        maps = [*self.maps, *self.tunnels]
+        keys = [dscp if exactly else tuple(one["tc"][dscp] for one in maps) for dscp in range(64)]
         self.alike = [first.setdefault(key, dscp) for dscp, key in enumerate(keys)]
         new = [{port["dscp"][tc] for port in self.maps} - {None} for tc in range(16)]
         becomes = {d: {self.alike[n] for port in self.maps for n in new[port["tc"][d]]} for d in self.alike}
         self.held = {d for d in becomes if any(str(p["group"][p["tc"][d]]) in p["pauses"] for p in self.maps)}
         while more := {dscp for dscp in becomes.keys() - self.held if becomes[dscp] & self.held}:
             self.held |= more
+        if self.tunnels:
+            self.held = set(self.alike)
 
     def begin(self, table, bits, dscps):
         """Return the states of packets to some destinations that enter the fabric at a table."""
-        bits &= self.hosts & ~self.ends.get(table, 0)
-        return {(table, number, dscp): bits for number in self.entries.get(table, ()) for dscp in dscps if bits}
+        bits &= self.hosts
+        return {
+            (table, number, dscp, None, None): bits for number in self.entries.get(table, ()) for dscp in dscps if bits
+        }
+
+    def onward(self, table, in_tunnel):
+        """Yield how packets go on from a table: to which destinations, over which channels, into which tunnel."""
+        rows = self.rows.get(table, ())
+        self.spend(1 + len(rows))
+        yield from ((to, over, None) for to, over in rows)
+        for number, servers in () if in_tunnel else self.tunnels_at.get(table, ()):
+            self.spend(len(rows))
+            yield from ((servers, over, number) for to, over in rows if to >> self.tunnels[number]["to"] & 1)
 
     def walk(self, begun):
-        """Return the destinations of the packets that cross each channel with each DSCP, from where they begin.
+        """Return the destinations of the packets that cross each channel, from where they begin.
 
-        DSCPs that no buffer ever holds are left out.
+        Packets behind a channel are told apart by their DSCP, their tunnel and the DSCP inside, which are None without
+        one. DSCPs that no buffer ever holds are left out.
         """
         crossed, reached, new, queue = {}, dict(begun), dict(begun), deque(begun)
         while queue:
             state = queue.popleft()
-            table, number, dscp = state
+            table, number, dscp, tunnel, inside = state
             bits, tc = new.pop(state), self.maps[number]["tc"][dscp]
-            self.spend(1 + len(self.rows.get(table, ())))
-            for to, over in self.rows.get(table, ()):
+            for to, over, into in self.onward(table, tunnel is not None):
                 sent = bits & to
                 if not sent:
                     continue
                 self.spend(len(over))
+                packets = (tunnel, inside)
+                if into is not None:
+                    sent, packets = 1 << self.tunnels[into]["to"], (into, dscp)
                 for channel in over:
                     _, _, end, _, leaves, enters = self.channels[channel]
-                    written = self.maps[leaves]["dscp"][tc]
+                    outside = None if into is None else self.tunnels[into]["outside"][tc]
+                    written = self.maps[leaves]["dscp"][tc] if outside is None else outside
                     behind = dscp if written is None else self.alike[written]
                     if behind not in self.held:
                         continue
-                    before = crossed.get((channel, behind))
-                    crossed[channel, behind] = sent if before is None else before | sent
-                    onward = (end, enters, behind)
+                    key = (channel, behind, *packets)
+                    before = crossed.get(key)
+                    crossed[key] = sent if before is None else before | sent
+                    onward = (end, enters, behind, *packets)
                     if more := sent & ~reached.get(onward, 0):
                         reached[onward] = reached.get(onward, 0) | more
                         if onward not in new:
@@ -252,19 +289,30 @@ class Premises:
                         new[onward] = new.get(onward, 0) | more
         return crossed
 
-    def buffer(self, channel, dscp):
+    def buffer(self, channel, dscp, tunnel, inside):
         """Return the group that holds packets behind a channel (None: no buffer), and their traffic class."""
-        enters = self.maps[self.channels[channel][5]]
-        tc = enters["tc"][dscp]
-        group = enters["group"][tc]
+        _, _, end, _, _, number = self.channels[channel]
+        enters, tc, group = self.maps[number], None, None
+        if tunnel is not None and self.ends.get(end, 0) >> self.tunnels[tunnel]["to"] & 1:
+            dscp = inside if self.tunnels[tunnel]["reads_inside"] else dscp
+            tc = self.tunnels[tunnel]["tc"][dscp]
+            tc = enters["tc"][dscp] if tc is None else tc
+            group = self.tunnels[tunnel]["group"][tc]
+        tc = enters["tc"][dscp] if tc is None else tc
+        group = enters["group"][tc] if group is None else group
         return (group if str(group) in enters["pauses"] else None), tc
 
-    def groups(self, tc, channel):
-        """Return the groups behind a channel that stop the packets of a traffic class that are to go over it."""
+    def groups(self, tc, channel, into):
+        """Return the groups behind a channel that stop the packets of a traffic class that are to go over it.
+
+        `into` is the tunnel into which they go, if it is not None.
+        """
         leaves, enters = (self.maps[number] for number in self.channels[channel][4:])
-        key = (tc, *self.channels[channel][4:])
+        key = (tc, *self.channels[channel][4:], into)
         if key not in self.known_groups:
-            stopping = {int(priority) for priority, queue in leaves["stops"].items() if queue == leaves["queue"][tc]}
+            queue = None if into is None else self.tunnels[into]["queue"][tc]
+            queue = leaves["queue"][tc] if queue is None else queue
+            stopping = {int(priority) for priority, stopped in leaves["stops"].items() if stopped == queue}
             self.known_groups[key] = [int(group) for group, sent in enters["pauses"].items() if stopping & set(sent)]
         return self.known_groups[key]
 
@@ -286,14 +334,14 @@ def check_positions(premises, positions):
     for table in premises.entries:
         begun |= premises.begin(table, premises.hosts, premises.held)
     arrivals = defaultdict(list)
-    for (channel, dscp), bits in premises.walk(begun).items():
-        group, tc = premises.buffer(channel, dscp)
+    for (channel, dscp, tunnel, inside), bits in premises.walk(begun).items():
+        group, tc = premises.buffer(channel, dscp, tunnel, inside)
         if group is not None:
-            arrivals[premises.channels[channel][2], tc].append((channel, group, dscp, bits))
-    for (table, tc), held in arrivals.items():
+            arrivals[premises.channels[channel][2], tc, tunnel is not None].append((channel, group, dscp, bits))
+    for (table, tc, in_tunnel), held in arrivals.items():
         rows = []  # the lowest position that a row needs, its buffer, the destinations of the row
-        for to, over in premises.rows.get(table, ()):
-            needed = [(place.get((c, group), -1), c, group) for c in over for group in premises.groups(tc, c)]
+        for to, over, into in premises.onward(table, in_tunnel):
+            needed = [(place.get((c, group), -1), c, group) for c in over for group in premises.groups(tc, c, into)]
             if needed:
                 rows.append((*min(needed), to))
         rows.sort()
@@ -319,26 +367,34 @@ def check_cycle(premises, cycle):
     walks = {}
     for number, entry in enumerate(cycle):
         where, onward = f"cycle, entry {number}", cycle[(number + 1) % len(cycle)]
-        channel, dscp, destination = entry["channel"], entry["dscp"], entry["destination"]
+        channel, destination, tunnel = entry["channel"], entry["destination"], entry["tunnel"]
+        packets = (entry["dscp"], tunnel, entry["inside"])
         if channel >= len(premises.channels) or destination >= premises.destinations:
             raise Rejected(f"{where}: the channel or the destination does not exist")
         key = (entry["source"], entry["source_dscp"], destination)
         if key not in walks:
             walks[key] = premises.walk(premises.begin(entry["source"], 1 << destination, [entry["source_dscp"]]))
-        if (channel, dscp) not in walks[key]:
-            raise Rejected(f"{where}: packets of the source do not cross the channel with DSCP {dscp}")
-        group, tc = premises.buffer(channel, dscp)
+        if (channel, *packets) not in walks[key]:
+            within = "" if tunnel is None else f" in tunnel {tunnel}"
+            raise Rejected(f"{where}: packets of the source do not cross the channel with DSCP {packets[0]}{within}")
+        group, tc = premises.buffer(channel, *packets)
         if group != entry["group"]:
             raise Rejected(f"{where}: group {entry['group']} does not hold the packets")
-        rows = premises.rows.get(premises.channels[channel][2], ())
-        premises.spend(len(rows))
-        over = {after for to, channels in rows if to >> destination & 1 for after in channels}
-        if onward["channel"] not in over or onward["group"] not in premises.groups(tc, onward["channel"]):
+        to = destination if tunnel is None else premises.tunnels[tunnel]["to"]
+        over = {
+            (after, group)
+            for bits, channels, into in premises.onward(premises.channels[channel][2], tunnel is not None)
+            for after in (channels if bits >> to & 1 else ())
+            for group in premises.groups(tc, after, into)
+        }
+        if (onward["channel"], onward["group"]) not in over:
             raise Rejected(f"{where}: the packets do not make the buffer depend on the next one")
 
 
 def check_levels(premises, document):
     """Raise Rejected unless no table can announce upward what it uses from above, whatever has failed."""
+    if premises.tunnels:
+        raise Rejected(f"tunnels: {premises.tunnels[0]['at']} sends up again what came down to it")
     levels, numbers, kinds = document["levels"], document["as_numbers"], document["session_kinds"]
     every = (1 << premises.destinations) - 1
     passes = [every if k["passes"] is None else premises.set(k["passes"], "session_kinds") for k in kinds]

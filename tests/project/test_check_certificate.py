@@ -38,12 +38,16 @@ from support.certificates import (
     is_proof,
     line,
     nested,
+    pair,
     plain_map,
+    plain_tunnel,
     pods,
+    remapping_tunnel,
     ring,
     sealed,
 )
 from support.command import nodrop
+from support.dual_tor import cured, dual_tor, with_random_tunnels
 from support.lossless_fabrics import with_random_qos
 from support.places import ROOT
 from support.random_routed import routed
@@ -80,8 +84,13 @@ PROOFS: dict[str, Document] = {
     "VRF, any failures": claimed(clos(3, suffix=" VRF red"), "any"),
     "policies, any failures": claimed(clos_with_policies(), "any"),
     "pods, any failures": claimed(pods(), "any"),
+    "tunnels, one priority": claimed(pair()),
+    "tunnels, priorities of their own": claimed(pair(remapping_tunnel, lossless=1)),
+    "tunnels, both priorities of hosts": claimed(pair(remapping_tunnel)),
 }
 FREE = {
+    "tunnels, priorities of their own",
+    "tunnels, both priorities of hosts",
     "ring of three, shortest ways",
     "ring, DSCPs lost",
     "ring, unknown maps",
@@ -136,6 +145,9 @@ def random_fabric(rng: random.Random) -> Document:
     for _ in range(rng.randrange(8, 24) if fabric.destinations else 0):
         channel = rng.randrange(len(fabric.channels))
         fabric.send(str(fabric.channels[channel][0]), rng.randrange(len(fabric.destinations)), [channel])
+    for _ in range(rng.choice([0, 0, 1, 2]) if fabric.destinations else 0):
+        make, to = rng.choice([plain_tunnel, remapping_tunnel]), rng.randrange(len(fabric.destinations))
+        fabric.tunnels.append(make(rng.choice(names), to, set(range(len(fabric.destinations)))))
     return claimed(fabric)
 
 
@@ -170,11 +182,27 @@ def test_certificates_of_all_intents_are_accepted(intent: str, tmp_path: Path) -
     assert verdict(proved(intent, tmp_path), tmp_path) == 0
 
 
+@pytest.mark.parametrize(("fabric", "claim"), [(dual_tor(), "possible"), (dual_tor(2), "possible"), (cured(), "free")])
+def test_certificates_of_nodrop_for_leaves_with_tunnels_are_accepted(fabric: Any, claim: str, tmp_path: Path) -> None:
+    check = check_deadlock(compute_control_plane(Index(fabric)))
+    document = flat(build_certificate(check, check_any_failure_conditions(check.traffic.forwarding), [], ()))
+    assert (document["claim"], len(document["tunnels"])) == (f"deadlock-{claim}", 2 * (len(fabric.devices) - 3) // 2)
+    assert is_proof(document)
+    assert verdict(document, tmp_path) == 0
+    rng, rejected = random.Random(5), 0
+    while rejected < 20:
+        change, changed = mutant(document, rng)
+        proof = is_proof(changed)
+        assert verdict(changed, tmp_path) == (0 if proof else 1), change
+        rejected += not proof
+
+
 def test_certificates_of_nodrop_for_random_fabrics_are_accepted(tmp_path: Path) -> None:
     claims = Counter[tuple[str, bool]]()
-    for seed in range(40):
-        rng = random.Random(seed)
-        check = check_deadlock(compute_control_plane(Index(with_random_qos(routed(rng), rng))))
+    for seed in range(80):
+        rng = random.Random(seed // 2)
+        fabric = with_random_qos(routed(rng), rng)
+        check = check_deadlock(compute_control_plane(Index(with_random_tunnels(fabric, rng) if seed % 2 else fabric)))
         document = flat(build_certificate(check, check_any_failure_conditions(check.traffic.forwarding), [], ()))
         assert verdict(document, tmp_path) == 0, seed
         claims[document["claim"], bool(document["rests_on"])] += 1
@@ -183,7 +211,7 @@ def test_certificates_of_nodrop_for_random_fabrics_are_accepted(tmp_path: Path) 
 
 def test_certificates_of_random_fabrics_are_accepted(tmp_path: Path) -> None:
     rng, claims = random.Random(3), Counter[str]()
-    for _ in range(150):
+    for _ in range(200):
         document = random_fabric(rng)
         assert is_proof(document)
         assert verdict(document, tmp_path) == 0

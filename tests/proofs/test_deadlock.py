@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import count
 from math import sqrt
 from random import Random
+from typing import NamedTuple
 
 import networkx
 import pytest
@@ -13,11 +14,14 @@ from clos import three_tier, two_tier
 from nodrop.model import effects
 from nodrop.model.fabric import End, Fabric
 from nodrop.model.index import Index
+from nodrop.model.overlays import Tunnel
 from nodrop.model.qos import QosProfile
+from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.proofs.deadlock import DeadlockCheckResult, DependencyGraphNames, check_deadlock
 from nodrop.proofs.dependencies import DependencyGraph
 from nodrop.routing import ControlPlane, compute_control_plane
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, Prefix
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, Prefix, parse_address
+from support.dual_tor import loopback_of, with_random_tunnels
 from support.lossless_fabrics import fat_tree, links_between, lossless, ring, sampled_failures, seeds, with_random_qos
 from support.random_routed import routed
 
@@ -90,8 +94,6 @@ def test_three_tiers_are_free_of_circles() -> None:
 
 
 def test_a_port_whose_qos_is_unknown_is_named() -> None:
-    from nodrop.model.states import UNKNOWN
-
     check = checked(lossless(ring(5), UNKNOWN))  # type: ignore[arg-type]
     assert check.is_free
     assert {(*fact.subject, fact.what) for fact in check.missing} == {
@@ -167,6 +169,18 @@ def address_in(prefix: Prefix, others: set[Prefix]) -> Address | None:
     return None
 
 
+class Packet(NamedTuple):
+    """A packet at a router: where it entered, its DSCP and address, and what is inside where it is in a tunnel."""
+
+    number: int
+    port: str
+    dscp: int
+    to: Address
+    inside: int | None = None
+    sender: int | None = None
+    """The router that put it into a tunnel."""
+
+
 def walked(plane: ControlPlane, check: DeadlockCheckResult) -> "networkx.DiGraph[Node]":
     """Return the graph of buffers, from the walk of every packet, one by one."""
     graph: networkx.DiGraph[Node] = networkx.DiGraph()
@@ -181,24 +195,23 @@ def walked(plane: ControlPlane, check: DeadlockCheckResult) -> "networkx.DiGraph
         for prefix in destination.prefixes:
             if (to := address_in(prefix, known)) is not None:
                 for number in forwarding.entries:
-                    for dscp in (26, 34, 46, 0):
+                    for dscp in (26, 34, 46, 0, *((1,) if forwarding.tunnels else ())):
                         for port in index.fabric.devices[number].interfaces:
-                            walk(plane, graph, to, (number, port.name, dscp))
+                            walk(plane, graph, Packet(number, port.name, dscp, to))
     return graph
 
 
-def walk(plane: ControlPlane, graph: "networkx.DiGraph[Node]", to: Address, start: tuple[int, str, int]) -> None:
+def walk(plane: ControlPlane, graph: "networkx.DiGraph[Node]", start: Packet) -> None:
     waiting, seen = [(start, False)], {start}
     while waiting:
-        (number, port, dscp), fed = waiting.pop()
-        for far, far_port, after, edges in steps(plane, number, port, dscp, to):
+        packet, fed = waiting.pop()
+        for after, edges in steps(plane, packet):
             for held, awaited in edges:
                 if fed:
                     graph.add_edge(held, awaited)
-            state = far, far_port, after
-            if state not in seen:
-                seen.add(state)
-                waiting.append((state, True))
+            if after not in seen:
+                seen.add(after)
+                waiting.append((after, True))
 
 
 def qos_of(plane: ControlPlane, number: int, port: str) -> QosProfile:
@@ -208,33 +221,84 @@ def qos_of(plane: ControlPlane, number: int, port: str) -> QosProfile:
     return interface.qos
 
 
-def steps(
-    plane: ControlPlane, number: int, port: str, dscp: int, to: Address
-) -> Iterator[tuple[int, str, int, list[tuple[Node, Node]]]]:
-    route = plane.of(to.family).towards(number, to)
-    own = qos_of(plane, number, port)
-    tc = effects.tc_of_dscp(own, dscp)
-    group = effects.group_of_tc(own, tc)
-    name = plane.routers[number].device.name
+def tunnel_of(plane: ControlPlane, number: int) -> Tunnel | None:
+    """The tunnel into which a router puts packets of its own hosts."""
+    tunnels = plane.routers[number].device.tunnels
+    assert not isinstance(tunnels, Unknown)
+    return tunnels[0] if tunnels else None
+
+
+def comes_out(plane: ControlPlane, packet: Packet) -> bool:
+    """Whether a packet in a tunnel is where it comes out."""
+    return packet.sender is not None and any(packet.to in leg.addresses for leg in plane.routers[packet.number].legs)
+
+
+def class_and_group(plane: ControlPlane, packet: Packet) -> tuple[int, int]:
+    """The traffic class of a packet where it is, and the priority group that it is in."""
+    own, dscp = qos_of(plane, packet.number, packet.port), packet.dscp
+    out = tunnel_of(plane, packet.number) if comes_out(plane, packet) else None
+    if out is not None and packet.sender is not None and out.sender != loopback_of(packet.sender):
+        out = None
+    if out is not None and out.dscp_mode == "pipe":
+        assert packet.inside is not None
+        dscp = packet.inside
+    tc = effects.tc_of_dscp(own, dscp) if out is None or out.dscp_to_tc is None else out.dscp_to_tc[dscp]  # type: ignore[index]
+    if out is None or out.tc_to_priority_group is None:
+        return tc, effects.group_of_tc(own, tc)  # type: ignore[arg-type, return-value]
+    return tc, out.tc_to_priority_group[tc]  # type: ignore[index, return-value]
+
+
+def steps(plane: ControlPlane, packet: Packet) -> Iterator[tuple[Packet, list[tuple[Node, Node]]]]:
+    number, tc_group = packet.number, class_and_group(plane, packet)
+    tc, group = tc_group
+    name, own = plane.routers[number].device.name, qos_of(plane, number, packet.port)
+    route = plane.of(packet.to.family).towards(number, packet.to)
+    put, to = None, packet.to
+    if packet.sender is None and ends_at(plane, number, to) and (put := tunnel_of(plane, number)) is not None:
+        address = parse_address(str(put.far))
+        assert address is not None
+        to = address
+        route = None if ends_at(plane, number, to) else plane.of(to.family).towards(number, to)
+    elif ends_at(plane, number, to):
+        route = None
     for hop in () if route is None or route.discard else route.hops:
         if hop.router is None:
             continue
         end = plane.index.far_end(name, hop.leg)
         assert end is not None
         left, next_qos = qos_of(plane, number, hop.leg), qos_of(plane, hop.router, end.port)
-        queue = effects.queue_of_tc(left, tc)
+        queue = effects.queue_of_tc(left, tc) if put is None or put.tc_to_queue is None else put.tc_to_queue[tc]  # type: ignore[index]
         table = left.pfc_to_queue
-        stopping = {one for one in left.pfc_rx_priorities if (one if table is None else table[one]) == queue}  # type: ignore[union-attr, index]
+        stopping = {one for one in left.pfc_rx_priorities if (one if table is None else table[one]) == queue}  # type: ignore[index, union-attr]
         awaited = [one for one in range(8) if stopping & {*effects.pausing_priorities_of_group(next_qos, one)}]
         held = effects.pausing_priorities_of_group(own, group)
-        edges = [((name, port, group), (end.node, end.port, one)) for one in awaited if held]
+        edges = [((name, packet.port, group), (end.node, end.port, one)) for one in awaited if held]
         written = None if left.tc_to_dscp is None else effects.map_entry(left.tc_to_dscp, tc)  # type: ignore[arg-type]
-        yield hop.router, end.port, dscp if written is None else written, edges
+        if put is not None and put.tc_to_dscp is not None:
+            written = put.tc_to_dscp[tc]  # type: ignore[index]
+        elif put is not None and put.dscp_mode == "pipe":
+            written = 0
+        dscp = packet.dscp if written is None else written
+        inside, sender = (packet.inside, packet.sender) if put is None else (packet.dscp, number)
+        yield Packet(hop.router, end.port, dscp, to, inside, sender), edges
+
+
+def ends_at(plane: ControlPlane, number: int, to: Address) -> bool:
+    """Whether a router sends packets to an address to no other router."""
+    route = plane.of(to.family).towards(number, to)
+    own = any(to in leg.addresses for leg in plane.routers[number].legs)
+    return own or (route is not None and not any(hop.router is not None for hop in route.hops))
 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_random_fabrics_against_the_walk_of_every_packet(seed: int) -> None:
     compare_with_walk(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(60))
+def test_random_tunnels_against_the_walk_of_every_packet(seed: int) -> None:
+    compare_with_walk(seed, tunnels=True)
 
 
 @pytest.mark.nightly
@@ -248,10 +312,12 @@ def test_more_random_fabrics_against_the_walk_of_every_packet(tenth: int) -> Non
             break
 
 
-def compare_with_walk(seed: int) -> bool:
+def compare_with_walk(seed: int, *, tunnels: bool = False) -> bool:
     """Whether routes settle; if they do, the graph of buffers is compared with the walk of every packet."""
     chance = Random(seed)
     fabric = with_random_qos(routed(chance), chance)
+    if tunnels:
+        fabric = with_random_tunnels(fabric, chance)
     plane = compute_control_plane(Index(fabric))
     if any(plane.of(family).state.unstable for family in ADDRESS_FAMILIES):
         return False

@@ -15,10 +15,6 @@ from nodrop.proofs.proving import prove_deadlock
 from support.lossless_fabrics import lossless
 
 
-def tunnel(*, remapped: bool) -> Tunnel:
-    return Tunnel(name="MuxTunnel0", kind="ip-in-ip", dscp_mode="pipe", remapped=remapped)
-
-
 def with_leaf(fabric: Fabric, **more: Any) -> Fabric:
     """A fabric whose first leaf has more."""
     first, *others = fabric.devices
@@ -27,7 +23,7 @@ def with_leaf(fabric: Fabric, **more: Any) -> Fabric:
 
 CLOS = lossless(two_tier(3, 2))
 VLAN = Vlan(id=100, members=tuple(VlanMember(interface=name, tagged=False) for name in ("e0", "e1")))
-VXLAN = Tunnel(name="vtep", kind="vxlan", dscp_mode="uniform", remapped=False)
+VXLAN = Tunnel(name="vtep", kind="vxlan", dscp_mode="uniform")
 
 
 @pytest.mark.parametrize(
@@ -35,10 +31,6 @@ VXLAN = Tunnel(name="vtep", kind="vxlan", dscp_mode="uniform", remapped=False)
     [
         (CLOS, None),
         (with_leaf(CLOS, tunnels=(VXLAN,)), None),
-        (with_leaf(CLOS, tunnels=(tunnel(remapped=False),)),
-         ("l1", "where tunnel MuxTunnel0 sends packets up again, in the priority that they came in")),
-        (with_leaf(CLOS, tunnels=(tunnel(remapped=True),)),
-         ("l1", "where tunnel MuxTunnel0 sends packets up again, in the priorities of its maps")),
         (with_leaf(CLOS, dual_tor=True), ("l1", "the tunnel to the second leaf of its servers")),
         (with_leaf(CLOS, vlans=(VLAN,)), ("l1", "where VLAN 100 floods packets over e0")),
         (with_leaf(CLOS, vlans=(replace_fields(VLAN, members=VLAN.members[:1]),)), None),
@@ -47,7 +39,7 @@ VXLAN = Tunnel(name="vtep", kind="vxlan", dscp_mode="uniform", remapped=False)
         (replace_fields(CLOS, nics=(Nic(host="gpu1", file="nccl.conf", loopback=False),)), None),
         (lossless(with_leaf(CLOS, vlans=(VLAN,), dual_tor=True), None), None),
     ],
-    ids=["routes alone", "VXLAN", "tunnel", "tunnel with maps", "two leaves", "flooding", "one port", "loopback",
+    ids=["routes alone", "VXLAN", "two leaves", "flooding", "one port", "loopback",
          "no loopback", "lossy"],
 )  # fmt: skip
 def test_a_claim_names_the_packets_without_routes(fabric: Fabric, missing: tuple[str, str] | None) -> None:

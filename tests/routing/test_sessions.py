@@ -351,7 +351,7 @@ def test_an_interface_with_the_subnet_and_no_port_carries_no_session(part: dict[
 
 
 def test_a_vlan_without_ports_may_lead_over_vxlan() -> None:
-    vxlan = Tunnel(name="vxlan", kind="vxlan", dscp_mode="uniform", dscp_after=None, remapped=False)
+    vxlan = Tunnel(name="vxlan", kind="vxlan", dscp_mode="uniform", dscp_after=None)
     own = replace_fields(
         router("r1", 65001, [port("e0")], [HERE]),
         vlans=(Vlan(id=10, addresses=("10.1.0.0/31",)),),

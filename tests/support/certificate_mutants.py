@@ -167,6 +167,45 @@ def swap_cycle_entries(document: Document, rng: random.Random) -> None:
     cycle[first], cycle[second] = cycle[second], cycle[first]
 
 
+def drop_tunnel(document: Document, rng: random.Random) -> None:
+    """Leave a tunnel out."""
+    document["tunnels"].pop(rng.randrange(len(document["tunnels"])))
+
+
+def move_tunnel(document: Document, rng: random.Random) -> None:
+    """Let a tunnel begin at another table, lead to another destination, or be for others."""
+    tunnel = rng.choice(document["tunnels"])
+    values = {
+        "at": rng.choice(sorted(document["next_hops"])),
+        "to": rng.randrange(len(document["destinations"])),
+        "servers": rng.randrange(len(document["sets"])),
+    }
+    key = rng.choice(sorted(values))
+    tunnel[key] = values[key]
+
+
+def remap_tunnel(document: Document, rng: random.Random) -> None:
+    """Let a tunnel map a class or DSCP to something else, or leave it to the port."""
+    tunnel, key = rng.choice(document["tunnels"]), rng.choice(["outside", "queue", "tc", "group"])
+    place = rng.choice([0, 3, 4]) if key != "tc" else rng.choice([0, 26, 34])
+    tunnel[key][place] = rng.choice([None, 0, 26, 34] if key == "outside" else [None, 0, 3, 4])
+
+
+def read_other_dscp(document: Document, rng: random.Random) -> None:
+    """Let packets that come out of a tunnel be mapped by their other DSCP."""
+    tunnel = rng.choice(document["tunnels"])
+    tunnel["reads_inside"] = not tunnel["reads_inside"]
+
+
+def change_tunnel_in_cycle(document: Document, rng: random.Random) -> None:
+    """Put the packets of an entry of the cycle into another tunnel, or none, or others into it."""
+    entry = rng.choice(document["cycle"])
+    if rng.randrange(2):
+        entry["tunnel"] = rng.choice([None, *range(len(document["tunnels"]))])
+    else:
+        entry["inside"] = rng.choice([None, 0, 26, 34])
+
+
 def change_claim(document: Document, rng: random.Random) -> None:
     """Claim something else."""
     document["claim"], document["failures"] = rng.choice(
@@ -234,6 +273,11 @@ CHANGES: tuple[Callable[[Document, random.Random], None], ...] = (
     change_cycle,
     drop_cycle_entry,
     swap_cycle_entries,
+    drop_tunnel,
+    move_tunnel,
+    remap_tunnel,
+    read_other_dscp,
+    change_tunnel_in_cycle,
     change_claim,
     change_level,
     change_as_number,

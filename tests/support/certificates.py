@@ -3,9 +3,9 @@
 import copy
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from graphlib import CycleError, TopologicalSorter
-from itertools import pairwise, permutations
+from itertools import chain, pairwise, permutations
 from typing import Any
 
 Document = dict[str, Any]
@@ -13,13 +13,16 @@ Buffer = tuple[int, int]
 Packet = tuple[str, int, int]
 """Where a packet enters, its DSCP there, and its destination."""
 
+Held = tuple[int, int | None, int | None]
+"""The DSCP of a packet, its tunnel, and the DSCP inside; without a tunnel the last two are None."""
+
 LOSSLESS = (26, 34)
 """DSCPs of traffic class 3 and 4 in the map of `plain_map`."""
 
 
 PARTS = {
     "premises": {
-        *("sets", "destinations", "outer", "maps", "channels", "entries", "ends", "next_hops"),
+        *("sets", "destinations", "outer", "maps", "channels", "entries", "ends", "next_hops", "tunnels"),
         *("as_numbers", "sessions", "session_kinds"),
     },
     "witness": {"positions", "cycle", "levels"},
@@ -72,12 +75,15 @@ class Builder:
         self.channels: list[list[str | int]] = []
         self.between: dict[tuple[str, str], list[int]] = {}
         self.destinations: list[str] = []
+        self.shared: dict[int, list[str]] = {}
+        """The tables where a destination ends that ends at several."""
         self.hops: dict[tuple[str, int], list[int]] = {}
         self.entries: dict[str, list[int]] = {}
         self.sessions: list[list[str | int]] = []
         self.levels: dict[str, int] = {}
         self.numbers: dict[str, int] = {}
         self.kinds: list[Document] = []
+        self.tunnels: list[Document] = []
         self.extra: Document = {}
 
     def cable(self, left: str, right: str, left_map: int = 0, right_map: int = 0) -> None:
@@ -128,13 +134,16 @@ class Builder:
             "channels": self.channels,
             "entries": self.entries,
             "ends": {
-                table: numbered(frozenset(n for n, end in enumerate(self.destinations) if end == table))
-                for table in sorted(set(self.destinations))
+                table: numbered(
+                    frozenset(n for n, end in enumerate(self.destinations) if table in self.shared.get(n, [end]))
+                )
+                for table in sorted({*self.destinations, *chain(*self.shared.values())})
             },
             "next_hops": {
                 table: [{"to": numbered(frozenset(to)), "over": list(over)} for over, to in of_table.items()]
                 for table, of_table in rows.items()
             },
+            "tunnels": [{**one, "servers": numbered(frozenset(one["servers"]))} for one in self.tunnels],
             "as_numbers": self.numbers if failures == "any" else {},
             "sessions": self.sessions if failures == "any" else [],
             "session_kinds": self.kinds if failures == "any" else [],
@@ -182,7 +191,7 @@ def circle(document: Document) -> list[Document]:
         raise AssertionError("there is no circle")
     entries = []
     for left, right in pairwise(cycle):
-        (source, source_dscp, destination), dscp = made[left, right]
+        (source, source_dscp, destination), (dscp, tunnel, inside) = made[left, right]
         entries.append(
             {
                 "channel": left[0],
@@ -191,61 +200,109 @@ def circle(document: Document) -> list[Document]:
                 "dscp": dscp,
                 "source": source,
                 "source_dscp": source_dscp,
+                "tunnel": tunnel,
+                "inside": inside,
             }
         )
     return entries
 
 
 def members(document: Document, number: int) -> set[int]:
-    """Return the destinations of a set."""
-    return {member for first, last in document["sets"][number] for member in range(first, last + 1)}
+    """Return the destinations of a set; none of set -1."""
+    return (
+        set()
+        if number < 0
+        else {member for first, last in document["sets"][number] for member in range(first, last + 1)}
+    )
 
 
 def beginnings(document: Document) -> Iterator[Packet]:
     """Yield where each kind of packet enters the fabric."""
     for table in document["entries"]:
-        ending = members(document, document["ends"][table]) if table in document["ends"] else set()
         for destination, prefixes in enumerate(document["destinations"]):
-            if prefixes and destination not in ending:
+            if prefixes:
                 yield from ((table, dscp, destination) for dscp in range(64))
 
 
-def steps(document: Document, packet: Packet) -> Iterator[tuple[Buffer, Buffer, int]]:
-    """Yield the dependencies that a packet makes: the two buffers, and its DSCP in the first."""
+State = tuple[str, int, Held, int | None]
+"""Where a packet is: the table, the map by which it entered, what it is, and the channel behind which it is."""
+
+
+def steps(document: Document, packet: Packet) -> Iterator[tuple[Buffer, Buffer, Held]]:
+    """Yield the dependencies that a packet makes: the two buffers, and what it is in the first."""
     source, source_dscp, destination = packet
-    states: list[tuple[str, int, int, int | None]] = [
-        (source, number, source_dscp, None) for number in document["entries"][source]
-    ]
+    states: list[State] = [(source, number, (source_dscp, None, None), None) for number in document["entries"][source]]
     seen = set(states)
-    for table, number, dscp, over in states:
-        if table in document["ends"] and destination in members(document, document["ends"][table]):
-            continue
-        enters = document["maps"][number]
-        tc = enters["tc"][dscp]
-        group = enters["group"][tc]
-        for row in document["next_hops"].get(table, []):
-            if destination not in members(document, row["to"]):
-                continue
-            for onward in row["over"]:
-                _, _, end, _, leaves, far = document["channels"][onward]
-                leaving = document["maps"][leaves]
-                if over is not None and str(group) in enters["pauses"]:
-                    for held, priorities in document["maps"][far]["pauses"].items():
-                        if any(leaving["stops"].get(str(p)) == leaving["queue"][tc] for p in priorities):
-                            yield (over, group), (onward, int(held)), dscp
-                written = leaving["dscp"][tc]
-                state = (end, far, dscp if written is None else written, onward)
-                if state not in seen:
-                    seen.add(state)
-                    states.append(state)
+    for state in states:
+        over, (group, tc) = state[3], held_by(document, state)
+        enters = document["maps"][state[1]]
+        for to, into in hops(document, state, destination):
+            for row in document["next_hops"].get(state[0], []):
+                if to not in members(document, row["to"]):
+                    continue
+                for onward in row["over"]:
+                    leaving = document["maps"][document["channels"][onward][4]]
+                    stopped = leaving["queue"][tc] if into is None else document["tunnels"][into]["queue"][tc]
+                    stopped = leaving["queue"][tc] if stopped is None else stopped
+                    far = document["maps"][document["channels"][onward][5]]
+                    for held, priorities in far["pauses"].items() if over is not None and group is not None else ():
+                        if any(leaving["stops"].get(str(p)) == stopped for p in priorities):
+                            yield (over, group), (onward, int(held)), state[2]
+                    after = crossing(document, state, enters["tc"][state[2][0]], onward, into)
+                    if after not in seen:
+                        seen.add(after)
+                        states.append(after)
 
 
-def dependencies(document: Document) -> dict[tuple[Buffer, Buffer], tuple[Packet, int]]:
-    """Return each dependency with a packet that makes it, and the DSCP of the packet in the first buffer."""
-    result: dict[tuple[Buffer, Buffer], tuple[Packet, int]] = {}
+def hops(document: Document, state: State, destination: int) -> Iterator[tuple[int, int | None]]:
+    """Yield where a packet goes from a table: the destination outside, and the tunnel into which it goes there."""
+    table, _, (_, tunnel, _), _ = state
+    ending = members(document, document["ends"][table]) if table in document["ends"] else set()
+    to = destination if tunnel is None else document["tunnels"][tunnel]["to"]
+    if to not in ending:
+        yield to, None
+    for number, one in enumerate(document["tunnels"]):
+        inside = tunnel is None and one["at"] == table and destination in members(document, one["servers"]) & ending
+        if inside and one["to"] not in ending:
+            yield one["to"], number
+
+
+def held_by(document: Document, state: State) -> tuple[Any, Any]:
+    """Return the group that holds a packet (None: no buffer), and its traffic class."""
+    table, number, (dscp, tunnel, inside), _ = state
+    enters = document["maps"][number]
+    tc: int | None = None
+    group: int | None = None
+    if tunnel is not None and document["tunnels"][tunnel]["to"] in members(document, document["ends"].get(table, -1)):
+        out = document["tunnels"][tunnel]
+        assert inside is not None
+        dscp = inside if out["reads_inside"] else dscp
+        tc = out["tc"][dscp]
+        tc = enters["tc"][dscp] if tc is None else tc
+        group = out["group"][tc]
+    tc = enters["tc"][dscp] if tc is None else tc
+    group = enters["group"][tc] if group is None else group
+    return (group if str(group) in enters["pauses"] else None), tc
+
+
+def crossing(document: Document, state: State, tc: int, onward: int, into: int | None) -> State:
+    """Return a packet behind a channel."""
+    _, _, (dscp, tunnel, inside), _ = state
+    _, _, end, _, leaves, far = document["channels"][onward]
+    written = document["maps"][leaves]["dscp"][tc]
+    if into is not None:
+        outside = document["tunnels"][into]["outside"][tc]
+        written = written if outside is None else outside
+        tunnel, inside = into, dscp
+    return end, far, (dscp if written is None else written, tunnel, inside), onward
+
+
+def dependencies(document: Document) -> dict[tuple[Buffer, Buffer], tuple[Packet, Held]]:
+    """Return each dependency with a packet that makes it, and what the packet is in the first buffer."""
+    result: dict[tuple[Buffer, Buffer], tuple[Packet, Held]] = {}
     for packet in beginnings(document):
-        for left, right, dscp in steps(document, packet):
-            result.setdefault((left, right), (packet, dscp))
+        for left, right, held in steps(document, packet):
+            result.setdefault((left, right), (packet, held))
     return result
 
 
@@ -266,6 +323,8 @@ def is_proof(document: Document) -> bool:
             return False
     if claim[1] == "none":
         return not document["levels"] and not document["sessions"]
+    if document["tunnels"]:
+        return False
     return _levels_prove(document)
 
 
@@ -275,7 +334,8 @@ def _is_step(document: Document, number: int) -> bool:
     packet = (entry["source"], entry["source_dscp"], entry["destination"])
     if packet not in set(beginnings(document)):
         return False
-    wanted = ((entry["channel"], entry["group"]), (onward["channel"], onward["group"]), entry["dscp"])
+    held = (entry["dscp"], entry["tunnel"], entry["inside"])
+    wanted = ((entry["channel"], entry["group"]), (onward["channel"], onward["group"]), held)
     return wanted in set(steps(document, packet))
 
 
@@ -305,6 +365,49 @@ def _levels_prove(document: Document) -> bool:
         if not only_own and not refused:
             return False
     return True
+
+
+def plain_tunnel(at: str, to: int, servers: set[int], **changes: Any) -> Document:
+    """Return a tunnel without maps, which copies the DSCP outside and inside."""
+    maps = {"outside": [None] * 16, "queue": [None] * 16, "tc": [None] * 64, "group": [None] * 16}
+    return {"at": at, "to": to, "servers": servers, **maps, "reads_inside": False} | changes
+
+
+def remapping_tunnel(at: str, to: int, servers: set[int]) -> Document:
+    """Return a tunnel whose packets of class 3 are in class 4 of everybody."""
+    four = [4 if tc == 3 else 0 for tc in range(16)]
+    tc = [3 if dscp == 26 else 0 for dscp in range(64)]
+    outside = [34 if tc == 3 else 0 for tc in range(16)]
+    return plain_tunnel(at, to, servers, outside=outside, queue=four, tc=tc, group=four, reads_inside=True)
+
+
+def pair(make: Callable[..., Document] = plain_tunnel, leaves: int = 3, spines: int = 2, lossless: int = 2) -> Builder:
+    """Return leaves and spines of which the first two leaves have the same servers, and tunnels to each other.
+
+    With one lossless class, hosts send none in class 4.
+    """
+    maps = [plain_map(), host_map()]
+    if lossless == 1:
+        tc = [3 if dscp == 26 else 0 for dscp in range(64)]
+        maps[1] = host_map() | {"tc": tc}
+    fabric = Builder(maps)
+    names, tops = [f"leaf{number}" for number in range(leaves)], [f"spine{number}" for number in range(spines)]
+    for name in names:
+        fabric.hosts(name)
+    fabric.hosts("leaf0")
+    shared = len(fabric.destinations) - 1
+    fabric.shared[shared] = ["leaf0", "leaf1"]
+    for top in tops:
+        for number, name in enumerate(names):
+            fabric.cable(name, top)
+            fabric.send(top, number, fabric.between[top, name])
+            for other in set(range(leaves)) - {number}:
+                fabric.send(name, other, fabric.between[name, top])
+            fabric.send(
+                *((name, shared, fabric.between[name, top]) if number > 1 else (top, shared, fabric.between[top, name]))
+            )
+    fabric.tunnels = [make("leaf0", 1, {shared}), make("leaf1", 0, {shared})]
+    return fabric
 
 
 def ring(tables: int = 5, *, clockwise: bool = True, maps: list[Document] | None = None) -> Builder:

@@ -59,6 +59,11 @@ def list_switches(ports: Iterable[End]) -> str:
 
 
 def describe_packets(names: DependencyGraphNames, turn: BufferInCircle) -> str:
-    """Return the packets of a turn in words: both hosts, the destination and the DSCP."""
+    """Return the packets of a turn in words: both hosts, the destination, the DSCP, and tunnels on the way."""
     source, receiver = names.sender_and_receiver(turn)
-    return f"packets with DSCP {turn.dscp} from {source} to {receiver} ({names.prefix(turn.destination)})"
+    hosts = f"from {source} to {receiver} ({names.prefix(turn.destination)})"
+    if turn.tunnel is not None:
+        inside = f"packets with DSCP {turn.inside} {hosts}"
+        return f"packets with DSCP {turn.dscp} in tunnel {names.tunnel(turn.tunnel)}, inside them {inside}"
+    into = "" if turn.next_tunnel is None else f", which go into tunnel {names.tunnel(turn.next_tunnel)}"
+    return f"packets with DSCP {turn.dscp} {hosts}{into}"

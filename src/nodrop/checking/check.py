@@ -304,7 +304,9 @@ def _compare_claims(
     if run.ask.routing is False or not min(sizes) or (run.ask.routing is None and max(sizes) > MAX_DEVICES_FOR_ROUTING):
         return None
     qos = [[port.qos for device in fabric.devices for port in device.interfaces] for fabric in fabrics]
-    if not may_reroute(new_plan) and qos[0] == qos[1] and fabrics[0].hosts == fabrics[1].hosts:
+    tunnels = [[(device.dual_tor, device.tunnels, device.mux_cables) for device in one.devices] for one in fabrics]
+    same = qos[0] == qos[1] and tunnels[0] == tunnels[1] and fabrics[0].hosts == fabrics[1].hosts
+    if same and not may_reroute(new_plan):
         return None
     return prove_claims(indices[0]), prove_claims(indices[1])
 

@@ -6,7 +6,7 @@ from nodrop.model.access import AccessList
 from nodrop.model.bridging import PortChannel, Vlan
 from nodrop.model.buffers import BufferPool, DynamicBuffers, HeadroomRow
 from nodrop.model.nics import Nic
-from nodrop.model.overlays import MultiChassis, Tunnel
+from nodrop.model.overlays import MultiChassis, MuxCable, Tunnel
 from nodrop.model.profile import Profile
 from nodrop.model.qos import NumberMap, PfcWatchdog, QosProfile, WatchdogConditions
 from nodrop.model.routing import Bgp, BgpNeighbor, StaticRoute
@@ -239,6 +239,8 @@ class Device:
     multi_chassis: MultiChassis | None | Unknown = None
     dual_tor: bool | Unknown = False
     """Whether servers have a second leaf, to which traffic that arrives here may be sent through a tunnel."""
+    mux_cables: tuple[MuxCable, ...] | Unknown = ()
+    """The ports to these servers, sorted by port."""
     tunnels: tuple[Tunnel, ...] | Unknown = ()
     access_lists: tuple[AccessList, ...] | Unknown = ()
     """Its access lists, sorted by name."""

@@ -6,6 +6,7 @@ that keeps lossless fabrics free of deadlock, or loses its class on the way.
 
 from typing import Literal
 
+from nodrop.model.qos import NumberMap
 from nodrop.model.states import Unknown
 from nodrop.model.values import model_dataclass
 
@@ -32,5 +33,34 @@ class Tunnel:
     dscp_after: Literal["kept", "copied", "derived"] | None | Unknown = None
     """What the DSCP is when a packet comes out: that from inside, that from outside, or one worked out from the traffic
     class; None where the tunnel has no such setting."""
-    remapped: bool
-    """Whether what goes in and what comes out is mapped to other priorities than what is not tunnelled."""
+    near: str | None | Unknown = None
+    """Its address on this switch, to which the other end sends."""
+    far: str | None | Unknown = None
+    """The address of the other end, to which this switch sends; None where packets only come out here."""
+    sender: str | None | Unknown = None
+    """The only address whose packets come out here; None where those of all do."""
+    tc_to_dscp: NumberMap | None | Unknown = None
+    """The DSCP outside, by the traffic class of the packet inside."""
+    tc_to_queue: NumberMap | None | Unknown = None
+    """The queue by which packets in the tunnel leave this switch, by the traffic class of the packet inside."""
+    dscp_to_tc: NumberMap | None | Unknown = None
+    """The traffic class of packets that come out."""
+    tc_to_priority_group: NumberMap | None | Unknown = None
+    """The priority group of packets that come out."""
+
+    @property
+    def remapped(self) -> bool:
+        """Whether what goes in and what comes out is mapped to other priorities than what is not tunnelled."""
+        maps = (self.tc_to_dscp, self.tc_to_queue, self.dscp_to_tc, self.tc_to_priority_group)
+        return all(table is not None for table in maps)
+
+
+@model_dataclass
+class MuxCable:
+    """A port to a server with a second leaf: which of both leaves sends to the server."""
+
+    interface: str
+    servers: tuple[str, ...]
+    """The prefixes of the server, as they are written."""
+    state: Literal["auto", "manual", "detach", "active", "standby"] | Unknown
+    """Whether this leaf is the active or the standby one; all others mean that the leaves decide it."""

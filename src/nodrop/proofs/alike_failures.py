@@ -82,7 +82,7 @@ def is_free_of_neighbor_order(forwarding: Forwarding) -> bool:
 
 def _decides_by_paths_alone(plane: ControlPlane, invariants: DeadlockFreedomConditions) -> bool:
     """Whether sessions, prefixes and the length of AS paths decide all routes, whatever fails."""
-    if invariants.outer or any(one.reason in ("static", "inside", "default") for one in invariants.obstacles):
+    if invariants.outer or any(one.reason in ("static", "inside", "default", "tunnel") for one in invariants.obstacles):
         return False
     if plane.unsettled.disputed or plane.unsettled.barely_over or plane.unsettled.restless:
         return False

@@ -1,12 +1,13 @@
 """The effect of a port on lossless traffic: the queue of a DSCP, and the traffic that a pause stops."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
 from nodrop.model import effects
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, UnknownFact, require_fact
+from nodrop.proofs.tunnels import TunnelWay
 
 DSCP_COUNT = 64
 TRAFFIC_CLASS_COUNT = 16
@@ -87,7 +88,7 @@ class DistinctPortBehaviors:
         self._number_of: dict[tuple[object, ...], int] = {}
         self.number = cache(self._number_or_missing_fact)
         """Returns the number of a profile's behavior, or the model path of the fact that leaves it unknown."""
-        self._waits: dict[tuple[int, int, int, int], tuple[int, ...]] = {}
+        self._waits: dict[tuple[int, int, int], tuple[int, ...]] = {}
 
     def _number_or_missing_fact(self, qos: QosProfile | None | Unknown) -> int | str:
         try:
@@ -103,17 +104,19 @@ class DistinctPortBehaviors:
             self.all.append(behavior)
         return self._number_of[key]
 
-    def dscp_of_each_kind(self) -> tuple[int, ...]:
+    def dscp_of_each_kind(self, tunnels: Sequence[TunnelWay] = ()) -> tuple[int, ...]:
         """Return one DSCP of each set that all ports treat alike, of those that can enter a lossless group.
 
-        Where any port writes DSCPs, every one of them can become another, and all that are written stay apart.
+        Where any port or tunnel writes DSCPs, every one of them can become another, and all that are written stay
+        apart.
         """
-        written = {dscp for behavior in self.all for dscp in behavior.dscp if dscp is not None}
+        rows = (*(behavior.dscp for behavior in self.all), *(tunnel.outside for tunnel in tunnels))
+        written = {dscp for row in rows for dscp in row if dscp is not None}
         kinds: dict[tuple[object, ...], int] = {}
         for dscp in range(DSCP_COUNT):
-            key = (*(behavior.tc[dscp] for behavior in self.all), dscp if dscp in written else None)
-            kinds.setdefault(key, dscp)
-        if written:
+            maps = (*(behavior.tc[dscp] for behavior in self.all), *(tunnel.tc[dscp] for tunnel in tunnels))
+            kinds.setdefault((maps, dscp if dscp in written else None), dscp)
+        if written or tunnels:
             return tuple(kinds.values())
         return tuple(dscp for dscp in kinds.values() if any(behavior.is_lossless(dscp) for behavior in self.all))
 
@@ -128,10 +131,12 @@ class DistinctPortBehaviors:
         The packets enter by a port of behavior `entered`, leave by one of behavior `left`, and enter the next switch by
         one of behavior `next_entered`. They wait for each group there that pauses the queue that they leave by.
         """
-        key = (entered, dscp, left, next_entered)
+        return self.groups_stopping_queue(self.all[left].queue[self.all[entered].tc[dscp]], left, next_entered)
+
+    def groups_stopping_queue(self, queue: int, left: int, next_entered: int) -> tuple[int, ...]:
+        """Return the priority groups of the next port that pause a queue of a port of behavior `left`."""
+        key = (queue, left, next_entered)
         if key not in self._waits:
-            tc = self.all[entered].tc[dscp]
-            queue = self.all[left].queue[tc]
             stopping = {priority for priority, stopped in self.all[left].stops.items() if stopped == queue}
             groups = self.all[next_entered].pauses.items()
             self._waits[key] = tuple(group for group, paused in groups if not stopping.isdisjoint(paused))

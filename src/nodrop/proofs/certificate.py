@@ -14,6 +14,7 @@ from nodrop.proofs.behaviors import PortBehavior
 from nodrop.proofs.deadlock import BufferInCircle, DeadlockCheckResult
 from nodrop.proofs.forwarding import Forwarding, bit_positions
 from nodrop.proofs.invariants import DeadlockFreedomConditions
+from nodrop.proofs.tunnels import TunnelWay
 
 FORMAT_VERSION = 1
 PROOF_ASSUMPTIONS = (
@@ -21,6 +22,7 @@ PROOF_ASSUMPTIONS = (
     "Switches route packets of lossless classes; they do not flood them.",
     "Routing has converged.",
 )
+TUNNELS_ASSUMPTION = "Either leaf of a server with two can be the standby one, unless a file says which one is."
 UNKNOWN_HOSTS_ASSUMPTION = "No port to hosts is known: packets enter at every switch that announces a destination."
 
 
@@ -45,7 +47,6 @@ def build_certificate(
     if any_failures and invariants is not None:
         witness["levels"] = {writer.table_name(number): level for number, level in sorted(invariants.levels.items())}
     forwarding = check.traffic.forwarding
-    assumed = (UNKNOWN_HOSTS_ASSUMPTION,) if forwarding.assumes_hosts else ()
     document = {
         "version": FORMAT_VERSION,
         "claim": "deadlock-free" if check.is_free else "deadlock-possible",
@@ -54,11 +55,18 @@ def build_certificate(
         "fabric": forwarding.index.fabric.name,
         "files": [{"path": path, "blake2b": digest} for path, digest in sorted(files)],
         "rests_on": [{"part": subject_text(fact.subject), "missing": fact.what} for fact in check.missing],
-        "assumptions": [*PROOF_ASSUMPTIONS, *assumed],
+        "assumptions": list(assumptions_of(forwarding)),
         "premises": premises,
         "witness": witness,
     }
     return {**document, "seal": seal_digest(document)}
+
+
+def assumptions_of(forwarding: Forwarding) -> tuple[str, ...]:
+    """Return what the claims about a fabric assume."""
+    tunnels = (TUNNELS_ASSUMPTION,) if forwarding.tunnels else ()
+    hosts = (UNKNOWN_HOSTS_ASSUMPTION,) if forwarding.assumes_hosts else ()
+    return (*PROOF_ASSUMPTIONS, *tunnels, *hosts)
 
 
 def seal_digest(document: Mapping[str, object]) -> str:
@@ -85,9 +93,9 @@ class _PremiseWriter:
     def premises(self, check: DeadlockCheckResult, invariants: DeadlockFreedomConditions | None) -> dict[str, object]:
         forwarding, traffic = self._forwarding, check.traffic
         outer = 0 if invariants is None else invariants.outer & ~forwarding.every
-        numbers = list(bit_positions(forwarding.every | outer))
+        self._known = forwarding.carried | outer
+        numbers = list(bit_positions(self._known))
         self._destinations = {number: place for place, number in enumerate(numbers)}
-        self._known = forwarding.every | outer
         channels = [
             [self.table_name(one.near), one.near_port, self.table_name(one.far), one.far_port, left, entered]
             for one, left, entered in zip(forwarding.channels, traffic.left, traffic.entered, strict=True)
@@ -119,6 +127,7 @@ class _PremiseWriter:
                 if bits & self._known
             },
             "next_hops": next_hops,
+            "tunnels": [self._tunnel_record(tunnel) for tunnel in forwarding.tunnels],
             "outer": self._number_of_set(0 if invariants is None else invariants.outer),
             "as_numbers": {},
             "sessions": [],
@@ -127,6 +136,18 @@ class _PremiseWriter:
         if invariants is not None:
             found |= self._sessions(invariants)
         return {**found, "sets": self._ranges}
+
+    def _tunnel_record(self, tunnel: TunnelWay) -> dict[str, object]:
+        return {
+            "at": self.table_name(tunnel.near),
+            "servers": self._number_of_set(tunnel.servers),
+            "to": self._destinations[tunnel.to],
+            "outside": list(tunnel.outside),
+            "queue": list(tunnel.queue),
+            "reads_inside": tunnel.reads_inside,
+            "tc": list(tunnel.tc),
+            "group": list(tunnel.group),
+        }
 
     def _sessions(self, invariants: DeadlockFreedomConditions) -> dict[str, object]:
         routers = self._forwarding.plane.routers
@@ -171,6 +192,8 @@ class _PremiseWriter:
             "dscp": turn.dscp,
             "source": self.table_name(turn.source),
             "source_dscp": turn.source_dscp,
+            "tunnel": turn.tunnel,
+            "inside": turn.inside,
         }
 
 

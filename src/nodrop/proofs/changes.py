@@ -35,7 +35,7 @@ class LeastDeadlockRemedy:
     """What takes all circles away: one AS number for some switches, if that does, and turns to give up.
 
     `classes` is how many lossless classes do instead, if packets change to the next one at each of these turns; None
-    where that is not known.
+    where that is not known, as with tunnels, which have maps of their own.
     """
 
     shared_asn: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ def find_least_change(check: DeadlockCheckResult, invariants: DeadlockFreedomCon
     return LeastDeadlockRemedy(
         shared_asn=_switches_to_share_asn(check, invariants),
         turns=turns,
-        classes=_count_classes_changed_at_turns(check, dropped) if turns else None,
+        classes=_count_classes_changed_at_turns(check, dropped) if turns and not check.traffic.tunnels else None,
     )
 
 

@@ -18,6 +18,10 @@ class DeadlockAndPauseClaims:
     deadlock: DeadlockVerdict
     any_failures: bool
     """Whether no deadlock can form after any number of failures."""
+    searched_failures: int
+    """Up to how many failed cables and switches all states were searched; 0 where the search was cut, or not needed."""
+    search_cut: bool
+    """Whether the search over failures ended at its limit, without a deadlock in what it reached."""
     frozen_host_ports: int
     frozen_gpus: int
 
@@ -25,10 +29,13 @@ class DeadlockAndPauseClaims:
 def prove_claims(index: Index) -> DeadlockAndPauseClaims:
     """Return whether a deadlock can form in a fabric, and the farthest reach of one NIC that pauses for ever."""
     proof = prove_deadlock(index, _MOST_FAILURES, most_states=_MOST_STATES)
+    search = proof.search if proof.verdict in ("free", "unknown") else None
     storms = tuple(PauseSpreadGraph(proof.check.traffic, lambda port, group: None).storms())
     return DeadlockAndPauseClaims(
         deadlock=proof.verdict,
         any_failures=proof.verdict == "free" and proof.invariants.hold,
+        searched_failures=search.most if search is not None and search.complete else 0,
+        search_cut=search is not None and not search.complete,
         frozen_host_ports=max((count_stopped_ports(storm.host_ports) for storm in storms), default=0),
         frozen_gpus=max((storm.gpus for storm in storms), default=0),
     )

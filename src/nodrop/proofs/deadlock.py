@@ -11,7 +11,14 @@ from nodrop.model.index import Index
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import FABRIC_HEAD
 from nodrop.proofs.circles import components_with_circles, depth_by_node, find_shortest_circle
-from nodrop.proofs.dependencies import Buffer, DependencyGraph, MissingFact, TrafficAtRouters
+from nodrop.proofs.dependencies import (
+    ArrivedPackets,
+    Buffer,
+    DependencyGraph,
+    MissingFact,
+    PacketStream,
+    TrafficAtRouters,
+)
 from nodrop.proofs.forwarding import Forwarding, bit_positions
 from nodrop.proofs.side_paths import unknown_side_path_facts
 from nodrop.routing import ControlPlane
@@ -24,7 +31,8 @@ class BufferInCircle(NamedTuple):
     """A buffer of a circle, and the packets in it that wait for the next buffer.
 
     `destination` is the number of a destination, `dscp` what the packets have as they enter the buffer. `source` is the
-    router where they enter the fabric, `source_dscp` what they have there.
+    router where they enter the fabric, `source_dscp` what they have there. Packets in a tunnel have its number, and the
+    DSCP of the packets `inside`, which `destination` is of.
     """
 
     buffer: Buffer
@@ -32,6 +40,10 @@ class BufferInCircle(NamedTuple):
     dscp: int
     source: int
     source_dscp: int
+    tunnel: int | None = None
+    inside: int | None = None
+    next_tunnel: int | None = None
+    """The tunnel into which the packets go behind the buffer, if that is how they wait for the next one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,53 +124,65 @@ def _find_circle(graph: DependencyGraph, component: Sequence[int]) -> tuple[Buff
     turns = []
     for place, node in enumerate(circle):
         if graph.is_buffer(node):
-            hub = graph.hub(circle[place + 1])
+            hub, into = graph.hub(circle[place + 1]), graph.tunnel_of_row.get(circle[(place + 2) % len(circle)])
             following = graph.buffer(circle[(place + 3) % len(circle)])
-            turns.append(_describe_turn(graph.traffic, graph.buffer(node), hub.dscp, hub.bits, following.channel))
+            turns.append(
+                _describe_turn(graph.traffic, graph.buffer(node), hub.packets, hub.bits, following.channel, into)
+            )
     return tuple(turns)
 
 
-def _describe_turn(traffic: TrafficAtRouters, buffer: Buffer, dscp: int, bits: int, following: int) -> BufferInCircle:
-    """Return a destination of the packets in a buffer that leave by a channel, and where such packets come from."""
+def _describe_turn(
+    traffic: TrafficAtRouters, buffer: Buffer, packets: ArrivedPackets, bits: int, following: int, into: int | None
+) -> BufferInCircle:
+    """Return a destination of the packets in a buffer that leave by a channel, and where such packets come from.
+
+    `into` is the tunnel into which they go as they leave.
+    """
     forwarding = traffic.forwarding
     router = forwarding.channels[buffer.channel].far
-    bits &= ~forwarding.own[router]
-    going = next(bits & row.bits for row in forwarding.rows[router] if following in row.channels and bits & row.bits)
-    destination = next(bit_positions(going))
-    source, source_dscp = find_nearest_source_and_dscp(traffic, destination, buffer.channel, dscp)
-    return BufferInCircle(buffer, destination, dscp, source, source_dscp)
+    if packets.tunnel is not None:
+        going = traffic.tunnels[packets.tunnel].servers
+    elif into is not None:
+        going = bits & traffic.tunnels[into].servers
+    else:
+        bits &= ~forwarding.own[router]
+        rows = (row for row in forwarding.rows[router] if following in row.channels)
+        going = next(bits & row.bits for row in rows if bits & row.bits)
+    for destination in bit_positions(going):
+        if (found := find_nearest_source_and_dscp(traffic, destination, buffer.channel, packets)) is not None:
+            return BufferInCircle(
+                buffer, destination, packets.dscp, *found, packets.tunnel, packets.inside, next_tunnel=into
+            )
+    raise LookupError(f"no packets come over channel {buffer.channel}")
 
 
 def find_nearest_source_and_dscp(
-    traffic: TrafficAtRouters, destination: int, channel: int, dscp: int
-) -> tuple[int, int]:
+    traffic: TrafficAtRouters, destination: int, channel: int, packets: ArrivedPackets
+) -> tuple[int, int] | None:
     """Return where packets of a destination enter that come over a channel: the router, and their DSCP there.
 
-    It is the nearest such router. The DSCP differs from the one behind the channel where a port on the way writes it.
+    It is the nearest such router; None without any. The DSCP differs from the one behind the channel where a port on
+    the way writes it, or where the packets go into a tunnel.
     """
-    forwarding, bit = traffic.forwarding, 1 << destination
-    near = forwarding.channels[channel].near
-    began = {
+    channels, dscp = traffic.forwarding.channels, packets.dscp
+    near = channels[channel].near
+    began: dict[tuple[int, PacketStream], tuple[int, int]] = {
         (number, stream): (number, dscp if stream.dscp is None else stream.dscp)
         for number in sorted(traffic.entries, key=lambda number: number != near)
-        for stream in traffic.present[number]
-        if not forwarding.own[number] & bit and (stream.dscp is None or stream.entered in traffic.entries[number])
+        for stream in traffic.first_streams(number)
     }
     waiting = deque(began)
     while waiting:
         number, stream = waiting.popleft()
-        for row in forwarding.rows[number]:
-            if not row.bits & bit:
-                continue
-            for way in row.channels:
-                after = traffic.stream_after(stream, way)
-                if way == channel and after.dscp in (None, dscp):
-                    return began[number, stream]
-                far = forwarding.channels[way].far
-                if (far, after) not in began and not forwarding.own[far] & bit:
-                    began[far, after] = began[number, stream]
-                    waiting.append((far, after))
-    raise LookupError(f"no packets to destination {destination} come over channel {channel}")
+        for way, after in traffic.ways_on(number, stream, destination):
+            if way == channel and (after.dscp is None or after[1:] == packets[1:]):
+                return began[number, stream]
+            far = channels[way].far
+            if (far, after) not in began:
+                began[far, after] = began[number, stream]
+                waiting.append((far, after))
+    return None
 
 
 class DependencyGraphNames:
@@ -199,8 +223,15 @@ class DependencyGraphNames:
 
     def sender_and_receiver(self, turn: BufferInCircle) -> tuple[str, str]:
         """Return a host that sends the packets of a turn, and one that gets them."""
+        tunnel = turn.next_tunnel if turn.tunnel is None else turn.tunnel
         homes = self._forwarding.destinations[turn.destination].homes
-        return self.host_port_at_router(turn.source), self.host_port_at_router(homes[0])
+        home = homes[0] if tunnel is None else self._forwarding.tunnels[tunnel].far
+        return self.host_port_at_router(turn.source), self.host_port_at_router(home)
+
+    def tunnel(self, place: int) -> str:
+        """Return a tunnel by its name, with both of its switches."""
+        tunnel = self._forwarding.tunnels[place]
+        return f"{tunnel.name} from {self.device(tunnel.near)} to {self.device(tunnel.far)}"
 
     def switches(self, turns: Sequence[BufferInCircle]) -> Iterator[str]:
         """Yield the switches of a circle in the order of the packets, the first again at the end."""

@@ -13,6 +13,7 @@ row to its channels.
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from nodrop.model.subject import Subject
@@ -37,19 +38,33 @@ class MissingFact(NamedTuple):
 class PacketStream(NamedTuple):
     """Packets at a router: the behavior of the ports where they entered, and their DSCP.
 
-    Where no port writes DSCPs, one stream stands for all, without either.
+    Those in a tunnel have its number, and the DSCP of the packet inside. Where no port writes DSCPs and there are no
+    tunnels, one stream stands for all, without any of these.
     """
 
     entered: int | None = None
     dscp: int | None = None
+    tunnel: int | None = None
+    inside: int | None = None
+
+
+class ArrivedPackets(NamedTuple):
+    """Packets behind a channel: the behavior of the port where they enter, their DSCP, their tunnel and what is inside.
+
+    Without a tunnel, the last two are None.
+    """
+
+    entered: int
+    dscp: int
+    tunnel: int | None = None
+    inside: int | None = None
 
 
 class PacketGroupAtRouter(NamedTuple):
-    """Packets that reach a router alike: the behavior of the port where they enter, their DSCP and destinations."""
+    """Packets that reach a router alike, and their destinations."""
 
     router: int
-    entered: int
-    dscp: int
+    packets: ArrivedPackets
     bits: int
 
 
@@ -72,8 +87,15 @@ class TrafficAtRouters:
         self.entries: dict[int, tuple[int, ...]] = {
             number: tuple(self._entry_behaviors(number, ports)) for number, ports in forwarding.entries.items()
         }
-        self.kinds = self.behaviors.dscp_of_each_kind()
+        self.tunnels = forwarding.tunnels
+        self.tunnels_at: defaultdict[int, list[int]] = defaultdict(list)
+        """By router, the numbers of the tunnels into which it sends packets."""
+        for place, tunnel in enumerate(self.tunnels):
+            self.tunnels_at[tunnel.near].append(place)
+        self.kinds = self.behaviors.dscp_of_each_kind(self.tunnels)
         self.present: list[dict[PacketStream, int]] = [{} for _ in routers]
+        self.tunneled: list[dict[PacketStream, int]] = [{} for _ in self.tunnels]
+        """By tunnel, the destinations of the packets that its router puts into it."""
         self._spread()
 
     def _behavior_of_port(self, device: str, port: str) -> int:
@@ -90,20 +112,23 @@ class TrafficAtRouters:
         names = ports or tuple(port.name for port in device.interfaces)
         yield from dict.fromkeys(self._behavior_of_port(device.name, port) for port in names)
 
+    def first_streams(self, number: int) -> list[PacketStream]:
+        """Return the streams of packets where hosts' packets enter a router."""
+        if not self.behaviors.rewrites and not self.tunnels:
+            return [PacketStream()]
+        return [PacketStream(entered, dscp) for entered in self.entries.get(number, ()) for dscp in self.kinds]
+
     def _spread(self) -> None:
         """Let packets of hosts go from where they enter to where they end, in rounds."""
         forwarding = self.forwarding
-        plain = not self.behaviors.rewrites
         waiting: defaultdict[tuple[int, PacketStream], int] = defaultdict(int)
-        for number, behaviors in self.entries.items():
-            streams = (
-                [PacketStream()] if plain else [PacketStream(entered, d) for entered in behaviors for d in self.kinds]
-            )
-            for stream in streams:
-                waiting[number, stream] = forwarding.every & ~forwarding.own[number]
+        for number in self.entries:
+            for stream in self.first_streams(number):
+                waiting[number, stream] = forwarding.every
         while waiting:
             now, waiting = waiting, defaultdict(int)
             for (number, stream), bits in now.items():
+                self._put_into_tunnels(number, stream, bits, waiting)
                 known = self.present[number].get(stream, 0)
                 new = bits & ~known & ~forwarding.own[number]
                 if not new:
@@ -113,6 +138,22 @@ class TrafficAtRouters:
                     if going := row.bits & new:
                         for far, next_stream in self._next_streams(row, stream):
                             waiting[far, next_stream] |= going
+
+    def _put_into_tunnels(
+        self, number: int, stream: PacketStream, bits: int, waiting: defaultdict[tuple[int, PacketStream], int]
+    ) -> None:
+        """Send those packets on that a router puts into a tunnel."""
+        for place in self.tunnels_at.get(number, ()) if stream.tunnel is None else ():
+            tunnel, known = self.tunnels[place], self.tunneled[place].get(stream, 0)
+            new = bits & tunnel.servers & ~known
+            if not new:
+                continue
+            self.tunneled[place][stream] = known | new
+            for row in self.forwarding.rows[number] if not known else ():
+                for channel in row.channels if row.bits >> tunnel.to & 1 else ():
+                    waiting[self.forwarding.channels[channel].far, self.stream_into(place, stream, channel)] |= (
+                        1 << tunnel.to
+                    )
 
     def _next_streams(self, row: ForwardingRow, stream: PacketStream) -> Iterable[tuple[int, PacketStream]]:
         channels = self.forwarding.channels
@@ -130,37 +171,104 @@ class TrafficAtRouters:
             return stream
         left, entered = self.left[channel], self.entered[channel]
         tc = self.behaviors.all[stream.entered].tc[stream.dscp]
-        return PacketStream(entered, self.behaviors.all[left].dscp_after(tc, stream.dscp))
+        dscp = self.behaviors.all[left].dscp_after(tc, stream.dscp)
+        return PacketStream(entered, dscp, stream.tunnel, stream.inside)
+
+    def stream_into(self, place: int, stream: PacketStream, channel: int) -> PacketStream:
+        """Return what packets of a stream are that a router puts into a tunnel, behind a channel."""
+        assert stream.entered is not None, "with tunnels, streams have behaviors"
+        assert stream.dscp is not None, "with tunnels, streams have DSCPs"
+        written = self.tunnels[place].outside[self.behaviors.all[stream.entered].tc[stream.dscp]]
+        after = self.stream_after(stream, channel)
+        return PacketStream(after.entered, after.dscp if written is None else written, place, stream.dscp)
+
+    def ways_on(self, number: int, stream: PacketStream, destination: int) -> Iterator[tuple[int, PacketStream]]:
+        """Yield the channels by which packets to a destination go on from a router, and what they are behind these.
+
+        `destination` is that of the packets inside, if they are in a tunnel.
+        """
+        forwarding = self.forwarding
+        bit = 1 << (destination if stream.tunnel is None else self.tunnels[stream.tunnel].to)
+        if not forwarding.own[number] & bit:
+            for row in forwarding.rows[number]:
+                for channel in row.channels if row.bits & bit else ():
+                    yield channel, self.stream_after(stream, channel)
+        for place in self.tunnels_at.get(number, ()) if stream.tunnel is None else ():
+            tunnel = self.tunnels[place]
+            for row in forwarding.rows[number] if tunnel.servers & bit else ():
+                for channel in row.channels if row.bits >> tunnel.to & 1 else ():
+                    yield channel, self.stream_into(place, stream, channel)
+
+    def class_at(self, router: int, packets: ArrivedPackets) -> int:
+        """Return the traffic class of packets at the router that they reach."""
+        behavior = self.behaviors.all[packets.entered]
+        if packets.tunnel is None or not self._comes_out(router, packets.tunnel):
+            return behavior.tc[packets.dscp]
+        tunnel = self.tunnels[packets.tunnel]
+        dscp = packets.inside if tunnel.reads_inside and packets.inside is not None else packets.dscp
+        tc = tunnel.tc[dscp]
+        return behavior.tc[dscp] if tc is None else tc
+
+    def group_at(self, router: int, packets: ArrivedPackets) -> int | None:
+        """Return the priority group that holds packets at the router that they reach; None if it pauses nobody."""
+        behavior, tc = self.behaviors.all[packets.entered], self.class_at(router, packets)
+        group = None
+        if packets.tunnel is not None and self._comes_out(router, packets.tunnel):
+            group = self.tunnels[packets.tunnel].group[tc]
+        group = behavior.group[tc] if group is None else group
+        return group if group in behavior.pauses else None
+
+    @cached_property
+    def routers_with_tunnels(self) -> frozenset[int]:
+        """The routers that put packets into tunnels, or take some out."""
+        routers = range(len(self.forwarding.own))
+        ends = {number for place in range(len(self.tunnels)) for number in routers if self._comes_out(number, place)}
+        return frozenset(ends | {tunnel.near for tunnel in self.tunnels})
+
+    def _comes_out(self, router: int, place: int) -> bool:
+        return bool(self.forwarding.own[router] >> self.tunnels[place].to & 1)
 
     def packet_sets_sent(
         self, number: int, rows: Sequence[ForwardingRow], *, exact: bool
-    ) -> Iterator[tuple[int, int, int, int, tuple[int, ...]]]:
+    ) -> Iterator[tuple[int, int, ArrivedPackets, tuple[int, ...]]]:
         """Yield what a router sends: the row's bits or, if `exact`, only those present; the present ones; and channels.
 
-        With the DSCP behind the channels, and the behavior of the ports that these lead to.
+        With what the packets are behind the channels.
         """
         for stream, present in self.present[number].items():
             for row in rows:
                 bits = row.bits & present
                 if bits:
                     key = bits if exact else row.bits
-                    for (entered, dscp), channels in self._split_row(row, stream).items():
-                        yield key, bits, entered, dscp, channels
+                    for packets, channels in self._split_row(row, stream).items():
+                        yield key, bits, packets, channels
+        for place in self.tunnels_at.get(number, ()):
+            bit = 1 << self.tunnels[place].to
+            for stream in self.tunneled[place]:
+                for row in rows:
+                    for channel in row.channels if row.bits & bit else ():
+                        yield bit, bit, _arrived(self.stream_into(place, stream, channel)), (channel,)
 
-    def _split_row(self, row: ForwardingRow, stream: PacketStream) -> Mapping[tuple[int, int], tuple[int, ...]]:
-        """Return the channels of a row by what packets are behind them: behavior of the port, DSCP."""
+    def _split_row(self, row: ForwardingRow, stream: PacketStream) -> Mapping[ArrivedPackets, tuple[int, ...]]:
+        """Return the channels of a row by what packets are behind them."""
         if stream.dscp is None and len(self._all_entered) == 1:
             (entered,) = self._all_entered
-            return {(entered, dscp): row.channels for dscp in self.kinds}
-        parts: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+            return {ArrivedPackets(entered, dscp): row.channels for dscp in self.kinds}
+        parts: defaultdict[ArrivedPackets, list[int]] = defaultdict(list)
         for channel in row.channels:
-            entered = self.entered[channel]
             if stream.dscp is None:
                 for dscp in self.kinds:
-                    parts[entered, dscp].append(channel)
-            elif (after := self.stream_after(stream, channel).dscp) is not None:
-                parts[entered, after].append(channel)
+                    parts[ArrivedPackets(self.entered[channel], dscp)].append(channel)
+            else:
+                parts[_arrived(self.stream_after(stream, channel))].append(channel)
         return {key: tuple(channels) for key, channels in parts.items()}
+
+
+def _arrived(stream: PacketStream) -> ArrivedPackets:
+    """Return the packets of a stream that has a behavior and a DSCP."""
+    assert stream.entered is not None, "the stream has a behavior"
+    assert stream.dscp is not None, "the stream has a DSCP"
+    return ArrivedPackets(stream.entered, stream.dscp, stream.tunnel, stream.inside)
 
 
 class DependencyGraph:
@@ -180,7 +288,9 @@ class DependencyGraph:
         """The nodes that each node leads to."""
         self.hubs: list[PacketGroupAtRouter] = []
         self._rows: dict[int, Sequence[ForwardingRow]] = {}
-        self._row_nodes: dict[tuple[int, int, int, int], tuple[int, ...]] = {}
+        self._row_nodes: dict[tuple[int, int, ArrivedPackets, int | None], tuple[int, ...]] = {}
+        self.tunnel_of_row: dict[int, int] = {}
+        """The tunnel into which the packets go that a node of a row stands for, if they go into one."""
         if self._groups:
             self._build()
 
@@ -217,25 +327,25 @@ class DependencyGraph:
 
     def _build(self) -> None:
         traffic, forwarding = self.traffic, self.traffic.forwarding
-        members: dict[tuple[int, int, int, int], list[tuple[int, ...]]] = {}
-        carried: dict[tuple[int, int, int, int], int] = {}
+        members: dict[tuple[int, ArrivedPackets, int], list[tuple[int, ...]]] = {}
+        carried: dict[tuple[int, ArrivedPackets, int], int] = {}
         for number in range(len(forwarding.rows)) if self._routers is None else sorted(self._routers):
-            for bits, present, entered, dscp, channels in traffic.packet_sets_sent(
+            for bits, present, packets, channels in traffic.packet_sets_sent(
                 number, self._rows_within_routers(number), exact=self.exact
             ):
                 for far, some in self._by_far_router(channels).items():
-                    key = (far, entered, dscp, bits)
+                    key = (far, packets, bits)
                     members.setdefault(key, []).append(some)
                     carried[key] = carried.get(key, 0) | present
         before: dict[int, tuple[int, ...]] = {}
         groups = len(self._groups)
         for key, lists in members.items():
-            far, entered, dscp, _ = key
-            behavior = traffic.behaviors.all[entered]
-            if not behavior.is_lossless(dscp):
+            far, packets, _ = key
+            group = traffic.group_at(far, packets)
+            if group is None:
                 continue
-            place = self._place[behavior.group_of(dscp)]
-            hub = (self._add_hub(PacketGroupAtRouter(far, entered, dscp, carried[key])),)
+            place = self._place[group]
+            hub = (self._add_hub(PacketGroupAtRouter(far, packets, carried[key])),)
             for some in lists:
                 for channel in some:
                     node = channel * groups + place
@@ -258,28 +368,40 @@ class DependencyGraph:
         """Add a hub and its successors; return its number."""
         number = self._new_node(hub)
         going = hub.bits & ~self.traffic.forwarding.own[hub.router]
-        rows: list[int] = []
-        for place, row in enumerate(self._rows_within_routers(hub.router)) if going else ():
-            if row.bits & going:
-                key = (hub.router, place, hub.entered, hub.dscp)
-                if key not in self._row_nodes:
-                    self._row_nodes[key] = self._add_row(hub, row)
-                rows += self._row_nodes[key]
+        rows = list(self._row_nodes_of(hub, going, None)) if going else []
+        for place in self.traffic.tunnels_at.get(hub.router, ()) if hub.packets.tunnel is None else ():
+            tunnel = self.traffic.tunnels[place]
+            if hub.bits & tunnel.servers:
+                rows += self._row_nodes_of(hub, 1 << tunnel.to, place)
         self.after[number] = tuple(rows)
         return number
 
-    def _add_row(self, hub: PacketGroupAtRouter, row: ForwardingRow) -> tuple[int, ...]:
+    def _row_nodes_of(self, hub: PacketGroupAtRouter, going: int, tunnel: int | None) -> Iterator[int]:
+        """Yield the nodes of the rows by which a hub's packets go on, if given into a tunnel."""
+        for place, row in enumerate(self._rows_within_routers(hub.router)):
+            if row.bits & going:
+                key = (hub.router, place, hub.packets, tunnel)
+                if key not in self._row_nodes:
+                    self._row_nodes[key] = self._add_row(hub, row, tunnel)
+                yield from self._row_nodes[key]
+
+    def _add_row(self, hub: PacketGroupAtRouter, row: ForwardingRow, tunnel: int | None) -> tuple[int, ...]:
         """Add a node that leads to the buffers behind a row that a hub's packets wait for; none without any."""
         traffic = self.traffic
+        behaviors, tc = traffic.behaviors, traffic.class_at(hub.router, hub.packets)
+        queue = None if tunnel is None else traffic.tunnels[tunnel].queue[tc]
         nodes: list[int] = []
         for channel in row.channels:
             left, entered = traffic.left[channel], traffic.entered[channel]
-            awaited = traffic.behaviors.awaited_groups(hub.entered, hub.dscp, left, entered)
+            leaves_by = behaviors.all[left].queue[tc] if queue is None else queue
+            awaited = behaviors.groups_stopping_queue(leaves_by, left, entered)
             nodes += [channel * len(self._groups) + self._place[group] for group in awaited]
         if not nodes:
             return ()
         number = self._new_node(hub)
         self.after[number] = tuple(nodes)
+        if tunnel is not None:
+            self.tunnel_of_row[number] = tunnel
         return (number,)
 
     def _new_node(self, hub: PacketGroupAtRouter) -> int:

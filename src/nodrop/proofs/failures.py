@@ -87,10 +87,11 @@ class _Search:
         """The first failure of each kind that exchanges of single routers find (routing/twins.py)."""
         return _representative_by_failure(self.plane, self._harmless.analyses, self.every)
 
-    @property
+    @cached_property
     def _has_several_behaviors(self) -> bool:
-        """Whether ports treat packets in several ways, which exchanges of single routers do not compare."""
-        return len({*self._check.traffic.left, *self._check.traffic.entered}) > 1
+        """Whether there are tunnels, or ports treat packets in several ways: exchanges of routers compare neither."""
+        traffic = self._check.traffic
+        return bool(traffic.tunnels) or len({*traffic.left, *traffic.entered}) > 1
 
     def links_of(self, failure: FailureUnit) -> set[Link]:
         """Return the cables that fail."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from nodrop.analyses._targets import AnnouncedPrefixes, host_and_loopback_targets
+from nodrop.proofs.tunnels import FabricTunnels, HostPrefixes, TunnelEnds, TunnelWay
 from nodrop.routing import ControlPlane
 from nodrop.routing.adverts import destinations_of_parts
 from nodrop.routing.decision import LearnedTable, TableEntry
@@ -72,6 +73,11 @@ class Forwarding:
         """The destinations of hosts, by their numbers, which are positions of bits."""
         self.every = 0
         """All of them, as bits."""
+        self.carried = 0
+        """The same, and the far ends of tunnels: all that rows are for."""
+        self.fabric_tunnels = FabricTunnels(plane)
+        self.tunnels: tuple[TunnelWay, ...] = ()
+        """The tunnels through which leaves send up again what came down to them."""
         self.assumes_hosts = False
         """Whether no port to hosts is known, so that every announced block counts as one of hosts."""
         self.entries: Mapping[int, tuple[str, ...]] = {}
@@ -94,9 +100,23 @@ class Forwarding:
                     entries.setdefault(number, {})
         self.entries = {number: tuple(ports) for number, ports in sorted(entries.items())}
         first = 0
+        far_ends: dict[tuple[Prefix, int], int] = {}
         for family in families:
+            family.take_tunnel_ends([ends for ends in self.fabric_tunnels.ends if ends.address[0] == family.family])
             family.add_rows_of_all_routers(first)
+            far_ends |= {end: first + number for end, number in family.class_of_far_end.items()}
             first += family.destination_class_count
+        ways = (
+            self.fabric_tunnels.way(
+                ends, far_ends.get((ends.address, ends.far)), self._hosts_at(ends.near), self._hosts_at(ends.far)
+            )
+            for ends in self.fabric_tunnels.ends
+        )
+        self.tunnels = tuple(way for way in ways if way is not None)
+
+    def _hosts_at(self, number: int) -> HostPrefixes:
+        """Return the prefixes of hosts of each destination that ends at a router."""
+        return {place: self.destinations[place].prefixes for place in bit_positions(self.own[number] & self.every)}
 
     def hosts_by_family(self) -> dict[AddressFamily, int]:
         """Return the destinations of hosts of each family, as bits of its classes."""
@@ -151,7 +171,12 @@ class _FamilyForwarding:
         self._announced = AnnouncedPrefixes(routes)
         self._homes: defaultdict[int, dict[int, None]] = defaultdict(dict)
         self.mask = 0
-        """The classes of hosts, as bits of the classes of the family."""
+        """The classes of hosts and of far ends of tunnels, as bits of the classes of the family."""
+        self.class_of_far_end: dict[tuple[Prefix, int], int] = {}
+        """By address and router of the far end of a tunnel."""
+        self._host_covers: set[Prefix] = set()
+        self._without_hosts = 0
+        """Of the classes, those without hosts."""
         self._wider: dict[int, int] = {}
         """By wider class, longest prefix first, the classes inside it."""
         self.origins: set[int] = set()
@@ -166,13 +191,30 @@ class _FamilyForwarding:
         covers: dict[int, list[Prefix]] = {}
         for subnet, router, _, _ in hosts:
             if router not in covers:
-                covers[router] = sorted(self._announced.of.get(router, ()), key=lambda prefix: -prefix.length)
+                covers[router] = self._announced_by(router)
             cover = next((prefix for prefix in covers[router] if prefix.covers(subnet)), None)
             if cover is not None:
                 pairs[cover, router] = None
         for cover, router in pairs:
             self._homes[class_of[cover]][router] = None
         self._find_wider_prefixes({cover for cover, _ in pairs})
+
+    def _announced_by(self, router: int) -> list[Prefix]:
+        """Return what a router announces, the longest prefix first."""
+        return sorted(self._announced.of.get(router, ()), key=lambda prefix: -prefix.length)
+
+    def take_tunnel_ends(self, tunnels: Iterable[TunnelEnds]) -> None:
+        """Take the far ends of tunnels as destinations to which no host sends."""
+        covers: set[Prefix] = set()
+        for ends in tunnels:
+            cover = next((prefix for prefix in self._announced_by(ends.far) if prefix.covers(ends.address)), None)
+            if cover is not None:
+                self.class_of_far_end[ends.address, ends.far] = self._world.destinations.class_of[cover]
+                covers.add(cover)
+        hosts, self._host_covers = self.mask, self._covers
+        if covers:
+            self._find_wider_prefixes(self._covers | covers)
+            self._without_hosts = self.mask & ~hosts
 
     def take_announced(self) -> None:
         """Take announced prefixes as destinations: of more than one address if there are any, else all."""
@@ -212,11 +254,12 @@ class _FamilyForwarding:
         for wider in self._wider:
             self._wanted |= 1 << wider
         whole, members = self._whole, self._world.destinations.members
-        for number in bit_positions(self.mask):
+        for number in bit_positions(self.mask & ~self._without_hosts):
             whole.destinations[first + number] = DestinationClass(
-                tuple(prefix for prefix in members[number] if prefix in self._covers), tuple(self._homes[number])
+                tuple(prefix for prefix in members[number] if prefix in self._host_covers), tuple(self._homes[number])
             )
-        whole.every |= self.mask << first
+        whole.every |= (self.mask & ~self._without_hosts) << first
+        whole.carried |= self.mask << first
         if not self.mask:
             return
         for router in whole.plane.routers:
@@ -251,9 +294,10 @@ class _FamilyForwarding:
         """Let destinations end at a router that has all their prefixes on its working legs."""
         up = self._whole.plane.up[router.number]
         subnets = {subnet for leg in router.legs for subnet in leg.subnets if subnet in self._covers and up[leg.name]}
-        class_of, first = self._world.destinations.class_of, self._first
+        class_of, members, first = self._world.destinations.class_of, self._world.destinations.members, self._first
         for number in {class_of[subnet] for subnet in subnets}:
-            if subnets.issuperset(self._whole.destinations[first + number].prefixes):
+            covers = (prefix for prefix in members[number] if prefix in self._covers)
+            if subnets.issuperset(covers):
                 self._whole.own[router.number] |= 1 << number + first
 
     def _ways(self, speaker: BgpSpeaker, table: LearnedTable) -> tuple["_DestinationsSentAlike", ...]:

@@ -20,7 +20,7 @@ from nodrop.routing.speakers import BgpSpeaker, SpeakerLink
 from nodrop.routing.static_routes import is_discard_route, readable_static_routes
 from nodrop.routing.tiers import tier_of_device
 
-ObstacleReason = Literal["no-level", "level", "passes", "outer", "static", "inside", "default"]
+ObstacleReason = Literal["no-level", "level", "passes", "outer", "static", "inside", "default", "tunnel"]
 
 
 class SessionAnnouncementKind(NamedTuple):
@@ -93,6 +93,7 @@ class _SessionFacts:
         self.outer = 0
         self.other: list[Obstacle] = []
         self.tells_default: set[tuple[int, int]] = set()
+        self.other += [Obstacle("tunnel", number) for number in sorted({one.near for one in forwarding.tunnels})]
         first = 0
         for family in ADDRESS_FAMILIES:
             routes = forwarding.plane.of(family)

@@ -1,8 +1,8 @@
 """Ways of packets that no route states, not in the graph of buffers: claims without a circle rest on them.
 
-Packets in a tunnel between two leaves of the same servers go up again, flooded ones (of a VLAN over several switches)
-follow no route, and GPUs of one host that use its NICs make these wait for one another (Guo et al., SIGCOMM 2016,
-section 4.2; Bai et al., NSDI 2023, section 8.3; SONiC, tunnel_dscp_remapping.md).
+Flooded packets (of a VLAN over several switches) follow no route, and GPUs of one host that use its NICs make these
+wait for one another. Tunnels between two leaves of the same servers are in the graph, except where a fact about one is
+unknown (Guo et al., SIGCOMM 2016, section 4.2; Bai et al., NSDI 2023, section 8.3; proofs/tunnels.py).
 """
 
 from collections.abc import Iterator
@@ -18,22 +18,12 @@ def unknown_side_path_facts(traffic: TrafficAtRouters) -> Iterator[MissingFact]:
     if not any(behavior.pauses for behavior in traffic.behaviors.all):
         return
     fabric = traffic.forwarding.index.fabric
+    yield from (MissingFact((gap.device,), gap.what) for gap in traffic.forwarding.fabric_tunnels.gaps)
     for device in fabric.devices:
-        yield from _unknown_tunnel_facts(device)
         yield from _unknown_flooding_facts(traffic, device)
     for nic in fabric.nics:
         if value_or_none(nic, "loopback") and value_or_none(nic, "link_layer") != "infiniband":
             yield MissingFact((nic.host,), "which NICs pause while GPUs of one host use them to talk to each other")
-
-
-def _unknown_tunnel_facts(device: Device) -> Iterator[MissingFact]:
-    """Yield the tunnels through which a leaf sends up again what came down to it, for servers with a second leaf."""
-    tunnels = [tunnel for tunnel in known_rows(device.tunnels) if tunnel.kind == "ip-in-ip"]
-    for tunnel in tunnels:
-        kept = "in the priority that they came in" if not tunnel.remapped else "in the priorities of its maps"
-        yield MissingFact((device.name,), f"where tunnel {tunnel.name} sends packets up again, {kept}")
-    if device.dual_tor is True and not tunnels:
-        yield MissingFact((device.name,), "the tunnel to the second leaf of its servers")
 
 
 def _unknown_flooding_facts(traffic: TrafficAtRouters, device: Device) -> Iterator[MissingFact]:

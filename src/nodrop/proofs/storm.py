@@ -127,7 +127,10 @@ class PauseSpreadGraph:
         self._same = EquivalentRouterClasses(
             traffic,
             lambda end: (self._fills_of(end), port_key(end)),
-            lambda number: frozenset((kind, len(ends)) for kind, ends in self._hosts.get(number, {}).items()),
+            lambda number: (
+                number if number in traffic.routers_with_tunnels else None,
+                frozenset((kind, len(ends)) for kind, ends in self._hosts.get(number, {}).items()),
+            ),
         )
         kept = frozenset(
             number for numbers in self._same.members.values() for number in numbers[:SWITCHES_MODELED_PER_CLASS]
@@ -156,13 +159,13 @@ class PauseSpreadGraph:
 
     def _buffers_with_packets_for_hosts(self) -> Mapping[int, Sequence[tuple[int, int]]]:
         """Return by router the nodes of the buffers whose packets end there, with the traffic class of these."""
-        behaviors, own = self._traffic.behaviors.all, self._traffic.forwarding.own
+        own = self._traffic.forwarding.own
         held: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
         for node, hubs in self._graph.after.items():
             if self._graph.is_buffer(node):
                 for hub in map(self._graph.hub, hubs):
                     if hub.bits & own[hub.router]:
-                        held[hub.router].append((node, behaviors[hub.entered].tc[hub.dscp]))
+                        held[hub.router].append((node, self._traffic.class_at(hub.router, hub.packets)))
         return held
 
     def storms(self) -> Iterator[Storm]:

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from nodrop.proofs.claims import DeadlockAndPauseClaims
 from nodrop.report.names import format_count
 
+SEARCH_CUT_TEXT = "the search ended at its limit; more failures were not checked"
+"""What every report says of a search over failures that was cut."""
 _TEXT_BY_DEADLOCK_VERDICT = {
     "free": "not possible as cabled",
     "unknown": "not proved, facts are missing",
@@ -14,8 +16,13 @@ _TEXT_BY_DEADLOCK_VERDICT = {
 
 
 def describe_deadlock(claims: DeadlockAndPauseClaims) -> str:
-    """Return whether a deadlock can form, in words."""
-    return "not possible, whatever fails" if claims.any_failures else _TEXT_BY_DEADLOCK_VERDICT[claims.deadlock]
+    """Return whether a deadlock can form, in words, and whether the search over failures was cut."""
+    if claims.any_failures:
+        return "not possible, whatever fails"
+    if claims.deadlock == "free" and claims.searched_failures:
+        return f"not possible with up to {format_count(claims.searched_failures, 'failure')}"
+    text = _TEXT_BY_DEADLOCK_VERDICT[claims.deadlock]
+    return f"{text}; {SEARCH_CUT_TEXT}" if claims.search_cut else text
 
 
 def describe_pause_reach(claims: DeadlockAndPauseClaims) -> str:

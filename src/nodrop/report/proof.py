@@ -5,12 +5,13 @@ from typing import Any
 
 from nodrop.analyses.buffer_cycles import describe_packets
 from nodrop.model.subject import subject_text as subject_text
-from nodrop.proofs.certificate import PROOF_ASSUMPTIONS, UNKNOWN_HOSTS_ASSUMPTION
+from nodrop.proofs.certificate import assumptions_of
 from nodrop.proofs.changes import LeastDeadlockRemedy
 from nodrop.proofs.deadlock import BufferInCircle, DependencyGraphNames
 from nodrop.proofs.failures import FailureSearchResult
 from nodrop.proofs.invariants import Obstacle
 from nodrop.proofs.proving import DeadlockProof
+from nodrop.report.claims import SEARCH_CUT_TEXT
 from nodrop.report.document_text import render_lines
 from nodrop.report.names import format_count, format_name_list
 from nodrop.routing import ControlPlane
@@ -35,7 +36,7 @@ def proof_facts(proof: DeadlockProof) -> FactsByKey:
         "verdict": proof.verdict,
         "any_failures": proof.verdict in ("free", "unknown") and proof.invariants.hold,
         "missing": [{"part": subject_text(fact.subject), "fact": fact.what} for fact in check.missing],
-        "assumptions": [*PROOF_ASSUMPTIONS, *((UNKNOWN_HOSTS_ASSUMPTION,) if forwarding.assumes_hosts else ())],
+        "assumptions": list(assumptions_of(forwarding)),
         "switches": len(plane.index.fabric.devices),
         "dscps": list(check.traffic.kinds),
         "buffers": len(positions) or check.buffers_on_circles,
@@ -102,6 +103,7 @@ def _describe_obstacle(plane: ControlPlane, obstacle: Obstacle) -> str:
         "outer": f"{router} announces to {to} a prefix that has other switches' prefixes inside",
         "default": f"{router} announces a default route to {to}",
         "static": f"{router} has static routes to other switches",
+        "tunnel": f"{router} sends up again through a tunnel what came down to it",
         "inside": f"{router} has sessions inside its AS or over several hops",
     }[obstacle.reason]
 
@@ -180,7 +182,7 @@ def _basis_lines(facts: FactsByKey) -> Iterator[str]:
         singles = format_count(search["single"], "single failure")
         yield f"  {singles} in {format_count(search['classes'], 'class')} of the same effect but for names."
     if not search["complete"]:
-        yield "  The search ended at its limit; more failures were not checked."
+        yield f"  {SEARCH_CUT_TEXT[0].upper()}{SEARCH_CUT_TEXT[1:]}."
 
 
 def _circle_lines(facts: FactsByKey) -> Iterator[str]:

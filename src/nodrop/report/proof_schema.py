@@ -138,15 +138,26 @@ def _premises_schema() -> JsonSchema:
         tc=_number_list_schema(64, 15),
         group=_number_list_schema(16, 7),
         queue=_number_list_schema(16, 63),
-        dscp={"type": "array", "minItems": 16, "maxItems": 16, "items": nullable_schema(_number_schema(63))},
+        dscp=_number_or_null_list_schema(16, 63),
         pauses=_number_keyed_schema(list_schema(_number_schema(7))),
         stops=_number_keyed_schema(COUNT_SCHEMA),
     )
     channel = _fixed_columns_schema(TEXT_SCHEMA, TEXT_SCHEMA, TEXT_SCHEMA, TEXT_SCHEMA, COUNT_SCHEMA, COUNT_SCHEMA)
     kind = object_schema(passes=nullable_schema(COUNT_SCHEMA), keeps_path=FLAG_SCHEMA, own_as=COUNT_SCHEMA)
+    tunnel = object_schema(
+        at=TEXT_SCHEMA,
+        servers=COUNT_SCHEMA,
+        to=COUNT_SCHEMA,
+        outside=_number_or_null_list_schema(16, 63),
+        queue=_number_or_null_list_schema(16, 63),
+        reads_inside=FLAG_SCHEMA,
+        tc=_number_or_null_list_schema(64, 15),
+        group=_number_or_null_list_schema(16, 7),
+    )
     return object_schema(
         maps=list_schema(one_map),
         channels=list_schema(channel),
+        tunnels=list_schema(tunnel),
         destinations=list_schema(TEXT_LIST_SCHEMA),
         entries=_mapping_schema(_COUNT_LIST_SCHEMA),
         ends=_mapping_schema(COUNT_SCHEMA),
@@ -167,6 +178,8 @@ def _witness_schema() -> JsonSchema:
         dscp=_number_schema(63),
         source=TEXT_SCHEMA,
         source_dscp=_number_schema(63),
+        tunnel=nullable_schema(COUNT_SCHEMA),
+        inside=nullable_schema(_number_schema(63)),
     )
     return object_schema(
         positions=list_schema(_fixed_columns_schema(COUNT_SCHEMA, _number_schema(7), COUNT_SCHEMA)),
@@ -181,6 +194,15 @@ def _number_schema(most: int) -> JsonSchema:
 
 def _number_list_schema(length: int, most: int) -> JsonSchema:
     return {"type": "array", "minItems": length, "maxItems": length, "items": _number_schema(most)}
+
+
+def _number_or_null_list_schema(length: int, most: int) -> JsonSchema:
+    return {
+        "type": "array",
+        "minItems": length,
+        "maxItems": length,
+        "items": nullable_schema(_number_schema(most)),
+    }
 
 
 def _fixed_columns_schema(*columns: JsonSchema) -> JsonSchema:

@@ -291,6 +291,8 @@ def _deadlock_and_pause_claims_schema() -> JsonSchema:
     return object_schema(
         deadlock={"enum": ["free", "unknown", "possible", "possible-after-failures"]},
         any_failures=FLAG_SCHEMA,
+        searched_failures=COUNT_SCHEMA,
+        search_cut=FLAG_SCHEMA,
         frozen_host_ports=COUNT_SCHEMA,
         frozen_gpus=COUNT_SCHEMA,
     )

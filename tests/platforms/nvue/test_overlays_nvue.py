@@ -34,9 +34,7 @@ nve:
 def test_a_pair_of_switches_a_segment_and_a_tunnel() -> None:
     found = device(LEAF)
     assert found.multi_chassis == MultiChassis(peer_link="peerlink", port_channels=("bond1",))
-    assert found.tunnels == (
-        Tunnel(name="vxlan", kind="vxlan", dscp_mode="uniform", dscp_after="kept", remapped=False),
-    )
+    assert found.tunnels == (Tunnel(name="vxlan", kind="vxlan", dscp_mode="uniform", dscp_after="kept"),)
     assert isinstance(found.port_channels, tuple)
     assert [(one.name, one.segment) for one in found.port_channels] == [
         ("bond1", None),

@@ -8,7 +8,7 @@ import nodrop
 from nodrop import platforms
 from nodrop.errors import Unsupported
 from nodrop.model.index import Index
-from nodrop.model.overlays import MultiChassis, Tunnel
+from nodrop.model.overlays import MultiChassis, MuxCable, Tunnel
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
 from nodrop.resources import resource_folder
@@ -23,7 +23,7 @@ REMAPPED = dict.fromkeys(
 
 def test_a_switch_by_itself() -> None:
     found = read(PORTS).device
-    assert (found.multi_chassis, found.dual_tor, found.tunnels) == (None, False, ())
+    assert (found.multi_chassis, found.dual_tor, found.mux_cables, found.tunnels) == (None, False, (), ())
 
 
 def test_a_pair_with_its_peer_link_and_port_channels() -> None:
@@ -38,18 +38,61 @@ def test_a_pair_with_its_peer_link_and_port_channels() -> None:
     )
 
 
-def test_tunnels_and_whether_they_have_maps_of_their_own() -> None:
+def test_a_tunnel_with_its_ends_and_maps() -> None:
+    maps = {
+        "TC_TO_QUEUE_MAP": {"AZURE_TUNNEL": {"3": "2", "4": "6"}},
+        "TC_TO_DSCP_MAP": {"AZURE_TUNNEL": {"3": "2", "4": "6"}},
+        "DSCP_TO_TC_MAP": {"AZURE_TUNNEL": {"3": "3", "4": "4"}},
+        "TC_TO_PRIORITY_GROUP_MAP": {"AZURE_TUNNEL": {"3": "2", "4": "6"}},
+    }
     tables = {
+        "PEER_SWITCH": {"leaf2": {"address_ipv4": "10.9.1.2"}},
         "TUNNEL": {
-            "MuxTunnel0": {"tunnel_type": "IPINIP", "dscp_mode": "uniform", **REMAPPED},
-            "MuxTunnel1": {"tunnel_type": "IPINIP", "dscp_mode": "pipe", "decap_tc_to_pg_map": "AZURE_TUNNEL"},
+            "MuxTunnel0": {"tunnel_type": "IPINIP", "dscp_mode": "pipe", "dst_ip": "10.9.1.1", **REMAPPED},
+            "MuxTunnel1": {"tunnel_type": "IPINIP", "dscp_mode": "uniform", "src_ip": "10.9.1.2"},
         },
         "VXLAN_TUNNEL": {"vtep": {"src_ip": "10.0.0.1"}},
     }
-    assert read({**PORTS, **tables}).device.tunnels == (
-        Tunnel(name="MuxTunnel0", kind="ip-in-ip", dscp_mode="uniform", remapped=True),
-        Tunnel(name="MuxTunnel1", kind="ip-in-ip", dscp_mode="pipe", remapped=False),
-        Tunnel(name="vtep", kind="vxlan", dscp_mode=None, remapped=False),
+    by_class = (None, None, None, 2, 6, *[None] * 11)
+    to_class = (None, None, None, 3, 4, *[None] * 59)
+    found = read({**PORTS, **maps, **tables}).device.tunnels
+    assert found == (
+        Tunnel(
+            name="MuxTunnel0",
+            kind="ip-in-ip",
+            dscp_mode="pipe",
+            near="10.9.1.1",
+            far="10.9.1.2",
+            tc_to_dscp=by_class,
+            tc_to_queue=by_class,
+            dscp_to_tc=to_class,
+            tc_to_priority_group=by_class,
+        ),
+        Tunnel(name="MuxTunnel1", kind="ip-in-ip", dscp_mode="uniform", near=UNKNOWN, sender="10.9.1.2"),
+        Tunnel(name="vtep", kind="vxlan", dscp_mode=None),
+    )
+    assert [tunnel.remapped for tunnel in found] == [True, False, False]
+
+
+def test_maps_that_no_table_has_are_unknown() -> None:
+    tables = {"TUNNEL": {"MuxTunnel0": {"tunnel_type": "IPINIP", "dst_ip": "10.9.1.1", **REMAPPED}}}
+    reading = read({**PORTS, **tables, "TC_TO_DSCP_MAP": {}})
+    (tunnel,) = reading.device.tunnels
+    assert (tunnel.tc_to_dscp, tunnel.dscp_to_tc, tunnel.far) == (UNKNOWN, UNKNOWN, None)
+    assert tunnel.remapped
+    assert "dangling-reference" in {remark.kind for remark in reading.remarks}
+
+
+def test_servers_with_a_second_leaf() -> None:
+    rows = {
+        "Ethernet4": {"server_ipv4": "10.8.0.21/32", "state": "standby", "soc_ipv4": "10.8.0.22/32"},
+        "Ethernet0": {"server_ipv4": "10.8.0.20/32", "server_ipv6": "fd00::20/128"},
+        "Ethernet8": {"state": "unheard of"},
+    }
+    assert read({**PORTS, "MUX_CABLE": rows}).device.mux_cables == (
+        MuxCable(interface="Ethernet0", servers=("10.8.0.20/32", "fd00::20/128"), state="auto"),
+        MuxCable(interface="Ethernet4", servers=("10.8.0.21/32",), state="standby"),
+        MuxCable(interface="Ethernet8", servers=(), state=UNKNOWN),
     )
 
 
@@ -60,7 +103,7 @@ def test_two_leaves_of_the_same_servers() -> None:
 
 def test_a_part_without_the_tables_is_silent() -> None:
     found = read({"CABLE_LENGTH": {"AZURE": {"Ethernet0": "40m"}}}).device
-    assert (found.multi_chassis, found.dual_tor, found.tunnels) == (UNKNOWN, UNKNOWN, UNKNOWN)
+    assert (found.multi_chassis, found.dual_tor, found.mux_cables, found.tunnels) == (UNKNOWN,) * 4
 
 
 @pytest.mark.parametrize("platform", ["sonic", "nvue"])
@@ -69,7 +112,8 @@ def test_a_part_without_the_tables_is_silent() -> None:
     [
         {"multi_chassis": MultiChassis(peer_link=None)},
         {"dual_tor": True},
-        {"tunnels": (Tunnel(name="vtep", kind="vxlan", dscp_mode=None, remapped=False),)},
+        {"mux_cables": (MuxCable(interface="Ethernet0", servers=(), state="auto"),)},
+        {"tunnels": (Tunnel(name="vtep", kind="vxlan", dscp_mode=None),)},
     ],
     ids=lambda changes: next(iter(changes)),
 )

@@ -23,7 +23,7 @@ from nodrop.model.fields.row import (
     ModelField,
     NumberMapWords,
 )
-from nodrop.model.overlays import MultiChassis, Tunnel
+from nodrop.model.overlays import MultiChassis, MuxCable, Tunnel
 from nodrop.model.qos import WatchdogConditions
 
 SWITCH_FIELDS: FieldTable = {
@@ -48,6 +48,7 @@ SWITCH_FIELDS: FieldTable = {
         "nd_reachable_s": ModelField("ND timeout", key=EXTRA_SETTING_KEYS, routing=False),
         "multi_chassis": ModelField(no_key="no key of an intent makes two switches one"),
         "dual_tor": ModelField(no_key="no key of an intent gives servers a second leaf"),
+        "mux_cables": ModelField(no_key="no key of an intent gives servers a second leaf"),
         "tunnels": ModelField(no_key="no key of an intent makes tunnels"),
         "access_lists": ModelField(key=EXTRA_SETTING_KEYS, impact=impacts.ACCESS_LIST_CHANGED),
         "access_lists/**": ModelField(impact=impacts.ACCESS_LIST_CHANGED),
@@ -177,8 +178,15 @@ SWITCH_FIELDS: FieldTable = {
         "kind": ModelField(),
         "dscp_mode": ModelField(),
         "dscp_after": ModelField(),
-        "remapped": ModelField(),
+        "near": ModelField(),
+        "far": ModelField(),
+        "sender": ModelField(),
+        "tc_to_dscp": ModelField(),
+        "tc_to_queue": ModelField(),
+        "dscp_to_tc": ModelField(),
+        "tc_to_priority_group": ModelField(),
     },
+    MuxCable: {"interface": ModelField(), "servers": ModelField(unordered=True), "state": ModelField()},
     Management: {
         "interface": ModelField(no_key="the platform names it"),
         "addresses": ModelField(unordered=True),

@@ -138,7 +138,7 @@ def check_range(value: int | None, low: int, high: int, *path: object) -> None:
 
 def check_without_unwritten_parts(device: Device) -> None:
     """Raise Unsupported where a device has parts that no writer writes: a second switch, tunnels, access lists."""
-    for name in ("multi_chassis", "dual_tor", "tunnels", "access_lists"):
+    for name in ("multi_chassis", "dual_tor", "mux_cables", "tunnels", "access_lists"):
         if getattr(device, name):
             raise unsupported_error([name], "is read for rules, and not written")
     for channel in require_fact(device.port_channels):

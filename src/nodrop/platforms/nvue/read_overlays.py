@@ -45,7 +45,7 @@ def read_tunnels(root_view: ConfigNodeView) -> tuple[Tunnel, ...]:
         return ()
     outer: Any = node.below("encapsulation", "dscp").word("action", _ENCAPSULATION_DSCP_WORDS) or "derived"
     inner: Any = node.below("decapsulation", "dscp").word("action", _DECAPSULATION_DSCP_WORDS) or "derived"
-    return (Tunnel(name=VXLAN_PATH[-1], kind="vxlan", dscp_mode=outer, dscp_after=inner, remapped=False),)
+    return (Tunnel(name=VXLAN_PATH[-1], kind="vxlan", dscp_mode=outer, dscp_after=inner),)
 
 
 def ethernet_segment_of_bond(bond: ConfigNodeView, root_view: ConfigNodeView) -> str | None:

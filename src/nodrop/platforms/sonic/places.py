@@ -16,6 +16,7 @@ from nodrop.platforms.sonic.document import (
 from nodrop.platforms.sonic.frr_text import read_tables_and_frr
 from nodrop.platforms.sonic.places_routing import routing_paths, row_at_position
 from nodrop.platforms.sonic.read_access import access_paths
+from nodrop.platforms.sonic.read_overlays import FIELD_BY_TUNNEL_MAP
 from nodrop.platforms.sonic.spelling import vlan_name
 from nodrop.platforms.sonic.streams import GROUP, PROFILE, sonic_group_of_kind
 from nodrop.platforms.sonic.tables import (
@@ -104,6 +105,7 @@ _TABLE_PATH_BY_DEVICE_FIELD: Mapping[str, Path] = {
     "@version": ("VERSIONS", "DATABASE", "VERSION"),
     "@gnmi_port": ("GNMI", "gnmi", "port"),
 }
+_FIELD_BY_TUNNEL_PART = {"near": "dst_ip", "sender": "src_ip", **FIELD_BY_TUNNEL_MAP}
 _QOS_TABLES_WITH_PORT_ROWS = ("PORT_QOS_MAP", "PFC_WD", "QUEUE", "BUFFER_PG", "BUFFER_QUEUE")
 
 
@@ -189,9 +191,16 @@ class _SubjectPlaceFinder:
         yield from access_paths(path)
 
     def _tunnel_paths(self, _head: str, path: Path) -> Iterator[Path]:
-        name, field = (*path, "", "")[:2]
+        name, part = (*path, "", "")[:2]
+        field = _FIELD_BY_TUNNEL_PART.get(part, part)
         for table in ("TUNNEL", "VXLAN_TUNNEL"):
             yield from ((table, name, field), (table, name)) if name in self._table(table) else ()
+        if not path:
+            yield ("PEER_SWITCH",)
+
+    def _mux_paths(self, _head: str, path: Path) -> Iterator[Path]:
+        port, part = (*path, "", "")[:2]
+        yield from (("MUX_CABLE", port, part), ("MUX_CABLE", port), ("MUX_CABLE",))
 
     def _server_paths(self, head: str, path: Path) -> Iterator[Path]:
         table = _SERVER_TABLE_BY_DEVICE_PART[head]
@@ -396,6 +405,7 @@ _PATH_FINDER_BY_DEVICE_PART: Mapping[str, Callable[[_SubjectPlaceFinder, str, Pa
     "@loopbacks": _SubjectPlaceFinder._loopback_paths,
     "@multi_chassis": _SubjectPlaceFinder._mclag_paths,
     "@access_lists": _SubjectPlaceFinder._access_paths,
+    "@mux_cables": _SubjectPlaceFinder._mux_paths,
     "@tunnels": _SubjectPlaceFinder._tunnel_paths,
     "@management": _SubjectPlaceFinder._management_paths,
 }

@@ -100,6 +100,19 @@ def _chassis_host_and_asic(config: DeviceTables) -> tuple[str, str] | None:
     return asic_key_of_tables(config.data) if any(map(is_chassis_key, keys)) else None
 
 
+def parse_map_row(config: DeviceTables, keys: tuple[str, ...], row: RowFields, size: int) -> NumberMap:
+    """Return a row of a table of maps as a map with `size` entries."""
+    targets: list[int | None] = [None] * size
+    for index in row:
+        target = config.integer(keys, row, index)
+        most = MAX_VALUE_BY_MAP[keys[0]]
+        if not _INDEX_PATTERN.fullmatch(index) or int(index) >= size:
+            config.remark_malformed_value((*keys, index), index, f"a key from 0 to {size - 1}")
+        elif target is not None and 0 <= target <= most:  # any other is a fault of the schema, which reports it
+            targets[int(index)] = target
+    return tuple(targets)
+
+
 class QosReader:
     """Reads the QoS of all ports of one device."""
 
@@ -234,7 +247,7 @@ class QosReader:
             table,
             name_in_reference(row[field]),
             map_row,
-            lambda name, row: self._parse_map_row((table, name), row, size),
+            lambda name, row: parse_map_row(self._config, (table, name), row, size),
         )
 
     def _read_row_once(self, table: str, name: str, row: RowFields, make: Callable[[str, RowFields], _T]) -> _T:
@@ -243,17 +256,6 @@ class QosReader:
             self._memo[table, name] = make(name, row)
         once: _T = self._memo[table, name]
         return once
-
-    def _parse_map_row(self, keys: tuple[str, ...], row: RowFields, size: int) -> NumberMap:
-        targets: list[int | None] = [None] * size
-        for index in row:
-            target = self._config.integer(keys, row, index)
-            most = MAX_VALUE_BY_MAP[keys[0]]
-            if not _INDEX_PATTERN.fullmatch(index) or int(index) >= size:
-                self._config.remark_malformed_value((*keys, index), index, f"a key from 0 to {size - 1}")
-            elif target is not None and 0 <= target <= most:  # any other is a fault of the schema, which reports it
-                targets[int(index)] = target
-        return tuple(targets)
 
     def _watchdog(self, port: str, binding: RowFields | None, row: RowFields | None) -> PfcWatchdog | None | Unknown:
         config, keys = self._config, ("PFC_WD", port)
