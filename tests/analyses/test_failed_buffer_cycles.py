@@ -56,3 +56,12 @@ def test_claims_of_two_states_are_compared_after_failures() -> None:
     assert next(describe_claim_changes(safe, transit)) == (
         "deadlock: possible after failures (before: not possible, whatever fails)"
     )
+
+
+def test_claims_say_that_the_search_was_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nodrop.proofs.claims._MOST_STATES", 1)
+    found = prove_claims(Index(lossless(two_tier(4, 3, shared=False, filtered=False))))
+    assert (found.search_cut, found.searched_failures) == (True, 0)
+    assert describe_deadlock(found) == (
+        "not possible as cabled; the search ended at its limit; more failures were not checked"
+    )

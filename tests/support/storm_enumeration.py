@@ -76,7 +76,7 @@ class _Enumeration:
                 self.before[far].add(buffer)
             for hub in map(graph.hub, graph.after.get(graph.node(buffer), ())):
                 if hub.bits & forwarding.own[hub.router]:
-                    self.held[hub.router].add((buffer, traffic.behaviors.all[hub.entered].tc[hub.dscp]))
+                    self.held[hub.router].add((buffer, traffic.class_at(hub.router, hub.packets)))
         self.hosts: dict[End, tuple[int, int]] = {}
         """By port, the router and the behavior."""
         for target in host_and_loopback_targets(forwarding.index):

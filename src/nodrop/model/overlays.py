@@ -29,9 +29,9 @@ class Tunnel:
     kind: Literal["vxlan", "ip-in-ip"]
     dscp_mode: Literal["uniform", "pipe", "derived"] | None | Unknown
     """Whether the DSCP inside is copied to the outside (and back, where no field says that by itself), is one of the
-    tunnel's own, or is worked out from the traffic class; None leaves it to the ASIC."""
+    tunnel's own, or is computed from the traffic class; None leaves it to the ASIC."""
     dscp_after: Literal["kept", "copied", "derived"] | None | Unknown = None
-    """What the DSCP is when a packet comes out: that from inside, that from outside, or one worked out from the traffic
+    """What the DSCP is when a packet comes out: that from inside, that from outside, or one computed from the traffic
     class; None where the tunnel has no such setting."""
     near: str | None | Unknown = None
     """Its address on this switch, to which the other end sends."""

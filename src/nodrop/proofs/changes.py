@@ -35,7 +35,7 @@ class LeastDeadlockRemedy:
     """What takes all circles away: one AS number for some switches, if that does, and turns to give up.
 
     `classes` is how many lossless classes do instead, if packets change to the next one at each of these turns; None
-    where that is not known, as with tunnels, which have maps of their own.
+    where that is not known, as with tunnels, which have separate maps.
     """
 
     shared_asn: tuple[str, ...] = ()

@@ -21,7 +21,7 @@ class DeadlockAndPauseClaims:
     searched_failures: int
     """Up to how many failed cables and switches all states were searched; 0 where the search was cut, or not needed."""
     search_cut: bool
-    """Whether the search over failures ended at its limit, without a deadlock in what it reached."""
+    """Whether the search over failures ended at its limit, before it found a deadlock."""
     frozen_host_ports: int
     frozen_gpus: int
 

@@ -350,7 +350,11 @@ class PauseSpreadGraph:
             group = behaviors.all[kind.behavior].group_of(dscp)
             for node in nodes:
                 channel = self._graph.buffer(node).channel
-                awaited = behaviors.awaited_groups(kind.behavior, dscp, traffic.left[channel], traffic.entered[channel])
+                left, entered = traffic.left[channel], traffic.entered[channel]
+                awaited = behaviors.awaited_groups(kind.behavior, dscp, left, entered)
+                for place in traffic.tunnels_at.get(traffic.forwarding.channels[channel].near, ()):
+                    queue = traffic.tunnels[place].queue[behaviors.all[kind.behavior].tc[dscp]]
+                    awaited += () if queue is None else behaviors.groups_stopping_queue(queue, left, entered)
                 if self._graph.buffer(node).group in awaited:
                     yield self._host_way(kind, group, reached[node].times, node)
 
