@@ -49,12 +49,8 @@ TUNNEL = {
     "to": int,
     "outside": ({range(64), None},) * 16,
     "queue": ({int, None},) * 16,
-    "reads_inside": bool,
-    "tc": ({range(16), None},) * 64,
-    "group": ({int, None},) * 16,
 }
 PACKETS = {"destination": int, "dscp": range(64), "source": str, "source_dscp": range(64)}
-IN_TUNNEL = {"tunnel": {int, None}, "inside": {range(64), None}}
 CERTIFICATE = {
     "version": 1,
     "fabric": str,
@@ -81,7 +77,7 @@ CERTIFICATE = {
     },
     "witness": {
         "positions": [(int, int, int)],
-        "cycle": [{"channel": int, "group": int, **PACKETS, **IN_TUNNEL}],
+        "cycle": [{"channel": int, "group": int, "tunnel": {int, None}, **PACKETS}],
         "levels": {str: int},
     },
 }
@@ -225,8 +221,7 @@ class Premises:
     def group_dscps(self, exactly):
         """Find the DSCPs that all maps treat alike, and those whose packets a buffer holds at once or later."""
         first = {}
-        maps = [*self.maps, *self.tunnels]
-        keys = [dscp if exactly else tuple(one["tc"][dscp] for one in maps) for dscp in range(64)]
+        keys = [dscp if exactly else tuple(port["tc"][dscp] for port in self.maps) for dscp in range(64)]
         self.alike = [first.setdefault(key, dscp) for dscp, key in enumerate(keys)]
         new = [{port["dscp"][tc] for port in self.maps} - {None} for tc in range(16)]
         becomes = {d: {self.alike[n] for port in self.maps for n in new[port["tc"][d]]} for d in self.alike}
@@ -239,9 +234,7 @@ class Premises:
     def begin(self, table, bits, dscps):
         """Return the states of packets to some destinations that enter the fabric at a table."""
         bits &= self.hosts
-        return {
-            (table, number, dscp, None, None): bits for number in self.entries.get(table, ()) for dscp in dscps if bits
-        }
+        return {(table, number, dscp, None): bits for number in self.entries.get(table, ()) for dscp in dscps if bits}
 
     def onward(self, table, in_tunnel):
         """Yield how packets go on from a table: to which destinations, over which channels, into which tunnel."""
@@ -253,35 +246,32 @@ class Premises:
             yield from ((servers, over, number) for to, over in rows if to >> self.tunnels[number]["to"] & 1)
 
     def walk(self, begun):
-        """Return the destinations of the packets that cross each channel, from where they begin.
+        """Return the destinations of the packets that cross each channel with each DSCP, from where they begin.
 
-        Packets behind a channel are told apart by their DSCP, their tunnel and the DSCP inside, which are None without
-        one. DSCPs that no buffer ever holds are left out.
+        Those in each tunnel are apart. DSCPs that no buffer ever holds are left out.
         """
         crossed, reached, new, queue = {}, dict(begun), dict(begun), deque(begun)
         while queue:
             state = queue.popleft()
-            table, number, dscp, tunnel, inside = state
+            table, number, dscp, tunnel = state
             bits, tc = new.pop(state), self.maps[number]["tc"][dscp]
             for to, over, into in self.onward(table, tunnel is not None):
                 sent = bits & to
                 if not sent:
                     continue
                 self.spend(len(over))
-                packets = (tunnel, inside)
-                if into is not None:
-                    sent, packets = 1 << self.tunnels[into]["to"], (into, dscp)
+                within = tunnel if into is None else into
+                outside = None if into is None else self.tunnels[into]["outside"][tc]
+                sent = sent if into is None else 1 << self.tunnels[into]["to"]
                 for channel in over:
                     _, _, end, _, leaves, enters = self.channels[channel]
-                    outside = None if into is None else self.tunnels[into]["outside"][tc]
                     written = self.maps[leaves]["dscp"][tc] if outside is None else outside
                     behind = dscp if written is None else self.alike[written]
                     if behind not in self.held:
                         continue
-                    key = (channel, behind, *packets)
-                    before = crossed.get(key)
-                    crossed[key] = sent if before is None else before | sent
-                    onward = (end, enters, behind, *packets)
+                    before = crossed.get((channel, behind, within))
+                    crossed[channel, behind, within] = sent if before is None else before | sent
+                    onward = (end, enters, behind, within)
                     if more := sent & ~reached.get(onward, 0):
                         reached[onward] = reached.get(onward, 0) | more
                         if onward not in new:
@@ -289,17 +279,14 @@ class Premises:
                         new[onward] = new.get(onward, 0) | more
         return crossed
 
-    def buffer(self, channel, dscp, tunnel, inside):
-        """Return the group that holds packets behind a channel (None: no buffer), and their traffic class."""
-        _, _, end, _, _, number = self.channels[channel]
-        enters, tc, group = self.maps[number], None, None
-        if tunnel is not None and self.ends.get(end, 0) >> self.tunnels[tunnel]["to"] & 1:
-            dscp = inside if self.tunnels[tunnel]["reads_inside"] else dscp
-            tc = self.tunnels[tunnel]["tc"][dscp]
-            tc = enters["tc"][dscp] if tc is None else tc
-            group = self.tunnels[tunnel]["group"][tc]
-        tc = enters["tc"][dscp] if tc is None else tc
-        group = enters["group"][tc] if group is None else group
+    def buffer(self, channel, dscp):
+        """Return the group that holds packets behind a channel (None: no buffer), and their traffic class.
+
+        Where packets come out of a tunnel, other maps apply, but no dependency begins.
+        """
+        enters = self.maps[self.channels[channel][5]]
+        tc = enters["tc"][dscp]
+        group = enters["group"][tc]
         return (group if str(group) in enters["pauses"] else None), tc
 
     def groups(self, tc, channel, into):
@@ -334,8 +321,8 @@ def check_positions(premises, positions):
     for table in premises.entries:
         begun |= premises.begin(table, premises.hosts, premises.held)
     arrivals = defaultdict(list)
-    for (channel, dscp, tunnel, inside), bits in premises.walk(begun).items():
-        group, tc = premises.buffer(channel, dscp, tunnel, inside)
+    for (channel, dscp, tunnel), bits in premises.walk(begun).items():
+        group, tc = premises.buffer(channel, dscp)
         if group is not None:
             arrivals[premises.channels[channel][2], tc, tunnel is not None].append((channel, group, dscp, bits))
     for (table, tc, in_tunnel), held in arrivals.items():
@@ -367,17 +354,16 @@ def check_cycle(premises, cycle):
     walks = {}
     for number, entry in enumerate(cycle):
         where, onward = f"cycle, entry {number}", cycle[(number + 1) % len(cycle)]
-        channel, destination, tunnel = entry["channel"], entry["destination"], entry["tunnel"]
-        packets = (entry["dscp"], tunnel, entry["inside"])
+        channel, dscp, destination, tunnel = (entry[key] for key in ("channel", "dscp", "destination", "tunnel"))
         if channel >= len(premises.channels) or destination >= premises.destinations:
             raise Rejected(f"{where}: the channel or the destination does not exist")
         key = (entry["source"], entry["source_dscp"], destination)
         if key not in walks:
             walks[key] = premises.walk(premises.begin(entry["source"], 1 << destination, [entry["source_dscp"]]))
-        if (channel, *packets) not in walks[key]:
+        if (channel, dscp, tunnel) not in walks[key]:
             within = "" if tunnel is None else f" in tunnel {tunnel}"
-            raise Rejected(f"{where}: packets of the source do not cross the channel with DSCP {packets[0]}{within}")
-        group, tc = premises.buffer(channel, *packets)
+            raise Rejected(f"{where}: packets of the source do not cross the channel with DSCP {dscp}{within}")
+        group, tc = premises.buffer(channel, dscp)
         if group != entry["group"]:
             raise Rejected(f"{where}: group {entry['group']} does not hold the packets")
         to = destination if tunnel is None else premises.tunnels[tunnel]["to"]

@@ -185,25 +185,14 @@ def move_tunnel(document: Document, rng: random.Random) -> None:
 
 
 def remap_tunnel(document: Document, rng: random.Random) -> None:
-    """Let a tunnel map a class or DSCP to something else, or leave it to the port."""
-    tunnel, key = rng.choice(document["tunnels"]), rng.choice(["outside", "queue", "tc", "group"])
-    place = rng.choice([0, 3, 4]) if key != "tc" else rng.choice([0, 26, 34])
-    tunnel[key][place] = rng.choice([None, 0, 26, 34] if key == "outside" else [None, 0, 3, 4])
-
-
-def read_other_dscp(document: Document, rng: random.Random) -> None:
-    """Let packets that come out of a tunnel be mapped by their other DSCP."""
-    tunnel = rng.choice(document["tunnels"])
-    tunnel["reads_inside"] = not tunnel["reads_inside"]
+    """Let a tunnel map a class to something else, or leave it to the port."""
+    tunnel, key = rng.choice(document["tunnels"]), rng.choice(["outside", "queue"])
+    tunnel[key][rng.choice([0, 3, 4])] = rng.choice([None, 0, 26, 34] if key == "outside" else [None, 0, 3, 4])
 
 
 def change_tunnel_in_cycle(document: Document, rng: random.Random) -> None:
-    """Put the packets of an entry of the cycle into another tunnel, or none, or others into it."""
-    entry = rng.choice(document["cycle"])
-    if rng.randrange(2):
-        entry["tunnel"] = rng.choice([None, *range(len(document["tunnels"]))])
-    else:
-        entry["inside"] = rng.choice([None, 0, 26, 34])
+    """Put the packets of an entry of the cycle into another tunnel, or none."""
+    rng.choice(document["cycle"])["tunnel"] = rng.choice([None, *range(len(document["tunnels"]))])
 
 
 def change_claim(document: Document, rng: random.Random) -> None:
@@ -276,7 +265,6 @@ CHANGES: tuple[Callable[[Document, random.Random], None], ...] = (
     drop_tunnel,
     move_tunnel,
     remap_tunnel,
-    read_other_dscp,
     change_tunnel_in_cycle,
     change_claim,
     change_level,

@@ -13,8 +13,8 @@ Buffer = tuple[int, int]
 Packet = tuple[str, int, int]
 """Where a packet enters, its DSCP there, and its destination."""
 
-Held = tuple[int, int | None, int | None]
-"""The DSCP of a packet, its tunnel, and the DSCP inside; without a tunnel the last two are None."""
+Held = tuple[int, int | None]
+"""The DSCP of a packet, and its tunnel if it is in one."""
 
 LOSSLESS = (26, 34)
 """DSCPs of traffic class 3 and 4 in the map of `plain_map`."""
@@ -191,7 +191,7 @@ def circle(document: Document) -> list[Document]:
         raise AssertionError("there is no circle")
     entries = []
     for left, right in pairwise(cycle):
-        (source, source_dscp, destination), (dscp, tunnel, inside) = made[left, right]
+        (source, source_dscp, destination), (dscp, tunnel) = made[left, right]
         entries.append(
             {
                 "channel": left[0],
@@ -201,19 +201,14 @@ def circle(document: Document) -> list[Document]:
                 "source": source,
                 "source_dscp": source_dscp,
                 "tunnel": tunnel,
-                "inside": inside,
             }
         )
     return entries
 
 
 def members(document: Document, number: int) -> set[int]:
-    """Return the destinations of a set; none of set -1."""
-    return (
-        set()
-        if number < 0
-        else {member for first, last in document["sets"][number] for member in range(first, last + 1)}
-    )
+    """Return the destinations of a set."""
+    return {member for first, last in document["sets"][number] for member in range(first, last + 1)}
 
 
 def beginnings(document: Document) -> Iterator[Packet]:
@@ -231,7 +226,7 @@ State = tuple[str, int, Held, int | None]
 def steps(document: Document, packet: Packet) -> Iterator[tuple[Buffer, Buffer, Held]]:
     """Yield the dependencies that a packet makes: the two buffers, and what it is in the first."""
     source, source_dscp, destination = packet
-    states: list[State] = [(source, number, (source_dscp, None, None), None) for number in document["entries"][source]]
+    states: list[State] = [(source, number, (source_dscp, None), None) for number in document["entries"][source]]
     seen = set(states)
     for state in states:
         over, (group, tc) = state[3], held_by(document, state)
@@ -256,7 +251,7 @@ def steps(document: Document, packet: Packet) -> Iterator[tuple[Buffer, Buffer, 
 
 def hops(document: Document, state: State, destination: int) -> Iterator[tuple[int, int | None]]:
     """Yield where a packet goes from a table: the destination outside, and the tunnel into which it goes there."""
-    table, _, (_, tunnel, _), _ = state
+    table, _, (_, tunnel), _ = state
     ending = members(document, document["ends"][table]) if table in document["ends"] else set()
     to = destination if tunnel is None else document["tunnels"][tunnel]["to"]
     if to not in ending:
@@ -267,34 +262,24 @@ def hops(document: Document, state: State, destination: int) -> Iterator[tuple[i
             yield one["to"], number
 
 
-def held_by(document: Document, state: State) -> tuple[Any, Any]:
+def held_by(document: Document, state: State) -> tuple[int | None, int]:
     """Return the group that holds a packet (None: no buffer), and its traffic class."""
-    table, number, (dscp, tunnel, inside), _ = state
-    enters = document["maps"][number]
-    tc: int | None = None
-    group: int | None = None
-    if tunnel is not None and document["tunnels"][tunnel]["to"] in members(document, document["ends"].get(table, -1)):
-        out = document["tunnels"][tunnel]
-        assert inside is not None
-        dscp = inside if out["reads_inside"] else dscp
-        tc = out["tc"][dscp]
-        tc = enters["tc"][dscp] if tc is None else tc
-        group = out["group"][tc]
-    tc = enters["tc"][dscp] if tc is None else tc
-    group = enters["group"][tc] if group is None else group
+    enters = document["maps"][state[1]]
+    tc: int = enters["tc"][state[2][0]]
+    group: int = enters["group"][tc]
     return (group if str(group) in enters["pauses"] else None), tc
 
 
 def crossing(document: Document, state: State, tc: int, onward: int, into: int | None) -> State:
     """Return a packet behind a channel."""
-    _, _, (dscp, tunnel, inside), _ = state
+    dscp, tunnel = state[2]
     _, _, end, _, leaves, far = document["channels"][onward]
     written = document["maps"][leaves]["dscp"][tc]
     if into is not None:
         outside = document["tunnels"][into]["outside"][tc]
         written = written if outside is None else outside
-        tunnel, inside = into, dscp
-    return end, far, (dscp if written is None else written, tunnel, inside), onward
+        tunnel = into
+    return end, far, (dscp if written is None else written, tunnel), onward
 
 
 def dependencies(document: Document) -> dict[tuple[Buffer, Buffer], tuple[Packet, Held]]:
@@ -334,7 +319,7 @@ def _is_step(document: Document, number: int) -> bool:
     packet = (entry["source"], entry["source_dscp"], entry["destination"])
     if packet not in set(beginnings(document)):
         return False
-    held = (entry["dscp"], entry["tunnel"], entry["inside"])
+    held = (entry["dscp"], entry["tunnel"])
     wanted = ((entry["channel"], entry["group"]), (onward["channel"], onward["group"]), held)
     return wanted in set(steps(document, packet))
 
@@ -368,17 +353,14 @@ def _levels_prove(document: Document) -> bool:
 
 
 def plain_tunnel(at: str, to: int, servers: set[int], **changes: Any) -> Document:
-    """Return a tunnel without maps, which copies the DSCP outside and inside."""
-    maps = {"outside": [None] * 16, "queue": [None] * 16, "tc": [None] * 64, "group": [None] * 16}
-    return {"at": at, "to": to, "servers": servers, **maps, "reads_inside": False} | changes
+    """Return a tunnel without maps, which copies the DSCP to the outside."""
+    return {"at": at, "to": to, "servers": servers, "outside": [None] * 16, "queue": [None] * 16} | changes
 
 
 def remapping_tunnel(at: str, to: int, servers: set[int]) -> Document:
     """Return a tunnel whose packets of class 3 are in class 4 of everybody."""
     four = [4 if tc == 3 else 0 for tc in range(16)]
-    tc = [3 if dscp == 26 else 0 for dscp in range(64)]
-    outside = [34 if tc == 3 else 0 for tc in range(16)]
-    return plain_tunnel(at, to, servers, outside=outside, queue=four, tc=tc, group=four, reads_inside=True)
+    return plain_tunnel(at, to, servers, outside=[34 if tc == 3 else 0 for tc in range(16)], queue=four)
 
 
 def pair(make: Callable[..., Document] = plain_tunnel, leaves: int = 3, spines: int = 2, lossless: int = 2) -> Builder:

@@ -144,9 +144,6 @@ class _PremiseWriter:
             "to": self._destinations[tunnel.to],
             "outside": list(tunnel.outside),
             "queue": list(tunnel.queue),
-            "reads_inside": tunnel.reads_inside,
-            "tc": list(tunnel.tc),
-            "group": list(tunnel.group),
         }
 
     def _sessions(self, invariants: DeadlockFreedomConditions) -> dict[str, object]:
@@ -193,7 +190,6 @@ class _PremiseWriter:
             "source": self.table_name(turn.source),
             "source_dscp": turn.source_dscp,
             "tunnel": turn.tunnel,
-            "inside": turn.inside,
         }
 
 

@@ -246,6 +246,7 @@ def check_network_for_circles(network: DirectNetwork, routes: NetworkRoutes, pri
     for place in range(len(network.switches)):
         forwarding.own[place] = routes.destinations_at_switch(place)
         forwarding.every |= forwarding.own[place]
+        forwarding.carried |= forwarding.own[place]
         for neighbors, bits in routes.rows(place).items():
             ways = ((near, cable) for near in neighbors for cable in ports[place, near])
             channels = (forwarding.channel(place, cable, near, cable) for near, cable in ways)

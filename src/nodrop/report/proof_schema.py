@@ -150,9 +150,6 @@ def _premises_schema() -> JsonSchema:
         to=COUNT_SCHEMA,
         outside=_number_or_null_list_schema(16, 63),
         queue=_number_or_null_list_schema(16, 63),
-        reads_inside=FLAG_SCHEMA,
-        tc=_number_or_null_list_schema(64, 15),
-        group=_number_or_null_list_schema(16, 7),
     )
     return object_schema(
         maps=list_schema(one_map),
@@ -179,7 +176,6 @@ def _witness_schema() -> JsonSchema:
         source=TEXT_SCHEMA,
         source_dscp=_number_schema(63),
         tunnel=nullable_schema(COUNT_SCHEMA),
-        inside=nullable_schema(_number_schema(63)),
     )
     return object_schema(
         positions=list_schema(_fixed_columns_schema(COUNT_SCHEMA, _number_schema(7), COUNT_SCHEMA)),
