@@ -105,6 +105,7 @@ NOTHING = Device(
     vlans=UNKNOWN,
     multi_chassis=UNKNOWN,
     dual_tor=UNKNOWN,
+    mux_cables=UNKNOWN,
     tunnels=UNKNOWN,
     access_lists=UNKNOWN,
     management=UNKNOWN,
