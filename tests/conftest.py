@@ -6,6 +6,7 @@ module reads the option, so that `make golden` finds every snapshot; tests/proje
 """
 
 import gc
+import os
 import shutil
 from pathlib import Path
 
@@ -102,6 +103,13 @@ def _select_snapshots(config: pytest.Config, items: list[pytest.Item]) -> None:
     # The slowest ones wait for real daemons; they are collected last.
     slow = [item for item in reversed(snapshots) if item.get_closest_marker("slow")]
     items[:] = slow + [item for item in snapshots if item not in slow]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """For longer tests, run one process more than there are processors: many wait, for daemons and for shells."""
+    marks = config.getoption("markexpr")
+    return None if "not slow" in marks or "unit" in marks else (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(optionalhook=True)
