@@ -1,7 +1,5 @@
 """Tunnels between two leaves of the same servers are edges of the graph: the known deadlock, and its cure."""
 
-import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +9,7 @@ from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
 from nodrop.proofs.deadlock import DependencyGraphNames
+from nodrop.proofs.dependencies import ArrivedPackets
 from nodrop.proofs.proving import DeadlockProof, prove_deadlock
 from nodrop.proofs.storm import PauseSpreadGraph
 from nodrop.report.proof import proof_facts, render_proof
@@ -121,16 +120,40 @@ def test_failures_are_searched_one_by_one() -> None:
     assert (proof.search.complete, proof.search.single, proof.search.classes) == (True, 11, 11)
 
 
+def stopped_by_server(**more: Any) -> set[tuple[str, int]]:
+    """The ports and groups that stop when the NIC of a server pauses at its active leaf."""
+    check = proved(dual_tor(spines=1, states=("standby", "active"), **more)).check
+    storms = PauseSpreadGraph(check.traffic, lambda port, group: None).storms()
+    (storm,) = [storm for storm in storms if storm.port.node == "l2"]
+    return {(str(one.port), one.group) for one in storm.stopped}
+
+
 def test_a_pause_spreads_through_a_tunnel() -> None:
     """The NIC of a server that pauses stops what its standby leaf sends, in the priority in which that is."""
-
-    def stopped(fabric: Fabric) -> set[tuple[str, int]]:
-        storms = PauseSpreadGraph(proved(fabric).check.traffic, lambda port, group: None).storms()
-        (storm,) = [storm for storm in storms if storm.port.node == "l2"]
-        return {(str(one.port), one.group) for one in storm.stopped}
-
-    before = stopped(dual_tor(spines=1, states=("standby", "active")))
+    before = stopped_by_server()
     assert {("l2:e1", 3), ("t1:e1", 3), ("l1:e1", 3)} <= before
-    after = stopped(replace(dual_tor(spines=1, qos=BOUNCED, maps=REMAP, states=("standby", "active"))))
+    assert not any(group == 2 for _, group in before)
+    after = stopped_by_server(qos=BOUNCED, maps=REMAP)
     assert {("l2:e1", 3), ("l2:e1", 2), ("t1:e1", 2), ("l1:e1", 3)} <= after
-    assert json.dumps(sorted(before)) != json.dumps(sorted(after))
+
+
+@pytest.mark.parametrize(
+    ("maps", "comes_out"),
+    [
+        (REMAP, (3, 2)),
+        (REMAP | {"tc_to_priority_group": (3,) * 16}, (3, 3)),
+        (REMAP | {"dscp_to_tc": None, "tc_to_priority_group": None}, (3, 3)),
+        (REMAP | {"dscp_mode": "uniform", "dscp_to_tc": None, "tc_to_priority_group": None}, (2, 2)),
+        (REMAP | {"dscp_mode": "uniform"}, (0, None)),
+    ],
+    ids=["remapped", "other group", "by the DSCP inside", "by the DSCP outside", "by the DSCP outside in a map"],
+)
+def test_packets_come_out_in_the_class_and_group_of_the_maps(
+    maps: dict[str, Any], comes_out: tuple[int, int | None]
+) -> None:
+    traffic = proved(dual_tor(spines=1, qos=BOUNCED, maps=maps)).check.traffic
+    numbers = {router.device.name: router.number for router in traffic.forwarding.plane.routers}
+    place = next(place for place, one in enumerate(traffic.tunnels) if one.near == numbers["l1"])
+    packets = ArrivedPackets(traffic.entered[0], 2, place, 26)
+    assert (traffic.class_at(numbers["t1"], packets), traffic.group_at(numbers["t1"], packets)) == (2, 2)
+    assert (traffic.class_at(numbers["l2"], packets), traffic.group_at(numbers["l2"], packets)) == comes_out
