@@ -405,6 +405,9 @@ def test_the_pool_of_a_profile_needs_the_configuration_loaded_again() -> None:
     ]
 
 
+NONE_MEANT = (
+    "if no route map is meant (then the session passes all routes; `show running-config` lists those there are)"
+)
 ONYX_SESSIONS = """\
 router bgp 65001 vrf default
 router bgp 65001 vrf default neighbor 10.1.0.1 remote-as 65100
@@ -418,19 +421,13 @@ route-map {name} permit 10 set local-preference 100
     [
         (
             "OTHER",
-            {
-                "if no route map is meant (then the session passes all routes)": (
-                    "no router bgp 65001 vrf default neighbor 10.1.0.1 route-map FABRIC-IN in"
-                )
-            },
+            {NONE_MEANT: ("no router bgp 65001 vrf default neighbor 10.1.0.1 route-map FABRIC-IN in")},
         ),
         (
             "FABRIC-IN2",
             {
                 "if FABRIC-IN2 is meant": "router bgp 65001 vrf default neighbor 10.1.0.1 route-map FABRIC-IN2 in",
-                "if no route map is meant (then the session passes all routes)": (
-                    "no router bgp 65001 vrf default neighbor 10.1.0.1 route-map FABRIC-IN in"
-                ),
+                NONE_MEANT: ("no router bgp 65001 vrf default neighbor 10.1.0.1 route-map FABRIC-IN in"),
             },
         ),
     ],

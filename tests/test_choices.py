@@ -60,7 +60,7 @@ def test_a_missing_route_map_is_named_by_the_only_near_name_or_removed(tmp_path:
     within = ("router bgp 65001", "address-family ipv4 unicast")
     assert told["if FABRIC-IN is meant"] == (*within, "neighbor 10.1.0.1 route-map FABRIC-IN in")
     assert told["if OWN is meant"] == ("route-map FABRIC-IN permit 10", "match ip address prefix-list OWN")
-    removal = "if no route map is meant (then the session passes all routes)"
+    removal = "if no route map is meant (then the session passes all routes; `show route-map` lists those there are)"
     assert told[removal] == (*within, "no neighbor 10.1.0.1 route-map OTHER out")
     assert not any("permit 20" in line or "route-map OTHER permit" in line for lines in told.values() for line in lines)
 

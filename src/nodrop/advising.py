@@ -31,6 +31,7 @@ from nodrop.platforms.kit.command_lines import (
     ports_by_command,
 )
 from nodrop.platforms.kit.editing import RetryBudget
+from nodrop.platforms.kit.outdated_names import find_outdated_names
 from nodrop.results.outcome import first_shown_findings
 
 _FindingGroupKey = tuple[str, str, str | None]
@@ -78,6 +79,9 @@ def add_fix_commands(
         if finding.fix is None or not (commands or rule):
             return finding
         text = f"correct {rule} first, then check again: {finding.fix.text}" if rule else finding.fix.text
+        outdated = adviser.outdated_names.get(_group_key_of_finding(finding), ()) if commands and not rule else ()
+        if outdated:
+            text += f"; {' and '.join(outdated)} would still state the former number: rename it when convenient"
         return replace(finding, fix=replace(finding.fix, text=text, commands=() if rule else commands))
 
     return tuple(map(advise, findings))
@@ -137,6 +141,8 @@ class _Adviser:
         self._edits_left = MAX_ADVISED_EDITS
         self.made: set[_FindingGroupKey] = set()
         """Groups whose commands make the changes of their fixes."""
+        self.outdated_names: dict[_FindingGroupKey, tuple[str, ...]] = {}
+        """By group: names that the commands leave, though they state a number that changes."""
 
     def commands(self, group: Sequence[Finding]) -> Iterator[FixCommands]:
         """Yield the commands for a group, by device: derived from the changes, else those that the rule has.
@@ -153,7 +159,14 @@ class _Adviser:
         yield from self._commands_of_choices(group, shows_only=True)
         if derived and all(derived) and not partial:
             self.made.add(_group_key_of_finding(group[0]))
-            yield from (replace(commands, condition=condition) for commands in derived if commands is not None)
+            lines = [line for commands in derived if commands is not None for line in commands.lines]
+            of_switches = [change for asked in changes.values() for change in asked.values()]
+            self.outdated_names[_group_key_of_finding(group[0])] = find_outdated_names(lines, of_switches)
+            yield from (
+                replace(_without_ports_of_findings(commands, group), condition=condition)
+                for commands in derived
+                if commands is not None
+            )
         else:
             yield from (replace(commands, condition=condition) for commands in self._commands_of_rule(group))
         yield from self._commands_of_choices(group, shows_only=False)
@@ -292,7 +305,7 @@ class _Adviser:
             language=device.platform,
             lines=lines,
             impact=_describe_impact(device.platform, changes, edit, lines),
-            ports=_ports_no_command_names(changes, edit, lines),
+            ports=_changed_ports(changes, edit),
         )
 
 
@@ -319,14 +332,33 @@ def _format_impact(disruptions: Iterable[tuple[Disruption, str]]) -> str:
     return "" if worst == "none" else f"{worst}: {reason}"
 
 
-def _ports_no_command_names(changes: Iterable[Change], edit: EditResult, lines: Iterable[str]) -> tuple[str, ...]:
-    """Return the ports that an edit for changes is about, if no command names a port: a shared object has them."""
+def _changed_ports(changes: Iterable[Change], edit: EditResult) -> tuple[str, ...]:
+    """Return the ports that an edit for changes is about, and those that follow because they share an object."""
     of_groups = {port for hand in edit.by_hand for port in hand.ports}
-    ports = sorted(
-        {*of_groups, *(change.subject[1] for change in changes if _is_port_change(change))}, key=natural_sort_key
+    all_changes = (*changes, *edit.follows)
+    return tuple(
+        sorted(
+            {*of_groups, *(change.subject[1] for change in all_changes if _is_port_change(change))},
+            key=natural_sort_key,
+        )
     )
-    kinds = {port.rstrip("0123456789/").lower() for port in ports}
-    return () if any(kind in line.lower() for kind in kinds for line in lines) else tuple(ports)
+
+
+def _without_ports_of_findings(commands: FixCommands, group: Sequence[Finding]) -> FixCommands:
+    """Return commands with the ports that they change, where those are not said otherwise.
+
+    They are said where a command names a port, as long as the findings on the device name all that change.
+    """
+    subjects = [
+        subject
+        for finding in group
+        for subject in (finding.subject, *(part.subject for part in finding.related))
+        if subject[:1] == (commands.device,)
+    ]
+    named = {subject[1] for subject in subjects if len(subject) > 1 and not subject[1].startswith("@")}
+    kinds = {port.rstrip("0123456789/").lower() for port in commands.ports}
+    are_typed = any(kind in line.lower() for kind in kinds for line in commands.lines)
+    return replace(commands, ports=()) if are_typed and (not named or named.issuperset(commands.ports)) else commands
 
 
 def _is_port_change(change: Change) -> bool:

@@ -295,3 +295,90 @@ def test_an_import_shows_no_community_and_no_folded_secret(tmp_path: Path) -> No
         done = nodrop(*words)
         assert done.code != 70, done.err
         assert [*leaks(done.out + done.err)] == [], words
+
+
+SLIPS_IN_TABLES = {
+    "TACPLUS": "pasword pass_key passky secrt pss",
+    "RADIUS_SERVER": "passky Passkey pskey",
+    "BGP_NEIGHBOR": "auth_pasword auth_pssword authpassword auth_pw",
+    "LDAP": "bind_pssword bindpw",
+    "NTP_KEY": "vlaue val",
+    "NTP_KEYS": "value",
+    "SNMP_USER": "SNMP_USER_AUTH_PSSWORD SNMP_USER_AUTH_PW",
+    "MACSEC_PROFILE": "primary_ckk primarycak",
+    "DEVICE_METADATA": "snmp_comunity pssword",
+    "SNMP": "comunity snmp_comunity",
+}
+"""Misspelled names of secret fields, by table or misspelled table."""
+_KEYS = {"BGP_NEIGHBOR": "default|10.0.0.1", "RADIUS_SERVER": "192.0.2.2", "DEVICE_METADATA": "localhost"}
+_NVUE = (
+    "- header: {version: Cumulus Linux 5.14.0}\n- set:\n    interface:\n      swp1-4: {type: swp}\n    system:\n"
+    "      hostname: leaf1\n"
+)
+SLIPS_IN_TEXTS = {
+    "a session of FRR": ("frr.conf", "router bgp 65001\n neighbor 10.0.0.2 WORD SECRET\n"),
+    "a daemon": ("frr.conf", "router bgp 65001\n!\nWORD SECRET\nenable WORD SECRET\n"),
+    "NCLU": (
+        "nclu.txt",
+        "net add interface swp1 mtu 9216\nnet add bgp neighbor swp1 WORD SECRET\nnet add radius WORD SECRET\n",
+    ),
+    "Onyx": ("running-config.txt", "hostname leaf1\nusername admin WORD SECRET\ninterface ethernet 1/1 mtu 9216\n"),
+    "a user of NVUE": ("startup.yaml", f"{_NVUE}      aaa: {{user: {{bob: {{WORD: SECRET}}}}}}\n"),
+    "a server of NVUE": (
+        "startup.yaml",
+        f"{_NVUE}      aaa:\n        radius:\n          server:\n            192.0.2.1:\n              WORD: SECRET\n",
+    ),
+}
+"""Where a misspelled word has a secret behind it, by what it is for."""
+
+
+def _assert_no_format_leaks(folder: Path) -> None:
+    for name in REPORT_FORMATS:
+        done = nodrop("lint", folder, "-v", "--strictness", "auditor", "--format", name)
+        assert done.code != 70, done.err
+        assert [*leaks(done.out + done.err)] == [], name
+
+
+@pytest.mark.parametrize("indent", [4, None])
+@pytest.mark.parametrize("table", SLIPS_IN_TABLES)
+def test_the_value_of_a_misspelled_secret_field_is_not_shown(
+    table: str, indent: int | None, two_by_two: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(two_by_two / "leaf1", tmp_path / "leaf1")
+    file = tmp_path / "leaf1/config_db.json"
+    tables = json.loads(file.read_text())
+    for number, field in enumerate(SLIPS_IN_TABLES[table].split()):
+        merged(tables, {table: {_KEYS.get(table, "global"): {field: f"{SECRET}{number:03}"}}})
+    file.write_text(json.dumps(tables, indent=indent))
+    _assert_no_format_leaks(tmp_path)
+
+
+def test_texts_in_place_of_rows_of_secrets_are_not_shown(two_by_two: Path, tmp_path: Path) -> None:
+    shutil.copytree(two_by_two / "leaf1", tmp_path / "leaf1")
+    file = tmp_path / "leaf1/config_db.json"
+    tables = json.loads(file.read_text())
+    wrong = {"passkey": f"{SECRET}001", "global": {"paskey": [f"{SECRET}002"]}}
+    file.write_text(
+        json.dumps(tables | {"TACPLUS": wrong, "SNMP_COMUNITY": {f"{SECRET}003": {"TYPE": "RO"}}}, indent=4)
+    )
+    _assert_no_format_leaks(tmp_path)
+
+
+@pytest.mark.parametrize("word", ["pasword", "pssword", "passsword", "apssword", "passwrd", "paword"])
+@pytest.mark.parametrize("place", SLIPS_IN_TEXTS)
+def test_what_follows_a_misspelled_word_for_a_secret_is_not_shown(place: str, word: str, tmp_path: Path) -> None:
+    name, text = SLIPS_IN_TEXTS[place]
+    (tmp_path / "leaf1").mkdir()
+    (tmp_path / "leaf1" / name).write_text(text.replace("WORD", word).replace("SECRET", f"{SECRET}001"))
+    _assert_no_format_leaks(tmp_path)
+
+
+def test_a_misspelled_secret_is_moved_on_the_switch(two_by_two: Path, tmp_path: Path) -> None:
+    """The command reads the value there, so that nothing shows it."""
+    shutil.copytree(two_by_two / "leaf1", tmp_path / "leaf1")
+    file = tmp_path / "leaf1/config_db.json"
+    tables = json.loads(file.read_text())
+    file.write_text(json.dumps(tables | {"TACPLUS": {"global": {"passky": f"{SECRET}001"}}}, indent=4))
+    done = nodrop("lint", tmp_path)
+    moved = 'passkey "$(sudo sonic-db-cli CONFIG_DB HGET "TACPLUS|global" passky)"'
+    assert f'sudo sonic-db-cli CONFIG_DB HSET "TACPLUS|global" {moved}' in done.out

@@ -14,6 +14,8 @@ from support import nvue_replay
 Files = Mapping[str, str]
 _LOOP = re.compile(r"for port in (.+?); do (.+); done")
 _BRACES = re.compile(r"(\w*)\{(\d+)\.\.(\d+)(?:\.\.(\d+))?\}")
+_READ_FIELD = re.compile(r'"\$\(sudo sonic-db-cli CONFIG_DB HGET "([^|"]+)\|([^"]+)" (\S+)\)"')
+"""Where a shell reads a field, so that its value is not on the screen."""
 _PORT_COMMANDS = {
     "mtu": "mtu",
     "speed": "speed",
@@ -40,6 +42,8 @@ def type_commands(language: str, lines: Iterable[str], files: Files) -> dict[str
         return _type_hosts(lines, files)
     if language == "onyx":
         return _type_onyx(lines, files)
+    if language == "nclu":
+        return _type_nclu(lines, files)
     if language == "cumulus":
         return _type_cumulus(lines, files)
     raise NotKnown(language)
@@ -59,6 +63,15 @@ def _type_onyx(lines: Iterable[str], files: Files) -> dict[str, str]:
         else:
             listed.append(f"   {line}")
     return {**files, name: "\n".join(listed) + "\n"}
+
+
+def _type_nclu(lines: Iterable[str], files: Files) -> dict[str, str]:
+    """Append commands to the list of those that were typed before: each works on what they made."""
+    (name, text), *_ = files.items()
+    typed = [line for line in lines if line not in ("net pending", "net commit")]
+    if unlike := [line for line in typed if not line.startswith(("net add ", "net del "))]:
+        raise NotKnown(unlike[0])
+    return {**files, name: text.rstrip("\n") + "\n" + "".join(f"{line}\n" for line in typed)}
 
 
 def _type_cumulus(lines: Iterable[str], files: Files) -> dict[str, str]:
@@ -145,6 +158,7 @@ def _type_sonic(lines: Iterable[str], files: Files) -> dict[str, str]:
     routing = files.get("frr.conf", "")
     for line in lines:
         for command in _expanded(line):
+            command = _READ_FIELD.sub(lambda match: shlex.quote(_field(tables, *match.groups())), command)
             words = [each for word in shlex.split(command.removeprefix("sudo ")) for each in _ports(word)]
             if words[:1] == ["vtysh"]:
                 routing = _type_frr([words[at + 1] for at, word in enumerate(words) if word == "-c"], routing)
@@ -152,6 +166,10 @@ def _type_sonic(lines: Iterable[str], files: Files) -> dict[str, str]:
                 _type_config(tables, words)
     new = {**files, "config_db.json": json.dumps(tables, indent=4) + "\n"}
     return new | ({"frr.conf": routing} if "frr.conf" in files else {})
+
+
+def _field(tables: Mapping[str, Any], table: str, key: str, name: str) -> str:
+    return str(tables[table][key][name])
 
 
 def _expanded(line: str) -> Iterator[str]:

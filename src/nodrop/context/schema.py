@@ -139,7 +139,9 @@ class Policy(SchemaMapping):
     rails: Literal["joined", "isolated"] | None = Field(
         None, description="whether switches join the rails, or the GPUs of a host forward between them (NVLink)"
     )
-    drained: tuple[Name, ...] = Field((), description="switches that are drained for maintenance, such as spine2")
+    drained: tuple[Name, ...] = Field(
+        (), description="switches that are drained for maintenance, such as spine2; an empty list is as none"
+    )
 
 
 class FabricFile(SchemaMapping):

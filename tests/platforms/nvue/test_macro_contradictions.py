@@ -98,3 +98,13 @@ def test_a_decision_of_the_owner_is_shown_as_choices(text: str, choices: dict[st
     fix = _fix(text, None)
     assert fix.changes == ()
     assert {choice.condition: choice.lines for choice in fix.choices} == choices
+
+
+@pytest.mark.parametrize("off", ["state: disabled", "state: disable", "state: 'off'", "enable: 'false'"])
+def test_a_macro_that_is_off_is_contradicted_by_nothing(off: str) -> None:
+    raw = f"- set: {{interface: {{swp1: {{type: swp}}}}, qos: {{roce: {{{off}, mode: lossy}}, pfc: {PFC}}}}}\n".encode()
+    reading = read_device("leaf1", [(Source(name="startup.yaml", display="startup.yaml", held=raw), raw)])
+    assert not {remark.kind for remark in reading.remarks} & {"macro-contradicted", "macro-mode-not-stated"}
+
+
+PFC = "{default-global: {switch-priority: {'3': {}}, rx: enable, tx: enable}}"

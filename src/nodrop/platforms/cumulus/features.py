@@ -441,7 +441,8 @@ def _choices_for_missing_port_group(
     if not all(map(is_typable, (*listed.items, near or name))):
         return
     cases = {f"if {near} is meant": [*others, near]} if near is not None else {}
-    cases |= {"if no group is meant": others} if others else {}
+    if others:
+        cases[f"if no group is meant (`grep port_set {listed.place.file}` lists those there are)"] = others
     for condition, items in cases.items():
         lines = (f"# {listed.place.file}:", f"{listed.key} = [{','.join(items)}]", SWITCHD_RELOAD_COMMAND)
         yield CommandsForCase(condition=condition, language="cumulus", lines=lines)

@@ -55,6 +55,16 @@ _EFFECT_OF_UNDEFINED_REFERENCE = {
 """What changes without the reference, by the first word of the command that has it."""
 
 
+_LISTING_COMMAND_BY_KIND = {
+    "route map": "show route-map",
+    "prefix list": "show ip prefix-list",
+    "IPv6 prefix list": "show ipv6 prefix-list",
+    "community list": "show bgp community-list",
+    "AS path list": "show bgp as-path-access-list",
+}
+"""What FRR shows its lists and maps with (doc/user/routemap.rst, filter.rst and bgp.rst)."""
+
+
 class UndefinedReference(NamedTuple):
     """A command that names a list or map of a kind, where there is none of that name."""
 
@@ -95,11 +105,20 @@ class UndefinedReference(NamedTuple):
             ),
             "",
         )
+        effect = "then BFD has its default times" if effect and self.kind == BFD_PROFILE else effect
         if effect:
             lines = (*self.within, f"no {command}")
             yield CommandsForCase(
-                condition=f"if no {self.kind} is meant ({effect})", language=self.language, lines=lines
+                condition=f"if no {self.kind} is meant ({effect}; `{self._listing_command}` lists those there are)",
+                language=self.language,
+                lines=lines,
             )
+
+    @property
+    def _listing_command(self) -> str:
+        """Return the command that shows which objects of the kind the switch has."""
+        of_frr = _LISTING_COMMAND_BY_KIND.get(self.kind) if self.language == "frr" else None
+        return of_frr or "show running-config"
 
 
 class PolicyBuilder:

@@ -5,6 +5,7 @@ A secret itself is in no remark. Crypt prefixes: crypt(5) of libxcrypt; `$nvsec$
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Literal
 
 from nodrop.model.reading import FilePlace, Remark
@@ -31,6 +32,23 @@ _SECRET_LIKE_PATTERN = re.compile(
     re.IGNORECASE,
 )
 """A key or word that looks like one of a secret, typing errors included: the text after it is never quoted."""
+
+_MAX_SLIPS_BY_SECRET_WORD = {
+    "password": 2,
+    "passphrase": 2,
+    "passwd": 1,
+    "passkey": 1,
+    "passcode": 1,
+    "secret": 1,
+    "authkey": 1,
+    "community": 2,
+}
+"""Words of secrets, and by how many letters a word may differ from each and be a slip of it."""
+_COMMUNITY_WORD = "community"
+"""A secret of SNMP alone: BGP's communities are none."""
+_SNMP_PATTERN = re.compile(r"snmp|[\"']$", re.IGNORECASE)
+"""What stands before a community of SNMP: its protocol, or the quote that begins a key."""
+_LONG_WORD_PATTERN = re.compile(r"[A-Za-z]{5,14}")
 
 SECRET_WORDS_PATTERN = re.compile(r"password|passwd|secret|key|community|auth|md5|sha|cak", re.IGNORECASE)
 """Words of a line behind which a secret may stand."""
@@ -97,6 +115,10 @@ _ANY_SYSTEM_SECRET_PATTERN = re.compile(
     re.IGNORECASE,
 )
 """A secret in a command of any system, behind the word that says so."""
+_SERVICE_WITH_SECRETS_PATTERN = re.compile(
+    r"(?<![\w-])(?:radius|tacacs|ldap|snmp)[\w-]*(?:[ \t]+[^\s]+)+?[ \t]+(?P<last>[^\s]+)[ \t]*$", re.IGNORECASE
+)
+"""A command to a service with secrets whose keyword may be misspelled: its last word may be one."""
 _FREE_TEXT_PATTERN = re.compile(r"(?<![\w-])(?:alias|description|remark)[ \t]")
 _NCLU_SECRET_LABELS: tuple[tuple[str, str], ...] = (
     (" bgp ", _BGP_PASSWORD_LABEL),
@@ -153,14 +175,52 @@ def mask_secret(line: str) -> str:
     match = _match_secret(line)
     if match is not None:
         return f"{line[: match.start('secret')]}…"
-    like = _SECRET_LIKE_PATTERN.search(line)
-    blank = _SEPARATOR_PATTERN.search(line, like.end()) if like is not None else None
+    end = _end_of_secret_like_word(line)
+    blank = _SEPARATOR_PATTERN.search(line, end) if end is not None else None
+    if blank is None and (match := _SERVICE_WITH_SECRETS_PATTERN.search(line)) is not None:
+        return f"{line[: match.start('last')]}…"
     return line if blank is None else f"{line[: blank.start()]} …"
 
 
 def looks_like_secret(text: str) -> bool:
     """Whether a line, a key or a word looks like a secret's; then neither it nor its value may be quoted."""
-    return _SECRET_LIKE_PATTERN.search(text) is not None
+    return _end_of_secret_like_word(text) is not None
+
+
+def _end_of_secret_like_word(text: str) -> int | None:
+    """Return where the first word ends that looks like one of a secret; None where none does."""
+    like = _SECRET_LIKE_PATTERN.search(text)
+    limit = len(text) if like is None else like.start()
+    for match in _LONG_WORD_PATTERN.finditer(text, 0, limit):
+        word = _secret_word_of_slip(match[0].casefold())
+        if word is not None and (word != _COMMUNITY_WORD or _SNMP_PATTERN.search(text, 0, match.start())):
+            return match.end()
+    return None if like is None else like.end()
+
+
+@lru_cache(maxsize=4096)
+def _secret_word_of_slip(word: str) -> str | None:
+    """Return the word of a secret that a word is a slip of, or is; None where it is another word."""
+    return next(
+        (secret for secret, slips in _MAX_SLIPS_BY_SECRET_WORD.items() if _count_slips(word, secret, slips) <= slips),
+        None,
+    )
+
+
+def _count_slips(word: str, meant: str, most: int) -> int:
+    """Return how many letters were left out, added, changed or swapped with the next; more than `most` if too many."""
+    if abs(len(word) - len(meant)) > most:
+        return most + 1
+    before: list[int] = []
+    row = list(range(len(meant) + 1))
+    for at, letter in enumerate(word, 1):
+        older, before, row = before, row, [at]
+        for to, other in enumerate(meant, 1):
+            slips = min(before[to] + 1, row[-1] + 1, before[to - 1] + (letter != other))
+            if at > 1 and to > 1 and (letter, word[at - 2]) == (meant[to - 2], other):
+                slips = min(slips, older[to - 2] + 1)
+            row.append(slips)
+    return row[-1]
 
 
 def _match_secret(line: str) -> re.Match[str] | None:

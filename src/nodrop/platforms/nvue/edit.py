@@ -10,7 +10,8 @@ from nodrop.errors import NodropError
 from nodrop.hardware.dynamic import omit_computed_shared_headroom, resolve_dynamic_buffers
 from nodrop.model.change import Change, EditResult
 from nodrop.model.compare import differences
-from nodrop.model.fabric import Device, Interface
+from nodrop.model.edit import find_value
+from nodrop.model.fabric import Device, Fabric, Interface
 from nodrop.model.qos import COLORS, QosProfile, Queue, WredProfile
 from nodrop.model.reading import DeviceReading
 from nodrop.model.states import Unknown
@@ -71,6 +72,10 @@ _DERIVED_QOS_FIELDS = frozenset(
     {"pfc_to_priority_group", "pfc_to_queue", "priority_groups", "queues", "tc_to_priority_group"}
 )
 """Parts of a port's QoS that NVUE works out of which priorities are paused, and of where they leave."""
+_FIELDS_OF_PROFILES = ("qos", "link_pause", "cable_length_m")
+"""Parts of a port that profiles state."""
+_DEPTH_OF_QOS_PART = len(("qos", "queues", "3", "wred"))
+"""Steps to a part of a port's QoS that one profile states as a whole."""
 _PFC_PRIORITY_FIELDS = frozenset({"pfc_rx_priorities", "pfc_tx_priorities"})
 
 
@@ -120,21 +125,44 @@ class _NvueEdit:
     def draw(
         self, config_files: ConfigFiles, device_reading: DeviceReading, new_device: Device
     ) -> Iterator[ConfigFiles]:
-        """Yield the document changed in its own lines, then as it is with the changes behind."""
+        """Yield the document changed in its own lines, then as it is with the changes behind.
+
+        First shut ports get what the other ports of their profile get; then, where that differs, they stay as they are.
+        """
         file = main_config_file("nvue", config_files)
         if file not in config_files:
             raise ValueError(f"there is no {file}")
         self._discard_untaken_drafts(config_files)
         tree = Tree(config_files[file], file)
-        draft = PendingSettingChanges(tree, device_reading)
+        known: list[list[SetOrUnsetOperation]] = []
+        untaken: list[PendingSettingChanges] = []
+        for shut_ports_follow in (True, False):
+            draft = PendingSettingChanges(tree, device_reading)
+            try:
+                change_rows(draft, device_reading.device, new_device)
+                change_bridging(draft, device_reading.device, new_device)
+                change_qos(draft, device_reading.device, new_device, shut_ports_follow=shut_ports_follow)
+                operations = draft.operations
+            except NodropError as error:
+                raise ValueError(str(error)) from None
+            if operations not in known:
+                known.append(operations)
+                self._drafts = [pair for pair in self._drafts if pair[1] not in untaken]
+                untaken.append(draft)
+                yield from self._documents(config_files, file, draft, device_reading.device, new_device)
+
+    def _documents(
+        self,
+        config_files: ConfigFiles,
+        file: str,
+        draft: PendingSettingChanges,
+        old_device: Device,
+        new_device: Device,
+    ) -> Iterator[ConfigFiles]:
+        """Yield the document with the operations of a draft: in its own lines, then behind it."""
         try:
-            change_rows(draft, device_reading.device, new_device)
-            change_bridging(draft, device_reading.device, new_device)
-            change_qos(draft, device_reading.device, new_device)
             wanted_operations = draft.operations
-            if not wanted_operations and (
-                first_difference := next(differences(device_reading.device, new_device), None)
-            ):
+            if not wanted_operations and (first_difference := next(differences(old_device, new_device), None)):
                 raise ValueError(_reason_without_nvue_setting(first_difference.path))
             text = config_files[file].decode()
             for in_place in (True, False):
@@ -270,6 +298,8 @@ def _is_derived_change(side_effect: UnaskedChange) -> bool:
             "@watchdog_polling_ms": frozenset({"pfc_watchdog"}),
         }
         return bool(triggers.get(area, frozenset()) & requested_fields)
+    if field_path[0] in _FIELDS_OF_PROFILES and _follows_profile_of_other_ports(side_effect):
+        return True
     port_fields = {field for subject in requested_paths if matches(subject[:1], (area,)) for field in subject[1:]}
     if field_path[0] == "cable_length_m":
         return bool(_PFC_PRIORITY_FIELDS & port_fields)
@@ -287,4 +317,23 @@ def _is_derived_change(side_effect: UnaskedChange) -> bool:
     return qos_field in _DERIVED_QOS_FIELDS and bool(
         port_fields & (_PFC_PRIORITY_FIELDS | {"cable_length_m", "speed_mbps", "mtu_bytes", "queues", "tc_to_queue"})
         or {"@dynamic_buffers", "@buffer_pools"} & requested_fields
+    )
+
+
+def _follows_profile_of_other_ports(side_effect: UnaskedChange) -> bool:
+    """Whether a shut port gets what other ports were to get, because it shares their profile."""
+    name, port, *field_path = side_effect.subject
+    shut = (
+        next((one for one in reading.device.interfaces if one.name == port and one.enabled is False), None)
+        for reading in (side_effect.old, side_effect.new)
+    )
+    if None in shut:
+        return False
+    asked = [subject for subject in side_effect.wanted if not subject[1].startswith("@")]
+    depth = min(len(field_path), _DEPTH_OF_QOS_PART)
+    if any(subject[2:][:depth] == tuple(field_path[: len(subject) - 2][:depth]) for subject in asked):
+        return True
+    new = Fabric(name="", mode="lossless", devices=(side_effect.new.device,))
+    return any(
+        is_equal(find_value(new, (name, subject[1], *field_path)), side_effect.difference.b) for subject in asked[:1]
     )

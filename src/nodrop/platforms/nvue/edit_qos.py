@@ -5,7 +5,7 @@ profile that already has the settings, or to a copy of their current one.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,15 +37,20 @@ class _PortProfileUse:
     name: str
     old: Any
     new: Any
+    may_follow: bool
+    """Whether the port is shut, and may take part in a change of its profile that all other users want."""
 
 
 class _UnchangedPartlyUnknownBehavior:
     """Behavior of a port that stays as it is, though not all of it is known."""
 
 
-def change_qos(draft: PendingSettingChanges, old_device: Device, new_device: Device) -> None:
+def change_qos(
+    draft: PendingSettingChanges, old_device: Device, new_device: Device, *, shut_ports_follow: bool
+) -> None:
     """Bring profiles, bindings, watchdogs, classes, pools and limits of `new` into a file with those of `old`.
 
+    Where `shut_ports_follow`, a profile is changed in place if only shut ports with it are to stay as they are.
     Raise UnknownFact where a port must change and not all that NVUE sets in one profile is known.
     """
     pairs = list(zip(old_device.interfaces, new_device.interfaces, strict=True))
@@ -58,8 +63,9 @@ def change_qos(draft: PendingSettingChanges, old_device: Device, new_device: Dev
                 _profile_of_port(draft, a.name, kind),
                 before[a.name][number],
                 after[a.name][number],
+                shut_ports_follow and a.enabled is False and b.enabled is False,
             )
-            for a, _ in pairs
+            for a, b in pairs
         ]
         if any(not is_equal(use.old, use.new) for use in uses):
             _assign_profiles(draft, kind, uses)
@@ -119,7 +125,7 @@ def _assign_profiles(draft: PendingSettingChanges, kind: str, uses: list[_PortPr
     for name, users in by_name.items():
         moving = [use for use in users if not is_equal(use.old, use.new)]
         targets = Counter(use.new for use in moving if use.new is not None)
-        if len(moving) < len(users) or not (
+        if not _do_all_users_move(users, moving) or not (
             name in stated or (name == GLOBAL_PROFILE and kind in KINDS_WITH_GLOBAL_DEFAULTS)
         ):
             remaining_uses += moving
@@ -148,6 +154,20 @@ def _assign_profiles(draft: PendingSettingChanges, kind: str, uses: list[_PortPr
             values[name] = use.new
         binding = ("interface", use.port, "qos", kind, "profile")
         draft.set_or_unset(*binding, to=None if name == GLOBAL_PROFILE else name)
+
+
+def _do_all_users_move(users: Sequence[_PortProfileUse], moving: Sequence[_PortProfileUse]) -> bool:
+    """Whether a profile changes for all of its users; shut ports follow where all others want one other value."""
+    if len(moving) == len(users):
+        return True
+    others_are_shut = all(use.may_follow or not is_equal(use.old, use.new) for use in users)
+    return (
+        others_are_shut
+        and bool(moving)
+        and moving[0].new is not None
+        and all(is_equal(use.new, moving[0].new) for use in moving)
+        and not any(isinstance(use.old, _UnchangedPartlyUnknownBehavior) for use in users)
+    )
 
 
 def _find_unbound_equal_profile(draft: PendingSettingChanges, kind: str, value: object, names: Iterable[str]) -> str:

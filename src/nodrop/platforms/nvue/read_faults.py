@@ -5,6 +5,7 @@ These are watchdogs of interfaces that are not ports, and a macro whose settings
 
 from functools import partial
 
+from nodrop.model.fabric import Device
 from nodrop.platforms.nvue.adaptive_routing import ADAPTIVE_ROUTING_PATH as BALANCED
 from nodrop.platforms.nvue.macro_contradictions import mode_contradictions
 from nodrop.platforms.nvue.names import expand_names
@@ -26,11 +27,11 @@ def remark_watchdogs_not_on_ports(config: NvueConfigFile) -> None:
                 )
 
 
-def remark_settings_contradicting_roce_macro(config: NvueConfigFile) -> None:
+def remark_settings_contradicting_roce_macro(config: NvueConfigFile, device: Device) -> None:
     """Report settings next to the RoCE macro that defeat its purpose, and a part that leaves its mode open."""
     qos = config.top.below("qos")
     roce = qos.below("roce")
-    if qos.has("roce") and roce.text("state") != "disabled" and roce.text("enable") not in ("off", "false"):
+    if device.qos_style == "macro":
         if not roce.has("mode") and not (config.tree and config.tree.header):
             config.remark("macro-mode-not-stated", (), ("qos", "roce"))
         for fault in mode_contradictions(qos, roce.text("mode") or "lossless"):

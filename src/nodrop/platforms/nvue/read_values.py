@@ -18,6 +18,8 @@ from nodrop.units import parse_whole_number
 _T = TypeVar("_T")
 
 STARTUP_FILE = "startup.yaml"
+SERVICES_WITH_SECRETS = frozenset({"aaa", "snmp-server", "tacacs", "radius", "ntp", "ldap"})
+"""What below `system` or `service` holds secrets: the value of a misspelled setting there may be one."""
 _REMARK_KINDS_ABOUT_PATH_WORDS = ("unknown-setting",)
 """Remarks of a word of a path, whatever value it is given."""
 BOOLEAN_BY_WORD: Mapping[str, bool] = {
@@ -103,6 +105,7 @@ class NvueConfigFile:
                     place=place,
                     facts=facts,
                     remedy=correct(),
+                    secret=object_kind == "unknown-setting" and not SERVICES_WITH_SECRETS.isdisjoint(path[1:2]),
                 )
             )
 

@@ -160,7 +160,7 @@ class _DeviceReader:
         if unlisted := check_schema(config, device.version, device.model):
             message = f"{len(unlisted):,} more settings that do not fit the schema of NVUE are not listed"
             self._notes.append(Note(kind=FAULTS_NOT_LISTED_NOTE_KIND, message=message, device=self.name))
-        remark_settings_contradicting_roce_macro(config)
+        remark_settings_contradicting_roce_macro(config, device)
         remark_files_overwritten_by_nvue(config, self._beside, device.version)
         remark_watchdogs_not_on_ports(config)
         remark_overlaps(config)

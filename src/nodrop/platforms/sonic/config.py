@@ -14,6 +14,7 @@ from nodrop.model.subject import Subject
 from nodrop.platforms.sonic.database import DatabaseVersion
 from nodrop.platforms.sonic.document import CONFIG_DB_FILE as CONFIG_DB_FILE
 from nodrop.platforms.sonic.document import TablesDocument, find_place, merge_documents
+from nodrop.platforms.sonic.secret_fields import are_keys_secret, may_hold_secret
 from nodrop.platforms.sonic.tables import TABLE_BY_MAP_ATTRIBUTE
 from nodrop.syntax.json import Duplicate
 from nodrop.syntax.places import quote_text
@@ -49,8 +50,6 @@ _NUMBER_PATTERN = re.compile(r"\s*-?[0-9]{1,18}\s*")
 _INDEX_RANGE_PATTERN = re.compile(r"([0-9]{1,2})(?:-([0-9]{1,2}))?")
 _PRIORITY_PATTERN = re.compile(r"[0-7]")
 _BRACKET_REFERENCE_PATTERN = re.compile(r"\[([A-Z0-9_]+)\|([^\]]*)\]")
-SNMP_COMMUNITY_TABLE = "SNMP_COMMUNITY"
-"""The table whose keys are secrets."""
 _UNPRINTABLE_PATTERN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 RowFields = Mapping[str, str]
@@ -231,7 +230,8 @@ class DeviceTables:
 
     def remark_malformed_value(self, keys: tuple[str, ...], found_value: object, expected: str) -> None:
         """Remark that a value is not what its field takes."""
-        text = quote_text(found_value) if isinstance(found_value, str) else json_type_name(found_value)
+        is_quoted = isinstance(found_value, str) and not may_hold_secret(keys)
+        text = quote_text(str(found_value)) if is_quoted else json_type_name(found_value)
         self.remark("malformed-value", (), keys, path="/".join(keys), found=text, expected=expected)
 
     @property
@@ -257,7 +257,7 @@ class DeviceTables:
         if not self.is_full and fault not in self._remarked:
             self._remarked.add(fault)
             place = self.place(cause or keys)
-            names = _names_in_key(keys[1]) if len(keys) > 1 and keys[0] != SNMP_COMMUNITY_TABLE else ()
+            names = _names_in_key(keys[1]) if len(keys) > 1 and not are_keys_secret(keys[0]) else ()
             self.remarks.append(
                 Remark(
                     kind=kind,
@@ -266,6 +266,7 @@ class DeviceTables:
                     facts=facts,
                     names=names,
                     remedy=remedy,
+                    secret=may_hold_secret(keys),
                 )
             )
 
@@ -361,7 +362,7 @@ def _is_text_table(table_rows: object) -> TypeGuard[dict[str, dict[str, str]]]:
 
 def json_type_name(value: object) -> str:
     """Return the type of a JSON value, in words."""
-    names = {dict: "an object", list: "a list", bool: "true or false", type(None): "null"}
+    names = {dict: "an object", str: "a text", list: "a list", bool: "true or false", type(None): "null"}
     return names.get(type(value), "a number")
 
 

@@ -16,6 +16,7 @@ from nodrop.platforms.kit.secrets import looks_like_secret
 from nodrop.platforms.sonic.config import DeviceTables, RowFields, model_of, name_in_reference
 from nodrop.platforms.sonic.draft import ports_and_indexes_of_key
 from nodrop.platforms.sonic.naming import panel_place
+from nodrop.platforms.sonic.secret_fields import is_secret_field
 from nodrop.platforms.sonic.spelling import format_ranges
 
 MAX_REMOVED_ROWS = 16
@@ -105,14 +106,19 @@ def lane_corrections(config: DeviceTables, name: str) -> tuple[FileCorrection, .
 
 
 def field_choices(path: tuple[str, ...], near: str, value: object) -> Iterator[CommandsForCase]:
-    """Yield the commands that write a field's value to the one that its name may be a slip of, or remove the field."""
+    """Yield the commands that write a field's value to the one that its name may be a slip of, or remove the field.
+
+    A value that may be a secret is copied on the switch, so that no command shows it.
+    """
     table, key, field = path if len(path) == 3 else ("", "", "")
     row = f'"{table}|{key}"'
     if not all(map(is_typable, (table, field, *key.split("|")))):
         return
     remove = f"{_CONFIG_DB} HDEL {row} {field}"
-    if near and isinstance(value, str) and is_typable(value) and not looks_like_secret(f"{field} {value}"):
-        lines = (f"{_CONFIG_DB} HSET {row} {near} {shlex.quote(value)}", remove)
+    secret = is_secret_field(table, key, near) or is_secret_field(table, key, field)
+    if near and isinstance(value, str) and (secret or (is_typable(value) and not looks_like_secret(value))):
+        new = f'"$({_CONFIG_DB} HGET {row} {field})"' if secret else shlex.quote(value)
+        lines = (f"{_CONFIG_DB} HSET {row} {near} {new}", remove)
         yield CommandsForCase(condition=f"if {near} is meant", language="sonic", lines=lines)
     yield CommandsForCase(condition="if the field is not needed", language="sonic", lines=(remove,))
 

@@ -8,34 +8,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nodrop.model.change import CommandsForCase
 from nodrop.model.reading import FilePlace, Remedy
-from nodrop.platforms.kit.secrets import (
-    SecretExposure,
-    build_secret_remark,
-    exposure_of_secret,
-    find_frr_secrets,
-    looks_like_secret,
-)
-from nodrop.platforms.sonic.config import SNMP_COMMUNITY_TABLE, DeviceTables
+from nodrop.platforms.kit.secrets import SecretExposure, build_secret_remark, exposure_of_secret, find_frr_secrets
+from nodrop.platforms.sonic.config import DeviceTables
 from nodrop.platforms.sonic.frr_text import FrrText
+from nodrop.platforms.sonic.secret_fields import (
+    SECRET_FIELDS_BY_TABLE,
+    SNMP_COMMUNITY_TABLE,
+    are_keys_secret,
+    is_secret_field,
+    may_hold_secret,
+)
 from nodrop.syntax.places import Span
 from nodrop.syntax.shapes import mapping_or_empty
 
-SECRET_FIELDS_BY_TABLE: Mapping[str, Mapping[str, str]] = {
-    "TACPLUS": {"passkey": "the key of TACACS+"},
-    "TACPLUS_SERVER": {"passkey": "the key of TACACS+"},
-    "RADIUS": {"passkey": "the key of RADIUS"},
-    "RADIUS_SERVER": {"passkey": "the key of RADIUS"},
-    "LDAP": {"bind_password": "the password for LDAP"},
-    "BGP_NEIGHBOR": {"auth_password": "the password of a BGP session"},
-    "BGP_PEER_GROUP": {"auth_password": "the password of BGP sessions"},
-    "MACSEC_PROFILE": {"primary_cak": "a key of MACsec", "fallback_cak": "a key of MACsec"},
-    "NTP_KEY": {"value": "a key of NTP"},
-    "SNMP_USER": {
-        "SNMP_USER_AUTH_PASSWORD": "a password of SNMP",
-        "SNMP_USER_ENCRYPTION_PASSWORD": "a password of SNMP",
-    },
-}
-"""The fields that are secrets, by table, and what they are."""
 _PRIVATE_KEY_MARKER = b"PRIVATE KEY-----"
 
 
@@ -90,14 +75,22 @@ def _repeats_secret(config: DeviceTables, table_name: str, lines: Sequence[str])
     return mask_secrets_in_facts(config, table_name, facts) != facts
 
 
-def _is_secret_value(table: str, field: str, value: object) -> bool:
-    secret = field in SECRET_FIELDS_BY_TABLE.get(table, ()) or looks_like_secret(field)
-    return secret and isinstance(value, str) and bool(value)
-
-
 def _secret_texts(rows: object, table: str) -> Iterator[str]:
+    if isinstance(rows, str | list) and may_hold_secret((table,)):
+        yield from _texts_of_value(rows)
+    keys_are_secret = are_keys_secret(table)
     for key, row in mapping_or_empty(rows).items():
-        if table == SNMP_COMMUNITY_TABLE:
+        if keys_are_secret:
             yield key
-        elif isinstance(row, dict):
-            yield from (value for field, value in row.items() if _is_secret_value(table, field, value))
+        if isinstance(row, dict) and table != SNMP_COMMUNITY_TABLE:
+            for field, value in row.items():
+                if keys_are_secret or is_secret_field(table, key, field):
+                    yield from _texts_of_value(value)
+        elif may_hold_secret((table, key)):
+            yield from _texts_of_value(row)
+
+
+def _texts_of_value(value: object) -> Iterator[str]:
+    """Yield a value, or the members of a list, as far as they are texts and not empty."""
+    members = value if isinstance(value, list) else [value]
+    yield from (member for member in members if isinstance(member, str) and member)

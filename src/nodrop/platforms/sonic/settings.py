@@ -3,10 +3,8 @@
 import json
 from collections.abc import Mapping
 
-from nodrop.platforms.kit.secrets import looks_like_secret
 from nodrop.platforms.kit.settings import Path, SettingsTree
 from nodrop.platforms.sonic import config
-from nodrop.platforms.sonic.config import SNMP_COMMUNITY_TABLE
 from nodrop.platforms.sonic.document import (
     CONFIG_DB_FILE,
     CONFIG_FILES,
@@ -14,8 +12,8 @@ from nodrop.platforms.sonic.document import (
     group_dump_by_table,
     merge_documents,
 )
-from nodrop.platforms.sonic.read_secrets import SECRET_FIELDS_BY_TABLE
 from nodrop.platforms.sonic.schema import release_of_database_version, schema_of_release
+from nodrop.platforms.sonic.secret_fields import are_keys_secret, is_secret_field
 from nodrop.platforms.sonic.starting import FRR_FILE
 from nodrop.syntax.json import parse_json_text
 from nodrop.syntax.shapes import mapping_at
@@ -46,14 +44,12 @@ def render_file(_raw: bytes, tree: SettingsTree) -> bytes:
 
 def is_secret_word(path: Path, at: int) -> bool:
     """Whether a word of a path is a secret itself."""
-    return at == 1 and path[0] == SNMP_COMMUNITY_TABLE
+    return at == 1 and are_keys_secret(path[0])
 
 
 def masked(path: Path) -> bool:
     """Whether the value at a path is a secret, which a switch shows in another form than it was given."""
-    return len(path) == len(("table", "row", "field")) and (
-        path[2] in SECRET_FIELDS_BY_TABLE.get(path[0], ()) or looks_like_secret(path[2])
-    )
+    return len(path) == len(("table", "row", "field")) and (are_keys_secret(path[0]) or is_secret_field(*path))
 
 
 def merge_files(config_files: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str, SettingsTree]]:
