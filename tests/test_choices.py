@@ -76,7 +76,7 @@ def test_a_missing_port_group_is_named_by_the_only_near_name(tmp_path: Path) -> 
     told = _advice(tmp_path, files, "dangling-reference")
     assert {each.condition: each.lines[1] for each in told} == {
         "if watched is meant": "pfc_watchdog.port_group_list = [hosts,watched]",
-        "if no group is meant": "pfc_watchdog.port_group_list = [hosts]",
+        "if no group is meant (`grep port_set qos_features.conf` lists those there are)": "pfc_watchdog.port_group_list = [hosts]",
     }
 
 

@@ -58,7 +58,7 @@ TOOLS = {
     "ecnconfig": {"-p"},
     "mmuconfig": {"-p"},
     "vtysh": {"-c"},
-    "show queue": {"wredcounters", "counters"},
+    "show queue": {"wredcounters"},
 }
 """The commands of sonic-utilities that are used, as its click groups have them."""
 
@@ -129,11 +129,7 @@ def names_of_nothing(view: PlatformView, device: Device, commands: FixCommands) 
 
 def nvue_faults(lines: tuple[str, ...]) -> Iterator[str]:
     """Yield the commands that NVUE's schema of paths does not know."""
-    typed = [
-        line.replace("nv unset", "nv set", 1)
-        for line in lines
-        if line != "nv config apply" and not line.startswith("nv show ")
-    ]
+    typed = [line.replace("nv unset", "nv set", 1) for line in lines if line != "nv config apply"]
     text = "# model: SN5600, release 5.16\n" + "".join(f"{line}\n" for line in typed)
     reading = nvue.read_device("x", [(Source(name="x.nv", display="x.nv"), text.encode())])
     yield from (problem.found for problem in reading.problems)
@@ -145,9 +141,7 @@ def nvue_faults(lines: tuple[str, ...]) -> Iterator[str]:
 def onyx_faults(lines: tuple[str, ...]) -> Iterator[str]:
     """Yield the commands that Onyx's command reference does not have."""
     text = "## Running database\n" + "".join(
-        f"   {line}\n"
-        for line in lines
-        if line not in ("enable", "configure terminal") and not line.startswith("show ")
+        f"   {line}\n" for line in lines if line not in ("enable", "configure terminal")
     )
     reading = onyx.read_device("x", [(Source(name="x.txt", display="x.txt"), text.encode())])
     yield from (str(remark.facts) for remark in reading.remarks if remark.kind == "unknown-command")
