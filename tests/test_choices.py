@@ -74,9 +74,10 @@ def test_a_match_on_a_missing_list_is_never_removed(tmp_path: Path) -> None:
 def test_a_missing_port_group_is_named_by_the_only_near_name(tmp_path: Path) -> None:
     files = {"qos_features.conf": FEATURES, "interfaces": INTERFACES, "hostname": "leaf1\n"}
     told = _advice(tmp_path, files, "dangling-reference")
+    none_meant = "if no group is meant (`grep port_set qos_features.conf` lists those there are)"
     assert {each.condition: each.lines[1] for each in told} == {
         "if watched is meant": "pfc_watchdog.port_group_list = [hosts,watched]",
-        "if no group is meant (`grep port_set qos_features.conf` lists those there are)": "pfc_watchdog.port_group_list = [hosts]",
+        none_meant: "pfc_watchdog.port_group_list = [hosts]",
     }
 
 
