@@ -1,9 +1,13 @@
 """Which items are alike for a rule: what it reads decides, parts of the model by identity, plain values by value."""
 
+from dataclasses import fields
+
 import pytest
 
 from nodrop.engine.cells import EACH_ITEM_ALONE, GroupingColumn, ItemGroup, ItemGroups, grouping_columns
+from nodrop.engine.names_read import find_names_read
 from nodrop.engine.scopes import SCOPES, UnknownItems
+from nodrop.engine.vocabulary import vocabulary
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from support.small_fabrics import LOSSLESS, LOSSY, device, fabric, port, rule
@@ -40,6 +44,32 @@ def test_columns_are_what_is_read(scope: str, claim: str, expected: set[Grouping
     made = rule(scope=scope, claim=claim)
     assert set(grouping_columns(made.scope, made.reads)) == expected
     assert made.verdict_columns == grouping_columns(made.scope, made.reads)
+
+
+def test_columns_of_a_part_given_to_a_word_are_the_fields_that_the_word_reads() -> None:
+    made = rule(scope="queue", claim="depth_when_all_senders_pause_bytes(device, interface, queue) is none")
+    pause_fields = {("buffer_model", True), ("buffer_pools", False), ("interfaces", False), ("model", True)}
+    expected = {GroupingColumn(DEVICE, name, by_value=by_value) for name, by_value in pause_fields}
+    expected |= {GroupingColumn(PORT, "enabled", by_value=True), GroupingColumn(PORT, "qos", by_value=False)}
+    assert set(made.verdict_columns) == expected
+    assert ("interface",) in made.supporting_paths[1]  # a finding still rests on all that the word is given
+
+
+def test_a_word_reads_no_field_of_a_part_but_those_that_it_declares() -> None:
+    words = [word for word in vocabulary().values() if word.fields_read]
+    assert words
+    for word in words:
+        types = dict(word.parameters)
+        for name, declared in word.fields_read.items():
+            (owner,) = types[name].owners
+            every = {field.name for field in fields(owner)} - {"name"}  # pools and groups have names too
+            read = find_names_read(word.function) & every
+            others = {other for part, names in word.fields_read.items() if part != name for other in names}
+            assert read <= {*declared, *others} | _READ_OF_OTHER_PARTS, word.name
+
+
+_READ_OF_OTHER_PARTS = {"lanes"}
+"""Names of fields that words read of chips and models, and not of the parts that they are given."""
 
 
 def test_equal_profiles_that_are_not_one_object_cost_an_evaluation_and_nothing_else() -> None:

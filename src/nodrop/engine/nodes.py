@@ -214,6 +214,27 @@ def paths_read_by(node: Node) -> frozenset[ModelPath]:
     return frozenset({paths}) | stored_field_paths(node)
 
 
+def deciding_paths_of(node: Node) -> frozenset[ModelPath]:
+    """Return the paths that decide the value of the node: as `paths_read_by`, but no more than words say that they read.
+
+    Of a part that a word receives whole, those are the fields in its `fields_read`, if it declares any.
+    """
+    if model_path_of(node) is not None:
+        return paths_read_by(node)
+    if not isinstance(node, Call):
+        return frozenset().union(*map(deciding_paths_of, child_nodes(node)))
+    names = (name for name, _ in node.word.parameters)
+    arguments = zip(names, node.arguments, strict=False)
+    return frozenset().union(*(_deciding_paths_of_argument(node.word, *argument) for argument in arguments))
+
+
+def _deciding_paths_of_argument(word: Word, parameter: str, argument: Node) -> frozenset[ModelPath]:
+    fields, path = word.fields_read.get(parameter, ()), model_path_of(argument)
+    if not fields or path is None:
+        return deciding_paths_of(argument)
+    return frozenset((*path, field) for field in fields) | stored_field_paths(argument)
+
+
 def stored_field_paths(node: Node) -> frozenset[ModelPath]:
     """Return the paths of the fields that a path reads, where a step of it is a property."""
     if not isinstance(node, Attribute):

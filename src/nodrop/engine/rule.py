@@ -19,6 +19,7 @@ from nodrop.engine.nodes import (
     Name,
     Node,
     Not,
+    deciding_paths_of,
     facts_used_by,
     model_path_of,
     paths_read_by,
@@ -301,13 +302,13 @@ class Rule:
     @cached_property
     def verdict_columns(self) -> tuple[GroupingColumn, ...]:
         """Return the columns that must be equal for two items to get the same verdict."""
-        return grouping_columns(self.scope, self.reads)
+        return grouping_columns(self.scope, frozenset().union(*map(deciding_paths_of, self.conditions)))
 
     @cached_property
     def shared_condition(self) -> Node | None:
         """The beginning of `when` that items may share, where the rest reads each by itself; it goes first."""
         node = self.when if self._is_unique_by(self.verdict_columns) else None
-        while node is not None and self._is_unique_by(grouping_columns(self.scope, paths_read_by(node))):
+        while node is not None and self._is_unique_by(grouping_columns(self.scope, deciding_paths_of(node))):
             node = node.left if isinstance(node, Logic) and node.word == "and" else None
         return node
 
@@ -322,7 +323,7 @@ class Rule:
     def shared_condition_columns(self) -> tuple[GroupingColumn, ...]:
         """Return the columns that must be equal for two items to get the same result from the sieve."""
         return (
-            grouping_columns(self.scope, paths_read_by(self.shared_condition))
+            grouping_columns(self.scope, deciding_paths_of(self.shared_condition))
             if self.shared_condition
             else EACH_ITEM_ALONE
         )
@@ -332,7 +333,7 @@ class Rule:
         """Return the further columns that must be equal for two items to be reported alike, apart from their names."""
         nodes: list[Node] = [*self.message_nodes, *self._changing_nodes]
         return grouping_columns(
-            self.scope, frozenset().union(*(paths_read_by(node) for node in nodes if not self.is_only_naming(node)))
+            self.scope, frozenset().union(*(deciding_paths_of(node) for node in nodes if not self.is_only_naming(node)))
         )
 
     @property

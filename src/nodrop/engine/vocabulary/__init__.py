@@ -15,8 +15,9 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
+from types import MappingProxyType
 from typing import Any, Literal, TypeVar, get_type_hints
 
 from nodrop.model.index import IndexChannel
@@ -36,26 +37,28 @@ _WORD_ATTRIBUTE = "nodrop_word"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Word:
-    """One word: its name, its parameters and result, and the function that answers."""
+    """One word: its name, its parameters and result, and the function that answers; kind and name tell words apart."""
 
     kind: WordKind
     name: str
-    parameters: tuple[tuple[str, ValueType], ...]
-    required: int
+    parameters: tuple[tuple[str, ValueType], ...] = field(compare=False)
+    required: int = field(compare=False)
     """How many of the parameters, from the first, have no default."""
-    result: ValueType
-    indexed: bool
+    result: ValueType = field(compare=False)
+    indexed: bool = field(compare=False)
     """Whether it is given the fabric's index."""
-    rests_on: frozenset[Topic]
+    rests_on: frozenset[Topic] = field(compare=False)
     """What it takes from the owner's statements: findings are likely at most where those were assumed."""
-    whole: bool
+    whole: bool = field(compare=False)
     """Whether it reads the whole fabric, and not only its arguments and their cabled neighbors."""
-    last: bool
+    last: bool = field(compare=False)
     """Whether it reads findings of other rules, so that a rule with it runs after those."""
-    naming: bool
+    naming: bool = field(compare=False)
     """Whether it only names what its arguments lead to: messages that differ in it alone have one cause."""
-    doc: str
-    function: Callable[..., object]
+    fields_read: Mapping[str, tuple[str, ...]] = field(compare=False)
+    """The only fields that it reads of parameters that are parts of the model; all where a parameter is not here."""
+    doc: str = field(compare=False)
+    function: Callable[..., object] = field(compare=False)
 
 
 def declare_word(
@@ -65,10 +68,12 @@ def declare_word(
     whole: bool = False,
     last: bool = False,
     naming: bool = False,
+    fields_read: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
 ) -> Callable[[_F], _F]:
     """Declare a function to be a word, called as the function is, without a `_` at the end (`bytes_` is `bytes`).
 
-    A `naming` word only names what its arguments lead to: in a message it does not distinguish causes.
+    A `naming` word only names what its arguments lead to: in a message it does not distinguish causes. For parameters
+    in `fields_read`, it reads no other fields, so that ports which are equal in these are checked once.
     """
 
     def declare(function: _F) -> _F:
@@ -87,6 +92,7 @@ def declare_word(
             whole=whole,
             last=last,
             naming=naming,
+            fields_read=fields_read,
             doc=inspect.getdoc(function) or "",
             function=function,
         )

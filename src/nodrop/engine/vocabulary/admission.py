@@ -96,7 +96,10 @@ def lossless_ports_per_memory_part(device: Device) -> int:
     return ceil(ports / min(chip.memory_parts if chip else 1, ports))
 
 
-@declare_word("function")
+@declare_word(
+    "function",
+    fields_read={"device": ("model", "buffer_model", "buffer_pools", "interfaces"), "interface": ("enabled", "qos")},
+)
 def depth_when_all_senders_pause_bytes(device: Device, interface: Interface, queue: Queue) -> float | None:
     """Return the depth of a lossless queue in bytes at which all senders are paused, if that is before any mark.
 
