@@ -52,7 +52,7 @@ def test_columns_of_a_part_given_to_a_word_are_the_fields_that_the_word_reads() 
     expected = {GroupingColumn(DEVICE, name, by_value=by_value) for name, by_value in pause_fields}
     expected |= {GroupingColumn(PORT, "enabled", by_value=True), GroupingColumn(PORT, "qos", by_value=False)}
     assert set(made.verdict_columns) == expected
-    assert ("interface",) in made.supporting_paths[1]  # a finding still rests on all that the word is given
+    assert ("interface",) in made.read_paths_and_subtrees[1]  # a finding still rests on all that the word is given
 
 
 def test_a_word_reads_no_field_of_a_part_but_those_that_it_declares() -> None:

@@ -286,6 +286,7 @@ class _RolloutSearch:
             severity_overrides=config.severity,
             options=config.options,
             judged=judged,
+            brief=True,
         )
         self.problems.update(dict.fromkeys(verdict.problems))
         return verdict

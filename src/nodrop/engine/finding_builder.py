@@ -44,6 +44,8 @@ class FindingBuilder:
     reading: Reading
     index: Index
     evidence: ReadingEvidence
+    brief: bool = False
+    """Whether to leave out fixes and doubts, for states whose findings are only compared."""
 
     def build_from_group(self, item_group: ItemGroup) -> Iterator[Finding]:
         """Yield a finding for each item that a case represents; their common parts are computed once."""
@@ -58,7 +60,9 @@ class FindingBuilder:
         related = tuple(RelatedPart(subject=subject, message=message) for subject, message in hit.related)
         located = self._locate_place(hit.subject[0], hit.place)
         changes = tuple(
-            change for subject, new in hit.changes for change in changes_making_part(self.index, subject, new)
+            change
+            for subject, new in (() if self.brief else hit.changes)
+            for change in changes_making_part(self.index, subject, new)
         )
         return self._build_from_facts(
             hit.subject,
@@ -136,7 +140,7 @@ class FindingBuilder:
             fingerprint, *former = self._build_fingerprints(subject, discriminator)
             return _SharedBySubject(
                 device=_device_of(subject, at),
-                doubt=self.evidence.doubt(self.rule.topics, (subject, at)),
+                doubt="" if self.brief else self.evidence.doubt(self.rule.topics, (subject, at)),
                 fingerprint=fingerprint,
                 former=tuple(former),
                 names=pointed_part_names(subject, at),
@@ -171,8 +175,8 @@ class FindingBuilder:
             pieces=tuple(pieces),
             group=digest_parts(rule.name, *(piece for piece in pieces if isinstance(piece, str))),
             facts={name: fact for name, value in facts.items() for fact in _plain_fact_or_nothing(value)},
-            changes=tuple(self._changes_of_item(rule.changes, item)),
-            default_changes=tuple(self._changes_of_item(rule.default_changes, item)),
+            changes=() if self.brief else tuple(self._changes_of_item(rule.changes, item)),
+            default_changes=() if self.brief else tuple(self._changes_of_item(rule.default_changes, item)),
         )
 
     def _changes_of_item(self, fields: Iterable[tuple[Node, Node]], item: ScopeItem) -> "Iterator[_FieldChange]":
@@ -191,22 +195,8 @@ class FindingBuilder:
             for piece in shared.pieces
         )
         fingerprint, *former = self._build_fingerprints(subject)
-        resting, whole_paths = rule.read_paths_and_subtrees
         assumed = self._sole_assumption(item, at)
-        doubt = assumed or self.evidence.doubt(
-            rule.topics,
-            (scope.subject_of_path(item, paths) for paths in sorted(resting) if paths[0] != "options"),
-            (scope.subject_of_path(item, paths) for paths in sorted(whole_paths) if paths[0] != "options"),
-            rule.names_read_whole,
-        )
-        changes, default_changes = (
-            tuple(Change(subject=scope.subject_of_path(item, where), old=old, new=new) for where, old, new in rows)
-            for rows in (shared.changes, shared.default_changes)
-        )
-        fix = self._build_fix(item, changes, device=_device_of(subject, at))
-        if default_changes:
-            safe = rule.default_safe_if is not None and self._value_or_unknown(rule.default_safe_if, item) is True
-            fix = replace(fix, default_changes=default_changes, default_safe=safe)
+        doubt = assumed or ("" if self.brief else self._doubt_about_item(item))
         return Finding(
             rule=rule.name,
             severity=self._severity_of_finding(item, assumed),
@@ -220,9 +210,33 @@ class FindingBuilder:
             fingerprint=fingerprint,
             facts=shared.facts,
             related=self._other_end_of_link(item),
-            fix=fix if rule.as_siblings else fix.or_default(),
+            fix=None if self.brief else self._build_fix_of_item(item, shared, _device_of(subject, at)),
             former=tuple(former),
         )
+
+    def _doubt_about_item(self, item: ScopeItem) -> str:
+        """Return why what a rule says of an item is likely at most; "" if it is certain."""
+        rule, scope = self.rule, self.rule.scope
+        resting, whole_paths = rule.read_paths_and_subtrees
+        return self.evidence.doubt(
+            rule.topics,
+            (scope.subject_of_path(item, paths) for paths in sorted(resting) if paths[0] != "options"),
+            (scope.subject_of_path(item, paths) for paths in sorted(whole_paths) if paths[0] != "options"),
+            rule.names_read_whole,
+        )
+
+    def _build_fix_of_item(self, item: ScopeItem, shared: "_SharedByCause", device: str | None) -> Fix:
+        """Return the fix of an item, with the changes that it makes there."""
+        rule = self.rule
+        changes, default_changes = (
+            tuple(Change(subject=rule.scope.subject_of_path(item, where), old=old, new=new) for where, old, new in rows)
+            for rows in (shared.changes, shared.default_changes)
+        )
+        fix = self._build_fix(item, changes, device=device)
+        if default_changes:
+            safe = rule.default_safe_if is not None and self._value_or_unknown(rule.default_safe_if, item) is True
+            fix = replace(fix, default_changes=default_changes, default_safe=safe)
+        return fix if rule.as_siblings else fix.or_default()
 
     def _other_end_of_link(self, item: ScopeItem) -> tuple[RelatedPart, ...]:
         """Of a rule that points at one end of a link, the same of the other end."""
@@ -286,7 +300,9 @@ class FindingBuilder:
             fingerprint=about.fingerprint,
             facts=dict(facts),
             related=related,
-            fix=(None if changes else self._fix_without_changes)
+            fix=None
+            if self.brief
+            else (None if changes else self._fix_without_changes)
             or self._build_fix(names, changes, device=about.device),
             located=located,
             left_out=left_out,

@@ -64,6 +64,7 @@ def judge(
     index: Index | None = None,
     near: AffectedPart | None = None,
     judged: JudgedRules = NOTHING_JUDGED,
+    brief: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> Verdict:
     """Return the findings of the rules in a fabric: those of its mode, within `strictness`, and not `off`.
@@ -73,7 +74,8 @@ def judge(
     the cost of a shared result counts for the first rule that uses it. `index` is an index of the reading's fabric;
     pass it to get the results that the analyses have kept in it. `near` is the part of it to check, by rules that need
     no more, where only differences from another state are wanted (`engine/nearby.py`). The findings of `judged` rules
-    are part of the verdict, and known to rules that read findings. `progress` gets the name of each rule before its
+    are part of the verdict, and known to rules that read findings. `brief` findings have no fix and no doubt, for one
+    that only compares them. `progress` gets the name of each rule before its
     turn.
     """
     overrides = severity_overrides or {}
@@ -97,19 +99,19 @@ def judge(
         return session
 
     if not reading.possible:
-        session = _RuleRun(reading, counts, index, near.index if near else None)
+        session = _RuleRun(reading, counts, index, near.index if near else None, brief=brief)
         session.note_findings(judged)
         verdict = run_session(session, chosen, near.still if near else frozenset()).verdict(len(chosen))
         return replace(verdict, unknown=(*verdict.unknown, *unknown_line_verdicts(reading.notes)))
     # Of a remark, most rules say the same in each mode: a file of 5 MB may have 150,000 remarks.
     same = {rule.name for rule in chosen if rule.depends_on_remarks_only and rule.modes >= reading.modes}
-    alike = _RuleRun(reading, counts, index)
+    alike = _RuleRun(reading, counts, index, brief=brief)
     alike.note_findings(judged)
     run_session(alike, [rule for rule in chosen if rule.name in same])
 
     def judge_in(mode_reading: Reading, own_index: Index) -> Verdict:
         mode_rules = [rule for rule in chosen if rule.name not in same and mode_reading.fabric.mode in rule.modes]
-        session = _RuleRun(mode_reading, counts, own_index, reported=alike.reported)
+        session = _RuleRun(mode_reading, counts, own_index, reported=alike.reported, brief=brief)
         return run_session(session, mode_rules).verdict(len(chosen))
 
     found_verdict = judge_each_mode(reading, index, judge_in)
@@ -132,9 +134,11 @@ class _RuleRun:
         index: Index,
         near: Index | None = None,
         reported: ReportedRules | None = None,
+        *,
+        brief: bool = False,
     ) -> None:
         """Begin with the facts that other sessions have stored in `told` about the fabric, which stays unchanged."""
-        self.reading, self.evaluations, self.index = reading, evaluations, index
+        self.reading, self.evaluations, self.index, self.brief = reading, evaluations, index, brief
         self.near = near or index
         self.cells = {id(cell_index): ItemGroups(cell_index) for cell_index in (self.near, self.index)}
         self.evidence = ReadingEvidence(reading, index)
@@ -174,11 +178,12 @@ class _RuleRun:
             reading=self.reading,
             index=self.near if rule.needs_only_cabled_neighbors else self.index,
             evidence=self.evidence,
+            brief=self.brief,
         )
         before = len(self.findings)
         self._run_rule(rule, builder)
         findings = self.findings[before:]
-        if rule.as_siblings and findings:
+        if rule.as_siblings and findings and not self.brief:
             sick = findings if builder.index is self.index else self._findings_in_whole_fabric(rule, builder)
             self.findings[before:] = add_sibling_changes(rule, findings, self.index, sick, options)
         for finding in () if rule.failures or rule.observed else self.findings[before:]:
