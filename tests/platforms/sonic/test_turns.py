@@ -8,6 +8,11 @@ import pytest
 
 from nodrop.model.change import EditResult
 from nodrop.platforms.sonic.edit import between
+from nodrop.platforms.sonic.patch import diff_tables
+from nodrop.platforms.sonic.turns import _find_moved_rows as find_moved_rows
+from nodrop.platforms.sonic.turns import _intermediate_tables as intermediate_tables
+from nodrop.platforms.sonic.turns import _rows_by_table as rows_by_table
+from nodrop.platforms.sonic.turns import _tables_port_by_port as tables_port_by_port
 from nodrop.platforms.sonic.turns import tables_after_each_patch
 from support.json_text import applied
 from support.sonic_configs import NAME
@@ -127,3 +132,26 @@ def test_a_table_that_is_none_is_one_turn() -> None:
     old, new = rescheduled(PORT, OTHER)
     new["QUEUE"] = ["Ethernet0|0"]
     assert list(tables_after_each_patch(old, new)) == [new]
+
+
+def test_each_turn_is_as_if_it_was_made_from_the_start() -> None:
+    """A turn shares what does not change with the turn before, which makes the cost of all of them grow as ports do."""
+    old, new = rescheduled(*(f"Ethernet{number}" for number in range(0, 80, 8)))
+    for tables in (old, new):
+        tables["PORT"] = {f"Ethernet{n}": tables["PORT"][PORT] | {"lanes": str(n)} for n in range(0, 80, 8)}
+    new["QUEUE"] |= {f"Ethernet{n}|{queue}": {"scheduler": "scheduler.9"} for n in (16, 24) for queue in (5, 2)}
+    del old["QUEUE"]["Ethernet32|0"], new["QUEUE"]["Ethernet40|0"]
+    old["CABLE_LENGTH"] = {"AZURE": {"Ethernet0": "5m"}}
+    new["PFC_WD"] = {"Ethernet8": TIMES}
+    before, after = rows_by_table(old), rows_by_table(new)
+    assert before is not None
+    assert after is not None
+    ports = [f"Ethernet{number}" for number in range(0, 80, 8)]
+    moved = list(find_moved_rows(before, after))
+    turns = list(tables_port_by_port(before, after, ports, moved))
+    whole = [intermediate_tables(before, after, ports[count:], moved) for count in range(len(ports) + 1)]
+    assert turns == whole
+    for number, (one, target) in enumerate(zip([*turns, new], [*whole, new], strict=True)):
+        states = (old, old) if not number else (turns[number - 1], whole[number - 1])
+        assert list(diff_tables(states[0], one)) == list(diff_tables(states[1], target))
+    assert all(turn["SCHEDULER"] is turns[0]["SCHEDULER"] for turn in turns[:-1])

@@ -312,13 +312,25 @@ def with_rebuilt_ports(
     subjects: Sequence[Subject],
     port: Callable[[Interface, Interface, str, Sequence[Subject]], Interface],
 ) -> Device:
-    """Return the new device with each port as `port` makes it from the old one, and lists in the order of files."""
+    """Return the new device with each port as `port` makes it from the old one, and lists in the order of files.
+
+    `port` is given the subjects that may be in that port.
+    """
     were = {interface.name: interface for interface in old_device.interfaces}
+    globs = [subject for subject in subjects if any("*" in part or "?" in part for part in subject[:2])]
+    subjects_by_port: dict[str, list[Subject]] = {}
+    for subject in subjects:
+        subjects_by_port.setdefault(subject[1] if len(subject) > 1 else "", []).append(subject)
     servers = {name: getattr(new_device, name) for name in field_names(Device, unordered=True)}
     return replace_fields(
         new_device,
         interfaces=tuple(
-            port(were.get(interface.name, interface), interface, old_device.name, subjects)
+            port(
+                were.get(interface.name, interface),
+                interface,
+                old_device.name,
+                [*subjects_by_port.get(interface.name, ()), *globs],
+            )
             for interface in new_device.interfaces
         ),
         access_lists=new_device.access_lists

@@ -28,7 +28,7 @@ def diff_tables(old_tables: PatchTree, new_tables: PatchTree) -> Iterator[PatchS
     last: list[PatchStep] = []
     for table in tables:
         before, after = old_tables.get(table), new_tables.get(table)
-        if before == after:
+        if before is after or before == after:
             continue
         if not isinstance(before, dict) or not isinstance(after, dict):
             step = _build_step((table,), old_tables, new_tables)
@@ -42,7 +42,8 @@ def diff_tables(old_tables: PatchTree, new_tables: PatchTree) -> Iterator[PatchS
         else:
             yield from gone
         for key, row in after.items():
-            yield from _row_steps((table, key), before, row, after)
+            if row is None or before.get(key) is not row:
+                yield from _row_steps((table, key), before, row, after)
     yield from reversed(last)
 
 

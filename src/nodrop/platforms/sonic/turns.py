@@ -31,16 +31,48 @@ def tables_after_each_patch(old_tables: PatchTree, new_tables: PatchTree) -> Ite
         ports = [port for port in changed if before.get(_PORT_TABLE, {}).get(port, {}).get("admin_status") == "up"]
         kept_moved_rows = list(_find_rows_moved_to_other_keys(before, after))
         if len(ports) > 1 or kept_moved_rows:
-            for count in range(len(ports) + 1):
-                yield _intermediate_tables(before, after, ports[count:], kept_moved_rows)
+            yield from _tables_port_by_port(before, after, ports, kept_moved_rows)
     yield new_tables
+
+
+def _tables_port_by_port(
+    old: _RowsByTable, new: _RowsByTable, ports: Sequence[str], kept_paths: Sequence[Sequence[str]]
+) -> Iterator[PatchTree]:
+    """Yield the configuration with no port changed yet, then after each port, with what has no change still shared."""
+    state = _intermediate_tables(old, new, ports, kept_paths)
+    yield state
+    if not ports:
+        return
+    last = _intermediate_tables(old, new, (), kept_paths)
+    going, coming = _keys_by_port(state), _keys_by_port(last)
+    for port in ports[:-1]:
+        changed: dict[str, Mapping[str, _RowFields]] = {}
+        for table in {**going.get(port, {}), **coming.get(port, {})}:
+            gone = going.get(port, {}).get(table, ())
+            rows = {key: row for key, row in state.get(table, {}).items() if key not in gone} if gone else None
+            come = {key: last[table][key] for key in coming.get(port, {}).get(table, ())}
+            changed[table] = {**(state.get(table, {}) if rows is None else rows), **come}
+        every = {**state, **changed}
+        state = {table: every[table] for table in {**old, **new} if every.get(table)}
+        yield state
+    yield last
+
+
+def _keys_by_port(tables: _RowsByTable) -> Mapping[str, Mapping[str, Collection[str]]]:
+    """Return the keys of the rows of each port that change with it, by port and table, in their order."""
+    keys_by_port: dict[str, dict[str, dict[str, None]]] = {}
+    for table in (_PORT_TABLE, *gcu_facts()["shut_for"]):
+        for key in tables.get(table, {}):
+            keys_by_port.setdefault(_port_of_key(key), {}).setdefault(table, {})[key] = None
+    return keys_by_port
 
 
 def _intermediate_tables(
     old: _RowsByTable, new: _RowsByTable, waiting: Collection[str], kept_paths: Sequence[Sequence[str]]
-) -> PatchTree:
+) -> _RowsByTable:
     """Return the configuration with some ports still unchanged, and the objects that are kept for the end."""
     tables: dict[str, dict[str, _RowFields]] = {}
+    waiting = frozenset(waiting)
     for table in {**old, **new}:
         before, after = old.get(table, {}), new.get(table, {})
         tables[table] = {**before, **after} if table in REFERENCED_TABLES else dict(after)
