@@ -18,6 +18,8 @@ from nodrop.checking.rollout import order_rollout, should_compute_routing
 from nodrop.cli.check import RISK_LEVELS
 from nodrop.config import Config
 from nodrop.engine.finding import Verdict
+from nodrop.engine.nearby import find_still_rules
+from nodrop.engine.rules import shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.errors import InputProblems, Problem, Unsupported
 from nodrop.judging import CheckSettings
@@ -294,11 +296,38 @@ def test_what_is_known_of_a_switch_alone_is_what_a_whole_state_has(platform: str
     order = next(search.orders())
     for done in ({}, scopes_done_after(order.stages[:1]), scopes_done_after(order.stages)):
         for stated in ("old", "new"):
-            whole = judge(search._states.reading_after_changes(done, stated), search._rules).findings
+            whole = judge(search._states.reading_after_changes(done, stated), search._rules, brief=True).findings
             known = search._find_state_errors(done, stated)
-            assert {key: replace(error, fix=None) for key, error in known.items()} == {
-                error.fingerprint: replace(error, fix=None) for error in whole if error.severity == "error"
-            }
+            assert known == {error.fingerprint: error for error in whole if error.severity == "error"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "judged_each_time"),
+    [
+        ((("leaf1/Ethernet0/qos/pfc_watchdog", None),), set()),
+        ((("leaf1/Ethernet224/addresses", ("10.9.9.0/31",)),), {"duplicate-address", "host-in-vrf-without-bgp"}),
+        ((("spine1/Ethernet0/mtu_bytes", 9_000),), {"mtu-mismatch", "path-mtu-below-hosts"}),
+        ((("leaf1/Ethernet224/name", "Ethernet225"),), {"duplicate-address", "mtu-mismatch"}),
+    ],
+    ids=["watchdog", "address", "mtu", "another port"],
+)
+def test_rules_that_read_nothing_that_changes_are_judged_once(changes: Any, judged_each_time: set[str]) -> None:
+    old = reading()
+    new = edited(old, *changes)
+    search = rollout._RolloutSearch(nodrop.plan(old, new), old, new, CheckSettings(), routing=True)
+    known = {"duplicate-address", "host-in-vrf-without-bgp", "mtu-mismatch"} - judged_each_time
+    still = {rule.name for rule in search._still_rules}
+    assert not still & judged_each_time
+    assert known <= still or changes[0][0].endswith("name")
+    assert not still & {"pfc-one-sided", "pfc-without-watchdog", "rdma-dscp-in-lossy-class"}
+
+
+def test_no_rule_is_still_where_a_cable_comes_or_an_exception_goes() -> None:
+    old = reading()
+    fewer = replace(old, fabric=replace(old.fabric, links=old.fabric.links[1:]))
+    assert find_still_rules((old, fewer), shipped_rules()) == []
+    assert find_still_rules((old, replace(old, derived={("leaf1", "Ethernet0"): "another"})), shipped_rules()) == []
+    assert find_still_rules((old, old), shipped_rules())
 
 
 def test_rules_that_ask_other_switches_are_judged_in_whole_states() -> None:

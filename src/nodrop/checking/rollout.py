@@ -10,6 +10,7 @@ from nodrop.accepted_findings import apply_suppressions
 from nodrop.checking.rerouting import MAX_DEVICES_FOR_ROUTING, may_reroute
 from nodrop.checking.switch_steps import StatesWithinSwitches, StateWithinSwitch, extract_neighborhood, replace_device
 from nodrop.engine.finding import Finding, Verdict
+from nodrop.engine.nearby import find_still_rules
 from nodrop.engine.rule import Rule
 from nodrop.engine.verdicts import NOTHING_JUDGED, JudgedRules, judge, rule_severity
 from nodrop.errors import Problem
@@ -133,6 +134,7 @@ class _RolloutSearch:
         own = {rule.name for rule in self._rules if rule.decides_from_switch_alone and not (guessed and rule.assumed)}
         self._own_rules = [rule for rule in self._rules if rule.name in own]
         self._other_rules = [rule for rule in self._rules if rule.name not in own]
+        self._still_rules = find_still_rules((old, new), self._other_rules)
         self._progress = progress
         self._left = max(
             least, _JUDGED_SWITCHES_PER_FABRIC_SWITCH * max(len(reading.fabric.devices) for reading in (old, new))
@@ -141,6 +143,7 @@ class _RolloutSearch:
         """Rules that failed at a state, once each."""
         self._known: dict[_StateKey, ErrorsByFingerprint] = {}
         self._known_around: dict[tuple[object, ...], tuple[Reading, Set[str]]] = {}
+        self._known_of_still_rules: dict[StatedSide, Sequence[Finding]] = {}
         self._known_of_switch: dict[tuple[int, StatedSide, tuple[int, ...]], _SwitchErrors] = {}
 
     def orders(self) -> Iterator[RolloutOrder]:
@@ -251,14 +254,22 @@ class _RolloutSearch:
             self._progress(f"checking intermediate states, {len(self._known) + 1}")
             reading = self._states.reading_after_changes(done, stated_side)
             self._left -= len(reading.fabric.devices) + _ALL_RULES_COST_IN_SWITCHES
-            self._known[key] = self._find_reading_errors(reading, stated_side)
+            self._known[key] = self._find_reading_errors(reading, stated_side, self._still_rules)
         return self._known[key]
 
-    def _find_reading_errors(self, reading: Reading, stated: StatedSide) -> ErrorsByFingerprint:
-        own = [
-            finding for device in reading.fabric.devices for finding in self._errors_of_switch(device, reading, stated)
-        ]
-        verdict = self._judge(reading, self._other_rules, JudgedRules(self._own_rules, own))
+    def _find_reading_errors(
+        self, reading: Reading, stated: StatedSide, still_rules: Sequence[Rule] = ()
+    ) -> ErrorsByFingerprint:
+        """Return the errors of a reading; of a state of the whole fabric, those of `still_rules` are found once."""
+        own = self._errors_of_switches(reading, stated)
+        still: Sequence[Finding] = ()
+        if still_rules:
+            if stated not in self._known_of_still_rules:
+                self._known_of_still_rules[stated] = self._judge(reading, still_rules).findings
+            still = self._known_of_still_rules[stated]
+        names = {rule.name for rule in still_rules}
+        rules = [rule for rule in self._other_rules if rule.name not in names]
+        verdict = self._judge(reading, rules, JudgedRules([*self._own_rules, *still_rules], [*own, *still]))
         findings = verdict.findings
         if self._settings.suppressing:
             findings, _ = apply_suppressions(
@@ -268,14 +279,20 @@ class _RolloutSearch:
             finding.fingerprint: finding for finding in findings if not finding.hidden and finding.severity == "error"
         }
 
-    def _errors_of_switch(self, device: Device, reading: Reading, stated: StatedSide) -> Sequence[Finding]:
-        """Return the findings on a switch of rules that need no other; most states have a switch as one of its ends."""
-        key = id(device), stated, tuple(map(id, reading.fabric.hosts))
-        if key not in self._known_of_switch:
-            derived = self._states.derived_below(device.name)
-            alone = replace(reading, fabric=replace(reading.fabric, devices=(device,), links=()), derived=derived)
-            self._known_of_switch[key] = _SwitchErrors(device, self._judge(alone, self._own_rules).findings)
-        return self._known_of_switch[key].findings
+    def _errors_of_switches(self, reading: Reading, stated: StatedSide) -> list[Finding]:
+        """Return the findings of rules that need no other switch; most states have a switch as one of its ends."""
+        devices, hosts = reading.fabric.devices, tuple(map(id, reading.fabric.hosts))
+        new = [device for device in devices if (id(device), stated, hosts) not in self._known_of_switch]
+        if new:
+            derived = {at: why for device in new for at, why in self._states.derived_below(device.name).items()}
+            alone = replace(reading, fabric=replace(reading.fabric, devices=tuple(new), links=()), derived=derived)
+            errors: dict[str, list[Finding]] = {device.name: [] for device in new}
+            for finding in self._judge(alone, self._own_rules).findings:
+                errors[finding.subject[0]].append(finding)
+            for device in new:
+                self._known_of_switch[id(device), stated, hosts] = _SwitchErrors(device, errors[device.name])
+        known = (self._known_of_switch[id(device), stated, hosts].findings for device in devices)
+        return list(chain.from_iterable(known))
 
     def _judge(self, reading: Reading, rules: Sequence[Rule], judged: JudgedRules = NOTHING_JUDGED) -> Verdict:
         config = self._settings.config

@@ -68,6 +68,22 @@ def find_parts_to_recheck(
     return AffectedPart(before, still), AffectedPart(after, still)
 
 
+def find_still_rules(readings: tuple[Reading, Reading], rules: Iterable[Rule]) -> list[Rule]:
+    """Return the rules that find the same in every state between two, by the statements of either.
+
+    They read no attribute in which a switch or a port differs; there are none where one comes or goes, or a cable.
+    """
+    old, new = (reading.fabric for reading in readings)
+    if old.links != new.links or any(
+        getattr(readings[0], field) != getattr(readings[1], field) for field in ("allowed", "assumed", "derived")
+    ):
+        return []
+    moved = _differing_attributes(old, new)
+    if moved is None:
+        return []
+    return [rule for rule in rules if rule.attributes_read is not None and not rule.attributes_read & moved]
+
+
 def _differing_attributes(old: Fabric, new: Fabric) -> frozenset[str] | None:
     """Return which attributes of switches and ports differ; None where they are not the same switches and ports."""
     differing_fields: set[str] = set()

@@ -250,6 +250,23 @@ class Rule:
         )
 
     @cached_property
+    def attributes_read(self) -> frozenset[str] | None:
+        """The attributes of switches and ports that decide, besides cables and statements; None where not known.
+
+        They are known of an analysis that declares them, and of an expression whose words receive numbers and texts.
+        """
+        if self.assumed or self.stated is not None or self.reads_other_findings or self.remark:
+            return None
+        if self.claim is None:
+            return self.looks_at or None
+        paths = [path for path in self.reads if path[0] in self.scope.parts]
+        indexed = any(call.word.indexed or call.word.whole for call in self._called_words)
+        given_parts = any(len(path) < 2 for path in paths) or any(path[0] == "fabric" for path in self.reads)
+        if indexed or given_parts or self.scope.name not in ("device", "interface", "link"):
+            return None
+        return frozenset(path[1] for path in paths)
+
+    @cached_property
     def reads_other_findings(self) -> bool:
         """Whether it reads the findings of other rules."""
         return any(call.word.last for call in self._called_words)
