@@ -309,7 +309,7 @@ def code_digest() -> bytes:
     package = Path(__file__).parent
     chunks = [repr((sys.implementation.name, sys.version_info[:2])).encode()]
     chunks += [f"{name} {metadata.version(name)}".encode() for name in _VERSIONED_LIBRARIES]
-    for top in map(str, (package, resource_folder("rules"), resource_folder("profiles"))):
+    for top in map(str, (package, *map(resource_folder, ("rules", "profiles", "templates")))):
         for path in sorted(_find_code_files(top)):
             with open(path, "rb") as file:  # noqa: PTH123 -- seven hundred files, at every start
                 chunks += [path[len(top) :].encode(), file.read()]

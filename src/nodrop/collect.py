@@ -168,7 +168,17 @@ def read_build(
     Parts that are `shared` with other states are made once.
     """
     devices = [artifact for artifact in artifacts if artifact.device]
-    readings = list(read_artifacts(devices, platform_of, parent_folder))
+    readings = tuple(read_artifacts(devices, platform_of, parent_folder))
+    return assemble_build(artifacts, readings, parent_folder, shared)
+
+
+def assemble_build(
+    artifacts: Sequence[Artifact],
+    readings: Sequence[DeviceReading],
+    parent_folder: str,
+    shared: ObjectsSharedByStates | None = None,
+) -> Reading:
+    """Return the reading of a whole build whose switches have been read."""
     text = next(artifact.text for artifact in artifacts if artifact.path == context.FABRIC_FILE)
     hosts_read = read_host_artifacts(artifacts, parent_folder)
     return assemble_fabric(readings, parse_rendered_fabric_yaml(text), hosts_read, shared)

@@ -312,7 +312,12 @@ def read_fabric_or_intent(
             store=settings.store,
             progress=progress,
         )
-    _, reading = build_and_read(read_intent(source)[1], source.display, source.display, shared)
+    intent = read_intent(source)[1]
+    reading = (
+        build_and_read(intent, source.display, source.display, shared)[1]
+        if settings.store is None
+        else _recall_or_build(intent, source.display, shared, settings.store)
+    )
     return apply_profile(reading, settings)
 
 
@@ -360,20 +365,64 @@ def build_and_read(
     its files are read, because both would be the largest part of what a build needs in memory. Parts that are `shared`
     with other states are made once.
     """
-    import nodrop
     from nodrop.collect import read_build
-    from nodrop.design.deciding import find_decision
+
+    artifacts, rack, platform_of = _build_files(intent, display)
+    reading = read_build(artifacts, platform_of, parent_folder, shared)
+    return (*artifacts, *rack), _add_facts_of_intent(reading, intent)
+
+
+def _build_files(
+    intent: "Intent", display: str, *, with_rack: bool = True
+) -> "tuple[tuple[Artifact, ...], tuple[Artifact, ...], dict[str, str]]":
+    """Return the files of switches and hosts, those for racks, and the platform of each switch."""
+    import nodrop
 
     fabric = nodrop.build(intent)
     try:
         artifacts = (*nodrop.write(fabric), *nodrop.host_files(fabric))
-        rack, platform_of = tuple(nodrop.rack(fabric)), {device.name: device.platform for device in fabric.devices}
+        rack = tuple(nodrop.rack(fabric)) if with_rack else ()
     except Unsupported as error:
         raise InputProblems([Problem(path=display, where=error.path, found=error.reason)]) from None
-    del fabric
-    reading = read_build(artifacts, platform_of, parent_folder, shared)
-    reading = replace(reading, decided=partial(find_decision, intent))
-    return (*artifacts, *rack), _apply_allow_comments(reading, intent)
+    return artifacts, rack, {device.name: device.platform for device in fabric.devices}
+
+
+def _recall_or_build(intent: "Intent", display: str, shared: "ObjectsSharedByStates | None", store: Store) -> "Reading":
+    """Return the reading of what an intent is built into, from the store if it was built before."""
+    from nodrop.built_cache import keep_built_files, key_of_intent, recall_built_files
+    from nodrop.collect import assemble_build, read_artifacts
+
+    key = key_of_intent(store, "built", intent, display)
+    built = None if key is None else recall_built_files(store, key)
+    if built is None:
+        artifacts, _, platform_of = _build_files(intent, display, with_rack=False)
+        devices = [artifact for artifact in artifacts if artifact.device]
+        built = artifacts, tuple(read_artifacts(devices, platform_of, display))
+        if key is not None:
+            keep_built_files(store, key, built)
+    return _add_facts_of_intent(assemble_build(*built, display, shared), intent)
+
+
+def switch_names_of_intent(source: "FileText", store: Store | None) -> frozenset[str]:
+    """Return the names of the switches of an intent; raise InputProblems where it cannot be built."""
+    import nodrop
+    from nodrop.built_cache import keep_switch_names, key_of_intent, recall_switch_names
+
+    intent = read_intent(source)[1]
+    key = None if store is None else key_of_intent(store, "switches", intent, source.display)
+    names = None if store is None or key is None else recall_switch_names(store, key)
+    if names is None:
+        names = frozenset(device.name for device in nodrop.build(intent).devices)
+        if store is not None and key is not None:
+            keep_switch_names(store, key, sorted(names))
+    return names
+
+
+def _add_facts_of_intent(reading: "Reading", intent: "Intent") -> "Reading":
+    """Return a reading with the places where the intent decides its parts, and the exceptions that it allows."""
+    from nodrop.design.deciding import find_decision
+
+    return _apply_allow_comments(replace(reading, decided=partial(find_decision, intent)), intent)
 
 
 def _apply_allow_comments(reading: "Reading", intent: "Intent") -> "Reading":

@@ -30,7 +30,7 @@ LAYERS = (
     {"plan", "locate", "config", "rule_tests"},
     {"engine"},
     {"design"},
-    {"context", "collect", "inputs", "intent", "opening", "paths", "reading_cache", "revisions"},
+    {"built_cache", "context", "collect", "inputs", "intent", "opening", "paths", "reading_cache", "revisions"},
     {"analyses", "proofs", "routing"},
     {"platforms"},
     {"hardware"},

@@ -5,7 +5,7 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
-from nodrop import build, context, judging
+from nodrop import context, judging
 from nodrop.checking.policy import PolicyPair
 from nodrop.checking.policy_changes import NewlyPassingFindings
 from nodrop.checking.two_states import FabricSource, fabric_source_name
@@ -151,6 +151,6 @@ class CheckRun:
         if isinstance(text, FabricInputs):
             return frozenset(bundle.name for bundle in text.bundles)
         try:
-            return frozenset(device.name for device in build(judging.read_intent(text)[1]).devices)
+            return judging.switch_names_of_intent(text, self.settings.store)
         except InputProblems:
             return frozenset()

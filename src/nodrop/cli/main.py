@@ -133,7 +133,7 @@ def switch_to_utf8() -> None:
 def relax_garbage_collection() -> None:
     """Let the garbage collector look seldom: a fabric is a million objects without cycles that all stay."""
     gc.freeze()
-    gc.set_threshold(200_000, 50, 50)
+    gc.set_threshold(1_000_000, 50, 50)
 
 
 def main() -> None:

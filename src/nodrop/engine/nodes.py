@@ -215,7 +215,7 @@ def paths_read_by(node: Node) -> frozenset[ModelPath]:
 
 
 def deciding_paths_of(node: Node) -> frozenset[ModelPath]:
-    """Return the paths that decide the value of the node: as `paths_read_by`, but no more than words say that they read.
+    """Return the paths that decide the value of the node: as `paths_read_by`, but no more than words say they read.
 
     Of a part that a word receives whole, those are the fields in its `fields_read`, if it declares any.
     """

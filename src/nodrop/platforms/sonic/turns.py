@@ -38,7 +38,7 @@ def tables_after_each_patch(old_tables: PatchTree, new_tables: PatchTree) -> Ite
 def _tables_port_by_port(
     old: _RowsByTable, new: _RowsByTable, ports: Sequence[str], kept_paths: Sequence[Sequence[str]]
 ) -> Iterator[PatchTree]:
-    """Yield the configuration with no port changed yet, then after each port, with what has no change still shared."""
+    """Yield the configuration with no port changed yet, then after each port, sharing all that has no change."""
     state = _intermediate_tables(old, new, ports, kept_paths)
     yield state
     if not ports:
