@@ -83,6 +83,7 @@ def test_a_sheet_of_cables_counts(store: Store) -> None:
     class OfSheet:
         text = "nodrop: 1"
         sheet_file: object = None
+        extra: object = None
 
     class Sheet:
         def __init__(self, path: str, content: bytes) -> None:
@@ -139,6 +140,15 @@ def test_names_of_switches_are_found_without_building(store: Store, built: list[
     assert len(built) == 1
     assert judging.switch_names_of_intent(text(), None) == names
     assert len(built) == 2
+
+
+def test_what_extra_adds_is_not_kept(store: Store, built: list[str]) -> None:
+    """It may be a secret: a community of SNMP, a key of TACACS+."""
+    extra = b"extra: {leaf1: {tables: {TACPLUS: {global: {passkey: s3cr3t}}}}}\n"
+    for _ in range(2):
+        assert b"s3cr3t" in b"".join(one.held or b"" for one in read(store, text(INTENT + extra)).sources["leaf1"])
+    assert len(built) == 2
+    assert os.listdir(store.folder) == []  # noqa: PTH208 -- names alone
 
 
 def test_what_is_very_large_is_not_kept(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

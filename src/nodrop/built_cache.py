@@ -34,11 +34,13 @@ _StoredBuild = tuple[tuple[Artifact, ...] | tuple[DeviceReading, ...] | _StoredN
 def key_of_intent(store: Store, kind: Literal["built", "switches"], intent: Intent, display: str) -> str | None:
     """Return the key of what an intent is built into, or of its switches: its text, name and sheet of cables decide.
 
-    None where its text is not known.
+    None where its text is not known. Files with what `extra` adds, which may be secret, are never kept.
     """
+    if not intent.text or (kind == "built" and intent.extra):
+        return None
     sheet, name = intent.sheet_file, display.encode("utf-8", "surrogateescape")
     parts = (b"", b"") if sheet is None else (sheet.path.encode("utf-8", "surrogateescape"), sheet.content)
-    return store.entry_name(kind, name, intent.text.encode(), *parts) if intent.text else None
+    return store.entry_name(kind, name, intent.text.encode(), *parts)
 
 
 def keep_switch_names(store: Store, key: str, names: Iterable[str]) -> None:

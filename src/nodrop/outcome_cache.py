@@ -52,7 +52,7 @@ def check_or_recall_outcome(
 ) -> FabricOutcome:
     """Check one fabric, or recall its outcome; its devices are read by the executor if there is one.
 
-    The design of an intent is computed each time, and so are statistics that are asked for.
+    An intent is checked each time, and so is what statistics are asked for of.
     """
     if not isinstance(source, FabricInputs) or settings.store is None or settings.statistics:
         reading = judging.read_fabric_or_intent(source, settings, executor, progress=progress)
