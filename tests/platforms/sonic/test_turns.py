@@ -9,7 +9,7 @@ import pytest
 from nodrop.model.change import EditResult
 from nodrop.platforms.sonic.edit import between
 from nodrop.platforms.sonic.patch import diff_tables
-from nodrop.platforms.sonic.turns import _find_moved_rows as find_moved_rows
+from nodrop.platforms.sonic.turns import _find_rows_moved_to_other_keys as find_moved_rows
 from nodrop.platforms.sonic.turns import _intermediate_tables as intermediate_tables
 from nodrop.platforms.sonic.turns import _rows_by_table as rows_by_table
 from nodrop.platforms.sonic.turns import _tables_port_by_port as tables_port_by_port
