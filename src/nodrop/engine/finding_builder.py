@@ -18,8 +18,8 @@ from nodrop.engine.nodes import Call, Node, format_node, model_path_of
 from nodrop.engine.remedies import changes_making_part, part_changes_between
 from nodrop.engine.rule import Rule, TypedLines
 from nodrop.engine.scopes import ScopeItem
+from nodrop.engine.value_text import escape_control_characters, plain_fact_or_nothing, render_value
 from nodrop.model.change import Change, CommandsForCase
-from nodrop.model.fabric import End
 from nodrop.model.index import Index
 from nodrop.model.reading import FilePlace, Reading, Remark
 from nodrop.model.states import UNKNOWN, Unknown, UnknownFact
@@ -28,8 +28,6 @@ from nodrop.model.subject import subject_text as subject_text
 from nodrop.platforms.kit.command_lines import is_typable
 
 _FINGERPRINT_SEPARATOR = "\x1f"
-_CONTROL_CHARACTER_PATTERN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-"""Control characters and line breaks."""
 _AND_MORE_PATTERN = re.compile(r" and \d+ more$")
 """The end of a list that leaves names out."""
 
@@ -174,7 +172,7 @@ class FindingBuilder:
         return _SharedByCause(
             pieces=tuple(pieces),
             group=digest_parts(rule.name, *(piece for piece in pieces if isinstance(piece, str))),
-            facts={name: fact for name, value in facts.items() for fact in _plain_fact_or_nothing(value)},
+            facts={name: fact for name, value in facts.items() for fact in plain_fact_or_nothing(value)},
             changes=() if self.brief else tuple(self._changes_of_item(rule.changes, item)),
             default_changes=() if self.brief else tuple(self._changes_of_item(rule.default_changes, item)),
         )
@@ -353,7 +351,7 @@ class FindingBuilder:
         pieces = (
             piece
             if isinstance(piece, str)
-            else _escape_control_characters(render_value(self._value_or_unknown(piece, names)))
+            else escape_control_characters(render_value(self._value_or_unknown(piece, names)))
             for piece in rule.fix
         )
         language, commands = self._spell_commands(rule.commands, names, device) if rule.commands else ("", ())
@@ -466,36 +464,6 @@ class _SharedBySubject:
     fingerprint: str
     former: tuple[str, ...]
     names: frozenset[str]
-
-
-def render_value(value: object) -> str:
-    """Return a value as a message shows it."""
-    if type(value) is str:
-        return value
-    if value is None or isinstance(value, Unknown):
-        return "none" if value is None else "unknown"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float):
-        return str(round(value, 3)).removesuffix(".0")
-    if isinstance(value, tuple) and not isinstance(value, End):
-        return ", ".join(map(render_value, value)) or "none"
-    return str(value)
-
-
-def _escape_control_characters(value: str) -> str:
-    r"""Return a value on one line, its line breaks and control characters written as `\n` or `\x1b`."""
-    return _CONTROL_CHARACTER_PATTERN.sub(lambda match: match[0].encode("unicode_escape").decode(), value)
-
-
-def _plain_fact_or_nothing(value: object) -> Iterator[FindingFact]:
-    """Yield a value as a fact, where it is a plain one: parts of the model are not."""
-    if value is None or isinstance(value, str | int | float):
-        yield value
-    elif isinstance(value, Unknown | End) or (
-        isinstance(value, tuple) and all(member is None or isinstance(member, str | int | float) for member in value)
-    ):
-        yield render_value(value)
 
 
 def digest_parts(*texts: str) -> str:

@@ -81,7 +81,7 @@ def find_still_rules(readings: tuple[Reading, Reading], rules: Iterable[Rule]) -
     moved = _differing_attributes(old, new)
     if moved is None:
         return []
-    return [rule for rule in rules if rule.attributes_read is not None and not rule.attributes_read & moved]
+    return [rule for rule in rules if rule.deciding_attributes is not None and not rule.deciding_attributes & moved]
 
 
 def _differing_attributes(old: Fabric, new: Fabric) -> frozenset[str] | None:

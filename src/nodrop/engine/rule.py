@@ -250,7 +250,7 @@ class Rule:
         )
 
     @cached_property
-    def attributes_read(self) -> frozenset[str] | None:
+    def deciding_attributes(self) -> frozenset[str] | None:
         """The attributes of switches and ports that decide, besides cables and statements; None where not known.
 
         They are known of an analysis that declares them, and of an expression whose words receive numbers and texts.
