@@ -92,7 +92,7 @@ def declare_word(
             whole=whole,
             last=last,
             naming=naming,
-            fields_read=fields_read,
+            fields_read=dict(fields_read),
             doc=inspect.getdoc(function) or "",
             function=function,
         )
