@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cached_property
 from typing import Any
 
-from nodrop.model.fabric import End, Fabric, Host, Link
+from nodrop.model.fabric import Device, End, Fabric, Host, Link
 from nodrop.model.index import Index
 from nodrop.model.modes import find_connected_components
 from nodrop.model.subject import natural_sort_key
@@ -104,27 +104,27 @@ class FabricBandwidth:
         switches: dict[str, list[str]] = defaultdict(list)
         for name in sorted(part_of, key=natural_sort_key):
             switches[part_of[name]].append(name)
+        devices: dict[str, list[Device]] = defaultdict(list)
+        for device in self._fabric.devices:
+            if device.name in part_of:
+                devices[part_of[device.name]].append(device)
+        links: dict[str, list[Link]] = defaultdict(list)
+        for link in self._fabric.links:
+            parts = {part_of.get(end.node) for end in (link.a, link.b) if end.node not in self.index.hosts}
+            if len(parts) == 1 and (part := parts.pop()) is not None:
+                links[part].append(link)
         return [
             {
                 **_pod_facts(names, own, up[part]),
-                "bisection_mbps": self._bandwidth_of_subset(names, own).bisection_mbps(),
+                "bisection_mbps": FabricBandwidth(
+                    replace_fields(
+                        self._fabric, devices=tuple(devices[part]), hosts=tuple(own), links=tuple(links[part])
+                    )
+                ).bisection_mbps(),
             }
             for part, names in switches.items()
             for own in (list(hosts[part].values()),)
         ]
-
-    def _bandwidth_of_subset(self, switches: Iterable[str], hosts: Iterable[Host]) -> "FabricBandwidth":
-        """Return the bandwidths of some switches and hosts without all others."""
-        kept_hosts, names = tuple(hosts), set(switches)
-        cabled = names | {host.name for host in kept_hosts}
-        return FabricBandwidth(
-            replace_fields(
-                self._fabric,
-                devices=tuple(device for device in self._fabric.devices if device.name in names),
-                hosts=kept_hosts,
-                links=tuple(link for link in self._fabric.links if {link.a.node, link.b.node} <= cabled),
-            )
-        )
 
     def injection_mbps(self) -> int:
         """Return how much all hosts can send at once: the sum of their ports."""
@@ -189,24 +189,25 @@ class FabricBandwidth:
             yield link, link.b, link.a
 
     def _compute_levels(self) -> Mapping[str, int]:
-        peers: dict[str, set[str]] = defaultdict(set)
-        reached: list[tuple[int, str]] = []
+        peers: dict[str, dict[str, None]] = defaultdict(dict)
+        level: dict[str, int] = {}
         for _, near, far in self._links_from_both_ends():
             device = self.index.devices.get(near.node)
             if device is None:
                 continue
             tier = tier_of_device(device)
             if far.node in self.index.devices:
-                peers[near.node].add(far.node)
+                peers[near.node][far.node] = None
             if tier is not None or far.node not in self.index.devices:
-                reached.append((1 if tier is None else tier + 1, near.node))
-        level = {name: tier for tier, name in reached}
+                level[near.node] = 1 if tier is None else tier + 1
+        reached = [(tier, name) for name, tier in level.items()]
         heapq.heapify(reached)
         while reached:
             tier, name = heapq.heappop(reached)
-            for peer in sorted(peers[name] - level.keys()):
-                level[peer] = tier + 1
-                heapq.heappush(reached, (tier + 1, peer))
+            for peer in peers[name]:
+                if peer not in level:
+                    level[peer] = tier + 1
+                    heapq.heappush(reached, (tier + 1, peer))
         return level
 
     @cached_property
