@@ -32,7 +32,9 @@ def json_schema(kind: str) -> dict[str, Any]:
         from nodrop.report.schema import SCHEMA_MAKER_BY_REPORT_KIND
 
         return {"$schema": JSON_SCHEMA_DRAFT} | SCHEMA_MAKER_BY_REPORT_KIND[kind]()
-    written = pydantic_model_of_file_kind(kind).model_json_schema()
+    from nodrop.schema_names import PublishedSchemaGenerator
+
+    written = pydantic_model_of_file_kind(kind).model_json_schema(schema_generator=PublishedSchemaGenerator)
     head = {
         "$schema": EDITOR_DRAFT,
         "$id": f"https://www.schemastore.org/nodrop-{kind}.json",

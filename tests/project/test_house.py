@@ -41,7 +41,7 @@ LAYERS = (
 """From the top: a module imports from its own layer and those below. The package root ties the verbs together."""
 
 ONLY_IN = {
-    "pydantic": ("intent", "hardware", "engine/rule_file", "engine/rule_loader", "context", "config", "schemas"),
+    "pydantic": ("intent", "hardware", "engine/rule_file", "engine/rule_loader", "context", "config", "schema"),
     "jinja2": ("platforms/kit/rendering", "engine/expression", "engine/expression_types"),
     "click": ("cli",),
     "orjson": ("syntax", "report"),
@@ -431,7 +431,7 @@ def test_a_parser_returns_an_object() -> None:
     from nodrop.syntax import json, yaml
 
     assert get_type_hints(json.parse_json_text)["return"] is object
-    assert get_type_hints(yaml.Document.__init__)["data"] is object
+    assert get_type_hints(yaml.DocumentWithPlaces.__init__)["data"] is object
     assert document.Tables == settings.SettingsTree == tree.Node == dict[str, object]
 
 
