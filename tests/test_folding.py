@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nodrop.advising import add_fix_commands
-from nodrop.engine.finding import Finding, Verdict
+from nodrop.engine.finding import FabricVerdict, Finding
 from nodrop.engine.rule import Rule
 from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
@@ -152,7 +152,7 @@ def test_no_state_is_checked_twice_and_none_before_a_correction_that_ends_nothin
     findings = judge(reading, RULES).findings
     checked: list[tuple[bool, str]] = []
 
-    def check(state: Reading, rules: Sequence[Rule]) -> Verdict:
+    def check(state: Reading, rules: Sequence[Rule]) -> FabricVerdict:
         checked.extend((state.fabric == reading.fabric, rule.name) for rule in rules)
         return judge(state, rules)
 

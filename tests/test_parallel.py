@@ -17,7 +17,7 @@ import pytest
 import nodrop as verbs
 from nodrop import parallel
 from nodrop.engine.rules import shipped_rules
-from nodrop.errors import InputProblems, Problem, ServiceUnavailable, Unsupported
+from nodrop.errors import InputProblems, Problem, ServiceUnavailable, UnsupportedByPlatform
 from nodrop.model.qos import QosProfile
 from nodrop.parallel import count_processors, map_chunks, process_pool_for_devices
 from nodrop.resources import resource_folder
@@ -67,7 +67,7 @@ def fails(kind: str) -> str:
     if kind == "problems":
         raise InputProblems([PROBLEM, PROBLEM])
     if kind == "unsupported":
-        raise Unsupported("leaf1/qos", "no such queue")
+        raise UnsupportedByPlatform("leaf1/qos", "no such queue")
     if kind == "odd":
         raise Odd(1, 2)
     if kind == "crash":
@@ -102,7 +102,7 @@ class TestMapChunks:
         with pytest.raises(InputProblems) as wrong:
             list(map_chunks(fails, ["fine", "problems"], executor=pool))
         assert wrong.value.problems == (PROBLEM, PROBLEM)
-        with pytest.raises(Unsupported) as refused:
+        with pytest.raises(UnsupportedByPlatform) as refused:
             list(map_chunks(fails, ["unsupported"], executor=pool))
         assert (refused.value.path, refused.value.reason) == ("leaf1/qos", "no such queue")
         with pytest.raises(ZeroDivisionError, match="in the works") as crash:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodrop import units
-from nodrop.units import Misread
+from nodrop.units import MalformedText
 
 READ = [
     (units.parse_speed_mbps, "400G", 400_000),
@@ -74,7 +74,7 @@ def test_read(read: Callable[[str], object], text: str, value: object) -> None:
     ("read", "expected", "text"), [(read, expected, text) for read, expected, texts in REFUSED for text in texts]
 )
 def test_refused(read: Callable[[str], object], expected: str, text: str) -> None:
-    with pytest.raises(Misread) as raised:
+    with pytest.raises(MalformedText) as raised:
         read(text)
     assert (raised.value.expected, raised.value.found, raised.value.hint) == (expected, "", "")
     assert str(raised.value) == f"expected {expected}"
@@ -112,7 +112,7 @@ def test_ids(text: str, numbers: tuple[int, ...]) -> None:
     ],
 )
 def test_ids_refused(text: str, said: str) -> None:
-    with pytest.raises(Misread, match=f"^{re.escape(said)}$"):
+    with pytest.raises(MalformedText, match=f"^{re.escape(said)}$"):
         units.parse_ids(text)
 
 
@@ -194,6 +194,6 @@ def test_a_short_time_that_is_shown_reads_the_same(us: int) -> None:
     st.text(st.sampled_from("0123456789.-, GMTkBimsé٣%²\n"), max_size=12) | st.text(max_size=12),
 )
 def test_anything_else_is_misread_and_nothing_worse(read: Callable[[str], object], text: str) -> None:
-    with contextlib.suppress(Misread):
+    with contextlib.suppress(MalformedText):
         read(text)
         assert text.isascii()

@@ -8,12 +8,12 @@ The public functions; each is pure where it can be:
     rack(fabric) -> Iterator[Artifact]  its cables, addresses and hosts, for people
     host_files(fabric) -> Iterator      the files that set the NICs of its hosts
     read(sources) -> Reading            the fabric that configurations describe, from any author
-    lint(reading) -> Verdict            its faults
-    fix(sources) -> Fixed               the same configurations without faults, as far as rules can fix them
-    validate(reading) -> Verdict        the behavior of its control plane, and the faults in that
+    lint(reading) -> FabricVerdict            its faults
+    fix(sources) -> FixedFabric               the same configurations without faults, as far as rules can fix them
+    validate(reading) -> FabricVerdict        the behavior of its control plane, and the faults in that
     plan(old, new) -> Plan              the differences of two fabrics, and their impact on running switches
     drift(running, wanted) -> Drift     the differences of running switches from the intended fabric
-    check(sources, base) -> Checked     the impact of changed files, and the findings that they add
+    check(sources, base) -> CheckedChange     the impact of changed files, and the findings that they add
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from pathlib import Path
 
-    from nodrop.engine.finding import Verdict
+    from nodrop.engine.finding import FabricVerdict
     from nodrop.engine.rule import Rule
     from nodrop.intent.schema import Intent
     from nodrop.model.declared import DeclaredFacts
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from nodrop.model.reading import Reading
     from nodrop.plan.model import Drift, Plan
     from nodrop.platforms.kit.artifact import Artifact
-    from nodrop.results.checked import Checked
-    from nodrop.results.fixed import Fixed
+    from nodrop.results.checked import CheckedChange
+    from nodrop.results.fixed import FixedFabric
 
 __all__ = [
     "build",
@@ -121,7 +121,7 @@ def read_back(artifacts: Sequence["Artifact"], fabric: "Fabric", below: str = ""
     return read_build(artifacts, {device.name: device.platform for device in fabric.devices}, below)
 
 
-def lint(reading: "Reading", *, rules: "Sequence[Rule] | None" = None) -> "Verdict":
+def lint(reading: "Reading", *, rules: "Sequence[Rule] | None" = None) -> "FabricVerdict":
     """Judge a reading by the shipped rules, or by `rules`."""
     from nodrop.engine.rules import select_lint_rules, shipped_rules
     from nodrop.engine.verdicts import judge
@@ -129,7 +129,7 @@ def lint(reading: "Reading", *, rules: "Sequence[Rule] | None" = None) -> "Verdi
     return judge(reading, select_lint_rules(shipped_rules()) if rules is None else rules)
 
 
-def fix(sources: "Sequence[str]", *, unsafe: bool = False, platform: str | None = None) -> "Fixed":
+def fix(sources: "Sequence[str]", *, unsafe: bool = False, platform: str | None = None) -> "FixedFabric":
     """Return files and folders, read as one fabric, with all fixable faults fixed; write nothing.
 
     Apply only safe fixes, unless `unsafe`. Raise `errors.InputProblems` as `read` does.
@@ -141,7 +141,7 @@ def fix(sources: "Sequence[str]", *, unsafe: bool = False, platform: str | None 
     return fix(find_inputs(sources, platform).require_single_fabric(), CheckSettings(), unsafe=unsafe)
 
 
-def validate(reading: "Reading", *, rules: "Sequence[Rule] | None" = None) -> "Verdict":
+def validate(reading: "Reading", *, rules: "Sequence[Rule] | None" = None) -> "FabricVerdict":
     """Compute the control plane of a reading and check its behavior, by the shipped rules of routing or by `rules`."""
     from nodrop.engine.rules import select_validate_rules, shipped_rules
     from nodrop.engine.verdicts import judge
@@ -170,7 +170,7 @@ def drift(running: "Reading", intended_reading: "Reading") -> "Drift":
     return drift(running, intended_reading)
 
 
-def check(sources: Sequence[str], base: str, *, exact: bool = False) -> "Checked":
+def check(sources: Sequence[str], base: str, *, exact: bool = False) -> "CheckedChange":
     """Return the changes of files and folders since a base, fabric by fabric: plans, new findings, routing.
 
     The base is a folder that holds the earlier files under the same paths (`./before`, `before/`, `/before`), or

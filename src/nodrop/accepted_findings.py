@@ -12,7 +12,7 @@ from nodrop.config import Config
 from nodrop.engine import baseline
 from nodrop.engine.baseline import Baseline, BaselineEntry, BaselineKey
 from nodrop.engine.declared_lines import find_declared_line_faults
-from nodrop.engine.finding import FileLocation, Finding, Verdict
+from nodrop.engine.finding import FabricVerdict, FileLocation, Finding
 from nodrop.engine.rule import Rule, Strictness
 from nodrop.engine.suppressions import (
     SUPPRESSION_REMARK_KINDS,
@@ -49,7 +49,7 @@ class SuppressionContext:
         """The present name of every rule, by that and by former names."""
         return {name: rule.name for rule in self.every for name in (rule.name, *rule.aliases)}
 
-    def checked_scope(self, verdict: Verdict, reading: Reading) -> CheckedScope:
+    def checked_scope(self, verdict: FabricVerdict, reading: Reading) -> CheckedScope:
         """Return the rules and parts that were checked: none if a file could not be read."""
         if reading.problems:
             return CheckedScope()
@@ -68,7 +68,7 @@ class SuppressionContext:
 
 
 def apply_suppressions(
-    verdict: Verdict, reading: Reading, bench: SuppressionContext
+    verdict: FabricVerdict, reading: Reading, bench: SuppressionContext
 ) -> tuple[tuple[Finding, ...], SuppressionOutcome]:
     """Return the findings of one fabric, marked where they are suppressed, and how suppressions fared in it.
 

@@ -64,7 +64,7 @@ def add_fix_commands(
             members = groups.setdefault(group, [])
             if id(finding) not in first:
                 members.append(finding)
-    adviser = _Adviser(reading)
+    adviser = _FixCommandAdviser(reading)
     advice = {group: tuple(adviser.commands(members)) for group, members in groups.items()}
     unmade = {group for _, group, _ in groups.keys() - adviser.made}
     if any(finding.explained_by in unmade for finding in findings):
@@ -132,7 +132,7 @@ def _depends_on_other_change(new_values: Mapping[Subject, object], other_values:
     )
 
 
-class _Adviser:
+class _FixCommandAdviser:
     """The commands for groups of findings of a fabric."""
 
     def __init__(self, reading: Reading) -> None:

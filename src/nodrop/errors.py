@@ -2,7 +2,7 @@
 
 NodropError
 ├── InputProblems        the user's input or command is wrong: one or more Problems, all of a phase at once
-├── Unsupported          a platform cannot express the content of the model
+├── UnsupportedByPlatform          a platform cannot express the content of the model
 └── ServiceUnavailable   something outside nodrop did not answer
 """
 
@@ -58,14 +58,14 @@ class InputProblems(NodropError):
         return (type(self), (self.problems,))
 
 
-class Unsupported(NodropError):
+class UnsupportedByPlatform(NodropError):
     """A platform, model or release cannot express the model's `path`, for `reason`."""
 
     def __init__(self, path: str, reason: str) -> None:
         self.path, self.reason = path, reason
         super().__init__(f"{path}: {reason}")
 
-    def __reduce__(self) -> tuple[type["Unsupported"], tuple[str, str]]:
+    def __reduce__(self) -> tuple[type["UnsupportedByPlatform"], tuple[str, str]]:
         return (type(self), (self.path, self.reason))
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from nodrop.engine.finding import SEVERITIES, Finding, Verdict
+from nodrop.engine.finding import SEVERITIES, FabricVerdict, Finding
 from nodrop.engine.rule import Rule
 from nodrop.limits import MAX_CAUSE_CORRECTION_CHANGES, MAX_CAUSE_CORRECTION_TRIALS
 from nodrop.model.change import FILE_SETTING_AREA, Change
@@ -23,7 +23,7 @@ from nodrop.model.reading import Reading
 from nodrop.model.subject import FABRIC_HEAD
 from nodrop.results.outcome import group_findings
 
-CheckReading = Callable[[Reading, Sequence[Rule]], Verdict]
+CheckReading = Callable[[Reading, Sequence[Rule]], FabricVerdict]
 """The check of a fabric by rules, with the settings of the command."""
 _DEVICE_FIELD_BY_AREA = {"@neighbors": "bgp", "@vrf_bgp": "bgp"}
 """The fields of a switch that subjects name otherwise."""

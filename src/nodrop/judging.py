@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from nodrop.cache import Store
 from nodrop.config import Config
 from nodrop.engine.rule import Rule, Strictness
-from nodrop.errors import InputProblems, Problem, Unsupported
+from nodrop.errors import InputProblems, Problem, UnsupportedByPlatform
 from nodrop.model.declared import DeclaredFacts
 from nodrop.model.subject import FABRIC_HEAD
 from nodrop.model.types import known_word_hint
@@ -382,7 +382,7 @@ def _build_files(
     try:
         artifacts = (*nodrop.write(fabric), *nodrop.host_files(fabric))
         rack = tuple(nodrop.rack(fabric)) if with_rack else ()
-    except Unsupported as error:
+    except UnsupportedByPlatform as error:
         raise InputProblems([Problem(path=display, where=error.path, found=error.reason)]) from None
     return artifacts, rack, {device.name: device.platform for device in fabric.devices}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from nodrop.errors import Problem, describe_os_failure
 from nodrop.publish import interrupted_build_hint
 from nodrop.syntax.places import link_leads_out_problem
-from nodrop.syntax.root import InputRoot, LeadsOut, find_containment_root
+from nodrop.syntax.root import InputRoot, LinkLeadsOut, find_containment_root
 
 
 def find_path_fault(text: str, root: InputRoot | None = None) -> Problem | None:
@@ -20,7 +20,7 @@ def find_path_fault(text: str, root: InputRoot | None = None) -> Problem | None:
     path = Path(text)
     try:
         (root or find_containment_root(text)).status(text)
-    except LeadsOut as error:
+    except LinkLeadsOut as error:
         return link_leads_out_problem(text, error)
     except FileNotFoundError:
         hint = next(filter(None, map(interrupted_build_hint, (path, path.parent))), None)

@@ -7,7 +7,7 @@ from nodrop import platforms
 from nodrop.engine.example_setup import PlatformExamples, UnsupportedExample
 from nodrop.engine.examples import run_example
 from nodrop.engine.finding import Finding
-from nodrop.engine.mutants import Mutant, find_surviving_mutants
+from nodrop.engine.mutants import RuleMutant, find_surviving_mutants
 from nodrop.engine.mutants import mutants_of as mutants_of
 from nodrop.engine.rule import Rule, RuleExample
 from nodrop.engine.rules import locate_rule_key
@@ -17,7 +17,7 @@ from nodrop.platforms.kit.examples import TIER_CHANGES_BY_PLATFORM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class RuleExampleFault:
     """A fault in a rule's examples: the key of its file, the place there, and the fault in words."""
 
     where: str
@@ -37,7 +37,7 @@ class RuleTestResult:
     good: int
     tried_on: tuple[str, ...]
     """The platforms that said one of its bad examples, and one of its good ones."""
-    faults: tuple[Fault, ...]
+    faults: tuple[RuleExampleFault, ...]
     unsupported: tuple[tuple[str, str, str], ...]
     """Examples that a platform cannot say: (example, platform, reason)."""
     mutants: int = 0
@@ -53,7 +53,7 @@ def run_rule_examples(rules: Sequence[Rule], *, mutants: bool = False) -> Iterat
 
 
 def _test_rule(rule: Rule, *, mutants: bool) -> RuleTestResult:
-    faults: list[Fault] = []
+    faults: list[RuleExampleFault] = []
     unsaid: list[tuple[str, str, str]] = []
     kinds_by_platform: dict[str, set[str]] = {platform: set() for platform in TIER_CHANGES_BY_PLATFORM}
     for example in rule.examples:
@@ -109,22 +109,24 @@ def _locate_findings(findings: Iterable[Finding], reading: Reading) -> Iterable[
     return add_finding_places(findings, reading, platforms.make_place_finder).findings
 
 
-def _contradicted_unseen_platform_faults(rule: Rule, kinds_by_platform: dict[str, set[str]]) -> Iterator[Fault]:
+def _contradicted_unseen_platform_faults(
+    rule: Rule, kinds_by_platform: dict[str, set[str]]
+) -> Iterator[RuleExampleFault]:
     """Yield the platforms that the rule lists as never having the fault, although an example shows one."""
     for platform in rule.unseen:
         if "bad" in kinds_by_platform.get(platform, ()):
             line, column = locate_rule_key(rule, ("unseen", platform), of="key")
             message = f"{platform} can say a bad example, and so have the fault"
             where = f"unseen.{platform}"
-            yield Fault(where=where, line=line, column=column, platforms=(platform,), message=message)
+            yield RuleExampleFault(where=where, line=line, column=column, platforms=(platform,), message=message)
 
 
-def _make_example_fault(rule: Rule, example: RuleExample, message: str, on: Iterable[str]) -> Fault:
+def _make_example_fault(rule: Rule, example: RuleExample, message: str, on: Iterable[str]) -> RuleExampleFault:
     line, column = locate_rule_key(rule, example.keys)
-    return Fault(where=example.name, line=line, column=column, platforms=tuple(on), message=message)
+    return RuleExampleFault(where=example.name, line=line, column=column, platforms=tuple(on), message=message)
 
 
-def _unnoticed_change_fault(rule: Rule, mutant: Mutant) -> Fault:
+def _unnoticed_change_fault(rule: Rule, mutant: RuleMutant) -> RuleExampleFault:
     line, column = locate_rule_key(rule, (mutant.changed_key,))
     message = f"no example notices the change {mutant.change.partition(': ')[2]}"
-    return Fault(where=mutant.changed_key, line=line, column=column, platforms=(), message=message)
+    return RuleExampleFault(where=mutant.changed_key, line=line, column=column, platforms=(), message=message)

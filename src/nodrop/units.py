@@ -27,7 +27,7 @@ _US_BY_UNIT = {"us": 1, "ms": 10**3, "s": 10**6}
 MAX_IDS = 100_000
 
 
-class Misread(ValueError):
+class MalformedText(ValueError):
     """A text that is not the expected one; `found` and `hint` add details if there are any."""
 
     def __init__(self, expected: str, actual_text: str = "", hint: str = "") -> None:
@@ -51,7 +51,7 @@ def parse_integer(quantity_text: str) -> int:
 def parse_number(quantity_text: str) -> float:
     """Read `1` or `3.5`."""
     if not re.fullmatch(NUMBER_REGEX, quantity_text):
-        raise Misread("a number such as 1 or 3.5")
+        raise MalformedText("a number such as 1 or 3.5")
     return float(quantity_text)
 
 
@@ -60,7 +60,7 @@ def parse_speed_mbps(quantity_text: str) -> int:
     expected = "a speed such as 400G"
     speed = _parse_whole_quantity(SPEED_REGEX, quantity_text, _MBPS_BY_UNIT, expected)
     if not speed:
-        raise Misread(expected)
+        raise MalformedText(expected)
     return speed
 
 
@@ -93,7 +93,7 @@ def parse_percent(quantity_text: str) -> int:
     """Read `60%` as 60; no more than 100%."""
     value = _parse_whole_quantity(PERCENT_REGEX, quantity_text, {"%": 1}, "a percentage such as 60%")
     if value > 100:
-        raise Misread("at most 100%")
+        raise MalformedText("at most 100%")
     return value
 
 
@@ -104,26 +104,26 @@ def _parse_whole_quantity(pattern: str, text: str, factors: Mapping[str, int], e
         value = Fraction(text.removesuffix(unit)) * factors[unit]
         if value.denominator == 1:
             return value.numerator
-    raise Misread(expected)
+    raise MalformedText(expected)
 
 
 def parse_ids(quantity_text: str) -> tuple[int, ...]:
     """Read `1-16, 20` as the numbers meant, sorted; reversed, repeated and absurdly long ranges are refused."""
     if not re.fullmatch(ID_LIST_REGEX, quantity_text.strip()):
-        raise Misread("numbers such as 1-16 or 1-4, 7")
+        raise MalformedText("numbers such as 1-16 or 1-4, 7")
     numbers: list[int] = []
     for range_text in quantity_text.split(","):
         start_text, _, last = range_text.strip().partition("-")
         span = range(int(start_text), int(last or start_text) + 1)
         if not span:
-            raise Misread(f"{last}-{start_text}", f"{range_text.strip()} runs backwards")
+            raise MalformedText(f"{last}-{start_text}", f"{range_text.strip()} runs backwards")
         if len(numbers) + len(span) > MAX_IDS:
-            raise Misread(f"at most {MAX_IDS:,}", f"more than {MAX_IDS:,} numbers")
+            raise MalformedText(f"at most {MAX_IDS:,}", f"more than {MAX_IDS:,} numbers")
         numbers += span
     numbers.sort()
     twice = tuple(sorted({prior_id for prior_id, next_id in pairwise(numbers) if prior_id == next_id}))
     if twice:
-        raise Misread("each number once", f"{show_ids(twice)} twice")
+        raise MalformedText("each number once", f"{show_ids(twice)} twice")
     return tuple(numbers)
 
 

@@ -12,7 +12,7 @@ from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
-from nodrop.routing.observation import Observation
+from nodrop.routing.observation import ValidatorObservation
 from support.designs import build, shipped
 
 ROCE = (PortRange(4791, 4791),)
@@ -37,7 +37,7 @@ def having(
     ports: tuple[str | None, ...] = UPLINKS,
     stage: AccessListStage = "ingress",
     **more: Any,
-) -> Observation:
+) -> ValidatorObservation:
     """Return what is computed of a fabric with a list at ports of a switch."""
     return compute_observation(index_having(*entries, device=device, ports=ports, stage=stage, **more))
 
@@ -57,12 +57,12 @@ def index_having(
     return Index(replace_fields(fabric(), devices=devices))
 
 
-def denied(seen: Observation) -> set[tuple[str, ...]]:
+def denied(seen: ValidatorObservation) -> set[tuple[str, ...]]:
     assert set(seen.seen["reach"].values()) <= {"delivered", "denied"}
     return {item for item, fate in seen.seen["reach"].items() if fate == "denied" and item in ALL}
 
 
-def doubts(seen: Observation) -> Mapping[tuple[str, ...], str]:
+def doubts(seen: ValidatorObservation) -> Mapping[tuple[str, ...], str]:
     return {item: why for item, why in seen.unseen.get("reach", {}).items() if item in ALL}
 
 

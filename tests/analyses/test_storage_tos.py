@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 
 import nodrop
-from nodrop.engine.finding import Verdict
+from nodrop.engine.finding import FabricVerdict
 from nodrop.engine.rules import select_lint_rules
 from nodrop.engine.rules import shipped_rules as shipped_rules
 from nodrop.engine.verdicts import judge
@@ -24,7 +24,7 @@ def findings_of(data: Data, *texts: str, own: bool = False) -> list[tuple[str, s
     return [(one.rule, one.message) for one in verdict(data, *texts, own=own).findings]
 
 
-def verdict(data: Data, *texts: str, own: bool = False) -> Verdict:
+def verdict(data: Data, *texts: str, own: bool = False) -> FabricVerdict:
     fabric, switches = written(json.dumps(data))
     files = [Artifact(device="", path=f"hosts/gpu1/{number}.sh", text=text) for number, text in enumerate(texts)]
     reading = nodrop.read_back([*switches, *(nodrop.host_files(fabric) if own else ()), *files], fabric)

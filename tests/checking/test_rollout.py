@@ -17,11 +17,11 @@ from nodrop.checking import rollout
 from nodrop.checking.rollout import order_rollout, should_compute_routing
 from nodrop.cli.check import RISK_LEVELS
 from nodrop.config import Config
-from nodrop.engine.finding import Verdict
+from nodrop.engine.finding import FabricVerdict
 from nodrop.engine.nearby import find_still_rules
 from nodrop.engine.rules import shipped_rules
 from nodrop.engine.verdicts import judge
-from nodrop.errors import InputProblems, Problem, Unsupported
+from nodrop.errors import InputProblems, Problem, UnsupportedByPlatform
 from nodrop.judging import CheckSettings
 from nodrop.model.change import EditResult, PatchStep
 from nodrop.model.compare import differences
@@ -199,8 +199,8 @@ def test_dashes_in_names_of_switches_change_nothing() -> None:
 
 
 def test_a_rule_that_fails_at_a_state_between_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(*_: object, **__: object) -> Verdict:
-        return Verdict(findings=(), problems=(Problem(path="x.yaml", found="rule x failed"),))
+    def failing(*_: object, **__: object) -> FabricVerdict:
+        return FabricVerdict(findings=(), problems=(Problem(path="x.yaml", found="rule x failed"),))
 
     monkeypatch.setattr(rollout, "judge", failing)
     plan = made(reading(), reading_of("sonic", MOVED))
@@ -211,7 +211,7 @@ def test_what_only_comes_or_goes_is_not_judged_on_its_way(monkeypatch: pytest.Mo
     nothing = replace(reading(), fabric=replace(reading().fabric, devices=(), links=(), hosts=()))
     monkeypatch.setattr(rollout, "judge", None)
     for pair in ((nothing, reading()), (reading(), nothing)):
-        assert made(*pair).rollout == model.Rollout()
+        assert made(*pair).rollout == model.RolloutCheckResult()
 
 
 def test_the_ends_of_one_cable_are_no_stage_of_others() -> None:
@@ -358,7 +358,7 @@ def test_rules_that_ask_other_switches_are_judged_in_whole_states() -> None:
 def test_a_switch_is_judged_alone_once_for_all_states_that_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
     judged: list[tuple[int, object, bool]] = []
 
-    def counted(of: Reading, rules: Any, **given: Any) -> Verdict:
+    def counted(of: Reading, rules: Any, **given: Any) -> FabricVerdict:
         alone = len(of.fabric.devices) == 1 and not of.fabric.links
         judged.append((id(of.fabric.devices[0]), of.fabric.classes, alone))
         return judge(of, rules, **given)
@@ -413,7 +413,7 @@ def test_every_order_is_the_whole_plan_and_ends_in_the_new_fabric(data: st.DataO
     old = reading(platform)
     try:
         new = reading_of(platform, changes)
-    except (InputProblems, Unsupported):
+    except (InputProblems, UnsupportedByPlatform):
         assume(False)
     if data.draw(st.booleans()):
         old, new = new, old

@@ -13,7 +13,7 @@ from nodrop import judging
 from nodrop.cli.build import _encode_files
 from nodrop.platforms.kit.artifact import Artifact
 from nodrop.publish import MANIFEST_FILE, PutFilesResult, content_digest
-from nodrop.publish.draft import DraftPart
+from nodrop.publish.draft import OutputTreeDraftPart
 from nodrop.resources import resource_folder
 from nodrop.results.outcome import FabricOutcome
 from support.command import Done, built, nodrop, process
@@ -73,9 +73,9 @@ def test_files_are_in_the_draft_before_the_rules_run_and_leave_nothing_if_these_
 ) -> None:
     """Else the texts of all files would be in memory beside the routes that rules compute."""
     steps: list[tuple[str, int]] = []
-    run_rules, put = judging.run_rules, DraftPart.put
+    run_rules, put = judging.run_rules, OutputTreeDraftPart.put
 
-    def put_and_note(part: DraftPart, files: Mapping[str, bytes]) -> PutFilesResult:
+    def put_and_note(part: OutputTreeDraftPart, files: Mapping[str, bytes]) -> PutFilesResult:
         steps.append(("put", len(files)))
         return put(part, files)
 
@@ -83,7 +83,7 @@ def test_files_are_in_the_draft_before_the_rules_run_and_leave_nothing_if_these_
         steps.append(("rules", len(tree(".out.nodrop-new"))))
         return run_rules(*arguments)
 
-    monkeypatch.setattr(DraftPart, "put", put_and_note)
+    monkeypatch.setattr(OutputTreeDraftPart, "put", put_and_note)
     monkeypatch.setattr(judging, "run_rules", run_and_note)
     assert nodrop("build", faulty(), "-o", "out").code == 1
     assert [step for step, _ in steps] == ["put", "rules"]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import nodrop
 from nodrop.context import FABRIC_FILE, format_fabric_file, loads
-from nodrop.errors import InputProblems, Unsupported
+from nodrop.errors import InputProblems, UnsupportedByPlatform
 from nodrop.intent.types import NAME_PATTERN
 from nodrop.model.declared import DeclaredFacts
 from nodrop.model.fabric import (
@@ -266,7 +266,7 @@ def test_it_reads_as_a_person_would_write_it() -> None:
 )
 def test_ends_that_no_cable_can_name_are_refused(end: End) -> None:
     fabric = Fabric(name="pod", mode="lossy", devices=(), links=(Link(a=end, b=End("z", "p")),))
-    with pytest.raises(Unsupported, match="cannot be written"):
+    with pytest.raises(UnsupportedByPlatform, match="cannot be written"):
         format_fabric_file(fabric)
 
 
@@ -283,7 +283,7 @@ def test_dashes_in_names_leave_no_doubt(end: End, other: End) -> None:
 @pytest.mark.parametrize("media", ["", "30m", "100G DR", "DR4\n", "\u0661"])
 def test_media_that_no_cable_can_have_are_refused(media: str) -> None:
     link = Link(a=End("a", "p"), b=End("b", "p"), media=media)
-    with pytest.raises(Unsupported, match="cannot be written"):
+    with pytest.raises(UnsupportedByPlatform, match="cannot be written"):
         format_fabric_file(Fabric(name="pod", mode="lossy", devices=(), links=(link,)))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import nodrop
-from nodrop.errors import InputProblems, Unsupported
+from nodrop.errors import InputProblems, UnsupportedByPlatform
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Extra, Fabric
 from nodrop.model.index import Index
@@ -171,7 +171,7 @@ def test_every_fault_is_told_once_however_many_switches_have_it() -> None:
     ],
 )  # fmt: skip
 def test_a_writer_refuses_what_it_cannot_add(change: dict[str, Any], path: str) -> None:
-    with pytest.raises(Unsupported) as caught:
+    with pytest.raises(UnsupportedByPlatform) as caught:
         writer_of_platform("sonic").write(replace_fields(PLAIN.devices[0], **change), Index(PLAIN))
     assert caught.value.path == path
 

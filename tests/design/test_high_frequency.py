@@ -9,7 +9,7 @@ import pytest
 import nodrop
 from nodrop.design import find_adaptations
 from nodrop.design.high_frequency import COUNTERS_BY_KIND
-from nodrop.errors import InputProblems, Unsupported
+from nodrop.errors import InputProblems, UnsupportedByPlatform
 from nodrop.hardware import asic, asics
 from nodrop.model.fabric import CounterStream, Fabric, SampledCounters, SampledKind
 from nodrop.model.index import Index
@@ -133,7 +133,7 @@ OF_QUEUES = "high_frequency/a/samples/queues"
 )  # fmt: skip
 def test_sonic_refuses_streams_that_it_cannot_say(stream: CounterStream, path: str) -> None:
     fabric = build(shipped("two-by-two", BASE))
-    with pytest.raises(Unsupported) as caught:
+    with pytest.raises(UnsupportedByPlatform) as caught:
         writer_of_platform("sonic").write(replace_fields(fabric.devices[0], high_frequency=(stream,)), Index(fabric))
     assert caught.value.path == path
 
@@ -142,7 +142,7 @@ def test_nvue_refuses_streams() -> None:
     nvue = {f"topology.{tier}.{key}": value for tier in ("leaves", "spines") for key, value in
             (("platform", "nvue"), ("version", "5.16"))}  # fmt: skip
     fabric = build(shipped("two-by-two", nvue))
-    with pytest.raises(Unsupported) as caught:
+    with pytest.raises(UnsupportedByPlatform) as caught:
         writer_of_platform("nvue").write(replace_fields(fabric.devices[0], high_frequency=(STREAM,)), Index(fabric))
     assert caught.value.path == "high_frequency"
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import nodrop
 from nodrop.design import find_adaptations
-from nodrop.design.adapting import Adaptation, subject_of_attribute_path
+from nodrop.design.adapting import PlatformAdaptation, subject_of_attribute_path
 from nodrop.engine.rules import shipped_rules as rules
 from nodrop.engine.verdicts import judge
 from nodrop.errors import InputProblems
@@ -40,7 +40,7 @@ def read_back(name: str, leaves: str, spines: str, release: int = -1) -> Reading
 
 
 @cache
-def notes(name: str, leaves: str, spines: str) -> tuple[Adaptation, ...]:
+def notes(name: str, leaves: str, spines: str) -> tuple[PlatformAdaptation, ...]:
     return find_adaptations(load(on(name, leaves, spines)))
 
 
@@ -156,7 +156,7 @@ def subjects(name: str, mix: tuple[str, str]) -> Iterator[Subject]:
             yield (device.name, *subject_of_attribute_path(difference.path))
 
 
-def covers(note: Adaptation, subject: Subject) -> bool:
+def covers(note: PlatformAdaptation, subject: Subject) -> bool:
     return matches((*parse_subject(note.path), "**"), subject)
 
 

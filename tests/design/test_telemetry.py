@@ -6,7 +6,7 @@ import pytest
 
 import nodrop
 from nodrop.design import find_adaptations
-from nodrop.errors import InputProblems, Unsupported
+from nodrop.errors import InputProblems, UnsupportedByPlatform
 from nodrop.model.fabric import Collector, Fabric
 from nodrop.model.index import Index
 from nodrop.model.values import replace_fields
@@ -87,7 +87,7 @@ def test_what_no_switch_can_do_is_refused(telemetry: Data, changes: Data, said: 
 def test_sonic_refuses_what_it_cannot_say() -> None:
     fabric = build(shipped("two-by-two"))
     for change, path in (({"gnmi_port": 0}, "gnmi_port"), ({"otlp_collectors": COLLECTORS}, "otlp_collectors")):
-        with pytest.raises(Unsupported) as caught:
+        with pytest.raises(UnsupportedByPlatform) as caught:
             writer_of_platform("sonic").write(replace_fields(fabric.devices[0], **change), Index(fabric))
         assert caught.value.path == path
 

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import pytest
 
 from nodrop.design.boxes import PlannedSwitches, resolve_switches
-from nodrop.design.buffers import TableHeadroomFit
+from nodrop.design.buffers import LosslessGroupFromTables
 from nodrop.design.hwskus import hwsku_of
 from nodrop.design.static_buffers import design_static_buffers, has_static_headroom, static_headroom_faults
 from nodrop.design.topology import topology_of
 from nodrop.errors import InputProblems
 from nodrop.hardware import asic, buildable_models, fastest_breakouts_with_known_headroom, switch, switches
-from nodrop.hardware.schema import HeadroomTable, Switch
+from nodrop.hardware.schema import HeadroomTable, SwitchModel
 from nodrop.intent.schema import Intent
 from nodrop.model.buffers import HeadroomRow
 from nodrop.model.qos import QosProfile
@@ -76,13 +76,13 @@ def reaching(table: HeadroomTable | None, speed_mbps: int, length_m: int) -> Hea
     return min(found, key=lambda row: row.cable_m, default=None)
 
 
-def least_xoff(model: Switch, speed_mbps: int, length_m: int) -> int:
+def least_xoff(model: SwitchModel, speed_mbps: int, length_m: int) -> int:
     """Return the most that a row of the model has at the speed or a lower one, and the length or a lower one."""
     rows = [row for table in model.sonic.headroom for row in table.rows]
     return max((r.xoff_bytes for r in rows if r.speed_mbps <= speed_mbps and r.cable_m <= length_m), default=0)
 
 
-def fit_of(use: Ports, intent: Intent, length_m: int) -> tuple[str, TableHeadroomFit]:
+def fit_of(use: Ports, intent: Intent, length_m: int) -> tuple[str, LosslessGroupFromTables]:
     """Return the HWSKU of the spines and what their ports have."""
     model = switch(use.model)
     group = topology_of(intent).group("spine")

@@ -12,7 +12,7 @@ import pytest
 import nodrop
 from nodrop import analyses
 from nodrop.engine import expression_types, vocabulary
-from nodrop.engine.finding import Change, Finding, RelatedPart, Verdict
+from nodrop.engine.finding import Change, FabricVerdict, Finding, RelatedPart
 from nodrop.engine.rules import shipped_rules
 from nodrop.engine.unknowns import advise_on_missing_fact
 from nodrop.engine.verdicts import judge
@@ -37,7 +37,7 @@ WITHOUT_WATCHDOG = {
 }
 
 
-def subjects(verdict: Verdict) -> list[str]:
+def subjects(verdict: FabricVerdict) -> list[str]:
     return [subject_text(finding.subject) for finding in verdict.findings]
 
 
@@ -48,7 +48,7 @@ def found(keys: dict[str, Any], whole: Fabric, **more: Any) -> list[str]:
     return subjects(verdict)
 
 
-def only(verdict: Verdict) -> Finding:
+def only(verdict: FabricVerdict) -> Finding:
     (finding,) = verdict.findings
     return finding
 

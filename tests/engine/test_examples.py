@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.engine.examples import PlatformView, run_example
+from nodrop.engine.examples import FabricOnPlatform, run_example
 from nodrop.engine.finding import FileLocation, Finding
 from nodrop.model.edit import set_value
 from nodrop.model.fabric import Fabric
@@ -26,10 +26,10 @@ def base(intent: Mapping[str, Any]) -> Fabric:
     return set_value(two_leaves(), parse_subject("@fabric/mode"), intent.get("mode", "lossless"))
 
 
-def views(fabric: Fabric) -> Iterable[PlatformView]:
+def views(fabric: Fabric) -> Iterable[FabricOnPlatform]:
     """As two platforms say it: one loses what is at the far end of a cable on spines."""
-    yield PlatformView("sonic", Reading(fabric=fabric))
-    yield PlatformView("nvue", Reading(fabric=set_value(fabric, parse_subject("spine1/*/side"), "host")))
+    yield FabricOnPlatform("sonic", Reading(fabric=fabric))
+    yield FabricOnPlatform("nvue", Reading(fabric=set_value(fabric, parse_subject("spine1/*/side"), "host")))
 
 
 def told(bad: object = BAD, good: object = GOOD, **keys: Any) -> list[str]:
@@ -37,9 +37,9 @@ def told(bad: object = BAD, good: object = GOOD, **keys: Any) -> list[str]:
     return [str(failure) for example in made.examples for failure in run_example(made, example, base, views, artifact)]
 
 
-def artifact(edits: Mapping[str, Any], _: Mapping[str, Any]) -> Iterable[PlatformView]:
+def artifact(edits: Mapping[str, Any], _: Mapping[str, Any]) -> Iterable[FabricOnPlatform]:
     remark = Remark(kind="syntax", subject=("leaf1",), place=None, facts={"file": next(iter(edits["sonic"]))})
-    yield PlatformView("sonic", Reading(fabric=two_leaves(), remarks=(remark,)))
+    yield FabricOnPlatform("sonic", Reading(fabric=two_leaves(), remarks=(remark,)))
 
 
 def test_examples_that_hold_are_silent() -> None:
@@ -71,11 +71,11 @@ def test_a_platform_s_own_names_are_spelt_as_in_the_example() -> None:
     made = rule(**KEYS, examples={"bad": [BAD], "good": [GOOD]})
     renamed = {"swp2": "Ethernet8"}
 
-    def own(fabric: Fabric) -> Iterable[PlatformView]:
+    def own(fabric: Fabric) -> Iterable[FabricOnPlatform]:
         named = set_value(
             set_value(fabric, parse_subject("leaf*/Ethernet8/name"), "swp2"), parse_subject("spine1/*/side"), "host"
         )
-        yield PlatformView(
+        yield FabricOnPlatform(
             "nvue", Reading(fabric=named), lambda subject: tuple(renamed.get(part, part) for part in subject)
         )
 

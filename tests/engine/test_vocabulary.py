@@ -91,7 +91,7 @@ def test_two_words_of_one_name_are_a_bug(monkeypatch: pytest.MonkeyPatch) -> Non
         vocabulary.vocabulary.__wrapped__()
 
 
-def _renamed(module: str) -> vocabulary.Word:
+def _renamed(module: str) -> vocabulary.VocabularyWord:
     return replace(vocabulary.vocabulary()["filter", "speed"], doc=f"The speed of {module}.")
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from nodrop.engine.example_setup import PlatformExamples, UnsupportedExample
-from nodrop.engine.examples import PlatformView, build_example_views
+from nodrop.engine.examples import FabricOnPlatform, build_example_views
 from nodrop.engine.nodes import Logic, Not
 from nodrop.engine.rule import Rule, RuleExample
 from nodrop.engine.rules import select_lint_rules, shipped_rules
@@ -19,7 +19,7 @@ RULES = [
 ]
 
 
-def said(example: RuleExample) -> PlatformView:
+def said(example: RuleExample) -> FabricOnPlatform:
     """Return an example as the first platform that can say it has it."""
     for platform in TIER_CHANGES_BY_PLATFORM:
         setting = PlatformExamples(platform)

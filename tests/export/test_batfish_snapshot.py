@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import nodrop
 from nodrop import collect, platforms
-from nodrop.errors import InputProblems, Unsupported
+from nodrop.errors import InputProblems, UnsupportedByPlatform
 from nodrop.export.batfish import LAYER1_FILE, Snapshot, build_snapshot, report_omissions
 from nodrop.export.batfish.unseen import NO_ACCESS_LISTS_REASON
 from nodrop.model.access import AccessList, Binding
@@ -168,7 +168,7 @@ def test_shipped_intents_on_their_own_platforms(intent: str) -> None:
 def test_random_devices_of_sonic(fabric: Fabric) -> None:
     try:
         made = list(nodrop.write(fabric))
-    except Unsupported:
+    except UnsupportedByPlatform:
         return
     check(nodrop.read_back(made, fabric))
 
@@ -179,7 +179,7 @@ def test_random_devices_of_nvue(device: Device) -> None:
     within = random_nvue.alone(device)
     try:
         made = list(platforms.writer_of_platform("nvue").write(device, Index(within)))
-    except Unsupported:
+    except UnsupportedByPlatform:
         return
     (one,) = collect.read_artifacts(made, {device.name: "nvue"}, "")
     check(Reading(fabric=replace_fields(within, devices=(one.device,)), sources={one.device.name: one.sources}))

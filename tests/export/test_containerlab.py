@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nodrop
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.export.containerlab import Lab, export_lab
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.reading import Reading, Source
@@ -292,7 +292,7 @@ def made_devices(folder: Path) -> tuple[Device, ...]:
 
 def test_a_fabric_without_any_image_is_no_lab(tmp_path: Path) -> None:
     shutil.copy(TESTS / "platforms" / "onyx" / "good.txt", tmp_path / "leaf1.txt")
-    with pytest.raises(Unsupported, match="containerlab has no image that takes files of onyx"):
+    with pytest.raises(UnsupportedByPlatform, match="containerlab has no image that takes files of onyx"):
         export_lab(nodrop.read([str(tmp_path)]))
 
 

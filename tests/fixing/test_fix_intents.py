@@ -9,7 +9,7 @@ from nodrop.fixing import fix
 from nodrop.inputs import FileText
 from nodrop.judging import CheckSettings
 from nodrop.resources import resource_folder
-from nodrop.results.fixed import Fixed
+from nodrop.results.fixed import FixedFabric
 from support.command import nodrop
 
 INTENT = (resource_folder("intents") / "two-by-two.yaml").read_text()
@@ -30,7 +30,7 @@ examples:
 """
 
 
-def fixed(text: str, *, unsafe: bool = True, settings: CheckSettings | None = None) -> Fixed:
+def fixed(text: str, *, unsafe: bool = True, settings: CheckSettings | None = None) -> FixedFabric:
     held = FileText(display="lab.yaml", held=text.encode())
     return fix(held, settings or CheckSettings(), unsafe=unsafe)
 

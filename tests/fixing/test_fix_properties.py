@@ -7,14 +7,14 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from nodrop.engine.rules import select_lint_rules, shipped_rules
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.judging import CheckSettings
-from nodrop.results.fixed import Fixed
+from nodrop.results.fixed import FixedFabric
 from support.broken_fabrics import bad_examples, broken, said
 from support.fixed_files import after, fixed, found, left
 
 
-def before(made: Fixed) -> Counter[tuple[str, tuple[str, ...]]]:
+def before(made: FixedFabric) -> Counter[tuple[str, tuple[str, ...]]]:
     """Return what was found before anything was fixed."""
     return found(made) + Counter((one.rule, one.subject) for one in made.made)
 
@@ -27,7 +27,7 @@ def test_several_faults_at_once(platform: str, data: st.DataObject) -> None:
     chosen = data.draw(st.lists(st.sampled_from(bad_examples()), min_size=2, max_size=4, unique_by=id))
     try:
         files = broken(platform, chosen)
-    except (ValueError, Unsupported):
+    except (ValueError, UnsupportedByPlatform):
         assume(False)
     made = fixed(files)
     nothing = fixed(files, settings=CheckSettings(select=("name-of-two-devices",)))

@@ -14,7 +14,7 @@ from nodrop.engine.finding import Finding
 from nodrop.fixing import fix
 from nodrop.inputs import find_inputs
 from nodrop.judging import CheckSettings
-from nodrop.results.fixed import Fixed
+from nodrop.results.fixed import FixedFabric
 from support.places import TESTS
 
 FOLDER = TESTS / "fixing" / "foreign"
@@ -22,7 +22,7 @@ SUFFIX = ".fixes"
 CONFIGURATIONS = sorted(path for path in FOLDER.iterdir() if path.suffix != SUFFIX)
 
 
-def _fix(path: Path) -> Fixed:
+def _fix(path: Path) -> FixedFabric:
     (fabric,) = find_inputs([str(path)]).fabrics()
     return fix(fabric, CheckSettings(whole=False), unsafe=True)
 
@@ -32,7 +32,7 @@ def _count(findings: Iterable[Finding]) -> Iterator[str]:
         yield f"  {number} {severity} {rule}\n"
 
 
-def _report(fixed: Fixed) -> str:
+def _report(fixed: FixedFabric) -> str:
     left = Counter((one.finding.rule, one.reason, one.text) for one in fixed.remaining)
     return "".join(
         [

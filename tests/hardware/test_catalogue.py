@@ -20,13 +20,13 @@ from nodrop.hardware import (
 )
 from nodrop.hardware.bounds import shipped_headroom_rows
 from nodrop.hardware.ports import PortGroup
-from nodrop.hardware.schema import HeadroomTable, Switch
+from nodrop.hardware.schema import HeadroomTable, SwitchModel
 from nodrop.model.fabric import Port
 from nodrop.platforms import port_name
 from nodrop.platforms.sonic.naming import model_port
 
 
-def groups(box: Switch) -> Iterator[PortGroup]:
+def groups(box: SwitchModel) -> Iterator[PortGroup]:
     """Yield the kinds of ports of a model."""
     yield from box.ports
 
@@ -278,5 +278,5 @@ def test_a_hardware_file_that_is_wrong_says_where(
     assert old in text
     monkeypatch.setattr(hardware, "_read_fact_file", lambda folder, name: text.replace(old, new).encode())
     with pytest.raises(InputProblems) as wrong:
-        hardware._load_facts(Switch, "switches", "SN9999")
+        hardware._load_facts(SwitchModel, "switches", "SN9999")
     assert said in str(wrong.value)

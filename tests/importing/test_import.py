@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import nodrop
 from nodrop.design.topology import topology_of
-from nodrop.errors import InputProblems, Unsupported
+from nodrop.errors import InputProblems, UnsupportedByPlatform
 from nodrop.importing import ImportResult, derive_intent, measure_intent_coverage
 from nodrop.intent.load import loads
 from nodrop.model.compare import differences
@@ -98,7 +98,7 @@ def test_builds_of_random_intents_come_back_equal(text: str) -> None:
     try:
         fabric = nodrop.build(loads(text.encode(), "random.yaml"))
         found = imported(fabric)
-    except (InputProblems, Unsupported):
+    except (InputProblems, UnsupportedByPlatform):
         assume(False)
         raise
     assert (found.left, found.lacking, found.problems) == ((), (), ())
@@ -114,7 +114,7 @@ def test_builds_of_random_intents_with_random_names_come_back_equal(drawn: st.Da
     try:
         fabric = build(data)
         found = imported(fabric)
-    except (InputProblems, Unsupported):
+    except (InputProblems, UnsupportedByPlatform):
         assume(False)
         raise
     assert (found.left, found.lacking, found.problems) == ((), (), ())

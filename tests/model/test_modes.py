@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nodrop.analyses import siblings
-from nodrop.engine.finding import UnknownVerdict, Verdict
+from nodrop.engine.finding import FabricVerdict, UnknownVerdict
 from nodrop.engine.verdicts import judge
 from nodrop.model.assemble import assemble_fabric
 from nodrop.model.declared import DeclaredFacts
@@ -44,11 +44,11 @@ def modes(reading: Reading) -> dict[str, set[str]]:
     return found
 
 
-def lint(*readings: DeviceReading, **stated: object) -> Verdict:
+def lint(*readings: DeviceReading, **stated: object) -> FabricVerdict:
     return judge(assemble_fabric(readings, DeclaredFacts(**stated)), [rule(**NEEDS_PFC)])  # type: ignore[arg-type]
 
 
-def found(verdict: Verdict) -> list[str]:
+def found(verdict: FabricVerdict) -> list[str]:
     return [subject_text(one.subject) for one in verdict.findings]
 
 

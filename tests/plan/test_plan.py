@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import nodrop
 from nodrop import platforms
 from nodrop.checking.rollout import order_rollout, should_compute_routing
-from nodrop.errors import InputProblems, Unsupported
+from nodrop.errors import InputProblems, UnsupportedByPlatform
 from nodrop.judging import CheckSettings
 from nodrop.model.compare import differences
 from nodrop.model.edit import set_value
@@ -203,7 +203,7 @@ def test_a_patch_mends_or_breaks_nothing_but_what_is_asked(platform: str, data: 
     fault = data.draw(st.sampled_from([(), *bad_examples()]))
     try:
         one = said(broken(platform, [fault] if fault else []))
-    except (ValueError, Unsupported):
+    except (ValueError, UnsupportedByPlatform):
         assume(False)
     clean = said(broken(platform, []))
     for old, new in ((clean, one), (one, clean)):
@@ -451,12 +451,12 @@ def test_the_work_does_not_grow_with_ports_of_equal_design(monkeypatch: pytest.M
     from nodrop.plan import effects
 
     tried: list[str] = []
-    before = effects.ChangeEffects._edit
+    before = effects.ChangeEffectFinder._edit
 
-    def counted(self: effects.ChangeEffects, change: Any, wanted: Any, **how: Any) -> Any:
+    def counted(self: effects.ChangeEffectFinder, change: Any, wanted: Any, **how: Any) -> Any:
         tried.append(change.name)
         return before(self, change, wanted, **how)
 
-    monkeypatch.setattr(effects.ChangeEffects, "_edit", counted)
+    monkeypatch.setattr(effects.ChangeEffectFinder, "_edit", counted)
     nodrop.plan(*story("ecn-thresholds"))
     assert tried == ["leaf1", "leaf1", "leaf1", "spine1"]  # each of two facts, and all of a leaf and of a spine

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import nodrop
 from nodrop import collect, platforms
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.model.bridging import PortChannel
 from nodrop.model.buffers import BufferPool, Headroom
 from nodrop.model.compare import differences, mask_unsupported_fields
@@ -206,7 +206,7 @@ def test_any_device_round_trips_or_is_refused_with_its_path(data: st.DataObject)
         refusal = None
         try:
             artifacts = written(other, alone(other))
-        except Unsupported as error:
+        except UnsupportedByPlatform as error:
             refusal = error
         if refusal is not None:
             assert random_values.leads_somewhere(other, refusal.path), str(refusal)
@@ -242,7 +242,7 @@ def test_an_unknown_fact_is_refused_by_its_path(path: random_values.Path) -> Non
     if path in UNSAID:
         assert_round_trip(device, fabric)
         return
-    with pytest.raises(Unsupported) as caught:
+    with pytest.raises(UnsupportedByPlatform) as caught:
         written(device, fabric)
     assert caught.value.path == random_values.named(fabric.devices[0], path)
     owner = random_values.at(fabric.devices[0], path[:-1])

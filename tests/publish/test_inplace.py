@@ -7,7 +7,7 @@ from typing import BinaryIO
 import pytest
 
 from nodrop.errors import InputProblems
-from nodrop.publish import Replacement, build_folder_of_file, publish, replace_files
+from nodrop.publish import FileReplacement, build_folder_of_file, publish, replace_files
 from nodrop.publish.disk import DiskWriter
 from nodrop.publish.landing import OutputPlace
 
@@ -44,13 +44,13 @@ class Mortal(DiskWriter):
         super().fsync_folder(folder)
 
 
-def two(folder: Path) -> list[Replacement]:
+def two(folder: Path) -> list[FileReplacement]:
     """Two files to be replaced."""
     made = []
     for name in ("a", "b"):
         (folder / name).write_bytes(f"old {name}".encode())
         new = f"new {name}".encode()
-        made.append(Replacement(path=folder / name, display=name, old=f"old {name}".encode(), new=new))
+        made.append(FileReplacement(path=folder / name, display=name, old=f"old {name}".encode(), new=new))
     return made
 
 
@@ -95,7 +95,7 @@ def test_mode_owner_and_link_stay(tmp_path: Path) -> None:
         os.chown(file, 12345, 54321)
     before = file.stat()
     (tmp_path / "link").symlink_to("real/a")
-    replace_files([Replacement(path=tmp_path / "link", display="link", old=b"old", new=b"new")])
+    replace_files([FileReplacement(path=tmp_path / "link", display="link", old=b"old", new=b"new")])
     after = file.stat()
     assert (tmp_path / "link").is_symlink()
     assert file.read_text() == "new"

@@ -12,16 +12,16 @@ from nodrop.errors import Problem
 from nodrop.report.document import (
     ChangeRow,
     ChangeTable,
-    Document,
     FactList,
     FindingList,
-    Item,
+    ListItem,
     Node,
     Paragraph,
+    ReportDocument,
     RuleName,
     Section,
     Table,
-    Verdict,
+    VerdictLine,
 )
 from nodrop.results.outcome import FabricOutcome
 from support.places import ROOT
@@ -34,12 +34,14 @@ def module_of(form: str) -> ModuleType:
     return import_module(f"nodrop.report.{form}")
 
 
-def full(text: str) -> Document:
+def full(text: str) -> ReportDocument:
     """Return a document with all kinds of nodes, every text of which ends in `text`."""
     row = ChangeRow(
         place=f"place {text}",
         short_place=f"short {text}",
-        items=tuple(Item((f"fact {number} {text}",), details=(Item((f"reason {text}",)),)) for number in range(5)),
+        items=tuple(
+            ListItem((f"fact {number} {text}",), details=(ListItem((f"reason {text}",)),)) for number in range(5)
+        ),
         others=f"others {text}",
         risk=f"risk {text}",
         risk_rank=1,
@@ -61,22 +63,26 @@ def full(text: str) -> Document:
     problem = Problem(path=f"file {text}", found="found", expected="expected")
     nodes: tuple[Node, ...] = (
         Paragraph(f"paragraph {text}"),
-        Section(title=f"open {text}", items=(Item((RuleName("a-rule", "new error"), f": item {text}"), tone="error"),)),
+        Section(
+            title=f"open {text}", items=(ListItem((RuleName("a-rule", "new error"), f": item {text}"), tone="error"),)
+        ),
         Section(
             title=f"folded {text}",
-            items=(Item((f"hidden {text}",)),),
-            remarks=(Item((f"remark {text}",)),),
+            items=(ListItem((f"hidden {text}",)),),
+            remarks=(ListItem((f"remark {text}",)),),
             folded=True,
         ),
-        Section(title=f"steps {text}", items=(Item((f"step {text}",)),), folded=True, numbered=True),
+        Section(title=f"steps {text}", items=(ListItem((f"step {text}",)),), folded=True, numbered=True),
         Table(title=f"title {text}", heads=(f"head {text}",), rows=((f"cell {text}",),), explanation=f"because {text}"),
         FactList((("name", f"value {text}"),)),
         ChangeTable(title=f"what {text}", rows=(row,)),
         FindingList(outcome=FabricOutcome(findings=(finding,), problems=(problem,))),
-        Document(heading=f"part {text}", body=(Paragraph(f"inner {text}"),), verdict=Verdict(text=f"short {text}")),
+        ReportDocument(
+            heading=f"part {text}", body=(Paragraph(f"inner {text}"),), verdict=VerdictLine(text=f"short {text}")
+        ),
     )
-    return Document(
-        body=nodes, verdict=Verdict(text=f"verdict {text}", base=f"base {text}", unchanged=(f"rest {text}",))
+    return ReportDocument(
+        body=nodes, verdict=VerdictLine(text=f"verdict {text}", base=f"base {text}", unchanged=(f"rest {text}",))
     )
 
 
@@ -107,11 +113,11 @@ def test_no_text_of_a_document_is_live_in_any_format(form: str) -> None:
 
 
 def test_the_verdict_is_where_a_reader_looks_first() -> None:
-    document = Document(
+    document = ReportDocument(
         lead=(Paragraph("lead"),),
         body=(Paragraph("body"),),
         urgent=(Paragraph("urgent"),),
-        verdict=Verdict(text="verdict", decision=""),
+        verdict=VerdictLine(text="verdict", decision=""),
     )
     assert module_of("document_text").render(document) == "lead\n\nbody\n\nurgent\n\nverdict\n"
     assert module_of("document_markdown").render(document) == (
@@ -120,7 +126,7 @@ def test_the_verdict_is_where_a_reader_looks_first() -> None:
 
 
 def test_a_comment_states_what_it_leaves_out() -> None:
-    document = Document(body=tuple(Paragraph(f"part {number}") for number in range(9)))
+    document = ReportDocument(body=tuple(Paragraph(f"part {number}") for number in range(9)))
     page = module_of("document_markdown").render(document, limit_bytes=30)
     assert (
         page == "part 0\n\npart 1\n\npart 2\n\n6 parts left out here, which would not fit: `--format text` tells all.\n"
@@ -129,7 +135,7 @@ def test_a_comment_states_what_it_leaves_out() -> None:
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_parts_without_content_are_not_shown(form: str) -> None:
-    document = Document(
+    document = ReportDocument(
         body=(Section(title="none", items=()), Table(title="none", heads=("head",), rows=()), Paragraph("only"))
     )
     assert module_of(form).render(document) == "only\n"

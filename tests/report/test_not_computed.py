@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nodrop.engine.finding import Verdict
+from nodrop.engine.finding import FabricVerdict
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.reading import Note, Reading
 from nodrop.model.routing import Bgp, BgpNeighbor
@@ -26,7 +26,7 @@ def _outcome(*, evpn: bool = True) -> FabricOutcome:
         Device(name="leaf3", platform="nvue", bgp=_bgp(evpn=False)),
     )
     reading = Reading(fabric=Fabric(name="pod", mode="lossless", devices=devices))
-    return FabricOutcome.of(reading, Verdict(findings=(), unknown=(), notes=(), problems=(), rules=3))
+    return FabricOutcome.of(reading, FabricVerdict(findings=(), unknown=(), notes=(), problems=(), rules=3))
 
 
 def test_the_last_line_says_of_how_many_devices_the_routes_of_evpn_were_not_computed() -> None:
@@ -87,7 +87,7 @@ def test_other_lines_leak_no_routes(text: str) -> None:
 def _leaking() -> FabricOutcome:
     devices = (Device(name="leaf1", platform="sonic", bgp=_bgp(evpn=True)),)
     reading = Reading(fabric=Fabric(name="pod", mode="lossless", devices=devices), notes=LEAKS)
-    return FabricOutcome.of(reading, Verdict(findings=(), unknown=(), notes=(), problems=(), rules=3))
+    return FabricOutcome.of(reading, FabricVerdict(findings=(), unknown=(), notes=(), problems=(), rules=3))
 
 
 def test_the_last_line_says_of_how_many_devices_leaked_routes_were_not_computed() -> None:

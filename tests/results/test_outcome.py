@@ -1,7 +1,7 @@
 import dataclasses
 from typing import Any
 
-from nodrop.engine.finding import SEVERITIES, FileLocation, Finding, UnknownVerdict, Verdict
+from nodrop.engine.finding import SEVERITIES, FabricVerdict, FileLocation, Finding, UnknownVerdict
 from nodrop.errors import Problem
 from nodrop.model.fabric import Device, Fabric, Interface
 from nodrop.model.reading import Assumption, Note, Reading
@@ -50,7 +50,7 @@ def test_an_outcome_of_a_reading_and_its_verdict() -> None:
     reading = Reading(
         fabric=fabric, notes=(Note(kind="a", message="1"),), problems=(Problem(path="b"),), assumed=ASSUMED
     )
-    verdict = Verdict(
+    verdict = FabricVerdict(
         findings=(finding("leaf1"),),
         unknown=UNKNOWN_VERDICTS,
         notes=(Note(kind="c", message="2"),),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from nodrop.model.policy_values import parse_as_path_expression, parse_community_expression
-from nodrop.syntax.posix import MAX_EXPRESSION_CHARACTERS, MAX_STATES, Expression, compile_posix_regex
+from nodrop.syntax.posix import MAX_EXPRESSION_CHARACTERS, MAX_STATES, PosixRegularExpression, compile_posix_regex
 from support.places import TESTS
 
 CASES: dict[str, list[dict[str, str]]] = YAML(typ="safe").load((TESTS / "routing" / "expressions.yaml").read_text())
@@ -143,7 +143,7 @@ def test_of_any_text_an_expression_that_is_compiled_is_one_of_the_c_library(expr
 
 def _readings(expression: str, texts: list[str]) -> Iterator[tuple[str, bool, bool]]:
     found, between = parse_as_path_expression(expression), "(^|[,{}() ]|$)"
-    if isinstance(found, Expression):
+    if isinstance(found, PosixRegularExpression):
         wanted = answered(expression.replace("_", between), texts)
         assert wanted is not None, expression
         yield from zip(texts, map(found.matches_anywhere, texts), wanted, strict=True)

@@ -11,7 +11,7 @@ import pytest
 from nodrop import platforms
 from nodrop.advising import add_fix_commands
 from nodrop.engine.example_setup import TIER_CHANGES_BY_PLATFORM
-from nodrop.engine.examples import PlatformView, run_rule
+from nodrop.engine.examples import FabricOnPlatform, run_rule
 from nodrop.engine.finding import FixCommands
 from nodrop.engine.rule import ANY_PLATFORM
 from nodrop.engine.rules import shipped_rules
@@ -94,7 +94,7 @@ def advice() -> Advice:
     return found
 
 
-def faults(view: PlatformView, commands: FixCommands) -> Iterator[str]:
+def faults(view: FabricOnPlatform, commands: FixCommands) -> Iterator[str]:
     """Yield what is wrong with commands."""
     device = next((each for each in view.reading.fabric.devices if each.name == commands.device), None)
     spoken = platforms.languages_of(device) if device else (platforms.HOSTS_PLATFORM,)
@@ -110,7 +110,7 @@ def faults(view: PlatformView, commands: FixCommands) -> Iterator[str]:
     yield from check(commands.lines) if check else ()
 
 
-def names_of_nothing(view: PlatformView, device: Device, commands: FixCommands) -> Iterator[str]:
+def names_of_nothing(view: FabricOnPlatform, device: Device, commands: FixCommands) -> Iterator[str]:
     """Yield the references to nothing and the refused keys that a device has once commands are typed on it."""
     sources = view.reading.sources.get(device.name, ())
     files = {source.name: load_unchanged_source(source).decode() for source in sources}

@@ -6,7 +6,7 @@ Refused designs are as much a part of it: which intent a platform does not take,
 import pytest
 
 import nodrop
-from nodrop.engine.finding import Verdict
+from nodrop.engine.finding import FabricVerdict
 from nodrop.engine.rule import STRICTNESSES
 from nodrop.engine.rules import shipped_rules
 from nodrop.engine.verdicts import judge
@@ -26,7 +26,7 @@ QUICK = [("sonic", "202605"), ("nvue", "5.19")]
 REFUSED = parse_yaml((TESTS / "rules" / "no_noise.yaml").read_bytes(), "no_noise.yaml").data
 
 
-def verdict(intent: str, platform: str, version: str, strictness: str = "regular") -> Verdict:
+def verdict(intent: str, platform: str, version: str, strictness: str = "regular") -> FabricVerdict:
     """Build an intent for a release of a platform, as it is where none is named, read it back and judge it."""
     values = {"platform": platform, "version": version} if platform else {}
     changes = {f"{path}.{key}": value for path in tiers_of(intent) for key, value in values.items()}

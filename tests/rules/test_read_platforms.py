@@ -10,7 +10,7 @@ import pytest
 
 from nodrop import platforms
 from nodrop.engine.example_setup import PlatformExamples, UnsupportedExample
-from nodrop.engine.examples import PlatformView, build_example_views, run_rule
+from nodrop.engine.examples import FabricOnPlatform, build_example_views, run_rule
 from nodrop.engine.rule import Rule
 from nodrop.engine.rules import shipped_rules
 from nodrop.model.compare import mask_unsupported_fields
@@ -59,12 +59,12 @@ def applying(platform: str, rules: list[Rule]) -> Iterator[str]:
     """Yield the rules with an example that is found on switches of a platform."""
     missing = never_supplied(platform)
 
-    def views(fabric: Fabric) -> Iterator[PlatformView]:
+    def views(fabric: Fabric) -> Iterator[FabricOnPlatform]:
         devices = tuple(
             replace(mask_unsupported_fields(device, missing), platform=platform, version=UNKNOWN)
             for device in fabric.devices
         )
-        yield PlatformView(platform, Reading(fabric=replace(fabric, devices=devices)))
+        yield FabricOnPlatform(platform, Reading(fabric=replace(fabric, devices=devices)))
 
     for rule in rules:
         for example in rule.examples:

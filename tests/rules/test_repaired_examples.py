@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 
 from nodrop import platforms
 from nodrop.engine.example_setup import TIER_CHANGES_BY_PLATFORM, PlatformExamples, UnsupportedExample
-from nodrop.engine.examples import PlatformView, build_example_views
+from nodrop.engine.examples import FabricOnPlatform, build_example_views
 from nodrop.engine.finding import Finding
 from nodrop.engine.rule import ANY_PLATFORM, Rule, RuleExample
 from nodrop.engine.rules import select_lint_rules, shipped_rules
@@ -32,7 +32,7 @@ REASONS = TESTS / "rules" / "unrepaired_examples.yaml"
 class Writing(LastReading):
     """What was written last on the way to a reading, and of which fabric."""
 
-    def repaired(self, rule: Rule, view: PlatformView) -> str:
+    def repaired(self, rule: Rule, view: FabricOnPlatform) -> str:
         """What becomes of an example where the fixes of a rule's findings are made; nothing where all is well."""
         assert self.fabric is not None
         before = _found(rule, view.reading)

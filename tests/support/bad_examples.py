@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from nodrop.engine.example_setup import TIER_CHANGES_BY_PLATFORM, PlatformExamples, UnsupportedExample
-from nodrop.engine.examples import PlatformView, build_example_views
+from nodrop.engine.examples import FabricOnPlatform, build_example_views
 from nodrop.engine.rule import Rule
 
 
-def views(rule: Rule) -> Iterator[tuple[str, PlatformView]]:
+def views(rule: Rule) -> Iterator[tuple[str, FabricOnPlatform]]:
     """Yield the bad examples of a rule on every platform that can express them."""
     for example in rule.examples:
         for platform in TIER_CHANGES_BY_PLATFORM if example.kind == "bad" else ():

@@ -11,7 +11,7 @@ from nodrop.model.reading import FilePlace, Reading
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.subject import Subject
 from nodrop.platforms import frr
-from nodrop.routing.observation import Observation
+from nodrop.routing.observation import ValidatorObservation
 from nodrop.syntax.places import Span
 from nodrop.validating.batfish.observing import SnapshotObserver
 
@@ -179,7 +179,7 @@ def observed(
     snapshot: Exported | None = None,
     fates: Mapping[tuple[str, str], str] | None = None,
     **changes: Rows,
-) -> Observation:
+) -> ValidatorObservation:
     """What is seen of a fabric in such answers."""
     reading = Reading(fabric=fabric)
     answers: Any = Answers(changes, fates or {})

@@ -17,7 +17,7 @@ from ruamel.yaml import YAML
 import nodrop
 from nodrop.model.reading import Reading
 from nodrop.model.subject import subject_text
-from nodrop.routing.observation import OBSERVATION_CHECKS, Observation
+from nodrop.routing.observation import OBSERVATION_CHECKS, ValidatorObservation
 from support.designs import build, shipped
 from support.places import TESTS
 
@@ -95,7 +95,7 @@ def read(folder: Path) -> Reading:
     return reading
 
 
-def shown(seen: Observation, computed: Observation, sound: Observation | None = None) -> str:
+def shown(seen: ValidatorObservation, computed: ValidatorObservation, sound: ValidatorObservation | None = None) -> str:
     """What was seen, next to what is computed: how much is alike, and each item that is not.
 
     Of a fault also what is seen otherwise than of the `sound` fabric.
@@ -103,7 +103,7 @@ def shown(seen: Observation, computed: Observation, sound: Observation | None = 
     return "\n".join([*_shown(seen, computed), *(_changed(seen, sound) if sound is not None else ()), ""])
 
 
-def _changed(seen: Observation, sound: Observation) -> Iterator[str]:
+def _changed(seen: ValidatorObservation, sound: ValidatorObservation) -> Iterator[str]:
     for check in OBSERVATION_CHECKS:
         now, before = seen.seen.get(check, {}), sound.seen.get(check, {})
         for item in sorted(now.keys() | before.keys()):
@@ -114,7 +114,7 @@ def _changed(seen: Observation, sound: Observation) -> Iterator[str]:
                 yield f"changed: {check} {subject_text(item)}: {was}, now {is_now}{said and f' ({said})'}"
 
 
-def _shown(seen: Observation, computed: Observation) -> Iterator[str]:
+def _shown(seen: ValidatorObservation, computed: ValidatorObservation) -> Iterator[str]:
     for check in OBSERVATION_CHECKS:
         items, there = seen.seen.get(check, {}), computed.seen.get(check, {})
         alike = {item for item in there if item in items and items[item] == there[item]}

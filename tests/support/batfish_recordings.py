@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, urlsplit
 import requests
 from requests.adapters import HTTPAdapter
 
-from nodrop.validating.batfish.service import Service
+from nodrop.validating.batfish.service import BatfishService
 from support.places import TESTS
 
 TEMPLATES = TESTS / "validating" / "batfish" / "questions.json"
@@ -165,10 +165,10 @@ def replayed(path: Path) -> Iterator[Recording]:
     def send(_: HTTPAdapter, request: requests.PreparedRequest, *__: object, **___: object) -> requests.Response:
         return _response(request, *_replayed(recording, known, heard, *told(request)))
 
-    def version(_: Service, path: str) -> tuple[int, bytes]:
+    def version(_: BatfishService, path: str) -> tuple[int, bytes]:
         return 200, json.dumps(recording.version).encode()
 
-    with mock.patch.object(HTTPAdapter, "send", send), mock.patch.object(Service, "_get", version):
+    with mock.patch.object(HTTPAdapter, "send", send), mock.patch.object(BatfishService, "_get", version):
         yield recording
 
 
@@ -243,7 +243,7 @@ def recorded(path: Path) -> Iterator[Recording]:
     """Pass every request of this process on to the service, and keep what it answers."""
     recording, heard, known = Recording(path), Conversation(), parameters()
     offered: dict[str, Json] = {}
-    real, asks = HTTPAdapter.send, Service._get
+    real, asks = HTTPAdapter.send, BatfishService._get
 
     def send(self: HTTPAdapter, request: requests.PreparedRequest, *args: Any, **more: Any) -> requests.Response:
         method, where, query, body = told(request)
@@ -260,12 +260,12 @@ def recorded(path: Path) -> Iterator[Recording]:
                 recording.answers[_key(asked)] = _short(asked, response.json())
         return response
 
-    def version(self: Service, where: str) -> tuple[int, bytes]:
+    def version(self: BatfishService, where: str) -> tuple[int, bytes]:
         status, body = asks(self, where)
         recording.version = json.loads(body)
         return status, body
 
-    with mock.patch.object(HTTPAdapter, "send", send), mock.patch.object(Service, "_get", version):
+    with mock.patch.object(HTTPAdapter, "send", send), mock.patch.object(BatfishService, "_get", version):
         yield recording
     recording.snapshots = heard.files
     recording.write()

@@ -12,7 +12,7 @@ from nodrop.engine.rules import select_validate_rules, shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
-from nodrop.routing.observation import OBSERVATIONS_CHANNEL, Observation
+from nodrop.routing.observation import OBSERVATIONS_CHANNEL, ValidatorObservation
 from nodrop.syntax.yaml import parse_yaml
 from support.places import TESTS
 from support.routing_faults import FAULTS, Fault, edited
@@ -21,7 +21,7 @@ TABLE, REASONS = TESTS / "validating" / "caught.yaml", TESTS / "validating" / "r
 COLUMNS = ("nodrop", "Batfish", "real FRR")
 HEAD = "# Which rules catch each fault of support/routing_faults.py, by validator; reasons.yaml says why none does.\n"
 DIFFER = "validators-disagree"
-Observe = Callable[[Reading, Index], Observation]
+Observe = Callable[[Reading, Index], ValidatorObservation]
 
 
 def reading_of(fault: Fault) -> Reading:

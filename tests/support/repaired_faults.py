@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from nodrop import platforms
-from nodrop.engine.finding import Finding, Verdict
+from nodrop.engine.finding import FabricVerdict, Finding
 from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.errors import InputProblems
@@ -89,7 +89,7 @@ def repair(found: Outcome) -> Repair:
     )
 
 
-def _of(fault: Fault, verdict: Verdict) -> list[Finding]:
+def _of(fault: Fault, verdict: FabricVerdict) -> list[Finding]:
     return [one for one in verdict.findings if one.rule == fault.row["rule"]]
 
 

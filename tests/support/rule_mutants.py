@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from nodrop.engine.example_setup import PlatformExamples
-from nodrop.engine.examples import PlatformView
+from nodrop.engine.examples import FabricOnPlatform
 from nodrop.engine.mutants import find_surviving_mutants as surviving
 from nodrop.engine.rule import Rule, RuleExample
 from nodrop.engine.rules import shipped_rules
@@ -22,7 +22,7 @@ def _key(example: RuleExample) -> str:
     return repr((example.intent, example.model, example.artifact))
 
 
-def views(example: RuleExample, platform: str) -> list[PlatformView]:
+def views(example: RuleExample, platform: str) -> list[FabricOnPlatform]:
     """Return an example as a platform says it, made once for all rules; nothing where it cannot say it."""
     key = _key(example)
     if (key, platform) not in _KEPT:
@@ -33,7 +33,7 @@ def views(example: RuleExample, platform: str) -> list[PlatformView]:
     return _KEPT[key, platform]
 
 
-_KEPT: dict[tuple[str, str], list[PlatformView]] = {}
+_KEPT: dict[tuple[str, str], list[FabricOnPlatform]] = {}
 
 
 def survivors(rule: Rule) -> list[str]:

@@ -24,10 +24,10 @@ from nodrop.engine.example_setup import (
     rename_ports,
     rename_subject_ports,
 )
-from nodrop.engine.finding import Verdict
+from nodrop.engine.finding import FabricVerdict
 from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.hardware.dynamic import resolve_dynamic_buffers
 from nodrop.intent.schema import Intent
 from nodrop.model.assemble import assemble_fabric
@@ -73,7 +73,7 @@ class Outcome:
     """What is found in a build with a fault, and whether that is what must be."""
 
     fault: Fault
-    verdict: Verdict
+    verdict: FabricVerdict
     missed: tuple[str, ...]
     """What should have been found and is not: at which subject, and from how much."""
     others: tuple[str, ...]
@@ -126,7 +126,7 @@ def inject(fault: Fault) -> dict[str, str]:
         try:
             settled = replace(changed, devices=tuple(map(resolve_dynamic_buffers, changed.devices)))
             return written(rename_ports(settled, build_port_name_table(settled, fault.platform)))
-        except Unsupported as error:
+        except UnsupportedByPlatform as error:
             raise ValueError(f"{fault.name}: {error}") from None
     return edited(fault, written(fabric))
 
@@ -195,7 +195,7 @@ def outcome(fault: Fault) -> Outcome:
     return Outcome(fault, verdict, tuple(missed), tuple(sorted(others)))
 
 
-def _missing(fault: Fault, verdict: Verdict) -> Iterator[str]:
+def _missing(fault: Fault, verdict: FabricVerdict) -> Iterator[str]:
     """Where the rule that must find a fault does not, in either platform's names of ports."""
     spelling = build_port_name_table(fault.fabric, EXAMPLES)
     found = {one.subject for one in verdict.findings if one.rule == fault.row["rule"]}

@@ -7,7 +7,7 @@ from typing import Any
 
 import nodrop
 from nodrop import collect, context, platforms
-from nodrop.engine.finding import Finding, Verdict
+from nodrop.engine.finding import FabricVerdict, Finding
 from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.locate import add_finding_places
@@ -80,7 +80,7 @@ def read(changes: Changes, traditional: bool = False, device: str = DEVICE) -> t
     return own, assemble_fabric(readings, context.loads(declared.encode(), context.FABRIC_FILE))
 
 
-def verdict(reading: Reading) -> Verdict:
+def verdict(reading: Reading) -> FabricVerdict:
     """Return what all rules say, the most pedantic ones too."""
     return judge(reading, select_lint_rules(shipped_rules()), strictness="auditor")
 

@@ -9,7 +9,7 @@ from nodrop.analyses._targets import host_and_loopback_targets
 from nodrop.model.fabric import End
 from nodrop.proofs.deadlock import DependencyGraphNames
 from nodrop.proofs.dependencies import Buffer, DependencyGraph, TrafficAtRouters
-from nodrop.proofs.storm import FindFillTime, StoppedPort, Storm, count_stopped_ports
+from nodrop.proofs.storm import FindFillTime, PauseStorm, StoppedPort, count_stopped_ports
 
 Stop = tuple[bool, int, int, float | None, float | None]
 """A stopped port: whether it leads to a host, its group, the steps to it, and the least and most microseconds."""
@@ -28,7 +28,7 @@ class Effect(NamedTuple):
     watchdog_ms: float | None
 
 
-def effects_of(storms: Iterable[Storm], detection: Callable[[End], int | None]) -> dict[End, Effect]:
+def effects_of(storms: Iterable[PauseStorm], detection: Callable[[End], int | None]) -> dict[End, Effect]:
     """The effect of each port that some storms are of; each port is in one."""
     effects: dict[End, Effect] = {}
     for storm in storms:

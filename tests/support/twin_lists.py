@@ -6,9 +6,9 @@ from typing import Final
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject, natural_sort_key
-from nodrop.routing.observation import Observation, ObservationCheck
+from nodrop.routing.observation import ObservationCheck, ValidatorObservation
 from nodrop.validating import compute_observation
-from nodrop.validating.twin import Options, observe_in_twin
+from nodrop.validating.twin import TwinOptions, observe_in_twin
 from support.running_faults import read
 from support.single_faults import Fault
 
@@ -16,18 +16,20 @@ CHECKS: Final[frozenset[ObservationCheck]] = frozenset({"sessions", "routes", "r
 _UNAPPLIED: Final = "not applied in the twin: "
 
 
-def seen(case: Fault) -> tuple[Observation, Observation]:
+def seen(case: Fault) -> tuple[ValidatorObservation, ValidatorObservation]:
     """Return what is computed of a case, and what the twin shows."""
     return seen_of(read(case))
 
 
-def seen_of(reading: Reading) -> tuple[Observation, Observation]:
+def seen_of(reading: Reading) -> tuple[ValidatorObservation, ValidatorObservation]:
     """Return what is computed of a fabric, and what the twin shows."""
     index = Index(reading.fabric)
-    return compute_observation(index), observe_in_twin(reading, index, options=Options(checks=CHECKS))
+    return compute_observation(index), observe_in_twin(reading, index, options=TwinOptions(checks=CHECKS))
 
 
-def different(own: Observation, twin: Observation) -> dict[tuple[ObservationCheck, Subject], tuple[Hashable, Hashable]]:
+def different(
+    own: ValidatorObservation, twin: ValidatorObservation
+) -> dict[tuple[ObservationCheck, Subject], tuple[Hashable, Hashable]]:
     """Return the items that both have to see and that they see differently: computed, and in the twin."""
     return {
         (check, item): (found, twin.seen[check].get(item))
@@ -38,7 +40,7 @@ def different(own: Observation, twin: Observation) -> dict[tuple[ObservationChec
     }
 
 
-def words(twin: Observation) -> str:
+def words(twin: ValidatorObservation) -> str:
     """Return what the twin shows to be wrong, and what of lists it does not apply."""
     parts = []
     down = sorted(
@@ -59,7 +61,7 @@ def words(twin: Observation) -> str:
     return "; ".join(parts) or "nothing"
 
 
-def naming(twin: Observation, entry: str) -> list[str]:
+def naming(twin: ValidatorObservation, entry: str) -> list[str]:
     """Return what the twin said of packets that an entry drops, by the entry's subject."""
     _, _, name, _, number = entry.split("/")
     what = f"by entry {number} of access list {name}"

@@ -19,7 +19,7 @@ from nodrop.validating.twin.packets import TwinSockets
 from nodrop.validating.twin.plan import NamespaceKey
 from nodrop.validating.twin.reaching import ReachabilityTest, ReachItem
 from nodrop.validating.twin.waiting import wait_until_settled
-from nodrop.validating.twin.work import ObservationWork, Options
+from nodrop.validating.twin.work import ObservationWork, TwinOptions
 
 
 def work(fabric: Fabric) -> ObservationWork:
@@ -31,7 +31,7 @@ def work(fabric: Fabric) -> ObservationWork:
         for device in fabric.devices
     }
     seen = compute_observation(Index(fabric)).seen
-    return ObservationWork(fabric=fabric, boots=boots, without={}, computed=seen, options=Options())
+    return ObservationWork(fabric=fabric, boots=boots, without={}, computed=seen, options=TwinOptions())
 
 
 def running(of: ObservationWork) -> TwinLab:

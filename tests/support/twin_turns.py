@@ -12,7 +12,7 @@ from nodrop.routing.prefixes import parse_address
 from nodrop.validating.twin import box
 from nodrop.validating.twin.daemons import BootConfiguration
 from nodrop.validating.twin.lab import TwinLab
-from nodrop.validating.twin.packets import Flight, PortLocation, ProbePacket, TwinSockets
+from nodrop.validating.twin.packets import PacketFlight, PortLocation, ProbePacket, TwinSockets
 from nodrop.validating.twin.plan import NamespaceKey
 from nodrop.validating.twin.starting import prepare_start
 from support.twin_runs import until_equal
@@ -63,5 +63,5 @@ def _location(lab: TwinLab, end: End) -> PortLocation:
     return nic.space, nic.name
 
 
-def _passes(flight: Flight, first: PortLocation, second: PortLocation) -> bool:
+def _passes(flight: PacketFlight, first: PortLocation, second: PortLocation) -> bool:
     return (first, second) in zip(flight.arrivals, flight.arrivals[1:], strict=False)

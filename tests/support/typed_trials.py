@@ -13,7 +13,7 @@ from nodrop import platforms
 from nodrop.advising import add_fix_commands
 from nodrop.engine.example_setup import PlatformExamples, UnsupportedExample
 from nodrop.engine.examples import build_example_views
-from nodrop.engine.finding import Finding, FixCommands, Verdict
+from nodrop.engine.finding import FabricVerdict, Finding, FixCommands
 from nodrop.engine.rule import Rule
 from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
@@ -122,12 +122,12 @@ def first_cases(commands: Iterable[FixCommands]) -> tuple[FixCommands, ...]:
     return tuple(chosen.values())
 
 
-def _judge(rule: Rule, reading: Reading) -> Verdict:
+def _judge(rule: Rule, reading: Reading) -> FabricVerdict:
     rules = select_lint_rules(shipped_rules())
     return judge(reading, [*rules, *([rule] if rule not in rules else [])], strictness="auditor")
 
 
-def compare(rule: Rule, before: Verdict, after: Verdict) -> Iterator[str]:
+def compare(rule: Rule, before: FabricVerdict, after: FabricVerdict) -> Iterator[str]:
     """Yield what is still found of a rule, and what is found or not known that was not."""
     if left := [one for one in after.findings if one.rule == rule.name]:
         yield f"still found: {len(left)} of {sum(one.rule == rule.name for one in before.findings)}"

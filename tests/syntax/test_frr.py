@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodrop.syntax.frr import Statement, parse_frr, walk_statements
+from nodrop.syntax.frr import FrrStatement, parse_frr, walk_statements
 from nodrop.syntax.places import Span
 
 Tree = list[Any]
 
 
-def tree(statements: list[Statement]) -> Tree:
+def tree(statements: list[FrrStatement]) -> Tree:
     """Commands as text; one with a block as (text, block)."""
     return [(one.text, tree(one.children)) if one.children else one.text for one in statements]
 

@@ -75,7 +75,7 @@ def test_places_hold_exactly_the_keys_and_values(layout: tuple[Any, str], mark: 
     raw = ("\ufeff" * mark + text).encode()
     assert json.parse_json_text(raw, "f") == value
     assert json.duplicate_keys(raw) == []
-    locator = json.Locator(raw)
+    locator = json.JsonPlaceLocator(raw)
     for path, inner in paths(value):
         span = locator.value_span(path)
         assert span is not None
@@ -92,7 +92,7 @@ def test_places_hold_exactly_the_keys_and_values(layout: tuple[Any, str], mark: 
 @given(st.binary(max_size=60) | st.text(st.sampled_from('{}[]",:1ae\\u0 \n\0é'), max_size=40).map(str.encode))
 @settings(deadline=None)
 def test_any_bytes_are_read_or_refused_with_a_place(raw: bytes) -> None:
-    json.Locator(raw).value_span(["a", 0])
+    json.JsonPlaceLocator(raw).value_span(["a", 0])
     try:
         json.parse_json_text(raw, "f.json")
     except InputProblems as error:
@@ -168,7 +168,7 @@ CONFIG = b"""{
 
 def test_the_last_of_equal_keys_is_the_one_that_counts() -> None:
     assert json.parse_json_text(CONFIG, "f")["PORT"]["Ethernet0"]["mtu"] == "9216"
-    locator = json.Locator(CONFIG)
+    locator = json.JsonPlaceLocator(CONFIG)
     assert locator.value_span(["PORT", "Ethernet0", "mtu"]) == Span(4, 35, 4, 41)
     assert locator.key_span(["PORT"]) == Span(4, 5, 4, 11)
     assert locator.value_span(["QUEUE", 1, "é", 0]) == Span(3, 25, 3, 29)
@@ -180,16 +180,16 @@ def test_the_last_of_equal_keys_is_the_one_that_counts() -> None:
     "keys", [["NOPE"], ["PORT", 0], ["QUEUE", 2], ["QUEUE", "1"], ["half", 0], ["half", "x"], ["QUEUE", -1]]
 )
 def test_what_is_not_there_has_no_place(keys: list[str | int]) -> None:
-    locator = json.Locator(CONFIG)
+    locator = json.JsonPlaceLocator(CONFIG)
     assert locator.value_span(keys) is None
     assert locator.key_span(keys) is None
 
 
 def test_a_text_that_is_not_json_has_places_as_far_as_it_is() -> None:
-    assert json.Locator(b'{"a": 1, b}').value_span(["a"]) is None
-    assert json.Locator(b'{"a": {"b": "\xff"}, "c": 1}').value_span(["c"]) == Span(1, 24, 1, 25)
-    assert json.Locator(b"[" * 100_000).value_span([0]) is None
-    assert json.Locator(b"").value_span([]) is None
+    assert json.JsonPlaceLocator(b'{"a": 1, b}').value_span(["a"]) is None
+    assert json.JsonPlaceLocator(b'{"a": {"b": "\xff"}, "c": 1}').value_span(["c"]) == Span(1, 24, 1, 25)
+    assert json.JsonPlaceLocator(b"[" * 100_000).value_span([0]) is None
+    assert json.JsonPlaceLocator(b"").value_span([]) is None
 
 
 def test_the_locator_reads_an_object_once_and_only_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,7 +199,7 @@ def test_the_locator_reads_an_object_once_and_only_on_demand(monkeypatch: pytest
         json, "iterate_json_members", lambda text, at, decoder: went_through.append(at) or members(text, at, decoder)
     )
     raw = reference.dumps({table: {str(row): {"x": row} for row in range(50)} for table in "abcdef"}).encode()
-    locator = json.Locator(raw)
+    locator = json.JsonPlaceLocator(raw)
     assert went_through == []
     for row in range(50):
         assert locator.value_span(["c", str(row)]) is not None
@@ -208,10 +208,10 @@ def test_the_locator_reads_an_object_once_and_only_on_demand(monkeypatch: pytest
 
 def test_keys_that_stand_twice() -> None:
     assert json.duplicate_keys(CONFIG) == [
-        json.Duplicate(keys=("PORT", "Ethernet0"), span=Span(2, 44, 2, 60), first=Span(2, 14, 2, 25)),
-        json.Duplicate(keys=("QUEUE", 1, "lanes"), span=Span(3, 48, 3, 55), first=Span(3, 32, 3, 39)),
-        json.Duplicate(keys=("QUEUE", 1, "lanes"), span=Span(3, 64, 3, 71), first=Span(3, 32, 3, 39)),
-        json.Duplicate(keys=("PORT",), span=Span(4, 5, 4, 11), first=Span(2, 5, 2, 11)),
+        json.DuplicateJsonKey(keys=("PORT", "Ethernet0"), span=Span(2, 44, 2, 60), first=Span(2, 14, 2, 25)),
+        json.DuplicateJsonKey(keys=("QUEUE", 1, "lanes"), span=Span(3, 48, 3, 55), first=Span(3, 32, 3, 39)),
+        json.DuplicateJsonKey(keys=("QUEUE", 1, "lanes"), span=Span(3, 64, 3, 71), first=Span(3, 32, 3, 39)),
+        json.DuplicateJsonKey(keys=("PORT",), span=Span(4, 5, 4, 11), first=Span(2, 5, 2, 11)),
     ]
     assert json.duplicate_keys(b'["a", 1, {"a": {}}]') == []
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from nodrop.syntax.lines import NotUnderstood, read_or_keep_line
+from nodrop.syntax.lines import CommandNotUnderstood, read_or_keep_line
 
 
 def test_a_line_that_is_not_understood_is_kept() -> None:
     def refuse(_line: str) -> None:
-        raise NotUnderstood
+        raise CommandNotUnderstood
 
     others: list[str] = []
     read_or_keep_line("a line", refuse, others)

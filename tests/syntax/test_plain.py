@@ -63,7 +63,7 @@ LETTERS = "  \n-:{}[],'\"#&*!|>%@?\\~=ax10./\t\r\x00é"
 def full(text: str) -> object:
     """Read with the full parser; the problems where it refuses."""
     try:
-        return yaml._Reader(text, "x").read_document().data
+        return yaml._YamlEventReader(text, "x").read_document().data
     except InputProblems as error:
         return error
 
@@ -85,7 +85,7 @@ def paths(data: object) -> list[tuple[str | int, ...]]:
 
 
 def test_places_are_those_of_the_full_parser() -> None:
-    one, other = yaml.parse_yaml(TAKEN, "x"), yaml._Reader(TAKEN, "x").read_document()
+    one, other = yaml.parse_yaml(TAKEN, "x"), yaml._YamlEventReader(TAKEN, "x").read_document()
     one.data.append("what a caller adds")
     ways = paths(other.data)
     assert len(ways) > 40

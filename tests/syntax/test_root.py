@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from nodrop.syntax import root as module
-from nodrop.syntax.root import InputRoot, LeadsOut, find_containment_root, topmost_repository_of_path
+from nodrop.syntax.root import InputRoot, LinkLeadsOut, find_containment_root, topmost_repository_of_path
 
 
 @pytest.fixture(params=["openat2", "folder by folder"])
@@ -92,9 +92,9 @@ def test_what_a_path_leads_to(path: str, top: Path) -> None:
         assert root.status(top / path).st_size == len(expected)
         assert content(pickle.loads(pickle.dumps(root)), top / path) == expected
     elif expected is None:
-        with pytest.raises(LeadsOut, match="a link that leads out of top"):
+        with pytest.raises(LinkLeadsOut, match="a link that leads out of top"):
             root.open(top / path, os.O_RDONLY)
-        with pytest.raises(LeadsOut):
+        with pytest.raises(LinkLeadsOut):
             root.status(top / path)
     else:
         with pytest.raises(OSError) as refused:
@@ -105,7 +105,7 @@ def test_what_a_path_leads_to(path: str, top: Path) -> None:
 def test_a_path_that_is_not_there_yet_has_a_real_one(top: Path) -> None:
     root = InputRoot(str(top), "top")
     assert root.resolve_path(top / "folder/new/deep") == f"{top}/a/b/new/deep"
-    with pytest.raises(LeadsOut):
+    with pytest.raises(LinkLeadsOut):
         root.resolve_path(top / "nowhere-out/new")
 
 

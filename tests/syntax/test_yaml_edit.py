@@ -3,8 +3,8 @@
 import pytest
 
 from nodrop.syntax.yaml_edit import (
-    Entry,
-    Node,
+    EditableYamlEntry,
+    EditableYamlNode,
     compose_yaml,
     copy_node,
     data_to_node,
@@ -29,7 +29,7 @@ TEXT = """\
 """
 
 
-def at(node: Node, *path: str) -> Node:
+def at(node: EditableYamlNode, *path: str) -> EditableYamlNode:
     """The value at a path below `set`."""
     found = (node.items[1].entries or [])[0].value
     for key in path:
@@ -37,12 +37,12 @@ def at(node: Node, *path: str) -> Node:
     return found
 
 
-def entries(node: Node) -> list[Entry]:
+def entries(node: EditableYamlNode) -> list[EditableYamlEntry]:
     assert node.entries is not None
     return node.entries
 
 
-def changed(tree: Node, text: str = TEXT) -> str:
+def changed(tree: EditableYamlNode, text: str = TEXT) -> str:
     return write_yaml(text, tree, str, str)
 
 
@@ -76,9 +76,9 @@ def test_an_empty_value_is_filled() -> None:
 def test_entries_come_before_between_and_behind_others() -> None:
     tree = compose_yaml(TEXT)
     inside = entries(at(tree, "a"))
-    inside.insert(0, Entry("first", data_to_node("1")))
-    inside.insert(2, Entry("second", data_to_node({"x": {}})))
-    entries(at(tree, "a long key")).append(Entry("last", data_to_node("3")))
+    inside.insert(0, EditableYamlEntry("first", data_to_node("1")))
+    inside.insert(2, EditableYamlEntry("second", data_to_node({"x": {}})))
+    entries(at(tree, "a long key")).append(EditableYamlEntry("last", data_to_node("3")))
     assert changed(tree) == TEXT.replace("b: one\n", "first: 1\n      b: one\n      second:\n        x: {}\n").replace(
         "h: y\n", "h: y\n      last: 3\n"
     )
@@ -102,7 +102,7 @@ def test_braces_stay_braces() -> None:
     inside = entries(at(tree, "a", "c"))
     inside[0].value.text, inside[0].value.raw = "7", None
     assert changed(tree) == TEXT.replace("{d: 1, e: two}", "{d: 7, e: two}")
-    inside.append(Entry("z", data_to_node({"y": "9"})))
+    inside.append(EditableYamlEntry("z", data_to_node({"y": "9"})))
     assert changed(tree) == TEXT.replace("{d: 1, e: two}", "{d: 7, e: two, z: {y: 9}}")
 
 
@@ -110,14 +110,14 @@ def test_an_alias_that_changes_is_written_out_and_one_that_does_not_stays() -> N
     text = "a: &x\n  b: 1\nc: *x\nd: *x\n"
     tree = compose_yaml(text)
     value = entries(tree)[1].value
-    entries(value).append(Entry("e", data_to_node("2")))
+    entries(value).append(EditableYamlEntry("e", data_to_node("2")))
     assert write_yaml(text, tree, str, str) == "a: &x\n  b: 1\nc:\n  b: 1\n  e: 2\nd: *x\n"
 
 
 def test_a_copy_is_spelt_as_what_it_is_a_copy_of() -> None:
     text = "a:\n  b: 'on'\n"
     tree = compose_yaml(text)
-    entries(tree).append(Entry("c", copy_node(entries(tree)[0].value)))
+    entries(tree).append(EditableYamlEntry("c", copy_node(entries(tree)[0].value)))
     assert write_yaml(text, tree, str, str) == "a:\n  b: 'on'\nc:\n  b: 'on'\n"
 
 
@@ -125,7 +125,7 @@ def test_a_copy_is_spelt_as_what_it_is_a_copy_of() -> None:
 def test_line_breaks_are_those_of_the_document(end: str) -> None:
     text = f"- a: 1{end}"
     tree = compose_yaml(text)
-    entries(tree.items[0]).append(Entry("b", data_to_node("2")))
+    entries(tree.items[0]).append(EditableYamlEntry("b", data_to_node("2")))
     tree.items.append(data_to_node({"c": {}}))
     mark = "\r\n" if end == "\r\n" else "\n"
     assert write_yaml(text, tree, str, str) == f"- a: 1{mark}  b: 2{mark}- c: {{}}{end}"
@@ -142,7 +142,7 @@ def test_lines_in_braces_keep_their_layout() -> None:
     tree = compose_yaml(text)
     inside = entries(tree.items[0])
     del inside[1]
-    inside.append(Entry("d", copy_node(inside[0].value)))
+    inside.append(EditableYamlEntry("d", copy_node(inside[0].value)))
     inside[0].key = "k"
     spelt = write_yaml(text, tree, lambda key: f'"{key}"', str)
     assert spelt == '[\n  {\n    "k": {"x": [1, 2]},\n    "c": {},\n    "d": {"x": [1, 2]}\n  }\n]\n'

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.hardware.schema import Switch
+from nodrop.hardware.schema import SwitchModel
 from nodrop.syntax.yaml import parse_yaml
 from sonic_hardware import main
 from support.places import ROOT
@@ -93,11 +93,11 @@ def written(folder: Path, capsys: pytest.CaptureFixture[str], *options: str) -> 
     return capsys.readouterr().out
 
 
-def completed(text: str) -> Switch:
+def completed(text: str) -> SwitchModel:
     """Return the model that a file describes once its vendor and ASIC are filled in."""
     facts = parse_yaml(text.encode(), "new.yaml").data
     assert isinstance(facts, dict)
-    return Switch.model_validate({"name": "new", "vendor": "Acme", "asic": "tomahawk-3", **facts})
+    return SwitchModel.model_validate({"name": "new", "vendor": "Acme", "asic": "tomahawk-3", **facts})
 
 
 def to_complete(text: str) -> list[str]:

@@ -11,17 +11,17 @@ from nodrop.engine.rules import shipped_rules
 from nodrop.errors import ServiceUnavailable
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
-from nodrop.routing.observation import DifferingFlow, Observation
+from nodrop.routing.observation import DifferingFlow, ValidatorObservation
 from nodrop.validating import batfish, compute_observation, twin
 from support.command import nodrop
 
 SESSION = ("leaf1", "@neighbors", "10.1.1.225")
 
 
-def sees(by: str, asked: list[object]) -> Callable[..., Observation]:
+def sees(by: str, asked: list[object]) -> Callable[..., ValidatorObservation]:
     """A validator that sees what nodrop computes; what it is asked with is kept."""
 
-    def observe(_reading: Reading, index: Index, *given: object, **options: object) -> Observation:
+    def observe(_reading: Reading, index: Index, *given: object, **options: object) -> ValidatorObservation:
         asked.append((by, *given, *(value for name, value in options.items() if name != "progress")))
         return replace(compute_observation(index), by=by)
 
@@ -42,13 +42,13 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     [
         ((), {}, []),
         (("--batfish", "somewhere:1234"), {}, [("Batfish", "somewhere:1234")]),
-        (("--twin",), {}, [("real FRR", twin.Options())]),
-        (("--all",), {}, [("Batfish", "127.0.0.1"), ("real FRR", twin.Options())]),
-        (("--all",), {"NODROP_BATFISH": "there"}, [("Batfish", "there"), ("real FRR", twin.Options())]),
+        (("--twin",), {}, [("real FRR", twin.TwinOptions())]),
+        (("--all",), {}, [("Batfish", "127.0.0.1"), ("real FRR", twin.TwinOptions())]),
+        (("--all",), {"NODROP_BATFISH": "there"}, [("Batfish", "there"), ("real FRR", twin.TwinOptions())]),
         (
             ("--all", "--batfish", "here"),
             {"NODROP_BATFISH": "there"},
-            [("Batfish", "here"), ("real FRR", twin.Options())],
+            [("Batfish", "here"), ("real FRR", twin.TwinOptions())],
         ),
     ],
 )
@@ -70,7 +70,7 @@ def test_who_is_asked(
 def test_what_one_of_them_sees_otherwise_is_found_and_shown_side_by_side(
     two_by_two: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def observe(_reading: Reading, index: Index, _service: str, **_: object) -> Observation:
+    def observe(_reading: Reading, index: Index, _service: str, **_: object) -> ValidatorObservation:
         own = compute_observation(index)
         sessions = {**own.seen["sessions"], SESSION: "down"}
         said = {("sessions", SESSION): "HALF_OPEN"}
@@ -99,7 +99,7 @@ def test_what_one_of_them_sees_otherwise_is_found_and_shown_side_by_side(
 
 
 def test_a_validator_that_cannot_be_had_is_one_sentence(two_by_two: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def observe(*_: object, **__: object) -> Observation:
+    def observe(*_: object, **__: object) -> ValidatorObservation:
         raise ServiceUnavailable("no Batfish at here:9996")
 
     monkeypatch.setattr(batfish, "observe_in_batfish", observe)
@@ -147,7 +147,7 @@ def test_another_build_is_compared_with_one_by_batfish_alone(words: tuple[str, .
 
 def test_twin_runs_the_twin(two_by_two: Path, asked: list[object]) -> None:
     done = nodrop("twin", two_by_two)
-    assert (done.code, asked) == (0, [("real FRR", twin.Options())])
+    assert (done.code, asked) == (0, [("real FRR", twin.TwinOptions())])
     assert "real FRR" in done.out
 
 

@@ -18,7 +18,7 @@ from nodrop.model.index import Index
 from nodrop.model.subject import Subject, parse_subject
 from nodrop.report.agreement import render_validator_comparison
 from nodrop.results.agreement import compare_validators_by_check
-from nodrop.routing.observation import OBSERVATION_CHECKS, OBSERVATIONS_CHANNEL, Observation, ObservationCheck
+from nodrop.routing.observation import OBSERVATION_CHECKS, OBSERVATIONS_CHANNEL, ObservationCheck, ValidatorObservation
 from support.designs import build, load, shipped
 from support.random_designs import intents
 
@@ -39,7 +39,7 @@ def told(changes: dict[str, object]) -> list[tuple[ObservationCheck, Subject]]:
     return [(one.check, one.item) for one in find_observed_faults(found, compute_observation(found))]
 
 
-def as_seen(by: str = "a validator", **otherwise: dict[Subject, Any]) -> Observation:
+def as_seen(by: str = "a validator", **otherwise: dict[Subject, Any]) -> ValidatorObservation:
     """What nodrop computes of two-by-two, but for some items; None takes one away."""
     own = compute_observation(index())
     seen = {

@@ -9,7 +9,7 @@ import pytest
 
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
-from nodrop.routing.observation import OBSERVATION_CHECKS, Observation
+from nodrop.routing.observation import OBSERVATION_CHECKS, ValidatorObservation
 from nodrop.validating import batfish, compute_observation, twin
 from support.fault_columns import DIFFER, Observe, caught_by, caught_here, explained, reading_of, table, written
 from support.routing_faults import FAULTS
@@ -49,13 +49,13 @@ def every_fault(observe: Observe) -> list[list[str]]:
 def test_what_real_daemons_show(update_golden: bool) -> None:
     needed()
 
-    def observe(reading: Reading, index: Index) -> Observation:
+    def observe(reading: Reading, index: Index) -> ValidatorObservation:
         """Look and send packets; to let something fail beside the fault shows no more of it, and takes minutes."""
         found = twin.observe_in_twin(reading, index, options=options, progress=lambda _: None)
         left = {check: {(): "not tried beside a fault"} for check in OBSERVATION_CHECKS[-2:]}
         return replace(found, unseen={**found.unseen, **left})
 
-    options = twin.Options()
+    options = twin.TwinOptions()
     options = replace(options, checks=options.checks - {*OBSERVATION_CHECKS[-2:]})
 
     compare("real FRR", every_fault(observe), update=update_golden)

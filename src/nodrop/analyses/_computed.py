@@ -23,8 +23,8 @@ from nodrop.routing.legs import RoutedInterface
 from nodrop.routing.observation import (
     DELIVERY_FATES,
     DeliveryFate,
-    Observation,
     ObservationCheck,
+    ValidatorObservation,
     address_item,
     failure_item,
     route_item,
@@ -58,7 +58,7 @@ _PHRASE_BY_SESSION_DOWN_REASON: Final[Mapping[str, str]] = {
 _FAILURE_CHECKS: Final[tuple[ObservationCheck, ...]] = ("failures", "recoveries")
 
 
-def compute_observation(index: Index) -> Observation:
+def compute_observation(index: Index) -> ValidatorObservation:
     """Return the result of the built-in computation for every check, the same object for one index.
 
     The items of the other validators are the same: each validator sees them, or gives the reason why not.
@@ -66,12 +66,12 @@ def compute_observation(index: Index) -> Observation:
     return index.compute_once("computed", lambda: _add_failure_losses(index, compute_intact_observation(index)))
 
 
-def compute_intact_observation(index: Index) -> Observation:
+def compute_intact_observation(index: Index) -> ValidatorObservation:
     """Return the result for every check of the fabric as it is, without failures and recoveries."""
     return index.compute_once("computed, intact", lambda: _ObservationBuilder(index).observation())
 
 
-def _add_failure_losses(index: Index, intact: Observation) -> Observation:
+def _add_failure_losses(index: Index, intact: ValidatorObservation) -> ValidatorObservation:
     lost = dict(_losses_by_failure(index))
     unseen = dict(intact.unseen)
     if doubt := explain_acl_doubt(index):
@@ -91,7 +91,7 @@ class _ObservationBuilder:
         self.said: dict[tuple[ObservationCheck, Subject], str] = {}
         self.unseen: dict[ObservationCheck, dict[Subject, str]] = defaultdict(dict)
 
-    def observation(self) -> Observation:
+    def observation(self) -> ValidatorObservation:
         """Return the observation of the intact fabric."""
         self.seen["configuration"] = {(device.name,): "whole" for device in self.index.fabric.devices}
         self._record_links_and_packets()
@@ -107,7 +107,7 @@ class _ObservationBuilder:
         for gap in self.plane.gaps:
             for check in ("routes", "reach"):
                 self.unseen[check][()] = f"nodrop does not compute {gap.what} of {gap.subject[0]}"
-        return Observation(by=NODROP_OBSERVER_NAME, seen=self.seen, said=self.said, unseen=self.unseen)
+        return ValidatorObservation(by=NODROP_OBSERVER_NAME, seen=self.seen, said=self.said, unseen=self.unseen)
 
     def _record_reachability(self) -> None:
         first, *_ = probed_dscps(self.index.fabric)

@@ -6,7 +6,7 @@ shorter ones.
 """
 
 from nodrop.analyses._drops import RoutePropagation
-from nodrop.routing.decision import TableEntry
+from nodrop.routing.decision import LearnedTableEntry
 
 DestinationsByCutRouter = dict[int, int]
 """By router, the destinations to which all ways go through it."""
@@ -29,7 +29,7 @@ class UnavoidableRouters:
         for _, number, entry in sorted(rows, key=lambda row: row[:2]):
             self._add_table_entry(number, entry)
 
-    def _add_table_entry(self, number: int, entry: TableEntry) -> None:
+    def _add_table_entry(self, number: int, entry: LearnedTableEntry) -> None:
         links = self._reach.world.speakers[number].links
         bits = entry.bits & self._reach.hosts & ~self._reach.destinations_announced_by(number)
         fars = list(dict.fromkeys(links[hop].far for hop in entry.hops))

@@ -20,7 +20,7 @@ from nodrop.model.index import Index
 from nodrop.model.subject import Subject, ends_of_cable_key
 from nodrop.model.subject import link_subject as link_subject
 from nodrop.routing import ControlPlane
-from nodrop.routing.observation import OBSERVATION_CHECKS, Observation, ObservationCheck, route_item
+from nodrop.routing.observation import OBSERVATION_CHECKS, ObservationCheck, ValidatorObservation, route_item
 from nodrop.routing.prefixes import Address, Prefix, parse_prefix
 from nodrop.routing.tiers import tier_of_device
 
@@ -48,7 +48,7 @@ class ObservedFault(NamedTuple):
     expected: Hashable
 
 
-def find_observed_faults(index: Index, observation: Observation) -> list[ObservedFault]:
+def find_observed_faults(index: Index, observation: ValidatorObservation) -> list[ObservedFault]:
     """Return the unexpected items of a validator's observation, in the order of the checks.
 
     Items are those of the built-in computation too; the built-in computation may be that of the intact fabric alone.
@@ -72,7 +72,7 @@ def is_as_expected(
 class _ObservationComparison:
     """One observation against what should be."""
 
-    def __init__(self, index: Index, seen: Observation) -> None:
+    def __init__(self, index: Index, seen: ValidatorObservation) -> None:
         self.index, self.seen, self.plane = index, seen, control_plane_of(index)
 
     def faults(self) -> Iterator[ObservedFault]:
@@ -113,7 +113,7 @@ def _devices_with_narrowed_paths(check: ObservationCheck, checked_subject: Subje
     return {checked_subject[0]} if check in ("configuration", "sessions", "routes", "reach") else set()
 
 
-def expected_ports_by_route(index: Index, observation: Observation) -> Mapping[Subject, frozenset[str]]:
+def expected_ports_by_route(index: Index, observation: ValidatorObservation) -> Mapping[Subject, frozenset[str]]:
     """Return the ports that leaves should use towards their destinations: all shortest paths without valley.
 
     To a switch above the leaves no path leads through its siblings, which are those of its tier with a switch below in
@@ -136,7 +136,7 @@ class LegToNeighbor(NamedTuple):
     down: bool
 
 
-def _compute_expected_ports_by_route(index: Index, observation: Observation) -> dict[Subject, frozenset[str]]:
+def _compute_expected_ports_by_route(index: Index, observation: ValidatorObservation) -> dict[Subject, frozenset[str]]:
     plane = control_plane_of(index)
     links: defaultdict[int, list[LegToNeighbor]] = defaultdict(list)
     sessions_down = _neighbors_with_sessions_down(plane, observation)
@@ -198,7 +198,7 @@ def _find_sibling_routers(cables: Iterable[RoutedCable]) -> dict[int, set[int]]:
     return siblings
 
 
-def _neighbors_with_sessions_down(plane: ControlPlane, seen: Observation) -> set[tuple[int, str]]:
+def _neighbors_with_sessions_down(plane: ControlPlane, seen: ValidatorObservation) -> set[tuple[int, str]]:
     """Return the interfaces and addresses of neighbors whose sessions are down, each with the number of its router."""
     down = {subject for subject, state in seen.seen.get("sessions", {}).items() if state == "down"}
     return {
@@ -211,7 +211,9 @@ def _neighbors_with_sessions_down(plane: ControlPlane, seen: Observation) -> set
     }
 
 
-def _may_carry_session(joint: RoutedCable, seen: Observation, sessions_down: Container[tuple[int, str]]) -> bool:
+def _may_carry_session(
+    joint: RoutedCable, seen: ValidatorObservation, sessions_down: Container[tuple[int, str]]
+) -> bool:
     links = seen.seen.get("links", {})
     if all(links.get(link_subject(link.a, link.b)) == "down" for link in joint.links):
         return False
@@ -224,7 +226,7 @@ def _may_carry_session(joint: RoutedCable, seen: Observation, sessions_down: Con
     )
 
 
-def _observed_route_tables(seen: Observation) -> Mapping[tuple[str, str], LongestPrefixLookup]:
+def _observed_route_tables(seen: ValidatorObservation) -> Mapping[tuple[str, str], LongestPrefixLookup]:
     """Return the routes that were seen, by device and VRF."""
     rows: defaultdict[tuple[str, str], dict[Prefix, object]] = defaultdict(dict)
     for (device, _, vrf, text), hops in seen.seen.get("routes", {}).items():

@@ -12,7 +12,7 @@ from nodrop.model.states import Unknown, surely_off
 from nodrop.model.subject import Subject
 
 
-class FacedPort(NamedTuple):
+class PortFacingNic(NamedTuple):
     """A port of a switch that a NIC faces; without a cable it is any port at which a host may be."""
 
     device: Device
@@ -35,7 +35,7 @@ class HostFileTargets:
 
     def __init__(self, index: Index) -> None:
         self._index = index
-        self._found: dict[tuple[str, ...], tuple[FacedPort, ...]] = {}
+        self._found: dict[tuple[str, ...], tuple[PortFacingNic, ...]] = {}
         self._names: dict[tuple[str, ...], frozenset[str]] = {}
         self._models = sorted(hardware.nics(), key=len, reverse=True)
 
@@ -54,7 +54,7 @@ class HostFileTargets:
             self._names[key] = frozenset(host.name for host in self.hosts_of_file(nic))
         return self._names[key]
 
-    def ports_facing_nics_of_file(self, nic: Nic) -> tuple[FacedPort, ...]:
+    def ports_facing_nics_of_file(self, nic: Nic) -> tuple[PortFacingNic, ...]:
         """Return the ports that its NICs face, of those with equal settings the first; any host port without hosts."""
         named_host = self._find_host_named_by_file(nic)
         if named_host is not None and not _has_nic_model(named_host, nic):
@@ -69,7 +69,7 @@ class HostFileTargets:
             else ("", *(nic.models or self._model_from_file_name(nic)))
         )
         if key not in self._found:
-            distinct: dict[tuple[object, ...], FacedPort] = {}
+            distinct: dict[tuple[object, ...], PortFacingNic] = {}
             for facing_port in (
                 self._cabled_facings(self.hosts_of_file(nic), port)
                 if self._index.fabric.hosts
@@ -99,7 +99,7 @@ class HostFileTargets:
         """Return the NIC model with whose name a file begins."""
         return next(((model,) for model in self._models if _begins_with_model(nic.host, model)), ())
 
-    def _cabled_facings(self, hosts: list[Host], port: str) -> Iterator[FacedPort]:
+    def _cabled_facings(self, hosts: list[Host], port: str) -> Iterator[PortFacingNic]:
         for host in hosts:
             for own_port in host.ports:
                 if (not port or own_port.name == port) and (
@@ -107,22 +107,24 @@ class HostFileTargets:
                 ) is not None:
                     yield facing_port
 
-    def _find_facing_port(self, host: Host, own_host_port: HostPort) -> FacedPort | None:
+    def _find_facing_port(self, host: Host, own_host_port: HostPort) -> PortFacingNic | None:
         link = self._index.link(host.name, own_host_port.name)
         if link is None:
             return None
         far = link.b if link.a == (host.name, own_host_port.name) else link.a
         port = self._index.interface(*far)
         return (
-            None if port is None or surely_off(port.enabled) else FacedPort(self._index.devices[far.node], port, link)
+            None
+            if port is None or surely_off(port.enabled)
+            else PortFacingNic(self._index.devices[far.node], port, link)
         )
 
-    def _possible_host_facings(self) -> Iterator[FacedPort]:
+    def _possible_host_facings(self) -> Iterator[PortFacingNic]:
         for device in self._index.fabric.devices:
             for port in device.interfaces:
                 side = None if isinstance(port.side, Unknown) else port.side
                 if side != "fabric" and isinstance(port.qos, QosProfile) and not surely_off(port.enabled):
-                    yield FacedPort(device, port)
+                    yield PortFacingNic(device, port)
 
 
 def _has_nic_model(host: Host, nic: Nic) -> bool:

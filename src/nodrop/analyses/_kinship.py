@@ -24,7 +24,7 @@ UNKNOWN_SIDE_NAME = "unknown"
 SERVICE_SIDE_NAME = "service"
 
 
-class FamilyPort(NamedTuple):
+class PortWithQosProfile(NamedTuple):
     """A port in use with a QoS profile."""
 
     device: Device
@@ -35,7 +35,7 @@ class FamilyPort(NamedTuple):
 class AlikePorts(NamedTuple):
     """The ports of a family that are alike: the first of them, how many there are, and on which switches."""
 
-    first: FamilyPort
+    first: PortWithQosProfile
     ports: int
     devices: frozenset[str]
 
@@ -57,14 +57,14 @@ class PortFamilies:
             for family, kinds in self._kinds.items()
         }
 
-    def ports_by_profile(self, family: PortFamily) -> Iterable[tuple[FamilyPort, Iterator[FamilyPort]]]:
+    def ports_by_profile(self, family: PortFamily) -> Iterable[tuple[PortWithQosProfile, Iterator[PortWithQosProfile]]]:
         """Yield the ports of a family, those with one profile together: the first, as which they all are, and all."""
         for rows in self._kinds[family].values():
-            yield rows[0].first, (FamilyPort(row.device, port, row.qos) for row in rows for port in row.ports)
+            yield rows[0].first, (PortWithQosProfile(row.device, port, row.qos) for row in rows for port in row.ports)
 
     def most_common_value_by_family(
-        self, value: Callable[[FamilyPort], _V | None]
-    ) -> dict[PortFamily, tuple[_V, FamilyPort, int]]:
+        self, value: Callable[[PortWithQosProfile], _V | None]
+    ) -> dict[PortFamily, tuple[_V, PortWithQosProfile, int]]:
         """Return the value that most switches of each family have, a port that has it, and how many ports do.
 
         None as a value does not take part. What not even half of them have is not usual. Where as many have another
@@ -100,8 +100,8 @@ class _AlikePortsOfSwitch(NamedTuple):
     qos: QosProfile
 
     @property
-    def first(self) -> FamilyPort:
-        return FamilyPort(self.device, self.ports[0], self.qos)
+    def first(self) -> PortWithQosProfile:
+        return PortWithQosProfile(self.device, self.ports[0], self.qos)
 
 
 def _group_ports_by_family(index: Index) -> Iterator[tuple[PortFamily, _AlikePortsOfSwitch]]:

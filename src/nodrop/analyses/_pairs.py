@@ -12,7 +12,7 @@ UNREAD_LINK_END_FACT = "the other end of a link"
 LinkWithPorts = tuple[Link, Interface | HostPort, Interface | HostPort]
 
 
-class CablePairs:
+class CableEndPorts:
     """The cables of a fabric; after all are processed, `unread` yields the ends whose switches were not read."""
 
     def __init__(self, index: Index) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from nodrop.analyses import AnalysisHit, UndecidedSubject
-from nodrop.analyses._kinship import FamilyPort, PortFamilies
+from nodrop.analyses._kinship import PortFamilies, PortWithQosProfile
 from nodrop.model import effects
 from nodrop.model.buffers import BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.index import Index
@@ -82,7 +82,12 @@ def _is_empty_buffer(buffer: BufferProfile) -> bool:
 
 
 def _build_hit(
-    member: FamilyPort, key: AlphaKey, own_threshold: int, expected: int, sibling: FamilyPort, count: int
+    member: PortWithQosProfile,
+    key: AlphaKey,
+    own_threshold: int,
+    expected: int,
+    sibling: PortWithQosProfile,
+    count: int,
 ) -> AnalysisHit:
     row_kind, number, *_ = key
     device, port = member.device.name, member.port.name
@@ -114,7 +119,7 @@ def _build_hit(
     )
 
 
-def _is_computed_threshold(member: FamilyPort, key: AlphaKey) -> bool:
+def _is_computed_threshold(member: PortWithQosProfile, key: AlphaKey) -> bool:
     """Whether a threshold is that of all profiles which the switch computes."""
     row_kind, number, *_ = key
     groups = known_rows(member.qos.priority_groups)

@@ -7,7 +7,7 @@ also have the next row above it in its SKU's table, as the traditional buffer mo
 from collections.abc import Iterator
 
 from nodrop.analyses import AnalysisHit, UndecidedSubject
-from nodrop.analyses._pairs import CablePairs
+from nodrop.analyses._pairs import CableEndPorts
 from nodrop.hardware.bounds import headroom_rows
 from nodrop.model.fabric import Device, HostPort, Interface
 from nodrop.model.index import Index
@@ -21,7 +21,7 @@ READS_NEARBY_FACTS = True
 
 def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the cables whose ends have lengths that cannot both be right, or one that is too short."""
-    pairs = CablePairs(index)
+    pairs = CableEndPorts(index)
     for link, a, b in pairs.links_in_use():
         ends = [(node, port) for node, port in ((link.a, a), (link.b, b)) if isinstance(port, Interface)]
         true_m = None if isinstance(link.length_m, Unknown) else link.length_m

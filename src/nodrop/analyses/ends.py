@@ -6,7 +6,7 @@ A link with a shut end is not checked: nothing runs there, and the shut end is a
 from collections.abc import Iterator
 
 from nodrop.analyses import AnalysisHit, HitFact, UndecidedSubject
-from nodrop.analyses._pairs import CablePairs
+from nodrop.analyses._pairs import CableEndPorts
 from nodrop.hardware import medium, nics, switches
 from nodrop.hardware.lanes import PlugLanes, lane_counts_of_plugs, plugs_of_nic, plugs_of_switch_ports
 from nodrop.model.fabric import End, HostPort, Interface, Link, Port
@@ -26,7 +26,7 @@ CableEndMismatch = tuple[str, dict[str, HitFact]] | str | None
 def find(index: Index, *, what: str) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the links whose ends differ in `what`: `speed`, or `lanes` where the cable is passive."""
     check = {"speed": _check_speeds, "lanes": _check_lanes}[what]
-    pairs = CablePairs(index)
+    pairs = CableEndPorts(index)
     for link, a, b in pairs.links_in_use():
         fault = check(index, link, a, b)
         if fault is None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from nodrop.analyses import AnalysisHit, UndecidedSubject
-from nodrop.analyses._facing import FacedPort, HostFileTargets, hosts_by_file
+from nodrop.analyses._facing import HostFileTargets, PortFacingNic, hosts_by_file
 from nodrop.analyses._link_layers import LINK_LAYER_FACT, is_roce
 from nodrop.model import effects
 from nodrop.model.fabric import Fabric
@@ -38,7 +38,7 @@ class SettingFault(NamedTuple):
     """The value of the field that ends it, where there is one alone."""
 
 
-SettingCheck = Callable[[Nic, int, Fabric, FacedPort | None], SettingFault | None]
+SettingCheck = Callable[[Nic, int, Fabric, PortFacingNic | None], SettingFault | None]
 """Judges a setting of a NIC, given its value, before one port, or before none where no switch was read."""
 
 
@@ -84,11 +84,11 @@ def _check_setting(
             return
 
 
-def _require_qos(facing: FacedPort | None) -> QosProfile | None:
+def _require_qos(facing: PortFacingNic | None) -> QosProfile | None:
     return None if facing is None else require_fact(facing.port.qos, "interface.qos")
 
 
-def _pfc_priorities_of_port(facing: FacedPort | None) -> tuple[int, ...] | None:
+def _pfc_priorities_of_port(facing: PortFacingNic | None) -> tuple[int, ...] | None:
     """Return the priorities on which a port obeys pause; None without a port."""
     qos = _require_qos(facing)
     if qos is None:
@@ -100,7 +100,7 @@ def _format_ids(numbers: tuple[int, ...]) -> str:
     return show_ids(tuple(sorted(numbers))) or "none"
 
 
-def _check_pfc_priorities(nic: Nic, _: int, __: Fabric, facing: FacedPort | None) -> SettingFault | None:
+def _check_pfc_priorities(nic: Nic, _: int, __: Fabric, facing: PortFacingNic | None) -> SettingFault | None:
     numbers, wanted_numbers = require_fact(nic.pfc_priorities), _pfc_priorities_of_port(facing)
     return (
         None
@@ -109,7 +109,7 @@ def _check_pfc_priorities(nic: Nic, _: int, __: Fabric, facing: FacedPort | None
     )
 
 
-def _check_trust(nic: Nic, _: int, __: Fabric, facing: FacedPort | None) -> SettingFault | None:
+def _check_trust(nic: Nic, _: int, __: Fabric, facing: PortFacingNic | None) -> SettingFault | None:
     qos = _require_qos(facing)
     port_trust = None if qos is None else require_fact(qos.trust, "interface.qos.trust")
     trust = str(require_fact(nic.trust))
@@ -120,7 +120,7 @@ def _check_trust(nic: Nic, _: int, __: Fabric, facing: FacedPort | None) -> Sett
     )
 
 
-def _check_rdma_tos(_: Nic, tos: int, fabric: Fabric, __: FacedPort | None) -> SettingFault | None:
+def _check_rdma_tos(_: Nic, tos: int, fabric: Fabric, __: PortFacingNic | None) -> SettingFault | None:
     wanted_rdma_dscps = effects.rdma_dscps(fabric)
     if not wanted_rdma_dscps or tos >> 2 in wanted_rdma_dscps:
         return None
@@ -131,12 +131,14 @@ def _check_rdma_tos(_: Nic, tos: int, fabric: Fabric, __: FacedPort | None) -> S
     )
 
 
-def _check_connection_manager_tos(nic: Nic, tos: int, fabric: Fabric, facing: FacedPort | None) -> SettingFault | None:
+def _check_connection_manager_tos(
+    nic: Nic, tos: int, fabric: Fabric, facing: PortFacingNic | None
+) -> SettingFault | None:
     """Check the ToS of the connection manager, which storage over RoCE may have as its own."""
     return None if tos >> 2 in effects.roce_dscps(fabric) else _check_rdma_tos(nic, tos, fabric, facing)
 
 
-def _check_ecn_bits(nic: Nic, tos: int, fabric: Fabric, _: FacedPort | None) -> SettingFault | None:
+def _check_ecn_bits(nic: Nic, tos: int, fabric: Fabric, _: PortFacingNic | None) -> SettingFault | None:
     """Check a ToS with the right DSCP; another DSCP is reported already.
 
     Adaptive routing of NCCL and Spectrum-X are features of NVIDIA's NICs, which set the two bits themselves.
@@ -148,7 +150,7 @@ def _check_ecn_bits(nic: Nic, tos: int, fabric: Fabric, _: FacedPort | None) -> 
     return SettingFault(f"ToS {tos}", f"ToS {tos & ~3 | 2}", tos & ~3 | 2)
 
 
-def _check_cnp_dscp(_: Nic, dscp: int, fabric: Fabric, facing: FacedPort | None) -> SettingFault | None:
+def _check_cnp_dscp(_: Nic, dscp: int, fabric: Fabric, facing: PortFacingNic | None) -> SettingFault | None:
     """Check against the CNP class; if none is stated, against the port's traffic of strict priority without pause."""
     dscps = sorted(
         {
@@ -180,7 +182,7 @@ def _check_cnp_dscp(_: Nic, dscp: int, fabric: Fabric, facing: FacedPort | None)
     return SettingFault(f"DSCP {dscp}, which lands in traffic class {tc}", "a DSCP of a strict, lossy traffic class")
 
 
-def _check_cnp_priority(_: Nic, priority: int, fabric: Fabric, __: FacedPort | None) -> SettingFault | None:
+def _check_cnp_priority(_: Nic, priority: int, fabric: Fabric, __: PortFacingNic | None) -> SettingFault | None:
     cnp_tcs = sorted(
         {
             require_fact(traffic_class.tc, "traffic_class.tc")
@@ -194,7 +196,7 @@ def _check_cnp_priority(_: Nic, priority: int, fabric: Fabric, __: FacedPort | N
     return SettingFault(str(priority), " or ".join(map(str, cnp_tcs)), wanted)
 
 
-def _check_dscp_to_priority(nic: Nic, _: int, fabric: Fabric, facing: FacedPort | None) -> SettingFault | None:
+def _check_dscp_to_priority(nic: Nic, _: int, fabric: Fabric, facing: PortFacingNic | None) -> SettingFault | None:
     table, wanted_numbers = require_fact(nic.dscp_to_priority), _pfc_priorities_of_port(facing)
     for dscp in effects.roce_dscps(fabric) if fabric.mode in PFC_MODES else ():
         if table[dscp] is not None and wanted_numbers and table[dscp] not in wanted_numbers:
@@ -204,7 +206,7 @@ def _check_dscp_to_priority(nic: Nic, _: int, fabric: Fabric, facing: FacedPort 
     return None
 
 
-def _check_dcqcn_priorities(nic: Nic, _: int, fabric: Fabric, facing: FacedPort | None) -> SettingFault | None:
+def _check_dcqcn_priorities(nic: Nic, _: int, fabric: Fabric, facing: PortFacingNic | None) -> SettingFault | None:
     """Where switches mark, NICs have to answer; where the mode has no marking, it is only an effort for nothing."""
     if fabric.mode == "pfc-only":
         return None
@@ -218,14 +220,14 @@ def _check_dcqcn_priorities(nic: Nic, _: int, fabric: Fabric, facing: FacedPort 
     return SettingFault(_format_ids(numbers), _format_ids(wanted_numbers), wanted)
 
 
-def _check_mtu(_: Nic, mtu_bytes: int, __: Fabric, facing: FacedPort | None) -> SettingFault | None:
+def _check_mtu(_: Nic, mtu_bytes: int, __: Fabric, facing: PortFacingNic | None) -> SettingFault | None:
     max_bytes = None if facing is None else require_fact(facing.port.mtu_bytes, "interface.mtu_bytes")
     if max_bytes is None or mtu_bytes <= max_bytes:
         return None
     return SettingFault(str(mtu_bytes), f"at most {max_bytes}", max_bytes)
 
 
-def _check_mtu_fits_rdma(_: Nic, mtu_bytes: int, fabric: Fabric, facing: FacedPort | None) -> SettingFault | None:
+def _check_mtu_fits_rdma(_: Nic, mtu_bytes: int, fabric: Fabric, facing: PortFacingNic | None) -> SettingFault | None:
     """Against the RDMA MTU that the owner states of all hosts, and headers; where none is stated, nothing is asked.
 
     The MTU of the port that the NIC faces ends it, where that is enough.
@@ -239,13 +241,13 @@ def _check_mtu_fits_rdma(_: Nic, mtu_bytes: int, fabric: Fabric, facing: FacedPo
     return SettingFault(str(mtu_bytes), f"{least} or more", wanted)
 
 
-def _check_cable_length(_: Nic, length_m: int, __: Fabric, facing: FacedPort | None) -> SettingFault | None:
+def _check_cable_length(_: Nic, length_m: int, __: Fabric, facing: PortFacingNic | None) -> SettingFault | None:
     link = facing.link if facing else None
     true_m = None if link is None else require_fact(link.length_m, "link.length_m")
     return None if true_m is None or length_m >= true_m else SettingFault(f"{length_m} m", f"{true_m} m", true_m)
 
 
-def _check_priority_buffers(nic: Nic, _: int, fabric: Fabric, __: FacedPort | None) -> SettingFault | None:
+def _check_priority_buffers(nic: Nic, _: int, fabric: Fabric, __: PortFacingNic | None) -> SettingFault | None:
     buffers, paused = require_fact(nic.priority_to_buffer), value_or_none(nic, "pfc_priorities")
     if fabric.mode not in PFC_MODES:
         return None
@@ -261,26 +263,26 @@ def _check_priority_buffers(nic: Nic, _: int, fabric: Fabric, __: FacedPort | No
     return None
 
 
-def _check_roce_version(_: Nic, version: int, __: Fabric, ___: FacedPort | None) -> SettingFault | None:
+def _check_roce_version(_: Nic, version: int, __: Fabric, ___: PortFacingNic | None) -> SettingFault | None:
     return None if version != 1 else SettingFault("RoCE version 1", "version 2", 2)
 
 
-def _check_gid_index(_: Nic, index: int, __: Fabric, ___: FacedPort | None) -> SettingFault | None:
+def _check_gid_index(_: Nic, index: int, __: Fabric, ___: PortFacingNic | None) -> SettingFault | None:
     """Drivers list each address twice, version 1 first; 0 and 1 are link-local (`show_gids`)."""
     if index >= 2 and index % 2:
         return None
     return SettingFault(f"GID index {index}, {'link-local' if index == 1 else 'RoCE version 1'}", "3, or none")
 
 
-def _check_link_pause(nic: Nic, on: int, _: Fabric, __: FacedPort | None) -> SettingFault | None:
+def _check_link_pause(nic: Nic, on: int, _: Fabric, __: PortFacingNic | None) -> SettingFault | None:
     return SettingFault("on", "off", False) if on and value_or_none(nic, "pfc_priorities") != () else None
 
 
-def _check_storm_guard(_: Nic, guarded: int, fabric: Fabric, __: FacedPort | None) -> SettingFault | None:
+def _check_storm_guard(_: Nic, guarded: int, fabric: Fabric, __: PortFacingNic | None) -> SettingFault | None:
     return None if guarded or fabric.mode not in PFC_MODES else SettingFault("off", "auto", True)
 
 
-def _check_pcie_speed(_: Nic, pcie_mbps: int, __: Fabric, facing: FacedPort | None) -> SettingFault | None:
+def _check_pcie_speed(_: Nic, pcie_mbps: int, __: Fabric, facing: PortFacingNic | None) -> SettingFault | None:
     """Check against the port that a cable leads to, because a host also has NICs that are no part of the fabric."""
     if facing is None or facing.link is None:
         return None
@@ -290,7 +292,7 @@ def _check_pcie_speed(_: Nic, pcie_mbps: int, __: Fabric, facing: FacedPort | No
     return SettingFault(f"{pcie_mbps / 1000:.0f} Gb/s", f"at least {port_mbps // 1000} Gb/s")
 
 
-def _check_nic_loopback_off(_: Nic, on: int, __: Fabric, ___: FacedPort | None) -> SettingFault | None:
+def _check_nic_loopback_off(_: Nic, on: int, __: Fabric, ___: PortFacingNic | None) -> SettingFault | None:
     return SettingFault("through the NICs", "by NVLink or shared memory") if on else None
 
 

@@ -22,8 +22,8 @@ from nodrop.routing.observation import (
     OBSERVATION_CHECKS,
     OBSERVATIONS_CHANNEL,
     DifferingFlow,
-    Observation,
     ObservationCheck,
+    ValidatorObservation,
 )
 
 RESTS_ON = frozenset({"cables", "roles"})
@@ -63,7 +63,7 @@ def find(index: Index, *, check: str) -> Iterator[AnalysisHit]:
 
 
 def _finding_facts(
-    seen: Observation, subject_text: str, fault: ObservedFault, validator_message: str = ""
+    seen: ValidatorObservation, subject_text: str, fault: ObservedFault, validator_message: str = ""
 ) -> Mapping[str, str]:
     return {
         "validator": seen.by,
@@ -74,7 +74,7 @@ def _finding_facts(
     }
 
 
-def _build_hit(index: Index, seen: Observation, fault: ObservedFault) -> AnalysisHit:
+def _build_hit(index: Index, seen: ValidatorObservation, fault: ObservedFault) -> AnalysisHit:
     subject, at = locate_item(index, fault.item)
     validator_message = seen.said.get((fault.check, fault.item), "")
     subject_text = describe_cable_ends(index, fault.item) if fault.check == "links" else format_item_name(fault.item)
@@ -82,7 +82,7 @@ def _build_hit(index: Index, seen: Observation, fault: ObservedFault) -> Analysi
     return AnalysisHit(subject=subject, at=at, facts=facts, discriminator=f"{seen.by} {fault.item[-1]}")
 
 
-def _rejected_line_hits(observation: Observation, own_faults: list[ObservedFault]) -> Iterator[AnalysisHit]:
+def _rejected_line_hits(observation: ValidatorObservation, own_faults: list[ObservedFault]) -> Iterator[AnalysisHit]:
     """Yield the lines that a validator rejected, and devices that it rejected completely without naming a line."""
     named_devices = set()
     for rejected_line in observation.refused:
@@ -102,7 +102,9 @@ def _rejected_line_hits(observation: Observation, own_faults: list[ObservedFault
             yield AnalysisHit(subject=fault.item, facts=facts, discriminator=observation.by)
 
 
-def _shared_address_hits(index: Index, seen: Observation, own_faults: list[ObservedFault]) -> Iterator[AnalysisHit]:
+def _shared_address_hits(
+    index: Index, seen: ValidatorObservation, own_faults: list[ObservedFault]
+) -> Iterator[AnalysisHit]:
     """Yield which devices have the same addresses, once for all that the same ones share."""
     together: defaultdict[tuple[str, ...], list[ObservedFault]] = defaultdict(list)
     for fault in own_faults:
@@ -116,7 +118,9 @@ def _shared_address_hits(index: Index, seen: Observation, own_faults: list[Obser
         yield AnalysisHit(subject=subject, at=at, facts=facts, discriminator=discriminator, left_out=left_out)
 
 
-def _missing_path_hits(index: Index, seen: Observation, own_faults: list[ObservedFault]) -> Iterator[AnalysisHit]:
+def _missing_path_hits(
+    index: Index, seen: ValidatorObservation, own_faults: list[ObservedFault]
+) -> Iterator[AnalysisHit]:
     """Yield, by router, the ports over which it does not send as it should; one hit for prefixes that are alike."""
     should = expected_ports_by_route(index, seen)
     together: defaultdict[tuple[Subject, frozenset[str], frozenset[str]], list[ObservedFault]] = defaultdict(list)
@@ -138,7 +142,7 @@ def _missing_path_hits(index: Index, seen: Observation, own_faults: list[Observe
         )
 
 
-def _unreached_hits(index: Index, seen: Observation, own_faults: list[ObservedFault]) -> Iterator[AnalysisHit]:
+def _unreached_hits(index: Index, seen: ValidatorObservation, own_faults: list[ObservedFault]) -> Iterator[AnalysisHit]:
     """Yield the failed reachability checks, by source or by unreached destination: the grouping with fewer hits."""
     plane = control_plane_of(index)
     holders = {str(aim.prefix): plane.routers[aim.router].device.name for aim in required_destinations_of(index)}
@@ -163,13 +167,13 @@ def _unreached_hits(index: Index, seen: Observation, own_faults: list[ObservedFa
         )
 
 
-def _find_drop_message(seen: Observation, rows: list[ObservedFault]) -> str:
+def _find_drop_message(seen: ValidatorObservation, rows: list[ObservedFault]) -> str:
     """Return a validator's message on the first item that names the access list that drops packets."""
     explanations = (seen.said.get((row.check, row.item), "") for row in rows)
     return next((explanation for explanation in explanations if " of access list " in explanation), "")
 
 
-def _unanswered_hits(index: Index, seen: Observation) -> Iterator[AnalysisHit]:
+def _unanswered_hits(index: Index, seen: ValidatorObservation) -> Iterator[AnalysisHit]:
     """Yield, by check and device, the items that a validator does not answer, with the first."""
     together: defaultdict[tuple[ObservationCheck, str], list[ObservedFault]] = defaultdict(list)
     for fault in find_observed_faults(index, seen):
@@ -185,7 +189,7 @@ def _unanswered_hits(index: Index, seen: Observation) -> Iterator[AnalysisHit]:
         )
 
 
-def _lost_flow_hits(seen: Observation) -> Iterator[AnalysisHit]:
+def _lost_flow_hits(seen: ValidatorObservation) -> Iterator[AnalysisHit]:
     """Yield the packets that arrived in the other build and do not in this one, once for each device and their fate."""
     together: defaultdict[tuple[str, str], list[DifferingFlow]] = defaultdict(list)
     for flow in seen.flows:
@@ -201,7 +205,7 @@ def _lost_flow_hits(seen: Observation) -> Iterator[AnalysisHit]:
         )
 
 
-def _computation_difference_hits(index: Index, seen: Observation) -> Iterator[AnalysisHit]:
+def _computation_difference_hits(index: Index, seen: ValidatorObservation) -> Iterator[AnalysisHit]:
     """Yield, by check and device, how many items a validator sees differently from nodrop, with the first."""
     own_observation = compute_observation(index)
     for check in OBSERVATION_CHECKS[1:]:  # whether a configuration is taken is theirs to say

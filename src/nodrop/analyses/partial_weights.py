@@ -14,7 +14,7 @@ from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, RouteMapRule
 from nodrop.model.states import known_rows
 from nodrop.model.subject import Subject
-from nodrop.routing.decision import TableEntry
+from nodrop.routing.decision import LearnedTableEntry
 from nodrop.routing.policy_gaps import is_prefix_in_lists
 from nodrop.routing.prefixes import Prefix
 from nodrop.routing.routers import SessionSide
@@ -26,7 +26,7 @@ NEEDS_ROUTING = True
 LINK_BANDWIDTH = "extcommunity bandwidth"
 
 
-class _Unweighed(NamedTuple):
+class _SessionWithoutLinkBandwidth(NamedTuple):
     """A session whose routes come without link bandwidth, and the policy that could set one."""
 
     name: str
@@ -40,7 +40,7 @@ def find(index: Index) -> Iterator[AnalysisHit]:
     if not any(map(_has_link_bandwidth, _processes(index))):
         return
     for reach in route_propagations_of(index):
-        finder = _WeightFinder(reach)
+        finder = _LinkBandwidthFinder(reach)
         for number, speaker in reach.world.speakers.items():
             choices = {entry.hops: entry for entry in reach.state.table(number).entries if len(entry.hops) > 1}
             for entry in reach.state.table(number).entries if finder.varies else choices.values():
@@ -65,7 +65,7 @@ def _sets_bandwidth(rule: RouteMapRule) -> bool:
     return any(kind == LINK_BANDWIDTH for kind, _ in rule.sets)
 
 
-class _WeightFinder:
+class _LinkBandwidthFinder:
     """Which paths of a family have a link bandwidth."""
 
     def __init__(self, reach: RoutePropagation) -> None:
@@ -82,7 +82,7 @@ class _WeightFinder:
         )
         """Whether a policy sets a link bandwidth on some routes only."""
 
-    def hits(self, number: int, entry: TableEntry) -> Iterator[AnalysisHit]:
+    def hits(self, number: int, entry: LearnedTableEntry) -> Iterator[AnalysisHit]:
         """Yield the sessions whose routes have no link bandwidth though other equal paths of a router have one."""
         reach, speaker = self._reach, self._reach.world.speakers[number]
         bits = entry.bits & reach.wanted
@@ -134,10 +134,10 @@ class _WeightFinder:
                 break
         return possible.pop() if len(possible) == 1 else None if possible else False
 
-    def _name_sender(self, side: SessionSide, number: int) -> _Unweighed:
+    def _name_sender(self, side: SessionSide, number: int) -> _SessionWithoutLinkBandwidth:
         router = self._reach.plane.routers[number]
         session = router.at(side.neighbor)
         policy = neighbor_family_statement(side.neighbor, self._reach.routes.family).export_policy
         if policy is None:
-            return _Unweighed(f"the session to {session[-1]}", session, session)
-        return _Unweighed(f"route map {policy}", (*router.bgp_subject, "route_maps", policy), session)
+            return _SessionWithoutLinkBandwidth(f"the session to {session[-1]}", session, session)
+        return _SessionWithoutLinkBandwidth(f"route map {policy}", (*router.bgp_subject, "route_maps", policy), session)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from nodrop import units
 from nodrop.analyses import AnalysisHit, UndecidedSubject
-from nodrop.analyses._kinship import UNKNOWN_SIDE_NAME, FamilyPort, PortFamilies
+from nodrop.analyses._kinship import UNKNOWN_SIDE_NAME, PortFamilies, PortWithQosProfile
 from nodrop.model.buffers import BufferProfile
 from nodrop.model.edit import get_part
 from nodrop.model.fields import field_names, label_of, number_map_words_by_field, unit_of
@@ -53,7 +53,7 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
 def _outlier_hits(kinship: PortFamilies, aspect: str) -> Iterator[AnalysisHit | UndecidedSubject]:
     read_traits = cache(partial(_read_profile_traits, aspect))
 
-    def value(member: FamilyPort) -> PortTraits | None:
+    def value(member: PortWithQosProfile) -> PortTraits | None:
         member_traits = read_traits(member.qos)
         return None if isinstance(member_traits, str) or not member_traits else member_traits
 
@@ -81,10 +81,10 @@ def _read_profile_traits(aspect: str, qos: QosProfile) -> PortTraits | str:
 
 def _build_difference_hit(
     aspect: str,
-    member: FamilyPort,
+    member: PortWithQosProfile,
     traits: PortTraits | str,
     expected: PortTraits,
-    sibling: FamilyPort,
+    sibling: PortWithQosProfile,
     count: int,
     *,
     sided: bool,
@@ -115,7 +115,7 @@ def _build_difference_hit(
     )
 
 
-def _change_to_sibling_value(port: Subject, sibling: FamilyPort, place: Subject) -> tuple[Subject, object]:
+def _change_to_sibling_value(port: Subject, sibling: PortWithQosProfile, place: Subject) -> tuple[Subject, object]:
     """Return a part of a port, and the value of its sibling there; None without one."""
     try:
         return (*port, *place), get_part(sibling.port, place)

@@ -13,9 +13,9 @@ from nodrop.model.subject import FABRIC_HEAD, Subject, subject_text
 from nodrop.plan.model import (
     CHANGE_RISKS,
     ChangedFactGroup,
+    ChangeEffect,
     ChangeRisk,
     DeviceChange,
-    Effect,
     Plan,
     PortGroupChange,
     RolloutHazard,
@@ -102,7 +102,7 @@ def risk_findings(plan: Plan, min_risk: ChangeRisk) -> Iterator[Finding]:
     """Yield the changes whose impact on running switches has the given risk or worse, each change once."""
     reported_devices = set[str]()
     for block in plan.changes:
-        effects: dict[Effect, list[int]] = {}
+        effects: dict[ChangeEffect, list[int]] = {}
         for number, fact in enumerate(block.facts):
             if _is_risk_at_least(fact.effect.risk, min_risk):
                 effects.setdefault(fact.effect, []).append(number)
@@ -137,7 +137,7 @@ def _is_risk_at_least(risk: ChangeRisk, least: ChangeRisk) -> bool:
     return CHANGE_RISKS.index(risk) >= CHANGE_RISKS.index(least)
 
 
-def _build_risk_finding(block: ChangedFactGroup, effect: Effect, numbers: list[int]) -> Finding:
+def _build_risk_finding(block: ChangedFactGroup, effect: ChangeEffect, numbers: list[int]) -> Finding:
     """Return the verdict on facts that change in one place and do the same there."""
     fact_lines = [line for number in numbers for line in format_fact_lines(block.facts[number])]
     count_suffix = f" (and {len(fact_lines) - 1} more)" if len(fact_lines) > 1 else ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from nodrop import judging
 from nodrop.checking.comments import keep_former_comments
-from nodrop.checking.policy import PolicyChange, changed_wanted_keys, fabric_policy_change
+from nodrop.checking.policy import PolicyFileChange, changed_wanted_keys, fabric_policy_change
 from nodrop.checking.policy_changes import NewlyPassingFindings, compare_policies, find_previous_fabric
 from nodrop.checking.rerouting import MAX_DEVICES_FOR_ROUTING
 from nodrop.checking.run import CheckRun
@@ -35,7 +35,7 @@ class NewStateByPolicy:
     checked: Reading
     proposed: Reading | None = None
     """None where the policy stays as it is."""
-    changes: tuple[PolicyChange, ...] = ()
+    changes: tuple[PolicyFileChange, ...] = ()
 
 
 def apply_base_policy(

@@ -30,7 +30,7 @@ def match_builds(
     intent. `reading(what, old=False)` reads a fabric, `devices` names its switches, and `unread` those that are not
     compared.
     """
-    state = _CurrentFolders(sides, devices)
+    state = _CurrentFabricFolders(sides, devices)
     build_of_intent: dict[int, int] = {}
     judged: set[int] = set()
     unfit = []
@@ -106,7 +106,7 @@ def find_build_counterparts(
 
 def intent_by_build_folder(both_states: ComparedFabrics, devices: DevicesOf) -> dict[int, int]:
     """Return the intent of each folder that is a build of one, by the names that both state, or by their switches."""
-    state = _CurrentFolders(both_states, devices)
+    state = _CurrentFabricFolders(both_states, devices)
     intent_of_folder: dict[int, int] = {}
     for pair in state.intents:
         possible = [folder for folder in state.folders if state.has_name_of_intent(folder, pair)]
@@ -118,7 +118,7 @@ def intent_by_build_folder(both_states: ComparedFabrics, devices: DevicesOf) -> 
     return intent_of_folder
 
 
-class _CurrentFolders:
+class _CurrentFabricFolders:
     """The present folders of configurations and intents, with the names that they state of their fabrics."""
 
     def __init__(self, sides: ComparedFabrics, devices: DevicesOf) -> None:

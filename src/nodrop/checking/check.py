@@ -39,7 +39,7 @@ from nodrop.model.reading import Reading
 from nodrop.plan.model import Plan
 from nodrop.plan.planning import plan
 from nodrop.proofs.claims import DeadlockAndPauseClaims, prove_claims
-from nodrop.results.checked import ChangedFabric, Checked, OutdatedBuild, RoutingChanges
+from nodrop.results.checked import ChangedFabric, CheckedChange, OutdatedBuild, RoutingChanges
 from nodrop.results.merged import merge_outcomes
 from nodrop.results.outcome import FabricOutcome
 from nodrop.revisions import FormerTree
@@ -57,7 +57,7 @@ def check(
     policies: PolicyPair | None = None,
     workers: ExecutorFactory = lambda _: nullcontext(),
     progress: ReportProgress = lambda _: None,
-) -> tuple[Checked, list[tuple[Plan, Reading, Reading]]]:
+) -> tuple[CheckedChange, list[tuple[Plan, Reading, Reading]]]:
     """Hold what lies at the paths against the former state, and return also what patches are made of.
 
     Both states are checked by the `policies`, which name the `settings`; without them, by the settings alone.
@@ -74,7 +74,7 @@ def check(
 
 def _check_both_sides(
     both_sides: ComparedFabrics, run: CheckRun, former: FormerTree, base: str, paths: Sequence[str]
-) -> tuple[Checked, list[tuple[Plan, Reading, Reading]]]:
+) -> tuple[CheckedChange, list[tuple[Plan, Reading, Reading]]]:
     told_twice, judged, unfit = match_builds(both_sides, run.reading, run.devices, run.unreadable_switches)
     unfit += find_deleted_builds(both_sides, run.reading, run.devices)
     otherwise = set(_counterpart_source_ids(both_sides, run))
@@ -130,7 +130,7 @@ def _check_both_sides(
     wrong = dict.fromkeys((*outcome.problems, *run.policies.wrong, *run.wrong))
     outcome = replace(outcome, notes=(*outcome.notes, *both_sides.notes), problems=tuple(wrong))
     return (
-        Checked(
+        CheckedChange(
             base=base,
             fabrics=tuple(fabric for fabric in fabrics if fabric.name not in alike),
             unchanged_fabrics=same,

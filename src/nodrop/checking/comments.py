@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from nodrop.checking.policy import PolicyChange
+from nodrop.checking.policy import PolicyFileChange
 from nodrop.model.reading import AllowComment, Reading
 
 _CommentKey = tuple[str, str, str, str]
@@ -15,7 +15,7 @@ class AllowCommentReview:
     """A reading with the comments that count, and those that are new or hold longer than before."""
 
     reading: Reading
-    changes: tuple[PolicyChange, ...] = ()
+    changes: tuple[PolicyFileChange, ...] = ()
 
 
 def keep_former_comments(reading: Reading, former_reading: Reading | None) -> AllowCommentReview:
@@ -34,7 +34,7 @@ def keep_former_comments(reading: Reading, former_reading: Reading | None) -> Al
             kept_allows.setdefault(key[0], []).append(replace(allow, until=before.until))
         if before is None or before.until != allow.until:
             file, line = _find_display_path(reading, key[0], allow), allow.span.line
-            changes.append(PolicyChange(file=file, kind="comment", what=_render_allow(allow, before), line=line))
+            changes.append(PolicyFileChange(file=file, kind="comment", what=_render_allow(allow, before), line=line))
     if not changes:
         return AllowCommentReview(reading=reading)
     allowed = {device: tuple(kept_allows.get(device, ())) for device in reading.allowed}

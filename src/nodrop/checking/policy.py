@@ -39,7 +39,7 @@ class CheckPolicy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyChange:
+class PolicyFileChange:
     """A changed policy file: the change, in words that follow the file's name, and its line."""
 
     file: str
@@ -59,7 +59,7 @@ class PolicyPair:
     """What the former configuration states of the fabric."""
     now: DeclaredFacts = field(default_factory=DeclaredFacts)
     """What the present configuration states of the fabric, with the policy that is held."""
-    changes: tuple[PolicyChange, ...] = ()
+    changes: tuple[PolicyFileChange, ...] = ()
     work: bool = False
     """Whether the working tree decides."""
     problems: tuple[Problem, ...] = ()
@@ -151,24 +151,24 @@ def _load_present_config(paths: Sequence[str], former: FormerTree | None) -> Con
     return Config() if path is None else load(path)
 
 
-def _policy_changes(old: Config, new: Config, former: FormerTree) -> Iterator[PolicyChange]:
+def _policy_changes(old: Config, new: Config, former: FormerTree) -> Iterator[PolicyFileChange]:
     """Yield the files of a policy whose decisions differ."""
     path = new.path or old.path
     if path is not None and (keys := _changed_policy_keys(old, new)):
         gone = new.path is None
         description = f"is deleted, and with it {_join_with_and(keys)}" if gone else f"changes {_join_with_and(keys)}"
-        yield PolicyChange(
+        yield PolicyFileChange(
             file=str(path), kind="config", what=description, line=None if gone else first_changed_line(former, path)
         )
     files, before = _find_policy_files(new, DiskWithHeldTexts()), _find_policy_files(old, former)
     for file in sorted(files.keys() | before.keys()):
         kind = (before | files)[file]
         if file not in files or not Path(file).is_file():
-            yield PolicyChange(file=str(file), kind=kind, what=f"this {kind} no longer counts")
+            yield PolicyFileChange(file=str(file), kind=kind, what=f"this {kind} no longer counts")
         elif file not in before:
-            yield PolicyChange(file=str(file), kind=kind, what=f"this {kind} is new", line=1)
+            yield PolicyFileChange(file=str(file), kind=kind, what=f"this {kind} is new", line=1)
         elif not former.is_unchanged(former.text(file)):
-            yield PolicyChange(
+            yield PolicyFileChange(
                 file=str(file), kind=kind, what=f"this {kind} changes", line=first_changed_line(former, file)
             )
 
@@ -203,14 +203,14 @@ def changed_wanted_keys(old_declared: DeclaredFacts, new_declared: DeclaredFacts
 
 def fabric_policy_change(
     key_names: Sequence[str], inputs: FabricInputs, was: FabricInputs, former_tree: FormerTree
-) -> PolicyChange:
+) -> PolicyFileChange:
     """Return the change of the facts stated next to the files of a fabric."""
     if not inputs.stated:
         description = f"is deleted, and with it {_join_with_and(key_names)}"
-        return PolicyChange(file=was.stated[0].display, kind="fabric", what=description)
+        return PolicyFileChange(file=was.stated[0].display, kind="fabric", what=description)
     file = inputs.stated[0].display
     line = first_changed_line(former_tree, Path(file))
-    return PolicyChange(file=file, kind="fabric", what=f"changes {_join_with_and(key_names)}", line=line)
+    return PolicyFileChange(file=file, kind="fabric", what=f"changes {_join_with_and(key_names)}", line=line)
 
 
 def _find_policy_files(config: Config, disk: DiskWithHeldTexts) -> dict[Path, PolicyKind]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nodrop.checking.blocking_findings import build_change_finding
-from nodrop.checking.policy import CheckPolicy, PolicyChange, PolicyPair, is_excluded
+from nodrop.checking.policy import CheckPolicy, PolicyFileChange, PolicyPair, is_excluded
 from nodrop.checking.two_states import ComparedFabrics, FabricSource
 from nodrop.engine.finding import FileLocation, Finding, reaches_threshold
 from nodrop.engine.rule import Rule
@@ -24,13 +24,13 @@ _MAX_NAMED_IN_VERDICT = 5
 class NewlyPassingFindings:
     """The findings that a policy allows in one fabric: by file, findings that fail as new ones, and those of before."""
 
-    failing: tuple[tuple[PolicyChange | None, Finding], ...] = ()
-    before: tuple[tuple[PolicyChange | None, Finding], ...] = ()
+    failing: tuple[tuple[PolicyFileChange | None, Finding], ...] = ()
+    before: tuple[tuple[PolicyFileChange | None, Finding], ...] = ()
     unknown: int = 0
     """Rules that lack a fact, which fail by the policy that is held."""
     lines: int = 0
     """Unknown lines, which fail by the policy that is held and are declared harmless by the other."""
-    changes: tuple[PolicyChange, ...] = ()
+    changes: tuple[PolicyFileChange, ...] = ()
     """Of files of this fabric."""
 
 
@@ -41,8 +41,8 @@ def compare_policies(
     proposed: CheckPolicy,
     would: FabricOutcome,
     rules: Sequence[Rule],
-    changes: tuple[PolicyChange, ...],
-    own_policy_changes: tuple[PolicyChange, ...],
+    changes: tuple[PolicyFileChange, ...],
+    own_policy_changes: tuple[PolicyFileChange, ...],
 ) -> NewlyPassingFindings:
     """Compare the `outcome` of the new state by the policy in force with what `would` result by another policy.
 
@@ -90,11 +90,11 @@ def _count_unknown_lines(outcome: FabricOutcome) -> int:
 
 
 def _find_responsible_change(
-    lost_finding: Finding, hidden: Finding | None, changes: Sequence[PolicyChange], paths: Mapping[str, str]
-) -> PolicyChange | None:
+    lost_finding: Finding, hidden: Finding | None, changes: Sequence[PolicyFileChange], paths: Mapping[str, str]
+) -> PolicyFileChange | None:
     """Return the change that lets a finding pass, the most likely one where several may."""
 
-    def first(*kinds: str) -> PolicyChange | None:
+    def first(*kinds: str) -> PolicyFileChange | None:
         return next((change for kind in kinds for change in changes if change.kind == kind), None)
 
     if hidden is not None and hidden.suppressed is not None:

@@ -9,7 +9,7 @@ from nodrop import judging
 from nodrop.accepted_findings import apply_suppressions
 from nodrop.checking.rerouting import MAX_DEVICES_FOR_ROUTING, may_reroute
 from nodrop.checking.switch_steps import StatesWithinSwitches, StateWithinSwitch, extract_neighborhood, replace_device
-from nodrop.engine.finding import Finding, Verdict
+from nodrop.engine.finding import FabricVerdict, Finding
 from nodrop.engine.nearby import find_still_rules
 from nodrop.engine.rule import Rule
 from nodrop.engine.verdicts import NOTHING_JUDGED, JudgedRules, judge, rule_severity
@@ -18,7 +18,7 @@ from nodrop.judging import CheckSettings
 from nodrop.model.fabric import Device
 from nodrop.model.reading import Reading
 from nodrop.model.subject import subject_sort_key
-from nodrop.plan.model import HazardTime, Plan, Rollout, RolloutHazard, RolloutStage
+from nodrop.plan.model import HazardTime, Plan, RolloutCheckResult, RolloutHazard, RolloutStage
 from nodrop.plan.order import RolloutOrder, possible_orders
 from nodrop.plan.shares import ChangesByScope
 from nodrop.plan.states import (
@@ -65,7 +65,7 @@ def order_rollout(
         return plan
     staying = [device for device in plan.devices if device.old is not None and device.new is not None]
     if not any(device_change.parts or device_change.kind != "changed" for device_change in staying):
-        return replace(plan, rollout=Rollout())
+        return replace(plan, rollout=RolloutCheckResult())
     search = _RolloutSearch(
         plan,
         old_reading,
@@ -75,7 +75,7 @@ def order_rollout(
         least=_MIN_JUDGED_SWITCHES // fabrics,
         progress=progress,
     )
-    best: tuple[RolloutOrder, Rollout] | None = None
+    best: tuple[RolloutOrder, RolloutCheckResult] | None = None
     avoided: RolloutHazard | None = None
     for order in search.orders():
         new_rollout = search.find_hazards_of_order(
@@ -93,7 +93,7 @@ def order_rollout(
     return replace(plan, order=order.stages, rollout=rollout, problems=(*plan.problems, *search.problems))
 
 
-def _count_hazard_rules(rollout: Rollout) -> int:
+def _count_hazard_rules(rollout: RolloutCheckResult) -> int:
     """Return how many different faults there are: where one begins later, or on fewer ports, no order is better."""
     return len({hazard.rule for hazard in rollout.hazards})
 
@@ -150,7 +150,9 @@ class _RolloutSearch:
         """Yield the orders that come into question, the usual one first."""
         return possible_orders(self._plan.devices, self._shares, self._new.fabric, restated=self._restated)
 
-    def find_hazards_of_order(self, order: RolloutOrder, *, hazard_limit: int | None = None) -> Rollout | None:
+    def find_hazards_of_order(
+        self, order: RolloutOrder, *, hazard_limit: int | None = None
+    ) -> RolloutCheckResult | None:
         """Return the hazards of an order, as far as there is time.
 
         With `hazard_limit`, return None unless all of it was tried and it has fewer kinds of faults.
@@ -173,7 +175,7 @@ class _RolloutSearch:
             if hazard_limit is not None and len({fault.finding.rule for fault in met.values()}) >= hazard_limit:
                 return None
         hazards = sorted(_group_hazards(met.values()), key=lambda hazard: (hazard.stage, hazard.rule))
-        return Rollout(
+        return RolloutCheckResult(
             hazards=tuple(hazards),
             states_checked=tried,
             states_not_checked=untried_count + alike + self._insides.untried,
@@ -294,7 +296,7 @@ class _RolloutSearch:
         known = (self._known_of_switch[id(device), stated, hosts].findings for device in devices)
         return list(chain.from_iterable(known))
 
-    def _judge(self, reading: Reading, rules: Sequence[Rule], judged: JudgedRules = NOTHING_JUDGED) -> Verdict:
+    def _judge(self, reading: Reading, rules: Sequence[Rule], judged: JudgedRules = NOTHING_JUDGED) -> FabricVerdict:
         config = self._settings.config
         verdict = judge(
             reading,

@@ -15,7 +15,13 @@ if TYPE_CHECKING:
     from nodrop.intent.schema import Intent
     from nodrop.model.reading import Reading
     from nodrop.platforms.kit.artifact import Artifact
-    from nodrop.publish import Draft, DraftPart, FileDigestsAndDifferences, FolderComparison, PutFilesResult
+    from nodrop.publish import (
+        ComparedFolder,
+        FileDigestsAndDifferences,
+        OutputTreeDraft,
+        OutputTreeDraftPart,
+        PutFilesResult,
+    )
     from nodrop.results.outcome import FabricOutcome
 
 
@@ -73,7 +79,7 @@ class _IntentBuildTask:
     display: str
     output: str
     top: str
-    room: "DraftPart | FolderComparison"
+    room: "OutputTreeDraftPart | ComparedFolder"
     choices: CheckChoices
 
 
@@ -106,7 +112,10 @@ class _BuildSummary:
 
 
 def _build_intents(
-    intents: tuple[str, ...], output: str, choices: CheckChoices, room: "Callable[[str], DraftPart | FolderComparison]"
+    intents: tuple[str, ...],
+    output: str,
+    choices: CheckChoices,
+    room: "Callable[[str], OutputTreeDraftPart | ComparedFolder]",
 ) -> _BuildSummary:
     """Build, write and lint every intent, each by itself; `room` takes the files below a folder."""
     from nodrop.cli.working import open_executor
@@ -212,7 +221,7 @@ def _load_intent(path: str, names: dict[str, str]) -> "tuple[bytes, Intent]":
 
 
 def _publish_build(
-    draft: "Draft", output: str, build: _BuildSummary, choices: CheckChoices, *, write_anyway: bool
+    draft: "OutputTreeDraft", output: str, build: _BuildSummary, choices: CheckChoices, *, write_anyway: bool
 ) -> int:
     """Report, write the build to DIR unless it has faults, and return the exit code."""
     from nodrop.cli.main import FAILED, WRONG
@@ -236,7 +245,7 @@ def _publish_build(
     return code
 
 
-def _compare_with_output(against: "FolderComparison", output: str, build: _BuildSummary, choices: CheckChoices) -> int:
+def _compare_with_output(against: "ComparedFolder", output: str, build: _BuildSummary, choices: CheckChoices) -> int:
     """Report, list the differences of DIR from the build, and return the exit code."""
     from nodrop.cli.main import FAILED, FOUND, WRONG
     from nodrop.cli.output import write_error_line

@@ -22,7 +22,7 @@ from nodrop.cli.reading import ReadingOptions, add_reading_options
 
 if TYPE_CHECKING:
     from nodrop.engine.finding import Finding
-    from nodrop.results.checked import Checked
+    from nodrop.results.checked import CheckedChange
 
 _COMPARING_HELP_SECTION = "Comparing"
 _PUSH_REMOTE_VARIABLE = "PRE_COMMIT_REMOTE_NAME"
@@ -125,7 +125,7 @@ def command(
     from nodrop.checking.policy import CheckPolicy, resolve_policies
     from nodrop.checking.run import CheckRequest
     from nodrop.cli.main import FOUND, NOTHING
-    from nodrop.cli.output import Progress, emit_outcome, exit_code, write_error_line
+    from nodrop.cli.output import ProgressLine, emit_outcome, exit_code, write_error_line
     from nodrop.cli.patching import write_patches
     from nodrop.cli.working import handle_sigterm, open_executor, open_result_cache
     from nodrop.config import Config
@@ -165,7 +165,7 @@ def command(
             risk=next((model_risk for model_risk in MODEL_RISKS if model_risk == fail_on_risk), None),
             platform=stated.platform,
         )
-        with Progress(quiet=choices.quiet) as progress:
+        with ProgressLine(quiet=choices.quiet) as progress:
             checked, planned = check(
                 paths,
                 settings,
@@ -199,7 +199,7 @@ def command(
     return code
 
 
-def _describe_failure_cause(checked: "Checked", stops: "list[Finding]", fail_on: str, code: int) -> str:
+def _describe_failure_cause(checked: "CheckedChange", stops: "list[Finding]", fail_on: str, code: int) -> str:
     """Return what fails a check, the worst first; "" where nothing does."""
     from nodrop.cli.main import FOUND, WRONG
     from nodrop.engine.finding import SEVERITIES, reaches_threshold

@@ -51,7 +51,7 @@ def command(
     """
     from nodrop.checking.drifted import compare_with_wanted
     from nodrop.cli.main import FOUND, NOTHING
-    from nodrop.cli.output import Progress, emit_outcome, exit_code
+    from nodrop.cli.output import ProgressLine, emit_outcome, exit_code
     from nodrop.cli.patching import write_patches
     from nodrop.cli.working import open_command_settings, open_executor
     from nodrop.inputs import find_inputs
@@ -64,7 +64,7 @@ def command(
         collected = stated.inputs(running, settings)
         wanted_inputs = find_inputs(intents, exclude=settings.config.excludes)
         devices = max(len(inputs.bundles) for inputs in (collected, wanted_inputs))
-        with open_executor(devices, choices.jobs) as executor, Progress(quiet=choices.quiet) as progress:
+        with open_executor(devices, choices.jobs) as executor, ProgressLine(quiet=choices.quiet) as progress:
             drift_report, (before, after) = compare_with_wanted(
                 collected,
                 wanted_inputs,

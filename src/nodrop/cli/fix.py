@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nodrop.errors import Problem
     from nodrop.inputs import FabricInputs, FileText
     from nodrop.judging import CheckSettings
-    from nodrop.results.fixed import Fixed, FixOutput
+    from nodrop.results.fixed import FixedFabric, FixOutput
     from nodrop.results.outcome import FabricOutcome
 
 _FIXING_HELP_SECTION = "Fixing"
@@ -103,7 +103,7 @@ def command(
     return _exit_code_of_fix(outcome, choices, changes=changes)
 
 
-def _collect_stdin_texts(inputs: "FabricInputs", fixed: Sequence["Fixed"]) -> Iterator[bytes]:
+def _collect_stdin_texts(inputs: "FabricInputs", fixed: Sequence["FixedFabric"]) -> Iterator[bytes]:
     """Yield the resulting text of standard input, if it was read."""
     new = {name: text for fixed_fabric in fixed for name, text in fixed_fabric.files.items()}
     bundles = (text for fabric in inputs.fabrics() for bundle in fabric.bundles for _, text in bundle.files)
@@ -114,12 +114,12 @@ def _collect_stdin_texts(inputs: "FabricInputs", fixed: Sequence["Fixed"]) -> It
 
 def _fix_each_fabric(
     inputs: "FabricInputs", settings: "CheckSettings", choices: CheckChoices, *, unsafe: bool, edit_generated: bool
-) -> list["Fixed"]:
+) -> list["FixedFabric"]:
     """Fix every fabric that the inputs are, each by itself."""
     from nodrop.cli.working import open_executor
     from nodrop.errors import InputProblems
     from nodrop.fixing import fix
-    from nodrop.results.fixed import Fixed
+    from nodrop.results.fixed import FixedFabric
     from nodrop.results.outcome import FabricOutcome
 
     quick = replace(settings, whole=choices.verbose or settings.whole)
@@ -131,14 +131,14 @@ def _fix_each_fabric(
                 guard = _no_reason_not_to_edit if edit_generated else _reason_not_to_edit
                 fixed.append(fix(source, quick, unsafe=unsafe, executor=executor, guard=guard))
             except InputProblems as error:
-                fixed.append(Fixed(outcome=FabricOutcome(problems=error.problems)))
+                fixed.append(FixedFabric(outcome=FabricOutcome(problems=error.problems)))
     return [*fixed, *_unused_suppression_results(fixed, settings)]
 
 
-def _unused_suppression_results(fixed: Sequence["Fixed"], settings: "CheckSettings") -> Iterator["Fixed"]:
+def _unused_suppression_results(fixed: Sequence["FixedFabric"], settings: "CheckSettings") -> Iterator["FixedFabric"]:
     """Yield the findings on all fabrics together: suppressions that none of them needs."""
     from nodrop.judging import conclude_suppressions_and_baseline
-    from nodrop.results.fixed import Fixed, RemainingFinding
+    from nodrop.results.fixed import FixedFabric, RemainingFinding
     from nodrop.results.merged import merge_outcomes
     from nodrop.results.outcome import FabricOutcome
 
@@ -154,7 +154,7 @@ def _unused_suppression_results(fixed: Sequence["Fixed"], settings: "CheckSettin
             RemainingFinding(finding=finding, reason="no fix", text=finding.fix.text if finding.fix else "")
             for finding in further_findings
         )
-        yield Fixed(outcome=FabricOutcome(findings=tuple(further_findings)), remaining=tuple(unfixed_findings))
+        yield FixedFabric(outcome=FabricOutcome(findings=tuple(further_findings)), remaining=tuple(unfixed_findings))
 
 
 def _no_reason_not_to_edit(_text: "FileText") -> str:
@@ -173,7 +173,7 @@ def _reason_not_to_edit(text: "FileText") -> str:
     return f"written by nodrop build from {sources}; the next build would undo a change here. {remedy}"
 
 
-def _write_patches(directory: str, fixed: Sequence["Fixed"]) -> None:
+def _write_patches(directory: str, fixed: Sequence["FixedFabric"]) -> None:
     """Write patches, in a folder for each switch; replace the output of an earlier run there as a whole."""
     from nodrop.cli.patching import write_switch_folders
 
@@ -192,17 +192,17 @@ def _write_patches(directory: str, fixed: Sequence["Fixed"]) -> None:
     )
 
 
-def _write_fixed_files(fixed_file: "Fixed") -> "Fixed":
+def _write_fixed_files(fixed_file: "FixedFabric") -> "FixedFabric":
     """Write the fixed files, device by device; an unwritable file is a problem, and its findings are left."""
     from nodrop.errors import InputProblems
-    from nodrop.publish import Replacement, replace_files
+    from nodrop.publish import FileReplacement, replace_files
     from nodrop.results.fixed import RemainingFinding
 
     problems: list[Problem] = []
     failed: set[str] = set()
     for device in dict.fromkeys(file.device for file in fixed_file.rewritten):
         files = [
-            Replacement(path=file.path, display=file.display, old=file.old, new=file.new)
+            FileReplacement(path=file.path, display=file.display, old=file.old, new=file.new)
             for file in fixed_file.rewritten
             if file.device == device and file.path is not None
         ]

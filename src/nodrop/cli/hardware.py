@@ -55,7 +55,7 @@ def _parse_switch_filters(
     from nodrop.hardware import asics
     from nodrop.platforms.kit.traits import traits_of_platform
     from nodrop.report.hardware import SwitchListFilters
-    from nodrop.units import Misread, parse_speed_mbps
+    from nodrop.units import MalformedText, parse_speed_mbps
 
     writable = platforms.writable_platforms()
     if asic is not None and asic not in asics():
@@ -71,5 +71,5 @@ def _parse_switch_filters(
         platform = releases[release]
     try:
         return SwitchListFilters(asic, None if speed is None else parse_speed_mbps(speed), platform, release)
-    except Misread as error:
+    except MalformedText as error:
         raise click.BadParameter(f"{speed!r}: {error}", param_hint="'--speed'") from None

@@ -75,13 +75,13 @@ def command(
 
 def _lint_all_fabrics(tasks: "list[_FabricCheckTask]", choices: CheckChoices) -> "list[FabricOutcome]":
     """Judge fabrics: one with all processes for its devices, several each in a process."""
-    from nodrop.cli.output import Progress
+    from nodrop.cli.output import ProgressLine
     from nodrop.cli.working import open_executor
     from nodrop.parallel import map_chunks
 
     with (
         open_executor(sum(map(_estimate_device_count, tasks)), choices.jobs) as executor,
-        Progress(quiet=choices.quiet) as progress,
+        ProgressLine(quiet=choices.quiet) as progress,
     ):
         if len(tasks) == 1:
             return [_lint_fabric(tasks[0], executor, progress)]

@@ -18,7 +18,7 @@ from nodrop.publish.file import replace_file
 from nodrop.report.escape import escape_lone_surrogates, escape_terminal
 
 if TYPE_CHECKING:
-    from nodrop.report.document import Document
+    from nodrop.report.document import ReportDocument
     from nodrop.results.outcome import FabricOutcome
 
 
@@ -81,7 +81,7 @@ def write_error_line(text: str) -> None:
 _PATIENCE_S, _PAUSE_S = 1.0, 0.1
 
 
-class Progress:
+class ProgressLine:
     """A line on a terminal that shows the current work, and is gone in the end.
 
     Nothing without a terminal, in the first second, and more often than ten times a second.
@@ -99,7 +99,7 @@ class Progress:
             self._next, self._shown = now_s + _PAUSE_S, True
             click.echo(f"\r\x1b[K{escape_terminal(text)}", err=True, nl=False)
 
-    def __enter__(self) -> "Progress":
+    def __enter__(self) -> "ProgressLine":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -154,7 +154,7 @@ class ReportRenderer(Protocol):
 class DocumentBuilder(Protocol):
     """What makes the document of a command's result."""
 
-    def __call__(self, *, verbose: bool, quiet: bool) -> "Document":
+    def __call__(self, *, verbose: bool, quiet: bool) -> "ReportDocument":
         """Return the document, with all details or with the least."""
 
 
@@ -177,7 +177,7 @@ def write_report(formats: OutputFormats, render: ReportRenderer, *, aside: Seque
         raise click.ClickException("; ".join(failures))
 
 
-def render_document(document: "Document", name: str, options: Mapping[str, object]) -> bytes:
+def render_document(document: "ReportDocument", name: str, options: Mapping[str, object]) -> bytes:
     """Return a document in a format, whose module is `nodrop.report.document_{format}`."""
     return _render_report(document, f"document_{name}", options)
 

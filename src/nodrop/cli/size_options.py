@@ -217,21 +217,21 @@ def _rails_per_leaf(rails: bool, stated: int | None) -> int:
 
 
 def _parse_speed(option_name: str, text: str) -> int:
-    from nodrop.units import Misread, parse_speed_mbps
+    from nodrop.units import MalformedText, parse_speed_mbps
 
     try:
         return parse_speed_mbps(text)
-    except Misread as error:
+    except MalformedText as error:
         raise click.BadParameter(f"{text!r}: {error}", param_hint=f"'{option_name}'") from None
 
 
 def _parse_ratio(text: str) -> Fraction:
     """Read `2:1`, `1.5:1` or `2`."""
-    from nodrop.units import Misread, parse_number
+    from nodrop.units import MalformedText, parse_number
 
     try:
         ratio = Fraction(str(parse_number(text.removesuffix(":1"))))
-    except Misread:
+    except MalformedText:
         ratio = Fraction(0)
     if not Fraction(1, 100) <= ratio <= 1000:
         raise click.BadParameter(f"{text!r}; expected a ratio such as 1:1 or 2:1", param_hint="'--ratio'")
@@ -255,11 +255,11 @@ def _parse_storage(text: str) -> "StorageRequest":
 def _parse_lengths(text: str) -> "MaxCableLengths":
     """Read `5m,30m,100m`."""
     from nodrop.sizing.fabric import MaxCableLengths
-    from nodrop.units import Misread, parse_length_m
+    from nodrop.units import MalformedText, parse_length_m
 
     try:
         lengths = tuple(map(parse_length_m, text.split(",")))
-    except Misread:
+    except MalformedText:
         lengths = ()
     if len(lengths) != len(MaxCableLengths._fields) or not all(lengths):
         raise click.BadParameter(f"{text!r}; expected three lengths such as 5m,30m,100m", param_hint="'--lengths'")

@@ -32,6 +32,6 @@ def command(paths: tuple[str, ...], devices: int | None, no_cache: bool, choices
       nodrop twin intent.yaml
     """
     from nodrop.cli.validate import ValidatorRequest, validate_and_report
-    from nodrop.validating.twin import Options
+    from nodrop.validating.twin import TwinOptions
 
-    return validate_and_report(paths, choices, ValidatorRequest(twin=Options(devices=devices)), no_cache=no_cache)
+    return validate_and_report(paths, choices, ValidatorRequest(twin=TwinOptions(devices=devices)), no_cache=no_cache)

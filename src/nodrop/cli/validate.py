@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from nodrop.engine.rule import Rule
     from nodrop.judging import CheckSettings
     from nodrop.results.outcome import FabricOutcome
-    from nodrop.validating.twin import Options
+    from nodrop.validating.twin import TwinOptions
 
 VALIDATORS_HELP_SECTION = "Validators"
 LOCAL_HOST_ADDRESS = "127.0.0.1"
@@ -78,9 +78,9 @@ def command(
         raise click.UsageError("--against compares one PATH with another build, and asks Batfish: give --batfish HOST")
     options = None
     if twin or every:
-        from nodrop.validating.twin import Options
+        from nodrop.validating.twin import TwinOptions
 
-        options = Options()
+        options = TwinOptions()
     return validate_and_report(
         paths, choices, ValidatorRequest(batfish=service, against=against, twin=options), no_cache=no_cache
     )
@@ -92,12 +92,12 @@ class ValidatorRequest:
 
     batfish: str | None = None
     against: str | None = None
-    twin: "Options | None" = None
+    twin: "TwinOptions | None" = None
 
 
 def validate_and_report(paths: tuple[str, ...], choices: CheckChoices, ask: ValidatorRequest, *, no_cache: bool) -> int:
     """Validate the fabrics at some paths, report the findings, and return the exit code."""
-    from nodrop.cli.output import Progress, emit_outcome, exit_code
+    from nodrop.cli.output import ProgressLine, emit_outcome, exit_code
     from nodrop.cli.working import open_command_settings
     from nodrop.judging import chosen_rules, collect_input_problems, conclude_suppressions_and_baseline, reading_at
     from nodrop.results.merged import merge_outcomes
@@ -108,7 +108,7 @@ def validate_and_report(paths: tuple[str, ...], choices: CheckChoices, ask: Vali
     outcomes: list[FabricOutcome] = []
     with (
         open_command_settings(choices, paths, no_cache=no_cache) as settings,
-        Progress(quiet=choices.quiet) as progress,
+        ProgressLine(quiet=choices.quiet) as progress,
     ):
         for path in paths:
             with collect_input_problems(outcomes):

@@ -7,12 +7,12 @@ from pathlib import Path, PurePath
 from typing import TypeVar
 
 from nodrop import context
-from nodrop.config.schema import ConfigFile, FailOn, Harmless, Suppress
+from nodrop.config.schema import ConfigFile, FailOn, HarmlessUnknownLine, SuppressedFindings
 from nodrop.config.toml import parse_nodrop_table
 from nodrop.context.profile import MAX_PROFILE_BYTES as MAX_PROFILE_BYTES
 from nodrop.context.profile import load_profile, loads_profile, shipped_profile_names
 from nodrop.engine import baseline
-from nodrop.engine.declared_lines import DeclaredLine
+from nodrop.engine.declared_lines import DeclaredHarmlessLine
 from nodrop.engine.rule import Rule, Strictness
 from nodrop.engine.rule_loader import MAX_RULE_BYTES as MAX_RULE_BYTES
 from nodrop.engine.rules import OverridingTexts, is_rule_file_name
@@ -29,13 +29,13 @@ from nodrop.model.subject import matches
 from nodrop.model.types import known_word_hint
 from nodrop.syntax.places import split_lines
 from nodrop.syntax.root import GIT_FOLDER
-from nodrop.syntax.yaml import Document, parse_yaml
+from nodrop.syntax.yaml import DocumentWithPlaces, parse_yaml
 
 CONFIG_FILE = "nodrop.yaml"
 PYPROJECT_FILE = "pyproject.toml"
 MAX_CONFIG_BYTES = MAX_TEXT_BYTES
 
-_Row = TypeVar("_Row", Suppress, Harmless)
+_Row = TypeVar("_Row", SuppressedFindings, HarmlessUnknownLine)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ class Config:
     profile: Path | None = None
     """The file of the profile; None where it is a shipped one, or there is none."""
     suppress: tuple[Suppression, ...] = ()
-    harmless: tuple[DeclaredLine, ...] = ()
+    harmless: tuple[DeclaredHarmlessLine, ...] = ()
     baseline: Path | None = None
     held: OverridingTexts = field(default_factory=dict)
     """Texts of the rules and the baseline, where these are not what lies there now: those of a former state."""
@@ -217,7 +217,7 @@ def loads(file_content: bytes, path: Path, disk: DiskWithHeldTexts | None = None
     )
 
 
-def _parse_document(file_content: bytes, path: Path) -> Document:
+def _parse_document(file_content: bytes, path: Path) -> DocumentWithPlaces:
     if path.suffix != ".toml":
         return parse_yaml(file_content, str(path))
     document = parse_nodrop_table(file_content, str(path))
@@ -229,7 +229,7 @@ def _parse_document(file_content: bytes, path: Path) -> Document:
 class _NamedFiles:
     """The files that a configuration names: they must be below its repository, even if links lead there."""
 
-    def __init__(self, document: Document, path: Path, disk: DiskWithHeldTexts) -> None:
+    def __init__(self, document: DocumentWithPlaces, path: Path, disk: DiskWithHeldTexts) -> None:
         self._document, self._path, self._disk = document, path, disk
         self._problems: list[Problem] = []
 
@@ -278,7 +278,7 @@ def rule_files_below(disk: DiskWithHeldTexts, folder: Path) -> Iterator[Path]:
                 yield path / entry.name
 
 
-def _read_suppressions(document: Document, file: ConfigFile, shown: str) -> Iterable[Suppression]:
+def _read_suppressions(document: DocumentWithPlaces, file: ConfigFile, shown: str) -> Iterable[Suppression]:
     for suppress, (line, column, end_column, text) in _locate_fields(document, "suppress", file.suppress, "rule"):
         yield Suppression(
             rule=suppress.rule,
@@ -293,9 +293,9 @@ def _read_suppressions(document: Document, file: ConfigFile, shown: str) -> Iter
         )
 
 
-def _declared_lines(document: Document, file: ConfigFile, shown_value: str) -> Iterable[DeclaredLine]:
+def _declared_lines(document: DocumentWithPlaces, file: ConfigFile, shown_value: str) -> Iterable[DeclaredHarmlessLine]:
     for declared_line, (line, column, end_column, text) in _locate_fields(document, "harmless", file.harmless, "line"):
-        yield DeclaredLine(
+        yield DeclaredHarmlessLine(
             pattern=tuple(declared_line.line.split()),
             at=declared_line.at,
             reason=declared_line.reason,
@@ -309,7 +309,7 @@ def _declared_lines(document: Document, file: ConfigFile, shown_value: str) -> I
 
 
 def _locate_fields(
-    document: Document, key: str, table_rows: Sequence[_Row], field: str
+    document: DocumentWithPlaces, key: str, table_rows: Sequence[_Row], field: str
 ) -> Iterator[tuple[_Row, tuple[int, int, int, str]]]:
     """Yield rows with the line and the columns of a field, from 1, and its text; the end is 0 where it is not plain."""
     lines = split_lines(document.text) if table_rows else []
@@ -319,7 +319,7 @@ def _locate_fields(
         yield row, (line, column, column + len(word) if text.startswith(word, column - 1) else 0, text)
 
 
-def _key_positions(document: Document, file: ConfigFile) -> Iterable[tuple[tuple[str, ...], tuple[int, int]]]:
+def _key_positions(document: DocumentWithPlaces, file: ConfigFile) -> Iterable[tuple[tuple[str, ...], tuple[int, int]]]:
     key_paths: list[tuple[str, ...]] = [("severity", name) for name in file.severity]
     key_paths += [("options", name) for name in file.options]
     key_paths += [("options", name, option) for name, values in file.options.items() for option in values]

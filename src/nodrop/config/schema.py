@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from nodrop.context import FabricFile
 from nodrop.engine.rule import Strictness
 from nodrop.intent.types import Text, scalar_of_words
-from nodrop.units import Misread
+from nodrop.units import MalformedText
 
 FailOn = Literal["error", "warning", "note", "unknown", "never"]
 _DATE_PATTERN = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
@@ -24,7 +24,7 @@ def _parse_date(value: object) -> object:
             return date.fromisoformat(value)
     except ValueError:
         pass
-    raise Misread("a day, such as 2027-06-30", "")
+    raise MalformedText("a day, such as 2027-06-30", "")
 
 
 Day = Annotated[
@@ -38,11 +38,11 @@ MAX_PATTERN_CHARACTERS = 200
 
 
 def _normalize_line_pattern(value: Any) -> object:
-    """Return the words of a pattern, one blank between two; Misread where it is none."""
+    """Return the words of a pattern, one blank between two; MalformedText where it is none."""
     words = value.split() if isinstance(value, str) else []
     if not words or len(value) > MAX_PATTERN_CHARACTERS or any(mark in words[0] for mark in "*?") or "**" in words[:-1]:
         expected = f"words in at most {MAX_PATTERN_CHARACTERS} characters, the first without `*`, `**` only as the last"
-        raise Misread(expected, "")
+        raise MalformedText(expected, "")
     return " ".join(words)
 
 
@@ -66,14 +66,14 @@ _RULE_PAGES_URL_REGEX = (
 
 
 def _require_rule_page_url(value: object) -> object:
-    """Return the address of rule pages; Misread where it is none, or could end the link that it is written into."""
+    """Return the address of rule pages; MalformedText where it is none, or could end the link that it is written into."""
     if (
         isinstance(value, str)
         and len(value) <= MAX_RULE_PAGES_URL_CHARACTERS
         and re.fullmatch(_RULE_PAGES_URL_REGEX, value, re.ASCII)
     ):
         return value
-    raise Misread("an address with `{rule}` where the name goes: https://docs.example.net/rules/{rule}.html", "")
+    raise MalformedText("an address with `{rule}` where the name goes: https://docs.example.net/rules/{rule}.html", "")
 
 
 RulePagesUrl = Annotated[
@@ -91,7 +91,7 @@ class SchemaMapping(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Suppress(SchemaMapping):
+class SuppressedFindings(SchemaMapping):
     """Accepted findings."""
 
     rule: Text = Field(description="name of the rule")
@@ -100,7 +100,7 @@ class Suppress(SchemaMapping):
     until: Day | None = Field(None, description="last day on which it holds: 2027-06-30; default: no end")
 
 
-class Harmless(SchemaMapping):
+class HarmlessUnknownLine(SchemaMapping):
     """Lines that nodrop does not know, and that the site knows to change nothing in its checks."""
 
     line: LinePattern = Field(
@@ -126,8 +126,10 @@ class ConfigFile(SchemaMapping):
     fabric: FabricFile = Field(
         FabricFile(), description="what no switch file can say; a fabric.yaml says it with more weight"
     )
-    suppress: tuple[Suppress, ...] = Field((), description="findings that may stay, with the reason")
-    harmless: tuple[Harmless, ...] = Field((), description="lines unknown to nodrop that change nothing it checks")
+    suppress: tuple[SuppressedFindings, ...] = Field((), description="findings that may stay, with the reason")
+    harmless: tuple[HarmlessUnknownLine, ...] = Field(
+        (), description="lines unknown to nodrop that change nothing it checks"
+    )
     baseline: Text | None = Field(None, description="file of findings that were there before, beside this file")
     exclude: tuple[Text, ...] = Field(
         (), description="files and folders that are not looked into: a name, or a path from this file's folder"

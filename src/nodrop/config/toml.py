@@ -8,7 +8,7 @@ from typing import Literal
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.syntax.places import Lines, decode_utf8
-from nodrop.syntax.yaml import Document
+from nodrop.syntax.yaml import DocumentWithPlaces
 
 _ERROR_POSITION_PATTERN = re.compile(r" \(at line (\d+), column (\d+)\)$", re.ASCII)
 _NODROP_TABLE_LINE = re.compile(
@@ -16,7 +16,7 @@ _NODROP_TABLE_LINE = re.compile(
 )
 
 
-class TomlTable(Document):
+class TomlTable(DocumentWithPlaces):
     """A document that is a table of TOML."""
 
     def __init__(self, data: object, path: str, text: str) -> None:

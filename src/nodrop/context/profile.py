@@ -17,7 +17,7 @@ from nodrop.resources import resource_folder
 from nodrop.syntax.places import read_regular_file
 from nodrop.syntax.root import InputRoot
 from nodrop.syntax.yaml import parse_yaml
-from nodrop.units import Misread
+from nodrop.units import MalformedText
 
 PROFILES_FOLDER = "profiles"
 MAX_PROFILE_BYTES = 1_000_000
@@ -31,10 +31,10 @@ def _make_band_scalar(read: Callable[[str], int], pattern: str, example: str, un
         low, to, high = (value if isinstance(value, str) else "").partition(_BAND_SEPARATOR)
         try:
             band = Band(low=read(low.strip()), high=read(high.strip() if to else low.strip()))
-        except Misread as wrong:
-            raise Misread(f"{example}, a number or the least and the greatest", hint=wrong.hint) from None
+        except MalformedText as wrong:
+            raise MalformedText(f"{example}, a number or the least and the greatest", hint=wrong.hint) from None
         if band.low > band.high:
-            raise Misread(f"{high.strip()}{_BAND_SEPARATOR}{low.strip()}", f"{value}, which runs backwards")
+            raise MalformedText(f"{high.strip()}{_BAND_SEPARATOR}{low.strip()}", f"{value}, which runs backwards")
         return band
 
     return ScalarAnnotation(
@@ -58,7 +58,7 @@ class _SchemaMapping(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Ecn(_SchemaMapping):
+class EcnThresholdBand(_SchemaMapping):
     """Marking of RDMA's queue, on ports of some speeds or of all."""
 
     speeds: tuple[SpeedMbps, ...] = Field((), description="ports that it is about, such as [100G, 200G]; default: all")
@@ -68,12 +68,12 @@ class Ecn(_SchemaMapping):
     source: _Source
 
     @model_validator(mode="after")
-    def _says_something(self) -> "Ecn":
+    def _says_something(self) -> "EcnThresholdBand":
         _require_any_key(self, ("min", "max", "probability"))
         return self
 
 
-class Watchdog(_SchemaMapping):
+class WatchdogTimerBand(_SchemaMapping):
     """PFC watchdogs, at ports of one side or of all."""
 
     side: Literal["hosts", "fabric"] | None = Field(
@@ -88,12 +88,12 @@ class Watchdog(_SchemaMapping):
     source: _Source
 
     @model_validator(mode="after")
-    def _says_something(self) -> "Watchdog":
+    def _says_something(self) -> "WatchdogTimerBand":
         _require_any_key(self, ("detection", "restoration", "polling", "actions"))
         return self
 
 
-class Share(_SchemaMapping):
+class PortShareBand(_SchemaMapping):
     """The share of a port that the class of a purpose has while all others are busy."""
 
     purpose: Literal["rdma", "cnp", "storage", "inband", "control", "default"] = Field(
@@ -107,9 +107,9 @@ class ProfileFile(_SchemaMapping):
     """Bands for thresholds, timers and shares; of rows about the same, the first that fits a port counts."""
 
     about: Text = Field(description="whose numbers these are, in a line")
-    ecn: tuple[Ecn, ...] = Field((), description="marking of the queue of RDMA")
-    watchdog: tuple[Watchdog, ...] = Field((), description="timers and actions of PFC watchdogs")
-    shares: tuple[Share, ...] = Field((), description="shares of a port that classes have")
+    ecn: tuple[EcnThresholdBand, ...] = Field((), description="marking of the queue of RDMA")
+    watchdog: tuple[WatchdogTimerBand, ...] = Field((), description="timers and actions of PFC watchdogs")
+    shares: tuple[PortShareBand, ...] = Field((), description="shares of a port that classes have")
 
     @model_validator(mode="after")
     def _says_something(self) -> "ProfileFile":
@@ -120,7 +120,7 @@ class ProfileFile(_SchemaMapping):
 def _require_any_key(base_model: BaseModel, keys: Sequence[str]) -> None:
     """Refuse a part that has none of the keys."""
     if all(getattr(base_model, key) in (None, ()) for key in keys):
-        raise Misread(f"at least one of {', '.join(keys)}", "no band")
+        raise MalformedText(f"at least one of {', '.join(keys)}", "no band")
 
 
 def shipped_profile_names() -> tuple[str, ...]:

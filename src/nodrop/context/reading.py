@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Literal, TypeVar
 
-from nodrop.context.schema import MEDIUM_PATTERN, Class, FabricFile, Host, Policy, Watchdog
+from nodrop.context.schema import MEDIUM_PATTERN, FabricFile, Host, OwnerPolicy, SideWatchdog, TrafficClassEntry
 from nodrop.errors import InputProblems, Problem
 from nodrop.intent.load import validate_document
 from nodrop.model import fabric
@@ -12,7 +12,7 @@ from nodrop.model.declared import DeclaredFacts
 from nodrop.model.fabric import PURPOSES, End, HostPort, Link, Purpose, TrafficClass
 from nodrop.model.qos import PfcWatchdog
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.syntax.yaml import Document, parse_yaml
+from nodrop.syntax.yaml import DocumentWithPlaces, parse_yaml
 
 MAX_FABRIC_FILE_BYTES = 64_000_000
 _CABLE_PATTERN = re.compile(
@@ -32,7 +32,7 @@ def loads(file_content: bytes, display: str) -> DeclaredFacts:
     return parse_declared_facts(document, validate_document(document, FabricFile))
 
 
-def parse_declared_facts(document: Document, stated_values: FabricFile, top: KeyPath = ()) -> DeclaredFacts:
+def parse_declared_facts(document: DocumentWithPlaces, stated_values: FabricFile, top: KeyPath = ()) -> DeclaredFacts:
     """Return the facts stated below the keys `top` of a document; InputProblems holds the contradictions."""
     problems: list[Problem] = []
     cables = (
@@ -57,7 +57,9 @@ def parse_declared_facts(document: Document, stated_values: FabricFile, top: Key
     )
 
 
-def _read_cables(document: Document, texts: tuple[str, ...], problems: list[Problem], top: KeyPath) -> Iterator[Link]:
+def _read_cables(
+    document: DocumentWithPlaces, texts: tuple[str, ...], problems: list[Problem], top: KeyPath
+) -> Iterator[Link]:
     """Yield the cables; a port holds one, and no switch is cabled to itself by one port."""
     index_of_end: dict[End, int] = {}
     for index, text in enumerate(texts):
@@ -77,7 +79,7 @@ def _read_cables(document: Document, texts: tuple[str, ...], problems: list[Prob
 
 
 def _read_classes(
-    document: Document, classes: Mapping[str, Class], problems: list[Problem], top: KeyPath
+    document: DocumentWithPlaces, classes: Mapping[str, TrafficClassEntry], problems: list[Problem], top: KeyPath
 ) -> Iterator[TrafficClass]:
     """Yield the classes; a code point belongs to one of them, and `rest` are those that no other names."""
     owners: dict[int | str, str] = {}
@@ -140,7 +142,7 @@ def _convert_host(name: str, host: Host) -> fabric.Host:
     )
 
 
-def _convert_policy(policy: Policy) -> fabric.Policy:
+def _convert_policy(policy: OwnerPolicy) -> fabric.Policy:
     return fabric.Policy(
         host_watchdog=_convert_watchdog(policy.watchdog.hosts),
         fabric_watchdog=_convert_watchdog(policy.watchdog.fabric),
@@ -153,7 +155,7 @@ def _convert_policy(policy: Policy) -> fabric.Policy:
     )
 
 
-def _convert_watchdog(side: Watchdog | Literal["off"] | None) -> PfcWatchdog | None | Unknown:
+def _convert_watchdog(side: SideWatchdog | Literal["off"] | None) -> PfcWatchdog | None | Unknown:
     if side is None:
         return UNKNOWN
     if isinstance(side, str):

@@ -31,7 +31,7 @@ class SchemaMapping(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Class(SchemaMapping):
+class TrafficClassEntry(SchemaMapping):
     """A kind of traffic, and where it must land."""
 
     purpose: Purpose | None = Field(
@@ -47,7 +47,7 @@ class Class(SchemaMapping):
     )
 
 
-class Port(SchemaMapping):
+class HostPortEntry(SchemaMapping):
     """A network port of a host."""
 
     speed: SpeedMbps | None = Field(None, description="speed of the port")
@@ -65,7 +65,7 @@ class Host(SchemaMapping):
     spread: Literal["leaves", "rails", "one-leaf"] | None = Field(
         None, description="how its ports lie: on several leaves, port k of all hosts on the leaf of rail k, or on one"
     )
-    ports: dict[Text, Port] = Field(description="by the names that `cables` uses")
+    ports: dict[Text, HostPortEntry] = Field(description="by the names that `cables` uses")
     tos: Annotated[int, scalar_of_whole(0, 255)] | None = Field(
         None, description="ToS byte of RDMA packets, which is 4 x DSCP + 2, such as 106"
     )
@@ -90,7 +90,7 @@ class Host(SchemaMapping):
     )
 
 
-class Watchdog(SchemaMapping):
+class SideWatchdog(SchemaMapping):
     """The PFC watchdog that is wanted on one side."""
 
     priorities: Priorities = Field((), description="priorities that it watches, such as 3")
@@ -102,11 +102,11 @@ class Watchdog(SchemaMapping):
 
 
 def _watchdog_discriminator(value: object) -> str | None:
-    return "off" if value == "off" else "watchdog" if isinstance(value, dict | Watchdog) else None
+    return "off" if value == "off" else "watchdog" if isinstance(value, dict | SideWatchdog) else None
 
 
 WatchdogOrOff = Annotated[
-    Annotated[Watchdog, Tag("watchdog")] | Annotated[Literal["off"], Tag("off")],
+    Annotated[SideWatchdog, Tag("watchdog")] | Annotated[Literal["off"], Tag("off")],
     Discriminator(
         _watchdog_discriminator,
         custom_error_type="neither",
@@ -115,7 +115,7 @@ WatchdogOrOff = Annotated[
 ]
 
 
-class Watchdogs(SchemaMapping):
+class PfcWatchdogs(SchemaMapping):
     """PFC watchdogs at ports towards hosts, and between switches; off is a statement too."""
 
     hosts: WatchdogOrOff | None = Field(None, description='watchdog at ports towards hosts; "off" in quotes: none')
@@ -125,10 +125,10 @@ class Watchdogs(SchemaMapping):
     )
 
 
-class Policy(SchemaMapping):
+class OwnerPolicy(SchemaMapping):
     """The owner's wishes for every port."""
 
-    watchdog: Watchdogs = Field(Watchdogs(), description="PFC watchdogs that are wanted")
+    watchdog: PfcWatchdogs = Field(PfcWatchdogs(), description="PFC watchdogs that are wanted")
     rdma_mtu: RoceMtu | None = Field(None, description="RoCE MTU in bytes")
     max_oversubscription: Annotated[float, scalar_of_number(0.01, 1000)] | None = Field(
         None, description="what the ports of a leaf towards hosts carry over what its uplinks can, at most"
@@ -151,11 +151,11 @@ class FabricFile(SchemaMapping):
     mode: Literal["lossless", "pfc-only", "lossy", "trim", "uec"] | None = Field(
         None, description="how RoCE runs: with PFC and ECN, PFC alone, ECN alone, packet trimming, or as Ultra Ethernet"
     )
-    classes: dict[Name, Class] | None = Field(None, description="kinds of traffic, by name")
+    classes: dict[Name, TrafficClassEntry] | None = Field(None, description="kinds of traffic, by name")
     roles: dict[Name, Text] = Field({}, description="tier of each switch, such as leaf or spine")
     models: dict[Name, Text] = Field({}, description="model of each switch, such as SN4700")
     cables: tuple[Text, ...] | None = Field(
         None, description="`leaf1:Ethernet0--spine1:Ethernet8 30m DR4`: all cables of the switches that are named"
     )
     hosts: dict[Name, Host] | None = Field(None, description="servers and storage nodes, by the names in `cables`")
-    policy: Policy | None = Field(None, description="what the owner wants of every port")
+    policy: OwnerPolicy | None = Field(None, description="what the owner wants of every port")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from nodrop.context.schema import MEDIUM_PATTERN
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.model.fabric import Fabric, Host, HostPort, Link, Policy, TrafficClass
 from nodrop.model.qos import PfcWatchdog
 from nodrop.model.states import Unknown
@@ -121,9 +121,11 @@ def _format_cable_entry(link: Link) -> str:
 def _require_writable_link(link: Link) -> None:
     for end in (link.a, link.b):
         if not _NODE.fullmatch(end.node) or not _PORT.fullmatch(end.port):
-            raise Unsupported(f"cables/{end}", "spaces in names, or a colon in that of a device, cannot be written")
+            raise UnsupportedByPlatform(
+                f"cables/{end}", "spaces in names, or a colon in that of a device, cannot be written"
+            )
     if isinstance(link.media, str) and not _MEDIUM.fullmatch(link.media):
-        raise Unsupported(f"cables/{link.a}", f"a medium called {link.media!r} cannot be written")
+        raise UnsupportedByPlatform(f"cables/{link.a}", f"a medium called {link.media!r} cannot be written")
 
 
 def _format_host(host: Host) -> str:

@@ -6,7 +6,7 @@ Every step collects its problems; a design that cannot work is refused with all 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, TypedDict
 
-from nodrop.design.adapting import Adaptation, compare_adapted_devices
+from nodrop.design.adapting import PlatformAdaptation, compare_adapted_devices
 from nodrop.design.additions import addition_conflict_faults, addition_scope_and_kind_faults
 from nodrop.design.addressing import AddressPlan, plan_addresses
 from nodrop.design.asns import asns_by_device
@@ -28,7 +28,7 @@ from nodrop.design.host_settings import (
     nic_setting_faults,
 )
 from nodrop.design.hwskus import hwsku_faults
-from nodrop.design.layout import Layout, lay_out
+from nodrop.design.layout import FabricLayout, lay_out
 from nodrop.design.memory import memory_faults
 from nodrop.design.modes import has_pfc, mode_faults
 from nodrop.design.naming import name_faults
@@ -69,7 +69,7 @@ class _SharedHostFields(TypedDict):
 class _FabricDesign(NamedTuple):
     """A design that can work, before its switches are made."""
 
-    layout: Layout
+    layout: FabricLayout
     plan: AddressPlan
     timers: FabricWatchdogTimers | None
     classes: ClassesAndQosMaps
@@ -120,7 +120,7 @@ def _least_lossless_pool_percent(intent: Intent, devices: Iterable[Device]) -> i
     return min(intent.buffers.lossless_pool, *(lossless_pool_share_percent(device.buffer_pools) for device in devices))
 
 
-def find_adaptations(intent: Intent) -> tuple[Adaptation, ...]:
+def find_adaptations(intent: Intent) -> tuple[PlatformAdaptation, ...]:
     """Return the platform deviations of an intent that builds: the wanted value, the substitute, and the reason."""
     layout, _, _, _, cables, make = _check_and_plan_fabric(intent)
     adapted = compare_adapted_devices(
@@ -191,7 +191,7 @@ def _first_release_with_model(tier: Switches) -> str | None:
     return switch(tier.model).since.get(tier.platform) if tier.model in switches() else None
 
 
-def _build_links(layout: Layout) -> tuple[Link, ...]:
+def _build_links(layout: FabricLayout) -> tuple[Link, ...]:
     joined = [
         (
             _build_link_end(fabric_cable.lower, fabric_cable.lower_port),
@@ -219,7 +219,7 @@ def _build_link_end(node: PlannedSwitch, port: SplitPort) -> End:
     return End(node.name, platform_port_name(node, port))
 
 
-def _build_hosts(intent: Intent, layout: Layout, plan: AddressPlan) -> tuple[Host, ...]:
+def _build_hosts(intent: Intent, layout: FabricLayout, plan: AddressPlan) -> tuple[Host, ...]:
     cables: dict[str, list[HostCable]] = {}
     for cable in layout.host_cables:
         cables.setdefault(cable.host, []).append(cable)

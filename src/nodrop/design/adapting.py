@@ -15,7 +15,7 @@ from nodrop.design.routing import SET_PREFER_GLOBAL_NEXT_HOP
 from nodrop.design.topology import TierSwitchGroup
 from nodrop.design.watchdog import FabricWatchdogTimers
 from nodrop.hardware import switch
-from nodrop.hardware.schema import Switch
+from nodrop.hardware.schema import SwitchModel
 from nodrop.model.buffers import BufferProfile, DynamicBuffers
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Counter, Device, Interface, Port, PortSide, Trimming
@@ -25,10 +25,10 @@ from nodrop.model.states import require_fact
 from nodrop.model.subject import Subject, matches, natural_sort_key
 from nodrop.model.types import ROW_KEY_ATTRIBUTES
 from nodrop.model.values import replace_fields
-from nodrop.platforms.kit.traits import Traits, traits_of_platform
+from nodrop.platforms.kit.traits import PlatformTraits, traits_of_platform
 
 
-class Adaptation(NamedTuple):
+class PlatformAdaptation(NamedTuple):
     """A deviation of the switches of a group: the wanted value, the substitute, and the reason.
 
     `path` is a glob of subjects: `leaf*/*/qos/pfc_watchdog` is that of every port of every leaf.
@@ -45,7 +45,7 @@ class PlatformAdapter:
 
     def __init__(
         self,
-        held: Traits,
+        held: PlatformTraits,
         group: TierSwitchGroup,
         timers: FabricWatchdogTimers | None,
         spare: Callable[[int | None], QosProfile],
@@ -145,7 +145,7 @@ class PlatformAdapter:
             cast("QosProfile", most_common_port.qos), None, rates=False
         ), most_common_port.cable_length_m
 
-    def _enable_last_service_port(self, ports: tuple[Interface, ...], model: Switch) -> tuple[Interface, ...]:
+    def _enable_last_service_port(self, ports: tuple[Interface, ...], model: SwitchModel) -> tuple[Interface, ...]:
         """Return ports with the last service port up, at its fastest speed."""
         ends = {max(group.panels): max(group.speeds) for group in model.ports if group.service}
         last = max(ends, default=None)
@@ -248,7 +248,7 @@ def _clear_queue_trimming(queue: Queue) -> Queue:
     return replace_fields(queue, buffer=replace_fields(queue.buffer, discard=None)) if trims else queue
 
 
-def compare_adapted_devices(made: Iterable[tuple[str, Device, Device]]) -> tuple[Adaptation, ...]:
+def compare_adapted_devices(made: Iterable[tuple[str, Device, Device]]) -> tuple[PlatformAdaptation, ...]:
     """Return what differs between the switches of groups as they were wanted and as they were made, each kind once."""
     values_of_path: dict[tuple[str, str], tuple[set[str], set[str]]] = {}
     for group, wanted_device, device in made:
@@ -260,7 +260,7 @@ def compare_adapted_devices(made: Iterable[tuple[str, Device, Device]]) -> tuple
             for values, value in ((was, difference.a), (new_values, difference.b)):
                 values |= set() if is_row and value is None else {_format_value(value)}
     return tuple(
-        Adaptation(path, _render_values(was), _render_values(device_values), reason)
+        PlatformAdaptation(path, _render_values(was), _render_values(device_values), reason)
         for (path, reason), (was, device_values) in sorted(values_of_path.items())
     )
 

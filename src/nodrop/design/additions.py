@@ -10,8 +10,8 @@ from nodrop import platforms
 from nodrop.collect import read_artifacts
 from nodrop.design.boxes import PlannedSwitch, PlannedSwitches
 from nodrop.design.decisions import FabricPart, format_deciding_keys
-from nodrop.errors import Problem, Unsupported
-from nodrop.intent.schema import Additions, Intent
+from nodrop.errors import Problem, UnsupportedByPlatform
+from nodrop.intent.schema import Intent, PassThroughSettings
 from nodrop.model.fabric import Device, Extra, Fabric
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject, matches, parse_subject
@@ -96,7 +96,7 @@ def _conflict_faults_of_switch(
     values, lines = list(additions_of_switch(intent, node)), list(enumerate(extra_frr_lines(intent, node)))
     try:
         plain = _read_back_device(replace_fields(device, extra=(), extra_lines=()), index)
-    except Unsupported:  # the additions are not to blame; whoever writes the fabric is told
+    except UnsupportedByPlatform:  # the additions are not to blame; whoever writes the fabric is told
         return
     while values or lines:
         remaining_device = replace_fields(device, extra=tuple(values), extra_lines=tuple(line for _, line in lines))
@@ -104,7 +104,7 @@ def _conflict_faults_of_switch(
             if _read_back_device(remaining_device, index) == plain:
                 return
             faults = _find_changing_additions(device, values, plain, index)
-        except Unsupported as error:
+        except UnsupportedByPlatform as error:
             area, *names = parse_subject(error.path)
             if area == "extra_lines" and names:
                 position, _ = lines.pop(int(names[0]))
@@ -123,7 +123,9 @@ def _conflict_faults_of_switch(
         values = remaining_extras
 
 
-def _faults_of_refusal(error: Unsupported, platform: str, values: list[Extra]) -> list[tuple[str, str, Subject]]:
+def _faults_of_refusal(
+    error: UnsupportedByPlatform, platform: str, values: list[Extra]
+) -> list[tuple[str, str, Subject]]:
     """Return the additions that a writer refuses, each with its reason and the path of the model that it overlaps."""
     refusals = (error, *error.others) if isinstance(error, AdditionOverlap) else (error,)
     keyed = ((".".join(parse_subject(refusal.path)[1:]), refusal) for refusal in refusals)
@@ -211,7 +213,7 @@ def addition_scope_names(node: PlannedSwitch) -> tuple[str, ...]:
     return tuple(dict.fromkeys((node.declaration.platform, node.role, node.group.name, *reversed(node.words))))
 
 
-def _find_additions(intent: Intent, node: PlannedSwitch) -> Iterator[tuple[str, Additions]]:
+def _find_additions(intent: Intent, node: PlannedSwitch) -> Iterator[tuple[str, PassThroughSettings]]:
     """Yield the additions to a switch, the most general first."""
     for name in addition_scope_names(node):
         if name in intent.extra:

@@ -22,7 +22,7 @@ from nodrop.design.cabling import FabricCable, HostCable
 from nodrop.design.splits import SplitPort
 from nodrop.design.topology import TierSwitchGroup, model_of, topology_of
 from nodrop.errors import Problem
-from nodrop.hardware.schema import Switch
+from nodrop.hardware.schema import SwitchModel
 from nodrop.intent.schema import Intent
 from nodrop.model.routing import TITLE_BY_ADDRESS_FAMILY
 
@@ -193,12 +193,12 @@ class AddressPlan:
         return LinkAddresses(pool.family, pool.spell(low), pool.spell(low + 1))
 
 
-def power_of_two_port_slots(switch_model: Switch) -> int:
+def power_of_two_port_slots(switch_model: SwitchModel) -> int:
     """Return the smallest power of two that holds the ports times splits of a switch's model."""
     return 1 << (_max_split_port_count(switch_model) - 1).bit_length()
 
 
-def _max_split_port_count(switch_model: Switch) -> int:
+def _max_split_port_count(switch_model: SwitchModel) -> int:
     return max(switch_model.panels) * switch_model.max_split
 
 
@@ -265,7 +265,7 @@ def _parse_pools(
     return tuple(pools[family] for family in sorted(pools))
 
 
-def model_with_most_slots(intent: Intent) -> Switch:
+def model_with_most_slots(intent: Intent) -> SwitchModel:
     """Return the model with the most ports times splits, of switches that links take their addresses from."""
     return max(map(model_of, _groups_owning_link_addresses(intent)), key=_max_split_port_count)
 

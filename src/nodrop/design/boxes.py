@@ -3,15 +3,15 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from nodrop.design.naming import Identity, intent_key_words_of_switch, name_of
+from nodrop.design.naming import NodeIdentity, intent_key_words_of_switch, name_of
 from nodrop.design.splits import count_ports_with_splits, declared_splits
 from nodrop.design.topology import TierSwitchGroup, group_of_endpoints, identities_of_group, topology_of
 from nodrop.errors import Problem
 from nodrop.hardware import find_design_obstacle, nearest_word_hint, switch, switches
-from nodrop.hardware.schema import Switch
+from nodrop.hardware.schema import SwitchModel
 from nodrop.intent.schema import DeviceSettings, Intent
 from nodrop.intent.topology import MOST_LINKS_PER_SWITCH_PAIR, Switches
-from nodrop.platforms.kit.traits import Traits, traits_of_platform
+from nodrop.platforms.kit.traits import PlatformTraits, traits_of_platform
 from nodrop.units import show_ids
 
 
@@ -20,12 +20,12 @@ class PlannedSwitch:
     """A switch to be built."""
 
     name: str
-    identity: Identity
+    identity: NodeIdentity
     words: tuple[str, ...]
     """How keys of the intent may call it, its name first."""
     group: TierSwitchGroup
     id: int
-    model: Switch
+    model: SwitchModel
     ports: int
     """How many ports it has once all that its group's intent may split are split, service ports left out."""
     paths: int
@@ -88,19 +88,19 @@ def format_panel_ports(panels: Collection[int]) -> str:
 
 
 def lanes_by_speed(
-    switch_model: Switch, split_count: int = 1, panels: tuple[int, ...] = (), lanes: int | None = None
+    switch_model: SwitchModel, split_count: int = 1, panels: tuple[int, ...] = (), lanes: int | None = None
 ) -> Mapping[int, int]:
     """Return the lanes that a part of panel ports split so uses, by its speed in Mb/s; none where they cannot be."""
     breakout = switch_model.find_split_with_lanes(split_count, panels, lanes)
     return dict.fromkeys(breakout.speeds, breakout.lanes) if breakout else {}
 
 
-def traits_of(group: TierSwitchGroup) -> Traits:
+def traits_of(group: TierSwitchGroup) -> PlatformTraits:
     """Return the capabilities of a group's platform and release."""
     return traits_of_platform(group.wanted.platform, group.wanted.version)
 
 
-def traits_by_group(intent: Intent) -> dict[TierSwitchGroup, Traits]:
+def traits_by_group(intent: Intent) -> dict[TierSwitchGroup, PlatformTraits]:
     """Return the capabilities of each group's platform and release."""
     return {group: traits_of(group) for group in topology_of(intent).groups}
 
@@ -121,7 +121,7 @@ def stated_settings(intent: Intent, node: PlannedSwitch) -> tuple[str, DeviceSet
     return word, intent.devices.get(word, _NO_SETTINGS)
 
 
-def switch_identities(intent: Intent) -> Iterator[Identity]:
+def switch_identities(intent: Intent) -> Iterator[NodeIdentity]:
     """Yield the identities of all switches, from the hosts upwards."""
     for group in topology_of(intent).groups:
         yield from identities_of_group(group)
@@ -133,7 +133,7 @@ def groups_by_switch(intent: Intent) -> dict[str, str]:
 
 
 def _nodes_of_group(
-    intent: Intent, group: TierSwitchGroup, names: Mapping[Identity, str], problems: list[Problem]
+    intent: Intent, group: TierSwitchGroup, names: Mapping[NodeIdentity, str], problems: list[Problem]
 ) -> tuple[PlannedSwitch, ...]:
     keys, wanted = (*group.keys, "model"), group.wanted
     if wanted.model not in switches():

@@ -11,7 +11,7 @@ from nodrop.design.topology import TierSwitchGroup
 from nodrop.hardware import asic
 from nodrop.hardware.formulas import headroom_formula_of
 from nodrop.hardware.headroom import compute_headroom
-from nodrop.hardware.schema import Switch
+from nodrop.hardware.schema import SwitchModel
 from nodrop.hardware.tables import TableHeadroom
 from nodrop.intent.schema import Intent
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
@@ -35,7 +35,7 @@ INGRESS_LOSSLESS, INGRESS_LOSSY = "ingress_lossless", "ingress_lossy"
 EGRESS_LOSSLESS, EGRESS_LOSSY = "egress_lossless", "egress_lossy"
 
 
-class TableHeadroomFit(NamedTuple):
+class LosslessGroupFromTables(NamedTuple):
     """The lossless priority group of a kind of links where headroom comes from tables."""
 
     buffer: BufferProfile
@@ -73,7 +73,7 @@ class TierBuffers:
     """Of a lossy queue with a reserve."""
     ingress: tuple[BufferProfile, ...] = ()
     egress: tuple[BufferProfile, ...] = ()
-    fits: Mapping[tuple[int, int], TableHeadroomFit] = field(default_factory=dict)
+    fits: Mapping[tuple[int, int], LosslessGroupFromTables] = field(default_factory=dict)
     """By speed (Mb/s) and true length (m) of a link."""
     maps_pause_to_groups: bool = True
     """Whether ports have a map from the priority of a pause to priority groups."""
@@ -103,7 +103,7 @@ def _make_lossy_profile(pool: str, size_bytes: int, dynamic_th: int) -> BufferPr
     return BufferProfile(pool=pool, size_bytes=size_bytes, dynamic_th=dynamic_th)
 
 
-def design_dynamic_buffers(intent: Intent, group: TierSwitchGroup, switch_model: Switch) -> TierBuffers:
+def design_dynamic_buffers(intent: Intent, group: TierSwitchGroup, switch_model: SwitchModel) -> TierBuffers:
     """Return the buffers of a tier; they follow from the declarations of the intent, not from the cabling."""
     exponent = EXPONENT_BY_ALPHA[intent.buffers.alpha]
     lossy_group = _make_lossy_profile(INGRESS_LOSSY, 0, LOSSY_DYNAMIC_TH)
@@ -158,7 +158,7 @@ def design_dynamic_buffers(intent: Intent, group: TierSwitchGroup, switch_model:
     )
 
 
-def _buffer_bytes_of(switch_model: Switch) -> int:
+def _buffer_bytes_of(switch_model: SwitchModel) -> int:
     assert switch_model.buffer_bytes is not None
     return switch_model.buffer_bytes
 
@@ -169,7 +169,7 @@ def _build_dynamic_pool(name: str, direction: Literal["ingress", "egress"], perc
     )
 
 
-def pattern_mtu_for_headroom(intent: Intent, group: TierSwitchGroup, switch_model: Switch) -> int:
+def pattern_mtu_for_headroom(intent: Intent, group: TierSwitchGroup, switch_model: SwitchModel) -> int:
     """Return the stated pattern MTU, else 1024 or the RoCE MTU: the value that gives a tier's kinds of links more xoff.
 
     A larger pattern MTU is a longer packet in transit, but means fewer small packets by bytes, and so less waste in

@@ -11,12 +11,12 @@ from nodrop.errors import Problem
 from nodrop.hardware import media, nearest_word_hint, switch
 from nodrop.hardware.lanes import PlugLanes, lane_counts_of_plugs, plugs_of_nic, plugs_of_switch_ports
 from nodrop.hardware.ports import PortSplit
-from nodrop.hardware.schema import Medium, MediumLink, Nic, Switch
-from nodrop.intent.schema import Endpoints, Intent
+from nodrop.hardware.schema import Medium, MediumLink, NicModel, SwitchModel
+from nodrop.intent.schema import EndpointGroup, Intent
 from nodrop.intent.topology import GroupUplinks, Uplinks
 from nodrop.units import show_speed
 
-LinkGroup = Uplinks | GroupUplinks | Endpoints
+LinkGroup = Uplinks | GroupUplinks | EndpointGroup
 """What an intent states of links that are alike."""
 
 
@@ -84,13 +84,13 @@ class LinkEndKind(NamedTuple):
     panels: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, model: Switch, into: int, panels: tuple[int, ...], used: int | None = None) -> "LinkEndKind":
+    def of(cls, model: SwitchModel, into: int, panels: tuple[int, ...], used: int | None = None) -> "LinkEndKind":
         """Return the end at some panel ports of a switch, with so many lanes in use; None is all."""
         lanes = lanes_by_speed(model, into, panels, used)
         return cls(model.name, lanes, model.asic.title(), into, model.ways(panels), panels)
 
     @classmethod
-    def of_nic(cls, model: Nic) -> "LinkEndKind":
+    def of_nic(cls, model: NicModel) -> "LinkEndKind":
         """Return the end at a port of a host."""
         return cls(model.name, {speed: lanes[0] for speed, lanes in model.lanes.items()})
 

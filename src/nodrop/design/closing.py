@@ -10,7 +10,7 @@ from nodrop.design.joining import JoinChoice, format_slot_settings
 from nodrop.design.splits import split_ports
 from nodrop.design.topology import GroupJoin, model_of, topology_of
 from nodrop.hardware import media
-from nodrop.intent.schema import Endpoints, Intent
+from nodrop.intent.schema import EndpointGroup, Intent
 from nodrop.units import show_speed
 
 
@@ -59,7 +59,7 @@ def _join_of_two_groups(intent: Intent) -> GroupJoin | None:
 
 
 def _uplink_speed_keys(
-    endpoints: Mapping[str, Endpoints], join: GroupJoin, speed: int, ends: Sequence[LinkEndKind]
+    endpoints: Mapping[str, EndpointGroup], join: GroupJoin, speed: int, ends: Sequence[LinkEndKind]
 ) -> list[str]:
     """Return the keys that make uplinks run at the hosts' speed.
 
@@ -74,18 +74,18 @@ def _uplink_speed_keys(
     return [f"speed: {show_speed(speed)}", *([f"media: {name}"] if name != uplinks.media else [])]
 
 
-def _hosts_per_switch_keys(endpoints: Mapping[str, Endpoints], closed: _SmallestFabric) -> list[str]:
+def _hosts_per_switch_keys(endpoints: Mapping[str, EndpointGroup], closed: _SmallestFabric) -> list[str]:
     """Return how many hosts share a switch, or a set of them, where there is one group and that changes."""
     group = next(iter(endpoints.values()))
     share = closed.endpoint_ports // group.ports_on_switch
     return [f"leaf_group: {share}"] if len(endpoints) == 1 and share < group.leaf_group else []
 
 
-def _count_host_ports(endpoints: Mapping[str, Endpoints]) -> int:
+def _count_host_ports(endpoints: Mapping[str, EndpointGroup]) -> int:
     return sum(len(group.ids) * group.ports for group in endpoints.values())
 
 
-def _fabrics_for_hosts(endpoints: Mapping[str, Endpoints], join: GroupJoin) -> Iterator[_SmallestFabric]:
+def _fabrics_for_hosts(endpoints: Mapping[str, EndpointGroup], join: GroupJoin) -> Iterator[_SmallestFabric]:
     """Yield every fabric that carries the hosts, whole hosts on a switch or set of switches as their groups require."""
     groups, uppers = endpoints.values(), len(join.upper.wanted.ids)
     ports = _count_host_ports(endpoints)

@@ -32,9 +32,9 @@ from nodrop.design.watchdog import (
     derive_watchdog_timers,
     watchdog_timer_scale,
 )
-from nodrop.intent.schema import Endpoints, Intent, TrafficClass, WatchdogTimers
+from nodrop.intent.schema import EndpointGroup, Intent, TrafficClass, WatchdogTimers
 from nodrop.model.timeouts import QP_RETRANSMIT_TIMEOUT_MS
-from nodrop.platforms.kit.traits import Traits
+from nodrop.platforms.kit.traits import PlatformTraits
 
 
 class AppliedDefault(NamedTuple):
@@ -151,7 +151,7 @@ def _format_value(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _endpoint_defaults(endpoints: Mapping[str, Endpoints]) -> Iterator[AppliedDefault]:
+def _endpoint_defaults(endpoints: Mapping[str, EndpointGroup]) -> Iterator[AppliedDefault]:
     for name, group in endpoints.items():
         if "ports" not in group.model_fields_set:
             yield AppliedDefault(f"endpoints.{name}.ports", str(group.ports), "one network port of each host")
@@ -274,7 +274,7 @@ def _queue_reserve_defaults(intent: Intent) -> Iterator[AppliedDefault]:
 _HARDWARE_WAIT_REASON = "the hardware has a route before packets arrive (SONiC's bgpd.main.conf.j2)"
 
 
-def _render_install_wait_faults(by_tier: Mapping[str, Traits]) -> str:
+def _render_install_wait_faults(by_tier: Mapping[str, PlatformTraits]) -> str:
     """Return the faults of releases that wait for the hardware, each with its tiers."""
     tiers_by_fault: dict[str, list[str]] = {}
     for tier, traits in by_tier.items():

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from nodrop.design.adapting import Adaptation, PlatformAdapter
+from nodrop.design.adapting import PlatformAdaptation, PlatformAdapter
 from nodrop.design.additions import additions_of_switch, extra_frr_lines
 from nodrop.design.addressing import AddressPlan, format_ipv4_address
 from nodrop.design.balancing import has_adaptive_routing, is_weighted
@@ -30,7 +30,7 @@ from nodrop.design.topology import TierSwitchGroup
 from nodrop.design.vlans import design_vlans
 from nodrop.design.watchdog import FabricWatchdogTimers, supports_pause_history
 from nodrop.hardware.dynamic import ResolvedProfiles, resolve_dynamic_buffers
-from nodrop.hardware.schema import Switch
+from nodrop.hardware.schema import SwitchModel
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import POLLED_COUNTER_GROUPS, Counter, Device, Loopback, Management
 from nodrop.model.intern import Interner
@@ -45,7 +45,7 @@ LOOPBACK_NAME = "Loopback0"
 """The name of the loopback, on platforms that do not prescribe one."""
 
 
-def _build_buffers(intent: Intent, group: TierSwitchGroup, switch_model: Switch) -> TierBuffers:
+def _build_buffers(intent: Intent, group: TierSwitchGroup, switch_model: SwitchModel) -> TierBuffers:
     return (design_static_buffers if has_static_headroom(switch_model) else design_dynamic_buffers)(
         intent, group, switch_model
     )
@@ -89,7 +89,7 @@ class DeviceBuilder:
         return resolve_dynamic_buffers(self._design_device(node, cables))
 
     @property
-    def static_headroom_adaptations(self) -> tuple[Adaptation, ...]:
+    def static_headroom_adaptations(self) -> tuple[PlatformAdaptation, ...]:
         """Return the deviations from true cables and headroom caused by tables of switches without a dynamic model."""
         return tuple(
             note

@@ -13,8 +13,8 @@ from nodrop.design.topology import endpoints_of_group, group_of_endpoints, model
 from nodrop.design.uplinks import can_upper_switches_connect
 from nodrop.errors import Problem
 from nodrop.hardware import nearest_word_hint, nic, nics
-from nodrop.hardware.schema import Nic
-from nodrop.intent.schema import Endpoints, Intent
+from nodrop.hardware.schema import NicModel
+from nodrop.intent.schema import EndpointGroup, Intent
 from nodrop.units import show_ids
 
 MAX_HOST_PORTS = 100_000
@@ -32,7 +32,7 @@ class HostPortPlace(NamedTuple):
     slot: int
 
 
-def host_port_places(group: Endpoints) -> Iterator[HostPortPlace]:
+def host_port_places(group: EndpointGroup) -> Iterator[HostPortPlace]:
     """Yield the place of every port of a group; all follow from ids."""
     width, together = group.leaves_per_host, group.ports_on_switch
     for host in group.ids:
@@ -148,7 +148,7 @@ def _ports_per_host_switch_fault(intent: Intent, name: str) -> Problem | None:
     return None
 
 
-def _find_nic(intent: Intent, keys: tuple[str, ...], group: Endpoints, problems: list[Problem]) -> Nic | None:
+def _find_nic(intent: Intent, keys: tuple[str, ...], group: EndpointGroup, problems: list[Problem]) -> NicModel | None:
     """Return the NIC of a group; None where it is not known. More ports than its accelerators have are a problem."""
     if group.nic not in nics():
         hint = nearest_word_hint(group.nic, nics())
@@ -208,7 +208,7 @@ def _suggest_host_ports(intent: Intent, name: str) -> str:
     return f"leaf_ports: {show_ids(free[:needed])}" if needed <= len(free) else ""
 
 
-def _ports_needed_per_switch(group: Endpoints) -> int:
+def _ports_needed_per_switch(group: EndpointGroup) -> int:
     """Return how many ports of a switch a group needs."""
     hosts = 1 + max((host - 1) % group.leaf_group for host in group.ids)
     return hosts * group.ports_on_switch
@@ -277,13 +277,13 @@ def _placement_faults(
         yield intent.problem((*keys, "leaf_group"), fault, f"at most the {port_count} it has, {where}", hint)
 
 
-def _fits_on_fewer_switches(group: Endpoints, switch_count: int, port_count: int) -> bool:
+def _fits_on_fewer_switches(group: EndpointGroup, switch_count: int, port_count: int) -> bool:
     """Whether the ports of each host fit on fewer switches, several on each; `port_count` is that of a switch."""
     together, rest = divmod(group.ports, switch_count)
     return not rest and _ports_needed_per_switch(group.model_copy(update={"ports_per_leaf": together})) <= port_count
 
 
-def _host_ids_on_present_switches(group: Endpoints, present: Set[int]) -> set[int]:
+def _host_ids_on_present_switches(group: EndpointGroup, present: Set[int]) -> set[int]:
     """Return the lowest ids for as many hosts on switches that exist; empty if these take fewer."""
     width = group.leaves_per_host
     blocks = sorted({(switch - 1) // width for switch in present})

@@ -7,14 +7,14 @@ from nodrop.design.classes import ClassesAndQosMaps
 from nodrop.design.topology import topology_of
 from nodrop.errors import Problem
 from nodrop.hardware import asic, asics, switch, switches
-from nodrop.hardware.schema import Sampling, Switch
-from nodrop.intent.network import HighFrequency, Services
+from nodrop.hardware.schema import CounterSampling, SwitchModel
+from nodrop.intent.network import HighFrequencyTelemetry, ManagementServices
 from nodrop.intent.schema import Intent
 from nodrop.intent.topology import Switches
 from nodrop.model.buffers import BufferPool
 from nodrop.model.fabric import CounterStream, Device, Interface, SampledCounters, SampledKind
 from nodrop.model.states import require_fact
-from nodrop.platforms.kit.traits import Traits, first_release, traits_of_platform
+from nodrop.platforms.kit.traits import PlatformTraits, first_release, traits_of_platform
 from nodrop.units import show_us
 
 COUNTERS_BY_KIND: Mapping[SampledKind, tuple[str, ...]] = {
@@ -30,15 +30,15 @@ No ASIC samples frames of PFC by priority (sonic-mgmt tests/high_frequency_telem
 _HIGH_FREQUENCY_KEY_PATH = ("services", "telemetry", "high_frequency")
 
 
-def supported_sampling(platform_traits: Traits, model: str) -> Sampling | None:
+def supported_sampling(platform_traits: PlatformTraits, model: str) -> CounterSampling | None:
     """Return the counters that a model samples on a release of a platform; None if either of them streams nothing."""
     return asic(switch(model).asic).sampling if platform_traits.streams and model in switches() else None
 
 
 def design_streams(
-    services: Services,
+    services: ManagementServices,
     classes: ClassesAndQosMaps,
-    switch_model: Switch,
+    switch_model: SwitchModel,
     ports: Iterable[Interface],
     pools: Iterable[BufferPool],
 ) -> tuple[CounterStream, ...]:
@@ -131,7 +131,7 @@ def _unable_releases_and_upgrade_hint(tiers: Sequence[Switches]) -> tuple[str, s
 
 
 def _interval_faults(
-    intent: Intent, wanted_high_frequency: HighFrequency, facts: Iterable[Sampling]
+    intent: Intent, wanted_high_frequency: HighFrequencyTelemetry, facts: Iterable[CounterSampling]
 ) -> Iterator[Problem]:
     shortest, longest = (max(fact.interval_us[0] for fact in facts), min(fact.interval_us[1] for fact in facts))
     step = max(fact.step_us for fact in facts)
@@ -160,7 +160,7 @@ def _count_streamed_counters(device: Device) -> int:
     return sum(stream.counters_count for stream in require_fact(device.high_frequency))
 
 
-def _lane_faults(intent: Intent, device: Device, facts: Sampling) -> list[Problem]:
+def _lane_faults(intent: Intent, device: Device, facts: CounterSampling) -> list[Problem]:
     sampled = {
         name.partition("/")[0]
         for counter_stream in require_fact(device.high_frequency)
@@ -184,7 +184,7 @@ def _lane_faults(intent: Intent, device: Device, facts: Sampling) -> list[Proble
     ]
 
 
-def _telemetry_rate_faults(intent: Intent, tier: Switches, device: Device, facts: Sampling) -> list[Problem]:
+def _telemetry_rate_faults(intent: Intent, tier: Switches, device: Device, facts: CounterSampling) -> list[Problem]:
     stream_traits, wanted_high_frequency = (
         traits_of_platform(tier.platform, tier.version).streams,
         intent.services.telemetry.high_frequency,

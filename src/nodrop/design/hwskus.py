@@ -6,18 +6,18 @@ starts with. If the switch computes its headroom, the base HWSKU is written and 
 
 from collections.abc import Iterator, Mapping
 
-from nodrop.design.adapting import Adaptation
+from nodrop.design.adapting import PlatformAdaptation
 from nodrop.design.boxes import PlannedSwitch, PlannedSwitches, stated_settings, traits_of
 from nodrop.design.kinds import panel_uses
 from nodrop.design.topology import TierSwitchGroup
 from nodrop.errors import Problem
 from nodrop.hardware import asic, nearest_word_hint
 from nodrop.hardware.ports import BreakoutByPanel, format_breakouts
-from nodrop.hardware.schema import HwskuPortLayout, Switch
+from nodrop.hardware.schema import HwskuPortLayout, SwitchModel
 from nodrop.intent.schema import Intent
 
 
-def hwsku_of(intent: Intent, group: TierSwitchGroup, switch_model: Switch) -> str | None:
+def hwsku_of(intent: Intent, group: TierSwitchGroup, switch_model: SwitchModel) -> str | None:
     """Return the HWSKU of a tier's switches; None for the base one of the model.
 
     Of those that have the declared ports: one whose table has rows for all their speeds, the base one, one of the very
@@ -74,7 +74,9 @@ def hwsku_faults(intent: Intent, switches: PlannedSwitches) -> Iterator[Problem]
             yield intent.problem(keys, fault, expected, hint)
 
 
-def _are_alike(intent: Intent, group: TierSwitchGroup, model: Switch, hwsku: str, default_hwsku: str | None) -> bool:
+def _are_alike(
+    intent: Intent, group: TierSwitchGroup, model: SwitchModel, hwsku: str, default_hwsku: str | None
+) -> bool:
     """Whether a HWSKU can stand for another: if headroom comes from tables, only one with the same ports and table."""
     if asic(model.asic).has_headroom_terms or hwsku == default_hwsku:
         return True
@@ -85,7 +87,7 @@ def _are_alike(intent: Intent, group: TierSwitchGroup, model: Switch, hwsku: str
     return model.sonic.table(hwsku) == model.sonic.table(default_hwsku) and ports is not None and ports == usual_ports
 
 
-def splits_of_hwsku(intent: Intent, group: TierSwitchGroup, switch_model: Switch) -> Mapping[int, int]:
+def splits_of_hwsku(intent: Intent, group: TierSwitchGroup, switch_model: SwitchModel) -> Mapping[int, int]:
     """Return the panel ports that the HWSKU of a tier's switches breaks out, and into how many ports each."""
     hwsku = hwsku_of(intent, group, switch_model) or switch_model.sonic.hwsku
     layout = next(
@@ -94,7 +96,7 @@ def splits_of_hwsku(intent: Intent, group: TierSwitchGroup, switch_model: Switch
     return {panel: into for panel, (into, _) in layout.ports.items() if into > 1} if layout else {}
 
 
-def hwsku_notes(intent: Intent, group: TierSwitchGroup, switch_model: Switch) -> Iterator[Adaptation]:
+def hwsku_notes(intent: Intent, group: TierSwitchGroup, switch_model: SwitchModel) -> Iterator[PlatformAdaptation]:
     """Yield a note where no HWSKU of the model has the declared ports, with one that has as many elsewhere."""
     declared, layouts = (
         _declared_panel_uses(intent, group, switch_model),
@@ -106,10 +108,10 @@ def hwsku_notes(intent: Intent, group: TierSwitchGroup, switch_model: Switch) ->
     reason = f"no HWSKU of {release} has these ports, so BREAKOUT_CFG changes those of the base HWSKU"
     if elsewhere := next((layout for layout in layouts if _has_enough_breakouts(layout, declared)), None):
         reason += f"; {elsewhere.hwskus[0]} has {format_breakouts(elsewhere.ports)}"
-    yield Adaptation(f"{group.name}*/hwsku", format_breakouts(declared), str(switch_model.sonic.hwsku), reason)
+    yield PlatformAdaptation(f"{group.name}*/hwsku", format_breakouts(declared), str(switch_model.sonic.hwsku), reason)
 
 
-def _declared_panel_uses(intent: Intent, group: TierSwitchGroup, model: Switch) -> BreakoutByPanel:
+def _declared_panel_uses(intent: Intent, group: TierSwitchGroup, model: SwitchModel) -> BreakoutByPanel:
     """Return how a group's panel ports are used by the lists, splits and speeds of the intent."""
     declared: dict[int, tuple[int, int]] = {}
     for links, into, panels, _ in panel_uses(intent, group, model):
@@ -118,7 +120,7 @@ def _declared_panel_uses(intent: Intent, group: TierSwitchGroup, model: Switch) 
     return declared
 
 
-def _layouts_of_release(intent: Intent, group: TierSwitchGroup, switch_model: Switch) -> Iterator[HwskuPortLayout]:
+def _layouts_of_release(intent: Intent, group: TierSwitchGroup, switch_model: SwitchModel) -> Iterator[HwskuPortLayout]:
     """Yield the layouts that the release of a tier has; none where the HWSKU does not follow the ports."""
     if not asic(switch_model.asic).has_headroom_terms:
         release = group.wanted.version

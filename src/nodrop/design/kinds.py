@@ -6,8 +6,8 @@ from typing import NamedTuple
 from nodrop.design.boxes import lanes_by_speed
 from nodrop.design.splits import panels_of_endpoints
 from nodrop.design.topology import TierSwitchGroup, endpoints_of_group, topology_of
-from nodrop.hardware.schema import Switch
-from nodrop.intent.schema import Endpoints, Intent
+from nodrop.hardware.schema import SwitchModel
+from nodrop.intent.schema import EndpointGroup, Intent
 from nodrop.intent.topology import GroupUplinks, Uplinks
 
 
@@ -26,13 +26,13 @@ class LinkKind(NamedTuple):
 class PanelUse(NamedTuple):
     """Panel ports of a switch for links that are alike, and into how many ports each is split."""
 
-    links: Uplinks | GroupUplinks | Endpoints
+    links: Uplinks | GroupUplinks | EndpointGroup
     into: int
     panels: tuple[int, ...]
     keys: tuple[str, ...]
 
 
-def panel_uses(intent: Intent, group: TierSwitchGroup, switch_model: Switch) -> Iterator[PanelUse]:
+def panel_uses(intent: Intent, group: TierSwitchGroup, switch_model: SwitchModel) -> Iterator[PanelUse]:
     """Yield the uses of the panel ports of a group's switches: links up, links down, and those to hosts."""
     topology = topology_of(intent)
     for join in topology.joins_above(group):
@@ -44,7 +44,7 @@ def panel_uses(intent: Intent, group: TierSwitchGroup, switch_model: Switch) -> 
         yield PanelUse(wanted, wanted.split, panels_of_endpoints(intent, name), ("endpoints", name))
 
 
-def link_kinds_of(intent: Intent, group: TierSwitchGroup, switch_model: Switch) -> tuple[LinkKind, ...]:
+def link_kinds_of(intent: Intent, group: TierSwitchGroup, switch_model: SwitchModel) -> tuple[LinkKind, ...]:
     """Return the kinds of links of a group: those to other groups and those to every group of endpoints."""
     return tuple(
         LinkKind(

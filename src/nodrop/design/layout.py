@@ -19,13 +19,13 @@ from nodrop.design.stated_cables import host_row_faults, stated_cables
 from nodrop.design.topology import TierSwitchGroup, Topology, model_of, topology_of
 from nodrop.design.uplinks import fabric_cables
 from nodrop.errors import Problem
-from nodrop.hardware.schema import Switch
+from nodrop.hardware.schema import SwitchModel
 from nodrop.intent.schema import Intent
 from nodrop.units import show_ids, show_speed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
+class FabricLayout:
     """The fabric's switches and cables, before anything is configured."""
 
     switches: PlannedSwitches
@@ -33,7 +33,7 @@ class Layout:
     host_cables: tuple[HostCable, ...]
 
 
-def lay_out(intent: Intent, switches: PlannedSwitches, problems: list[Problem]) -> Layout:
+def lay_out(intent: Intent, switches: PlannedSwitches, problems: list[Problem]) -> FabricLayout:
     """Return switches and cables; what cannot be is added to `problems`."""
     faults = list(split_faults(intent))
     fault_count = len(faults)
@@ -52,7 +52,7 @@ def lay_out(intent: Intent, switches: PlannedSwitches, problems: list[Problem]) 
         faults += spare_faults(intent, switches, hosts, uplinks)
         uplinks = drop_spare_cables(uplinks, spare_panels(intent, switches))
     problems += faults
-    return Layout(switches=switches, fabric_cables=uplinks, host_cables=hosts)
+    return FabricLayout(switches=switches, fabric_cables=uplinks, host_cables=hosts)
 
 
 def _panel_port_list_faults(intent: Intent, hosts: tuple[HostCable, ...]) -> Iterator[Problem]:
@@ -76,7 +76,7 @@ def _panel_port_list_faults(intent: Intent, hosts: tuple[HostCable, ...]) -> Ite
                 yield intent.problem(second_use.keys, fault, "one use for each port")
 
 
-class _PortUse(NamedTuple):
+class _ListedPanelPorts(NamedTuple):
     """Panel ports that an intent lists for something."""
 
     name: str
@@ -85,20 +85,20 @@ class _PortUse(NamedTuple):
     leads_up: bool = False
 
 
-def _port_uses(topology: Topology, group: TierSwitchGroup) -> Iterator[_PortUse]:
+def _port_uses(topology: Topology, group: TierSwitchGroup) -> Iterator[_ListedPanelPorts]:
     """Yield the lists of a group's panel ports."""
     if group.tier == 0:
-        yield _PortUse("endpoints", (*group.ports_keys, "endpoints"), group.endpoints)
+        yield _ListedPanelPorts("endpoints", (*group.ports_keys, "endpoints"), group.endpoints)
     for join in () if topology.sheet else topology.joins_above(group):
         name = ".".join(join.ports_keys[len(group.keys) :]).removeprefix("ports.")
-        yield _PortUse(name, join.ports_keys, join.lower_ports, leads_up=True)
+        yield _ListedPanelPorts(name, join.ports_keys, join.lower_ports, leads_up=True)
     for join in topology.joins_below(group):
         if join.upper_ports is not None and not topology.sheet:
-            yield _PortUse(f"peer_ports of {join.lower.name}", join.upper_ports_keys, join.upper_ports)
-    yield _PortUse("dead", (*group.ports_keys, "dead"), group.dead)
+            yield _ListedPanelPorts(f"peer_ports of {join.lower.name}", join.upper_ports_keys, join.upper_ports)
+    yield _ListedPanelPorts("dead", (*group.ports_keys, "dead"), group.dead)
 
 
-def _describe_switch_full_of_hosts(model: Switch, hosts: tuple[HostCable, ...]) -> str:
+def _describe_switch_full_of_hosts(model: SwitchModel, hosts: tuple[HostCable, ...]) -> str:
     """Return, in words, that some switch has all its ports taken by hosts; empty if none has."""
     cables_by_switch: dict[str, list[HostCable]] = {}
     for cable in hosts:

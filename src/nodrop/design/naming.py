@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from nodrop.errors import Problem
-from nodrop.intent.names import Names, NameTemplate, TemplateField, Templates
-from nodrop.intent.schema import Endpoints, Intent
+from nodrop.intent.names import NameTemplate, SwitchAndHostNames, TemplateField, Templates
+from nodrop.intent.schema import EndpointGroup, Intent
 from nodrop.intent.types import NAME_PATTERN
 from nodrop.units import parse_whole_number
 
@@ -23,7 +23,7 @@ NON_SWITCH_FOLDERS = frozenset({"hosts", "plan"})
 """Folders of a build that are no switch's."""
 
 
-class Identity(NamedTuple):
+class NodeIdentity(NamedTuple):
     """The permanent identity of a switch or host; as text it is group and number, such as leaf1."""
 
     role: str
@@ -37,22 +37,22 @@ class Identity(NamedTuple):
         return f"{self.group}{self.id}"
 
 
-def switch_identity(role: str, group: str, number: int, pod: int) -> Identity:
+def switch_identity(role: str, group: str, number: int, pod: int) -> NodeIdentity:
     """Return the identity of a switch of a tier."""
-    return Identity(role, group, number, pod)
+    return NodeIdentity(role, group, number, pod)
 
 
-def host_identity(group: str, number: int) -> Identity:
+def host_identity(group: str, number: int) -> NodeIdentity:
     """Return the identity of a host."""
-    return Identity(HOST_ROLE, group, number)
+    return NodeIdentity(HOST_ROLE, group, number)
 
 
-def host_identities(endpoints: Mapping[str, Endpoints]) -> Iterator[Identity]:
+def host_identities(endpoints: Mapping[str, EndpointGroup]) -> Iterator[NodeIdentity]:
     """Yield the identities of all hosts."""
     return (host_identity(name, number) for name, group in endpoints.items() for number in group.ids)
 
 
-def name_of(intent: Intent, identity: Identity) -> str:
+def name_of(intent: Intent, identity: NodeIdentity) -> str:
     """Return the name of a switch or host; where its template cannot be filled in, which `name_faults` reports, its
     identity.
     """
@@ -64,21 +64,21 @@ def name_of(intent: Intent, identity: Identity) -> str:
     )
 
 
-def intent_key_words_of_switch(name: str, identity: Identity, names: frozenset[str]) -> tuple[str, ...]:
+def intent_key_words_of_switch(name: str, identity: NodeIdentity, names: frozenset[str]) -> tuple[str, ...]:
     """Return the words for a switch in an intent's keys: its name, then its identity unless that is one of the
     `names` of others.
     """
     return (name,) if str(identity) in names else (name, str(identity))
 
 
-def name_faults(intent: Intent, switches: Iterable[Identity]) -> Iterator[Problem]:
+def name_faults(intent: Intent, switches: Iterable[NodeIdentity]) -> Iterator[Problem]:
     """Yield the faults of names that an intent states: words for nobody, names that cannot be, and names of several."""
-    if intent.names == Names():
+    if intent.names == SwitchAndHostNames():
         return
     identities = [*switches, *host_identities(intent.endpoints)]
     yield from _unknown_name_keys(intent, identities)
     faulty: set[tuple[str, ...]] = set()
-    owners: dict[str, Identity] = {}
+    owners: dict[str, NodeIdentity] = {}
     for identity in identities:
         fault, to_blame = _invalid_name_fault(intent, identity), identity
         if not fault:
@@ -91,7 +91,7 @@ def name_faults(intent: Intent, switches: Iterable[Identity]) -> Iterator[Proble
             yield intent.problem(place, *fault)
 
 
-def _unknown_name_keys(intent: Intent, identities: Iterable[Identity]) -> Iterator[Problem]:
+def _unknown_name_keys(intent: Intent, identities: Iterable[NodeIdentity]) -> Iterator[Problem]:
     """Yield keys of names that mean no switch, host, role or group."""
     known = {str(identity): None for identity in identities}
     roles = {identity.group: None for identity in identities if identity.role != HOST_ROLE}
@@ -110,7 +110,7 @@ def _unknown_name_keys(intent: Intent, identities: Iterable[Identity]) -> Iterat
                 yield intent.problem(("names", key, word), f"no {thing} {word}", expected, hint)
 
 
-def _invalid_name_fault(intent: Intent, identity: Identity) -> tuple[str, ...]:
+def _invalid_name_fault(intent: Intent, identity: NodeIdentity) -> tuple[str, ...]:
     """Return why a switch or host has no name that can be, as found, expected and hint; nothing where it has one."""
     values = _field_values_of(intent, identity)
     for slot in _template_fields_of_name(intent.names, identity):
@@ -129,7 +129,7 @@ def _invalid_name_fault(intent: Intent, identity: Identity) -> tuple[str, ...]:
     return ()
 
 
-def _collision_fault(intent: Intent, owner: Identity, identity: Identity) -> tuple[str, ...]:
+def _collision_fault(intent: Intent, owner: NodeIdentity, identity: NodeIdentity) -> tuple[str, ...]:
     """Return that two have one name, which in DNS and on some disks case does not alter; nothing where they are one,
     or have one identity, which is no matter of names.
     """
@@ -144,7 +144,7 @@ def _collision_fault(intent: Intent, owner: Identity, identity: Identity) -> tup
     return fault, "a name for each", "add {id}" if lacks_id else ""
 
 
-def _key_path_of_name(names: Names, identity: Identity) -> tuple[str, ...]:
+def _key_path_of_name(names: SwitchAndHostNames, identity: NodeIdentity) -> tuple[str, ...]:
     """Return the keys that decide a name."""
     if str(identity) in names.devices:
         return ("names", "devices", str(identity))
@@ -155,21 +155,21 @@ def _key_path_of_name(names: Names, identity: Identity) -> tuple[str, ...]:
     return ("names", key) if templates is not None else ("names",)
 
 
-def _template_fields_of_name(names: Names, identity: Identity) -> list[TemplateField]:
+def _template_fields_of_name(names: SwitchAndHostNames, identity: NodeIdentity) -> list[TemplateField]:
     """Return the fields of the template that a name is made by; none of an exception."""
     if str(identity) in names.devices:
         return []
     return [piece for piece in _template_of(names, identity) if isinstance(piece, TemplateField)]
 
 
-def _template_of(names: Names, identity: Identity) -> NameTemplate:
+def _template_of(names: SwitchAndHostNames, identity: NodeIdentity) -> NameTemplate:
     templates = names.hosts if identity.role == HOST_ROLE else names.template
     if isinstance(templates, dict):
         return templates.get(identity.group, _DEFAULT_NAME_TEMPLATE)
     return templates or _DEFAULT_NAME_TEMPLATE
 
 
-def _field_values_of(intent: Intent, identity: Identity) -> dict[str, str]:
+def _field_values_of(intent: Intent, identity: NodeIdentity) -> dict[str, str]:
     """Return the fields of an identity that have a value."""
     rack = intent.names.racks.get(str(identity))
     return {

@@ -11,7 +11,7 @@ from nodrop.design.boxes import PlannedSwitch
 from nodrop.design.buffers import TierBuffers
 from nodrop.design.cabling import CableProperties, HostCable
 from nodrop.design.classes import ClassesAndQosMaps, build_scheduler, class_wred_profile
-from nodrop.design.layout import Layout
+from nodrop.design.layout import FabricLayout
 from nodrop.design.modes import has_trimming
 from nodrop.design.reserves import RESERVED_PURPOSES
 from nodrop.design.splits import SplitPort, blocked_panels, split_ports
@@ -23,7 +23,7 @@ from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Interface, Port, PortSide
 from nodrop.model.qos import PriorityGroup, QosProfile, Queue
 from nodrop.platforms import port_name
-from nodrop.platforms.kit.traits import Traits, traits_of_platform
+from nodrop.platforms.kit.traits import PlatformTraits, traits_of_platform
 
 RS_FEC_FROM_LANE_MBPS = 50_000
 """RS-FEC is mandatory on PAM4 lanes (IEEE 802.3cd, 802.3ck); below, SONiC's own port maps state none."""
@@ -64,7 +64,7 @@ class PortCable:
 PortCables = Mapping[Port, PortCable]
 
 
-def cables_by_port(layout: Layout, address_plan: AddressPlan) -> dict[str, dict[Port, PortCable]]:
+def cables_by_port(layout: FabricLayout, address_plan: AddressPlan) -> dict[str, dict[Port, PortCable]]:
     """Return every switch's cables by port."""
     result: dict[str, dict[Port, PortCable]] = {node.name: {} for node in layout.switches.all}
     for cable in layout.fabric_cables:
@@ -145,7 +145,7 @@ class QosProfileCache:
         buffers: TierBuffers,
         *,
         history: bool,
-        held: Traits,
+        held: PlatformTraits,
     ) -> None:
         """`history` states whether the switches estimate the history of pauses, `held` the traits of their platform."""
         self._history, self._held = history, held

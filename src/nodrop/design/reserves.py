@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 from nodrop.hardware import asic
-from nodrop.hardware.schema import Switch
+from nodrop.hardware.schema import SwitchModel
 from nodrop.model.fabric import Purpose
 
 RESERVED_PURPOSES: frozenset[Purpose] = frozenset({"cnp", "control"})
@@ -26,7 +26,7 @@ class QueueReserve(NamedTuple):
     source: str
 
 
-def lossy_queue_reserve(switch_model: Switch, *, static: bool) -> QueueReserve:
+def lossy_queue_reserve(switch_model: SwitchModel, *, static: bool) -> QueueReserve:
     """Return the reserve of a lossy queue: that of the vendor's files for the ASIC, else of the nearest that has one.
 
     0 where neither a file nor the ASIC's cells are known.

@@ -11,7 +11,7 @@ from nodrop.design.topology import show_group_ids, topology_of
 from nodrop.errors import Problem
 from nodrop.hardware import switch
 from nodrop.hardware import switches as catalogue
-from nodrop.intent.network import Routing, Services
+from nodrop.intent.network import ManagementServices, Routing
 from nodrop.intent.schema import Intent, Pfc
 from nodrop.intent.topology import Switches
 from nodrop.model.fabric import HASH_FIELDS, Collector, HashField
@@ -19,7 +19,7 @@ from nodrop.model.qos import WatchdogConditions
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown
 from nodrop.model.values import replace_fields
-from nodrop.platforms.kit.traits import Traits, first_release, traits_of_platform
+from nodrop.platforms.kit.traits import PlatformTraits, first_release, traits_of_platform
 
 GNMI_PORT = 9339
 """The port that IANA has for gNMI, which is Cumulus Linux's default too."""
@@ -66,7 +66,7 @@ def _telemetry_faults(intent: Intent) -> Iterator[Problem]:
         yield intent.problem(("services", "telemetry", "gnmi"), fault, "one of the two")
 
 
-def _describe_unable_tiers(tiers: Iterable[Switches], able: Callable[[Traits], bool]) -> tuple[str, str]:
+def _describe_unable_tiers(tiers: Iterable[Switches], able: Callable[[PlatformTraits], bool]) -> tuple[str, str]:
     """Return the names of tiers without a feature, and the releases that have it, if there are any."""
     names, later = set(), set()
     for tier in tiers:
@@ -95,7 +95,7 @@ def _dns_and_hash_release_faults(intent: Intent) -> Iterator[Problem]:
             yield intent.problem(where, fault, f"{since} or later", "or another routing.hash")
 
 
-def _supports_hash_fields(fields: set[str], held: Traits) -> bool:
+def _supports_hash_fields(fields: set[str], held: PlatformTraits) -> bool:
     return held.hash_fields >= fields
 
 
@@ -104,7 +104,7 @@ def ecmp_hash_fields(routing: Routing) -> tuple[HashField, ...] | None:
     return tuple(hash_field for hash_field in HASH_FIELDS if hash_field in routing.hash) or None
 
 
-def gnmi_port(services: Services) -> int | None:
+def gnmi_port(services: ManagementServices) -> int | None:
     """Return the TCP port on which switches answer gNMI; None where they do not."""
     return GNMI_PORT if services.telemetry.gnmi else None
 
@@ -122,7 +122,7 @@ def stuck_queue_conditions(pfc: Pfc) -> WatchdogConditions | None:
     )
 
 
-def otlp_collectors(services: Services) -> tuple[Collector, ...]:
+def otlp_collectors(services: ManagementServices) -> tuple[Collector, ...]:
     """Return where switches send their counters by OTLP, sorted."""
     collectors = sorted(set(services.telemetry.otlp))
     return tuple(Collector(address=address, port=port) for address, port in collectors)

@@ -12,10 +12,10 @@ from nodrop import platforms
 from nodrop.design.naming import host_identities, name_of
 from nodrop.errors import Problem
 from nodrop.hardware import nearest_word_hint, switch, switches
-from nodrop.hardware.schema import Switch
+from nodrop.hardware.schema import SwitchModel
 from nodrop.intent.schema import Intent
-from nodrop.intent.sheet import SheetRow, SheetRowPlaces, read_sheet_with_defaults
-from nodrop.intent.topology import CableSheet
+from nodrop.intent.sheet import CableSheetRow, CableSheetRowPlaces, read_sheet_with_defaults
+from nodrop.intent.topology import CableSheetTopology
 from nodrop.model.fabric import Port
 from nodrop.platforms.kit.panel_names import PanelPortOrPart, find_panel_parts
 from nodrop.syntax.places import sanitize_for_message
@@ -27,7 +27,7 @@ through a second switch of a tier, and a ring of lossless buffers can deadlock (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SheetSwitch:
+class CableSheetSwitch:
     """A switch that a sheet can name."""
 
     name: str
@@ -41,12 +41,12 @@ class SheetSwitch:
     """Its panel ports that are for no cable of the sheet, and what they are for."""
 
     @property
-    def facts(self) -> Switch | None:
+    def facts(self) -> SwitchModel | None:
         """The facts of its model; None where the catalogue has none, which is another's problem."""
         return switch(self.model) if self.model in switches() else None
 
 
-class StatedEnd(NamedTuple):
+class StatedCableEnd(NamedTuple):
     """The end of a cable at a switch."""
 
     group: str
@@ -58,8 +58,8 @@ class StatedEnd(NamedTuple):
 class StatedCable:
     """A cable between two switches."""
 
-    lower: StatedEnd
-    upper: StatedEnd
+    lower: StatedCableEnd
+    upper: StatedCableEnd
     speed_mbps: int
     media: str
     length_m: int
@@ -67,40 +67,42 @@ class StatedCable:
     """The index of its row."""
 
 
-class HostRow(NamedTuple):
+class HostCableRow(NamedTuple):
     """A row of the sheet with a host at one end."""
 
     host: str
     host_port: str
-    switch: SheetSwitch
+    switch: CableSheetSwitch
     port: str
     row: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResolvedSheet:
+class ResolvedCableSheet:
     """The cables of a sheet, and the faults of its rows."""
 
     cables: tuple[StatedCable, ...]
-    host_rows: tuple[HostRow, ...]
+    host_rows: tuple[HostCableRow, ...]
     problems: tuple[Problem, ...]
-    places: SheetRowPlaces
+    places: CableSheetRowPlaces
 
 
-class _SheetPortUse(NamedTuple):
+class _CableSheetPortUse(NamedTuple):
     """A port of a switch in a row."""
 
-    switch: SheetSwitch
+    switch: CableSheetSwitch
     port: str
-    row: SheetRow
+    row: CableSheetRow
 
 
-def resolve_cable_sheet(intent: Intent, wanted: CableSheet, known: Mapping[str, SheetSwitch]) -> ResolvedSheet:
+def resolve_cable_sheet(
+    intent: Intent, wanted: CableSheetTopology, known: Mapping[str, CableSheetSwitch]
+) -> ResolvedCableSheet:
     """Return the cables of an intent's sheet; `known` are the switches by the words that a sheet can have for them."""
-    places, problems = SheetRowPlaces(intent, wanted.cables), list[Problem]()
+    places, problems = CableSheetRowPlaces(intent, wanted.cables), list[Problem]()
     names = {host: name_of(intent, host) for host in host_identities(intent.endpoints)}
     host_names = {str(host): name for host, name in names.items()} | {name: name for name in names.values()}
-    rows, host_rows = list[tuple[SheetRow, SheetSwitch, SheetSwitch]](), list[HostRow]()
+    rows, host_rows = list[tuple[CableSheetRow, CableSheetSwitch, CableSheetSwitch]](), list[HostCableRow]()
     for row in read_sheet_with_defaults(intent, wanted, problems):
         ends = [(end, known.get(end.device), end.device in host_names) for end in (row.a, row.b)]
         if lacking := next((end for end, at, is_host in ends if at is None and not is_host), None):
@@ -117,11 +119,11 @@ def resolve_cable_sheet(intent: Intent, wanted: CableSheet, known: Mapping[str, 
             problems.append(places.problem(row.index, fault, "a cable between two tiers", WHY_NO_LINKS_WITHIN_TIER))
         elif at:
             host, near = (row.a, row.b) if ends[0][2] else (row.b, row.a)
-            host_rows.append(HostRow(host_names[host.device], host.port, at[0], near.port, row.index))
+            host_rows.append(HostCableRow(host_names[host.device], host.port, at[0], near.port, row.index))
         else:
             problems.append(places.problem(row.index, f"{row.a} and {row.b} are both hosts", "a switch at one end"))
     parts = _resolve_ports(rows, places, problems)
-    return ResolvedSheet(
+    return ResolvedCableSheet(
         cables=tuple(_stated_cables(rows, parts, places, problems)),
         host_rows=tuple(host_rows),
         problems=tuple(problems),
@@ -130,9 +132,9 @@ def resolve_cable_sheet(intent: Intent, wanted: CableSheet, known: Mapping[str, 
 
 
 def _stated_cables(
-    rows: Sequence[tuple[SheetRow, SheetSwitch, SheetSwitch]],
+    rows: Sequence[tuple[CableSheetRow, CableSheetSwitch, CableSheetSwitch]],
     parts: Mapping[tuple[str, str], PanelPortOrPart],
-    places: SheetRowPlaces,
+    places: CableSheetRowPlaces,
     problems: list[Problem],
 ) -> Iterator[StatedCable]:
     for row, at_a, at_b in rows:
@@ -146,7 +148,7 @@ def _stated_cables(
             assert row.media is not None
             assert row.length_m is not None
             ends = sorted(((at_a, part_a), (at_b, part_b)), key=lambda end: end[0].tier)
-            lower, upper = (StatedEnd(at.group, at.id, part) for at, part in ends)
+            lower, upper = (StatedCableEnd(at.group, at.id, part) for at, part in ends)
             yield StatedCable(
                 lower=lower,
                 upper=upper,
@@ -158,14 +160,16 @@ def _stated_cables(
 
 
 def _resolve_ports(
-    rows: Sequence[tuple[SheetRow, SheetSwitch, SheetSwitch]], places: SheetRowPlaces, problems: list[Problem]
+    rows: Sequence[tuple[CableSheetRow, CableSheetSwitch, CableSheetSwitch]],
+    places: CableSheetRowPlaces,
+    problems: list[Problem],
 ) -> dict[tuple[str, str], PanelPortOrPart]:
     """Return the port that each name of a switch means, by the switch's name and the port's."""
-    uses_of_panel: defaultdict[tuple[str, int], list[tuple[_SheetPortUse, dict[int, PanelPortOrPart]]]] = defaultdict(
-        list
+    uses_of_panel: defaultdict[tuple[str, int], list[tuple[_CableSheetPortUse, dict[int, PanelPortOrPart]]]] = (
+        defaultdict(list)
     )
     for row, at_a, at_b in rows:
-        for use in (_SheetPortUse(at_a, row.a.port, row), _SheetPortUse(at_b, row.b.port, row)):
+        for use in (_CableSheetPortUse(at_a, row.a.port, row), _CableSheetPortUse(at_b, row.b.port, row)):
             if use.switch.facts is None:
                 continue
             parts = _panel_parts_of_use(use, use.switch.facts, places, problems)
@@ -180,7 +184,7 @@ def _resolve_ports(
 
 
 def _panel_parts_of_use(
-    use: _SheetPortUse, facts: Switch, places: SheetRowPlaces, problems: list[Problem]
+    use: _CableSheetPortUse, facts: SwitchModel, places: CableSheetRowPlaces, problems: list[Problem]
 ) -> dict[int, PanelPortOrPart]:
     """Return the ports that a name can mean, by the split of the panel port; nothing where it is a fault."""
     name, at = sanitize_for_message(use.port), use.switch
@@ -210,7 +214,9 @@ def _panel_parts_of_use(
 
 
 def _resolve_panel(
-    uses: Sequence[tuple[_SheetPortUse, dict[int, PanelPortOrPart]]], places: SheetRowPlaces, problems: list[Problem]
+    uses: Sequence[tuple[_CableSheetPortUse, dict[int, PanelPortOrPart]]],
+    places: CableSheetRowPlaces,
+    problems: list[Problem],
 ) -> dict[tuple[str, str], PanelPortOrPart]:
     """Return the parts that the names of a panel port mean; two cables in a port, or two splits, are faults."""
     common = set.intersection(*(set(parts) for _, parts in uses))
@@ -220,7 +226,11 @@ def _resolve_panel(
         fault = f"{names} of {at.name} are one panel port, split in different ways"
         problems.append(places.problem(uses[-1][0].row.index, fault, "one split of a panel port"))
         return {}
-    into, found, owners = min(common), dict[tuple[str, str], PanelPortOrPart](), dict[PanelPortOrPart, _SheetPortUse]()
+    into, found, owners = (
+        min(common),
+        dict[tuple[str, str], PanelPortOrPart](),
+        dict[PanelPortOrPart, _CableSheetPortUse](),
+    )
     for use, parts in uses:
         owner = owners.setdefault(parts[into], use)
         if owner is not use:
@@ -232,8 +242,8 @@ def _resolve_panel(
 
 def _report_lost_panels(
     resolved: Mapping[tuple[str, str], PanelPortOrPart],
-    uses_of_panel: Mapping[tuple[str, int], Sequence[tuple[_SheetPortUse, dict[int, PanelPortOrPart]]]],
-    places: SheetRowPlaces,
+    uses_of_panel: Mapping[tuple[str, int], Sequence[tuple[_CableSheetPortUse, dict[int, PanelPortOrPart]]]],
+    places: CableSheetRowPlaces,
     problems: list[Problem],
 ) -> None:
     """Report cables in panel ports that the split of the one before takes."""

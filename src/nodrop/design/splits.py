@@ -6,7 +6,7 @@ from typing import NamedTuple
 from nodrop.design.topology import TierSwitchGroup, endpoints_of_group, group_of_endpoints, model_of, topology_of
 from nodrop.errors import Problem
 from nodrop.hardware.ports import NarrowSplit, PortSplit
-from nodrop.hardware.schema import Switch
+from nodrop.hardware.schema import SwitchModel
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Port
 from nodrop.units import show_ids
@@ -39,7 +39,7 @@ def panels_of_endpoints(intent: Intent, name: str) -> tuple[int, ...]:
     return group_of_endpoints(intent, name).endpoints if stated is None else stated
 
 
-def blocked_panels(switch_model: Switch, splits: dict[int, int]) -> set[int]:
+def blocked_panels(switch_model: SwitchModel, splits: dict[int, int]) -> set[int]:
     """Return the panel ports that are lost to the ones before them, which have the given splits."""
     return {
         panel + 1
@@ -48,7 +48,7 @@ def blocked_panels(switch_model: Switch, splits: dict[int, int]) -> set[int]:
     }
 
 
-def declared_splits(intent: Intent, group: TierSwitchGroup, switch_model: Switch) -> dict[int, int]:
+def declared_splits(intent: Intent, group: TierSwitchGroup, switch_model: SwitchModel) -> dict[int, int]:
     """Return into how many ports every panel port of a group's switches that faces something would be split."""
     topology, splits = topology_of(intent), dict[int, int]()
     for join in topology.joins_below(group):
@@ -63,7 +63,7 @@ def declared_splits(intent: Intent, group: TierSwitchGroup, switch_model: Switch
     return splits
 
 
-def count_ports_with_splits(switch_model: Switch, splits: dict[int, int]) -> int:
+def count_ports_with_splits(switch_model: SwitchModel, splits: dict[int, int]) -> int:
     """Return the number of ports of a switch whose panel ports have the given splits, service ports left out."""
     lost = blocked_panels(switch_model, splits)
     return sum(splits.get(panel, 1) for panel in switch_model.panels if panel not in lost)
@@ -73,7 +73,7 @@ class _StatedPortSplit(NamedTuple):
     """Panel ports of a group with the same split, and the keys that state it."""
 
     group: TierSwitchGroup
-    model: Switch
+    model: SwitchModel
     keys: tuple[str, ...]
     into: int
     panels: tuple[int, ...]

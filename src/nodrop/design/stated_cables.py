@@ -6,7 +6,7 @@ from math import ceil
 
 from nodrop.design.boxes import PlannedSwitch, PlannedSwitches
 from nodrop.design.cabling import CableProperties, FabricCable, HostCable, LinkEndKind, resolve_cabling
-from nodrop.design.sheet import ResolvedSheet, StatedEnd
+from nodrop.design.sheet import ResolvedCableSheet, StatedCableEnd
 from nodrop.design.splits import SplitPort
 from nodrop.design.topology import GroupJoin, model_of, topology_of
 from nodrop.design.uplinks import sum_down_mbps
@@ -44,7 +44,7 @@ def stated_cables(
     )
 
 
-def _find_port(nodes: Mapping[tuple[str, int], PlannedSwitch], end: StatedEnd) -> tuple[PlannedSwitch, SplitPort]:
+def _find_port(nodes: Mapping[tuple[str, int], PlannedSwitch], end: StatedCableEnd) -> tuple[PlannedSwitch, SplitPort]:
     return nodes[end.group, end.id], SplitPort(*end.part)
 
 
@@ -90,7 +90,7 @@ def _oversubscription_faults(
             )
 
 
-def host_row_faults(sheet: ResolvedSheet, cables: tuple[HostCable, ...]) -> Iterator[Problem]:
+def host_row_faults(sheet: ResolvedCableSheet, cables: tuple[HostCable, ...]) -> Iterator[Problem]:
     """Yield rows of hosts that are unlike the cables that follow from `endpoints`."""
     cable_by_port = {(cable.host, str(cable.host_port)): cable for cable in cables}
     for row in sheet.host_rows if cables else ():

@@ -9,7 +9,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 
-from nodrop.design.adapting import Adaptation
+from nodrop.design.adapting import PlatformAdaptation
 from nodrop.design.boxes import PlannedSwitches
 from nodrop.design.buffers import (
     EGRESS_LOSSLESS,
@@ -17,7 +17,7 @@ from nodrop.design.buffers import (
     EXPONENT_BY_ALPHA,
     INGRESS_LOSSLESS,
     INGRESS_LOSSY,
-    TableHeadroomFit,
+    LosslessGroupFromTables,
     TierBuffers,
 )
 from nodrop.design.hwskus import hwsku_notes, hwsku_of
@@ -27,7 +27,7 @@ from nodrop.design.reserves import lossy_queue_reserve
 from nodrop.design.topology import TierSwitchGroup
 from nodrop.errors import Problem
 from nodrop.hardware import asic
-from nodrop.hardware.schema import Switch
+from nodrop.hardware.schema import SwitchModel
 from nodrop.hardware.tables import cell_bytes, table_headroom
 from nodrop.hardware.thresholds import free_of_headroom_bytes, least_oversubscription_ratio, unlimited_threshold_bytes
 from nodrop.intent.schema import MAX_HEADROOM_OVERSUBSCRIPTION, Intent, TrafficClass
@@ -37,7 +37,7 @@ from nodrop.units import show_bytes, show_speed
 LOSSY_DYNAMIC_TH = 1
 
 
-def has_static_headroom(switch_model: Switch) -> bool:
+def has_static_headroom(switch_model: SwitchModel) -> bool:
     """Whether a switch has its headroom from tables: its ASIC works none out by a formula that is known."""
     facts = asic(switch_model.asic)
     return "dynamic" not in facts.buffer_models or not facts.has_headroom_terms
@@ -50,7 +50,7 @@ def static_headroom_faults(intent: Intent, switches: PlannedSwitches) -> Iterato
             yield from _headroom_faults_of_group(intent, group, nodes[0].model)
 
 
-def _headroom_faults_of_group(intent: Intent, group: TierSwitchGroup, switch_model: Switch) -> Iterator[Problem]:
+def _headroom_faults_of_group(intent: Intent, group: TierSwitchGroup, switch_model: SwitchModel) -> Iterator[Problem]:
     links, hwsku = link_kinds_of(intent, group, switch_model), hwsku_of(intent, group, switch_model)
     speeds = sorted(switch_model.sonic.headroom_speeds_mbps)
     if lacking := [kind for kind in links if kind.speed_mbps not in speeds]:
@@ -80,7 +80,7 @@ def _headroom_faults_of_group(intent: Intent, group: TierSwitchGroup, switch_mod
 
 
 def _shared_headroom_faults(
-    intent: Intent, group: TierSwitchGroup, model: Switch, plan: "_StaticBufferPlan"
+    intent: Intent, group: TierSwitchGroup, model: SwitchModel, plan: "_StaticBufferPlan"
 ) -> Iterator[Problem]:
     """Yield a ratio with too little shared headroom for the needs of one port, or that shares nothing."""
     ratio, keys = intent.buffers.headroom_over_subscription, ("buffers", "shared_headroom")
@@ -93,7 +93,7 @@ def _shared_headroom_faults(
         yield intent.problem(keys, fault, f"at most {plan.needed_bytes // plan.most_bytes}")
 
 
-def design_static_buffers(intent: Intent, group: TierSwitchGroup, switch_model: Switch) -> TierBuffers:
+def design_static_buffers(intent: Intent, group: TierSwitchGroup, switch_model: SwitchModel) -> TierBuffers:
     """Return the buffers of a tier whose switches have a traditional model; `static_headroom_faults` has found none."""
     assert switch_model.buffer_bytes is not None
     links = link_kinds_of(intent, group, switch_model)
@@ -129,7 +129,7 @@ def design_static_buffers(intent: Intent, group: TierSwitchGroup, switch_model: 
     )
 
 
-def _buffers_without_pfc(switch_model: Switch, memory: int, reserved_bytes: int) -> TierBuffers:
+def _buffers_without_pfc(switch_model: SwitchModel, memory: int, reserved_bytes: int) -> TierBuffers:
     unlimited = unlimited_threshold_bytes(asic(switch_model.asic), memory, reserved_bytes)
     return TierBuffers(
         model="traditional",
@@ -145,18 +145,18 @@ def _buffers_without_pfc(switch_model: Switch, memory: int, reserved_bytes: int)
     )
 
 
-def _queue_reserves_bytes(classes: Mapping[str, TrafficClass], model: Switch, links: Sequence[LinkKind]) -> int:
+def _queue_reserves_bytes(classes: Mapping[str, TrafficClass], model: SwitchModel, links: Sequence[LinkKind]) -> int:
     """Return what the lossy queues of all ports of a switch reserve, in bytes."""
     lossy_classes = sum(not traffic_class.lossless for traffic_class in classes.values())
     return sum(link.ports for link in links) * lossy_classes * lossy_queue_reserve(model, static=True).size_bytes
 
 
-def _lossy_queue_buffer(model: Switch) -> BufferProfile:
+def _lossy_queue_buffer(model: SwitchModel) -> BufferProfile:
     reserve = lossy_queue_reserve(model, static=True)
     return BufferProfile(pool=EGRESS_LOSSY, size_bytes=reserve.size_bytes, dynamic_th=LOSSY_DYNAMIC_TH)
 
 
-def _maps_pause_to_groups(switch_model: Switch) -> bool:
+def _maps_pause_to_groups(switch_model: SwitchModel) -> bool:
     """Whether the chip takes a separate map from pause to priority groups (qos_config.j2)."""
     return asic(switch_model.asic).sonic_type in ("mellanox", "barefoot")
 
@@ -164,7 +164,7 @@ def _maps_pause_to_groups(switch_model: Switch) -> bool:
 class _StaticBufferPlan:
     """The memory that the ports of a tier's switches need."""
 
-    def __init__(self, intent: Intent, model: Switch, hwsku: str | None, links: tuple[LinkKind, ...]) -> None:
+    def __init__(self, intent: Intent, model: SwitchModel, hwsku: str | None, links: tuple[LinkKind, ...]) -> None:
         self.hwsku = hwsku or model.sonic.hwsku
         self._cell = cell_bytes(model)
         lossless = [traffic_class for traffic_class in intent.classes.values() if traffic_class.lossless]
@@ -195,7 +195,7 @@ class _StaticBufferPlan:
     def _round_up_to_cell(self, count: float) -> int:
         return math.ceil(count / self._cell) * self._cell
 
-    def _fit_static_buffer(self, intent: Intent, model: Switch, kind: LinkKind) -> TableHeadroomFit:
+    def _fit_static_buffer(self, intent: Intent, model: SwitchModel, kind: LinkKind) -> LosslessGroupFromTables:
         new_table_headroom = table_headroom(
             model, self.hwsku, speed_mbps=kind.speed_mbps, length_m=kind.length_m, mtu_bytes=intent.mtu
         )
@@ -213,12 +213,12 @@ class _StaticBufferPlan:
             static_th_bytes=like.threshold if new_table_headroom.static else None,
             headroom=headroom,
         )
-        return TableHeadroomFit(buffer, new_table_headroom, size, 0 if holds_xoff else xoff)
+        return LosslessGroupFromTables(buffer, new_table_headroom, size, 0 if holds_xoff else xoff)
 
 
 def static_headroom_notes(
-    intent: Intent, group: TierSwitchGroup, switch_model: Switch, buffers: TierBuffers
-) -> Iterator[Adaptation]:
+    intent: Intent, group: TierSwitchGroup, switch_model: SwitchModel, buffers: TierBuffers
+) -> Iterator[PlatformAdaptation]:
     """Yield the substitutes for true cables, headroom and ports that no table or HWSKU of the model has."""
     yield from hwsku_notes(intent, group, switch_model)
     if not buffers.fits:
@@ -228,7 +228,7 @@ def static_headroom_notes(
     if rounded:
         true_lengths, adapted_text = (", ".join(dict.fromkeys(f"{pair[at]} m" for pair in rounded)) for at in (0, 1))
         reason = f"the traditional buffer model knows the cables of {table}; the true ones stay in the fabric"
-        yield Adaptation(f"{group.name}*/*/cable_length_m", true_lengths, adapted_text, reason)
+        yield PlatformAdaptation(f"{group.name}*/*/cable_length_m", true_lengths, adapted_text, reason)
     for (speed, length), fit in sorted(buffers.fits.items(), key=lambda item: item[0]):
         if not fit.of.derived:
             continue
@@ -236,4 +236,6 @@ def static_headroom_notes(
         reason = f"{table} has no row for {show_speed(speed)} and {length} m: derived from the {row}, and no less than "
         reason += "any row of the model at that speed and length, or lower ones"
         adapted_text = f"{fit.xoff_bytes} bytes"
-        yield Adaptation(f"{group.name}*/*/qos/priority_groups/*/buffer", "a row of the table", adapted_text, reason)
+        yield PlatformAdaptation(
+            f"{group.name}*/*/qos/priority_groups/*/buffer", "a row of the table", adapted_text, reason
+        )

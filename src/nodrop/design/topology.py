@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from nodrop.design.naming import Identity, name_of, switch_identity
-from nodrop.design.sheet import ResolvedSheet, SheetSwitch, StatedCable, resolve_cable_sheet
+from nodrop.design.naming import NodeIdentity, name_of, switch_identity
+from nodrop.design.sheet import CableSheetSwitch, ResolvedCableSheet, StatedCable, resolve_cable_sheet
 from nodrop.hardware import switch
-from nodrop.hardware.schema import Switch
+from nodrop.hardware.schema import SwitchModel
 from nodrop.intent.schema import Intent
-from nodrop.intent.topology import CableSheet, GroupUplinks, LeafSpine, Switches, Tiers, Uplinks
+from nodrop.intent.topology import CableSheetTopology, GroupUplinks, LeafSpine, Switches, Tiers, Uplinks
 from nodrop.routing.tiers import RANK_BY_ROLE
 from nodrop.units import show_ids
 
@@ -138,7 +138,7 @@ class GroupJoin:
         """Return the place of an upper switch among those that a lower switch has links to."""
         return self.upper.position_in_pod(number) if self.stays_in_pod else number
 
-    def upper_panels(self, model: Switch) -> tuple[int, ...]:
+    def upper_panels(self, model: SwitchModel) -> tuple[int, ...]:
         """Return the panel ports of the upper switches, of a model, for these links."""
         if self.upper_ports is not None:
             return self.upper_ports
@@ -157,7 +157,7 @@ class Topology:
 
     groups: tuple[TierSwitchGroup, ...]
     joins: tuple[GroupJoin, ...]
-    sheet: ResolvedSheet | None = None
+    sheet: ResolvedCableSheet | None = None
     """Where every cable is stated; a join is the cables that are alike then."""
 
     @property
@@ -242,7 +242,7 @@ def _topology_of_leaf_spine(wanted: LeafSpine) -> Topology:
     return Topology(groups=(lower, upper), joins=(join,))
 
 
-def _make_groups(wanted: Tiers | CableSheet) -> dict[str, TierSwitchGroup]:
+def _make_groups(wanted: Tiers | CableSheetTopology) -> dict[str, TierSwitchGroup]:
     """Return the groups by name, the lowest tier first."""
     groups = (
         TierSwitchGroup(
@@ -277,7 +277,7 @@ def _topology_of_tiers(wanted: Tiers) -> Topology:
     return Topology(groups=tuple(groups.values()), joins=tuple(joins))
 
 
-def _topology_of_sheet(intent: Intent, wanted: CableSheet) -> Topology:
+def _topology_of_sheet(intent: Intent, wanted: CableSheetTopology) -> Topology:
     groups = _make_groups(wanted)
     sheet = resolve_cable_sheet(intent, wanted, _sheet_switches_by_name(intent, groups.values()))
     alike: dict[tuple[object, ...], list[StatedCable]] = {}
@@ -294,14 +294,14 @@ def _topology_of_sheet(intent: Intent, wanted: CableSheet) -> Topology:
     return Topology(groups=tuple(groups.values()), joins=tuple(joins), sheet=sheet)
 
 
-def _sheet_switches_by_name(intent: Intent, groups: Iterable[TierSwitchGroup]) -> dict[str, SheetSwitch]:
+def _sheet_switches_by_name(intent: Intent, groups: Iterable[TierSwitchGroup]) -> dict[str, CableSheetSwitch]:
     """Return the switches by the words that a sheet can have for them: their names, then their identities."""
-    by_name, by_identity = dict[str, SheetSwitch](), dict[str, SheetSwitch]()
+    by_name, by_identity = dict[str, CableSheetSwitch](), dict[str, CableSheetSwitch]()
     for group in groups:
         uses = dict.fromkeys(group.endpoints, "hosts") | dict.fromkeys(group.dead, "nothing: it is dead")
         for identity in identities_of_group(group):
             name = name_of(intent, identity)
-            by_name[name] = by_identity[str(identity)] = SheetSwitch(
+            by_name[name] = by_identity[str(identity)] = CableSheetSwitch(
                 name=name,
                 group=group.name,
                 id=identity.id,
@@ -331,7 +331,7 @@ def _join_of_cables(groups: Mapping[str, TierSwitchGroup], cables: tuple[StatedC
     return replace(join, keys=_CABLES_KEY_PATH, ports_keys=_CABLES_KEY_PATH, cables=cables)
 
 
-def identities_of_group(group: TierSwitchGroup) -> Iterator[Identity]:
+def identities_of_group(group: TierSwitchGroup) -> Iterator[NodeIdentity]:
     """Yield the identities of a group's switches."""
     return (switch_identity(group.role, group.name, number, max(group.pod(number), 1)) for number in group.wanted.ids)
 
@@ -356,7 +356,7 @@ def _build_join(lower: TierSwitchGroup, upper: TierSwitchGroup, links: GroupUpli
     )
 
 
-def model_of(group: TierSwitchGroup) -> Switch:
+def model_of(group: TierSwitchGroup) -> SwitchModel:
     """Return the facts of the model of a group, which the catalogue has."""
     return switch(group.wanted.model)
 

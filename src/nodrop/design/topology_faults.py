@@ -7,7 +7,7 @@ from nodrop.design.topology import topology_of
 from nodrop.errors import Problem
 from nodrop.hardware import nearest_word_hint, switches
 from nodrop.intent.schema import Intent
-from nodrop.intent.topology import CableSheet, LeafSpine, SwitchGroup, Tiers
+from nodrop.intent.topology import CableSheetTopology, LeafSpine, SwitchGroup, Tiers
 from nodrop.units import show_ids
 
 
@@ -40,7 +40,7 @@ def _uplink_faults(intent: Intent, groups: Mapping[str, SwitchGroup]) -> Iterato
     yield from _pods_without_peers(intent)
 
 
-def _group_faults(intent: Intent, wanted: Tiers | CableSheet) -> Iterator[Problem]:
+def _group_faults(intent: Intent, wanted: Tiers | CableSheetTopology) -> Iterator[Problem]:
     linked, sheet = _groups_with_links_from_below(intent, wanted), topology_of(intent).sheet
     linking = "a cable of a lower group" if sheet else "uplinks: {{{}: ...}} of a lower group"
     tiers = {group.tier for group in wanted.groups.values()}
@@ -61,7 +61,7 @@ def _group_faults(intent: Intent, wanted: Tiers | CableSheet) -> Iterator[Proble
             yield intent.problem((*keys, "ports", "endpoints"), fault, "hosts at tier 1 alone")
 
 
-def _groups_with_links_from_below(intent: Intent, wanted: Tiers | CableSheet) -> set[str]:
+def _groups_with_links_from_below(intent: Intent, wanted: Tiers | CableSheetTopology) -> set[str]:
     if isinstance(wanted, Tiers):
         return {upper for group in wanted.groups.values() for upper in group.uplinks}
     if any(group.model not in switches() for group in wanted.groups.values()):

@@ -9,11 +9,11 @@ from nodrop.design.modes import has_pfc
 from nodrop.design.topology import TierSwitchGroup, topology_of
 from nodrop.errors import Problem
 from nodrop.hardware import asic
-from nodrop.hardware.schema import Switch
+from nodrop.hardware.schema import SwitchModel
 from nodrop.intent.schema import Intent, Pfc, WatchdogTimers
 from nodrop.model.qos import PfcWatchdog
 from nodrop.model.timeouts import QP_RETRANSMIT_TIMEOUT_MS
-from nodrop.platforms.kit.traits import InclusiveRange, Traits, WatchdogTraits
+from nodrop.platforms.kit.traits import InclusiveRange, PlatformTraits, WatchdogTraits
 
 BASE_DETECTION_MS = 200
 """SONiC `pfcwd start_default` (sonic-utilities pfcwd/main.py): 200 ms for up to 32 ports, more in steps of 32."""
@@ -95,7 +95,7 @@ def _watching_groups_by_side(intent: Intent) -> dict[str, tuple[_WatchedGroup, .
     }
 
 
-def supports_pause_history(platform_traits: Traits, switch_model: Switch) -> bool:
+def supports_pause_history(platform_traits: PlatformTraits, switch_model: SwitchModel) -> bool:
     """Whether the switches of a tier can estimate the history of pauses."""
     return asic(switch_model.asic).sonic_type in platform_traits.watchdog.history
 

@@ -19,7 +19,7 @@ from nodrop.model.subject import parse_subject as parsed
 from nodrop.model.subject import subject_sort_key, subject_text
 from nodrop.syntax.places import quote_text, read_regular_file
 from nodrop.syntax.shapes import mapping_or_empty
-from nodrop.syntax.yaml import Document, parse_yaml
+from nodrop.syntax.yaml import DocumentWithPlaces, parse_yaml
 
 BASELINE_FILE = "nodrop.baseline.yaml"
 BASELINE_VERSION = "1"
@@ -203,7 +203,7 @@ def loads(file_content: bytes, display: str) -> Baseline:
 class _BaselineLoader:
     """A document on its way to a baseline."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: DocumentWithPlaces) -> None:
         self.document = document
         self.problems: list[Problem] = []
 

@@ -41,7 +41,7 @@ ItemOutcome = bool | Exception
 """What became of one item: whether it is at fault, or the UnknownFact, with its path, or crash that left it open."""
 
 
-class Missing(UnknownFact):
+class UnknownFactAtPath(UnknownFact):
     """An UNKNOWN fact, by its path."""
 
     def __init__(self, path: str) -> None:
@@ -179,7 +179,7 @@ class _PythonSource:
 
 
 def _raise_missing(path: str) -> NoReturn:
-    raise Missing(path) from None
+    raise UnknownFactAtPath(path) from None
 
 
 def _read_property(owner: object, name: str, path: str, lenient: bool) -> object:

@@ -28,21 +28,21 @@ class TruthRequirement:
 
 
 @dataclass(frozen=True, slots=True)
-class Contradiction:
+class RuleContradiction:
     """Why a rule never speaks: the key of the file at fault, and the parts that cannot hold together."""
 
     key: str
     parts: tuple[str, ...]
 
 
-def find_contradiction(rule: Rule) -> Contradiction | None:
+def find_contradiction(rule: Rule) -> RuleContradiction | None:
     """Return the reason why a rule can never find anything; None where it may."""
     stated = {"fabric.mode": frozenset[object](rule.modes)}
     when = (TruthRequirement(rule.when, True),) if rule.when is not None else ()
     claim = (TruthRequirement(rule.claim, False),) if rule.claim is not None else ()
     for key, goals in (("when", when), ("assert", claim), ("assert", when + claim)):
         if goals and not _can_goals_hold(goals, stated):
-            return Contradiction(key, tuple(map(str, _minimal_contradiction(goals, stated))))
+            return RuleContradiction(key, tuple(map(str, _minimal_contradiction(goals, stated))))
     return None
 
 

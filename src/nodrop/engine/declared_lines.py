@@ -15,7 +15,7 @@ from nodrop.model.subject import FABRIC_HEAD, matches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeclaredLine(SiteDeclaration):
+class DeclaredHarmlessLine(SiteDeclaration):
     """A site's declaration: a pattern of words, the switches (`at`), the reason, until when and where.
 
     The reason explains why such lines are harmless.
@@ -47,7 +47,7 @@ class DeclaredLine(SiteDeclaration):
         )
 
 
-def apply_declared_lines(reading: Reading, declared: Sequence[DeclaredLine]) -> tuple[Reading, tuple[int, ...]]:
+def apply_declared_lines(reading: Reading, declared: Sequence[DeclaredHarmlessLine]) -> tuple[Reading, tuple[int, ...]]:
     """Return a reading with the notes about unknown lines that are declared, and how many each declaration covers.
 
     The first one that holds gives the reason. Ended ones declare nothing, but are counted.
@@ -55,7 +55,7 @@ def apply_declared_lines(reading: Reading, declared: Sequence[DeclaredLine]) -> 
     if not declared:
         return reading, ()
     day = today()
-    by_word: dict[str, list[tuple[int, DeclaredLine]]] = {}
+    by_word: dict[str, list[tuple[int, DeclaredHarmlessLine]]] = {}
     for number, declared_line in enumerate(declared):
         by_word.setdefault(declared_line.pattern[0], []).append((number, declared_line))
     hits = [0] * len(declared)
@@ -79,7 +79,7 @@ def apply_declared_lines(reading: Reading, declared: Sequence[DeclaredLine]) -> 
 
 
 def find_declared_line_faults(
-    declared_lines: Iterable[DeclaredLine], hits: Iterable[int], ran: Sequence[CheckedScope]
+    declared_lines: Iterable[DeclaredHarmlessLine], hits: Iterable[int], ran: Sequence[CheckedScope]
 ) -> Iterator[Remark]:
     """Yield the faults of declarations, each with the number of lines that it covers."""
     day = today()

@@ -60,7 +60,7 @@ _OPERATOR_BY_SIGN: Mapping[str, Callable[[float, float], float]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Domain:
+class ValueDomain:
     """The values that a part may still have."""
 
     absent: bool = True
@@ -77,7 +77,7 @@ class Domain:
     below: bool = False
     truths: frozenset[bool] = frozenset({True, False})
 
-    def restrict_to_range(self, sign: Comparison, limit: float) -> "Domain":
+    def restrict_to_range(self, sign: Comparison, limit: float) -> "ValueDomain":
         """Return the domain of the numbers that compare so with a limit."""
         domain = replace(self, absent=False)
         if sign in (">", ">=") and limit >= self.low:
@@ -86,7 +86,7 @@ class Domain:
             return replace(domain, high=limit, below=sign == "<" or (self.below and limit == self.high))
         return domain
 
-    def restrict_to_values(self, allowed_values: frozenset[object]) -> "Domain":
+    def restrict_to_values(self, allowed_values: frozenset[object]) -> "ValueDomain":
         """Return the domain restricted to the values."""
         return replace(self, among=allowed_values if self.among is None else self.among & allowed_values)
 
@@ -145,19 +145,19 @@ def _all_values(value_type: ValueType) -> frozenset[object] | None:
 class KnownFacts:
     """The known facts of each part, and of each pair of parts that were compared."""
 
-    domains: Mapping[Node, Domain] = field(default_factory=dict)
+    domains: Mapping[Node, ValueDomain] = field(default_factory=dict)
     orders: Mapping[tuple[Node, Node], frozenset[str]] = field(default_factory=dict)
     possible: bool = True
 
     def among(self, node: Node, allowed_values: frozenset[object]) -> "KnownFacts":
         """Return the facts that follow where a part is one of the values."""
-        return self._with_domain_of(node, self.domains.get(node, Domain()).restrict_to_values(allowed_values))
+        return self._with_domain_of(node, self.domains.get(node, ValueDomain()).restrict_to_values(allowed_values))
 
     def assume_condition(self, node: Node, *, holds: bool) -> "KnownFacts":
         """Return the facts that follow where a single condition counts as true, or as false."""
         match node:
             case IsNone(node=inside):
-                domain = self.domains.get(inside, Domain())
+                domain = self.domains.get(inside, ValueDomain())
                 return self._with_domain_of(
                     inside, replace(domain, present=False) if holds else replace(domain, absent=False)
                 )
@@ -165,7 +165,7 @@ class KnownFacts:
                 return self._add_comparison(left, sign if holds else _NEGATED_BY_COMPARISON[sign], right)
         if (value := fold_to_constant(node)) is not None:
             return replace(self, possible=self.possible and bool(value.value) == holds)
-        domain = self.domains.get(node, Domain())
+        domain = self.domains.get(node, ValueDomain())
         return self._with_domain_of(node, replace(domain, truths=domain.truths & {holds}))
 
     def _add_comparison(self, left_operand: Node, sign: Comparison, right_operand: Node) -> "KnownFacts":
@@ -180,7 +180,8 @@ class KnownFacts:
             return self._add_comparison(right_operand, _MIRRORED_BY_COMPARISON[sign], left_operand)
         if other_constant is not None:
             return self._with_domain_of(
-                left_operand, _restrict_domain(self.domains.get(left_operand, Domain()), sign, other_constant.value)
+                left_operand,
+                _restrict_domain(self.domains.get(left_operand, ValueDomain()), sign, other_constant.value),
             )
         if format_node(right_operand) < format_node(left_operand):
             left_operand, sign, right_operand = right_operand, _MIRRORED_BY_COMPARISON[sign], left_operand
@@ -191,7 +192,7 @@ class KnownFacts:
         facts = self
         if sign not in ("==", "!="):
             for node in (left_operand, right_operand):
-                facts = facts._with_domain_of(node, replace(facts.domains.get(node, Domain()), absent=False))
+                facts = facts._with_domain_of(node, replace(facts.domains.get(node, ValueDomain()), absent=False))
         orders = {**facts.orders, (left_operand, right_operand): after}
         return replace(facts, orders=orders, possible=facts.possible and bool(after))
 
@@ -204,20 +205,20 @@ class KnownFacts:
         constants = frozenset(value.value for value in values if value is not None)
         if len(constants) < len(values) and (None in values or not isinstance(right_operand, ListLiteral)):
             listed = Compare(left_operand, (("in", right_operand),))
-            domain = self.domains.get(listed, Domain())
+            domain = self.domains.get(listed, ValueDomain())
             return self._with_domain_of(listed, replace(domain, truths=domain.truths & {sign == "in"}))
-        domain = self.domains.get(left_operand, Domain())
+        domain = self.domains.get(left_operand, ValueDomain())
         return self._with_domain_of(
             left_operand,
             domain.restrict_to_values(constants) if sign == "in" else replace(domain, never=domain.never | constants),
         )
 
-    def _with_domain_of(self, node: Node, domain: Domain) -> "KnownFacts":
+    def _with_domain_of(self, node: Node, domain: ValueDomain) -> "KnownFacts":
         """Return the facts with a part's domain; if the part is not None, the owner of the attribute is not either."""
         domains = {**self.domains, node: domain}
         possible = self.possible and domain.possible(node)
         if isinstance(node, Attribute) and not domain._may_be_none(node):
-            owner = domains.get(node.of, Domain())
+            owner = domains.get(node.of, ValueDomain())
             if owner.absent:
                 return replace(self, domains=domains, possible=possible)._with_domain_of(
                     node.of, replace(owner, absent=False)
@@ -225,7 +226,7 @@ class KnownFacts:
         return replace(self, domains=domains, possible=possible)
 
 
-def _restrict_domain(domain: Domain, sign: Comparison, value: object) -> Domain:
+def _restrict_domain(domain: ValueDomain, sign: Comparison, value: object) -> ValueDomain:
     """Return the domain restricted by a comparison with a constant."""
     if sign == "==":
         return domain.restrict_to_values(frozenset({value}))

@@ -33,8 +33,8 @@ class ReadingEvidence:
     def __init__(self, reading: Reading, index: Index) -> None:
         self._index = index
         self._reading = reading
-        self._by_part: dict[str, dict[str, list[_Default]]] = {}
-        self._below: dict[tuple[Subject, str, frozenset[str]], list[_Default]] = {}
+        self._by_part: dict[str, dict[str, list[_DocumentedDefault]]] = {}
+        self._below: dict[tuple[Subject, str, frozenset[str]], list[_DocumentedDefault]] = {}
         self._assumed: dict[str, str] = {}
         for assumption in reading.assumed:
             self._assumed.setdefault(
@@ -103,7 +103,7 @@ class ReadingEvidence:
         by_part = (self._find_rows_below(parent, part, names_read) for part in parts)
         return _describe_defaults([rows for rows in by_part if rows])
 
-    def _find_rows_below(self, parent: Subject, part: str, names_read: frozenset[str]) -> list["_Default"]:
+    def _find_rows_below(self, parent: Subject, part: str, names_read: frozenset[str]) -> list["_DocumentedDefault"]:
         """Return the defaults of fields below a parent on a port, on `@` (other parts of the switch), or on all."""
         key = (parent, part, names_read)
         if key not in self._below:
@@ -116,17 +116,17 @@ class ReadingEvidence:
             ]
         return self._below[key]
 
-    def _defaults_by_part(self, device: str) -> dict[str, list["_Default"]]:
+    def _defaults_by_part(self, device: str) -> dict[str, list["_DocumentedDefault"]]:
         """Return the defaults of a switch by port, those of its other parts under `@`."""
         if device not in self._by_part:
             by_part = self._by_part[device] = {}
             for position, (subject, reason) in enumerate(self._defaults_by_switch.get(device, {}).items()):
                 part = subject[1] if len(subject) > 1 and not subject[1].startswith("@") else "@"
-                by_part.setdefault(part, []).append(_Default(position, subject, reason))
+                by_part.setdefault(part, []).append(_DocumentedDefault(position, subject, reason))
         return self._by_part[device]
 
 
-class _Default(NamedTuple):
+class _DocumentedDefault(NamedTuple):
     """A documented default: its position among those of the switch, its subject, and the reason."""
 
     position: int
@@ -134,7 +134,7 @@ class _Default(NamedTuple):
     reason: str
 
 
-def _describe_defaults(by_part: Sequence[Sequence[_Default]]) -> str:
+def _describe_defaults(by_part: Sequence[Sequence[_DocumentedDefault]]) -> str:
     """Return the first of all defaults, and how many others there are; the rows of each part are in order."""
     if not by_part:
         return ""

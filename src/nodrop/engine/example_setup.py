@@ -12,9 +12,9 @@ from typing import Any
 
 import nodrop
 from nodrop import context, platforms
-from nodrop.engine.examples import PlatformView, build_example_views
+from nodrop.engine.examples import FabricOnPlatform, build_example_views
 from nodrop.engine.rule import RuleExample
-from nodrop.errors import InputProblems, Unsupported
+from nodrop.errors import InputProblems, UnsupportedByPlatform
 from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve_dynamic_buffers
 from nodrop.intent.load import validate_document
@@ -73,7 +73,7 @@ class PlatformExamples:
         """Return the fabric of two-by-two with an overlay on its intent, its ports named as in the examples."""
         return _build_example_fabric(self.platform, json.dumps(overlay))
 
-    def views(self, fabric: Fabric) -> Iterator[PlatformView]:
+    def views(self, fabric: Fabric) -> Iterator[FabricOnPlatform]:
         """Yield the fabric as the platform's files express it; raise CannotSay if the platform cannot express it."""
         devices = tuple(
             _resolve_buffers_and_port_names(_IdentityKey(device), self.platform) for device in fabric.devices
@@ -83,12 +83,14 @@ class PlatformExamples:
         )
         try:
             artifacts = [*write_fabric_with_cache(settled), *nodrop.host_files(settled)]
-        except Unsupported as error:
+        except UnsupportedByPlatform as error:
             raise UnsupportedExample(str(error)) from None
         reading = nodrop.read_back(artifacts, settled)
         yield self._build_view(replace(reading, fabric=replace(reading.fabric, profile=fabric.profile)))
 
-    def views_of_edited_artifacts(self, edits: Mapping[str, Any], overlay: Mapping[str, Any]) -> Iterator[PlatformView]:
+    def views_of_edited_artifacts(
+        self, edits: Mapping[str, Any], overlay: Mapping[str, Any]
+    ) -> Iterator[FabricOnPlatform]:
         """Yield two-by-two read from artifacts with texts replaced, each at its first occurrence.
 
         `overlay` is first laid over its intent. Files of hosts alone are edited on each platform. Files that a build
@@ -131,7 +133,7 @@ class PlatformExamples:
                 if matches((*path.split("/"), "**"), _attribute_path_of_subject(parse_subject(written))):
                     raise UnsupportedExample(f"its files do not say {path}")
 
-    def render_example(self, example: RuleExample) -> list[PlatformView]:
+    def render_example(self, example: RuleExample) -> list[FabricOnPlatform]:
         """Return an example as this platform expresses it; nothing if the platform cannot express it."""
         try:
             self.check_support(example)
@@ -142,9 +144,9 @@ class PlatformExamples:
     def _built(self, overlay: Mapping[str, object]) -> Fabric:
         return _build_base_fabric(self.platform, json.dumps(overlay))
 
-    def _build_view(self, reading: Reading) -> PlatformView:
+    def _build_view(self, reading: Reading) -> FabricOnPlatform:
         table = build_port_name_table(reading.fabric, EXAMPLES)
-        return PlatformView(self.platform, reading, lambda subject: rename_subject_ports(subject, table))
+        return FabricOnPlatform(self.platform, reading, lambda subject: rename_subject_ports(subject, table))
 
 
 @lru_cache(maxsize=128)  # most of two thousand examples lie on one of a few fabrics
@@ -215,14 +217,14 @@ def _write_base_fabric_files(platform: str, overlay: str) -> tuple[Artifact, ...
     return (*nodrop.write(fabric), *nodrop.host_files(fabric))
 
 
-def _view_of_read_only_platform(platform: str, files: Mapping[str, str]) -> PlatformView:
+def _view_of_read_only_platform(platform: str, files: Mapping[str, str]) -> FabricOnPlatform:
     """Return a device of a platform that is only read, from its files as they are given, below the device's folder."""
     bundle = [
         (Source(name=path.partition("/")[2], display=path, held=text.encode()), text.encode())
         for path, text in files.items()
     ]
     reading = platforms.reader(platform).read_device(next(iter(files)).partition("/")[0], bundle)
-    return PlatformView(platform, assemble_fabric([reading], DeclaredFacts()))
+    return FabricOnPlatform(platform, assemble_fabric([reading], DeclaredFacts()))
 
 
 def _apply_text_edits(text: str, edits: Iterable[Mapping[str, str]], name: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from nodrop.analyses._beside import OTHER_FABRICS_CHANNEL, OtherFabric
 from nodrop.analyses._computed import compute_observation
-from nodrop.engine.finding import Finding, Verdict
+from nodrop.engine.finding import FabricVerdict, Finding
 from nodrop.engine.rule import Rule, RuleExample
 from nodrop.engine.rules import select_lint_rules, select_validate_rules, shipped_rules
 from nodrop.engine.suppressions import (
@@ -28,16 +28,16 @@ from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject, parse_subject, subject_sort_key
 from nodrop.model.subject import subject_text as subject_text
-from nodrop.routing.observation import OBSERVATIONS_CHANNEL, DifferingFlow, Observation, RefusedLine
+from nodrop.routing.observation import OBSERVATIONS_CHANNEL, DifferingFlow, RefusedLine, ValidatorObservation
 
 
-class PlatformView(NamedTuple):
+class FabricOnPlatform(NamedTuple):
     """A fabric as the files of a platform express it; `spell` turns its subjects into those of the examples."""
 
     platform: str
     reading: Reading
     spell: Callable[[Subject], Subject] = lambda subject: subject
-    observed: Observation | None = None
+    observed: ValidatorObservation | None = None
     """What a validator sees of it, where that is not what nodrop computes."""
     beside: tuple[OtherFabric, ...] = ()
     """The other fabric, of an example of two that have something in common."""
@@ -61,8 +61,8 @@ def run_example(
     rule: Rule,
     example: RuleExample,
     base: Callable[[Mapping[str, object]], Fabric],
-    views: Callable[[Fabric], Iterable[PlatformView]],
-    artifact: Callable[[Mapping[str, object], Mapping[str, object]], Iterable[PlatformView]] | None = None,
+    views: Callable[[Fabric], Iterable[FabricOnPlatform]],
+    artifact: Callable[[Mapping[str, object], Mapping[str, object]], Iterable[FabricOnPlatform]] | None = None,
     locate: Callable[[Iterable[Finding], Reading], Iterable[Finding]] | None = None,
 ) -> list[ExampleFailure]:
     """Return the faults of an example, nothing if it holds.
@@ -89,9 +89,9 @@ def run_example(
 def build_example_views(
     example: RuleExample,
     base: Callable[[Mapping[str, object]], Fabric],
-    views: Callable[[Fabric], Iterable[PlatformView]],
-    artifact: Callable[[Mapping[str, object], Mapping[str, object]], Iterable[PlatformView]] | None = None,
-) -> list[PlatformView]:
+    views: Callable[[Fabric], Iterable[FabricOnPlatform]],
+    artifact: Callable[[Mapping[str, object], Mapping[str, object]], Iterable[FabricOnPlatform]] | None = None,
+) -> list[FabricOnPlatform]:
     """Return the views that an example is checked over, made as by `run_example`; ValueError: a change fits nothing."""
     if example.artifact is not None:
         return list(artifact(example.artifact, example.intent or {})) if artifact else []
@@ -112,7 +112,9 @@ def build_example_views(
     ]
 
 
-def _add_other_fabric(platform_view: PlatformView, other_view: PlatformView, spec: Mapping[str, Any]) -> PlatformView:
+def _add_other_fabric(
+    platform_view: FabricOnPlatform, other_view: FabricOnPlatform, spec: Mapping[str, Any]
+) -> FabricOnPlatform:
     """Return a view with the other fabric, if both have something in common, and the stated cables."""
     cables = tuple(_build_cable(ends, (platform_view, other_view)) for ends in spec["cables"])
     fabric = replace(platform_view.reading.fabric, links=(*platform_view.reading.fabric.links, *cables))
@@ -121,7 +123,7 @@ def _add_other_fabric(platform_view: PlatformView, other_view: PlatformView, spe
     )
     index, joined = Index(other_view.reading.fabric), overlap.joined[0] == overlap.joined[1]
     near = OtherFabric(name=index.fabric.name, index=index, one_site=spec["one_site"], joined=joined)
-    return PlatformView(
+    return FabricOnPlatform(
         platform_view.platform,
         replace(platform_view.reading, fabric=fabric),
         lambda subject: other_view.spell(platform_view.spell(subject)),
@@ -129,7 +131,7 @@ def _add_other_fabric(platform_view: PlatformView, other_view: PlatformView, spe
     )
 
 
-def _build_cable(ends: Iterable[str], views: Iterable[PlatformView]) -> Link:
+def _build_cable(ends: Iterable[str], views: Iterable[FabricOnPlatform]) -> Link:
     """Return a cable between ports that are named as in the examples."""
     own_end = {
         view.spell((device.name, port.name)): End(device.name, port.name)
@@ -141,7 +143,9 @@ def _build_cable(ends: Iterable[str], views: Iterable[PlatformView]) -> Link:
     return Link(a=a, b=b)
 
 
-def _build_observation(platform_view: PlatformView, observed_differences: Mapping[str, Any]) -> Observation:
+def _build_observation(
+    platform_view: FabricOnPlatform, observed_differences: Mapping[str, Any]
+) -> ValidatorObservation:
     """Return the observation of a validator that sees this fabric, except for the values and lines of an example."""
     own_observation = _observe_as_batfish(platform_view.reading)
     values = {
@@ -160,12 +164,12 @@ def _build_observation(platform_view: PlatformView, observed_differences: Mappin
     )
 
 
-def _observe_as_batfish(reading: Reading) -> Observation:
+def _observe_as_batfish(reading: Reading) -> ValidatorObservation:
     return replace(compute_observation(Index(reading.fabric)), by="Batfish")
 
 
 def find_example_differences(
-    rule: Rule, example: RuleExample, platform_view: PlatformView, verdict: Verdict | None = None
+    rule: Rule, example: RuleExample, platform_view: FabricOnPlatform, verdict: FabricVerdict | None = None
 ) -> Iterator[str]:
     """Yield the differences between a rule's verdict on a view and the example: exactly its subjects, nothing left
     open.
@@ -187,8 +191,11 @@ def find_example_differences(
 
 
 def run_rule(
-    rule: Rule, reading: Reading, observed: Observation | None = None, other_fabrics: Sequence[OtherFabric] = ()
-) -> Verdict:
+    rule: Rule,
+    reading: Reading,
+    observed: ValidatorObservation | None = None,
+    other_fabrics: Sequence[OtherFabric] = (),
+) -> FabricVerdict:
     """Return a rule's verdict on a reading; the shipped rules are checked before a rule that reads others' findings.
 
     A rule about validators' observations uses `observed`, or else the observation that nodrop computes. A rule that
@@ -219,7 +226,7 @@ def run_rule(
     )
 
 
-def _verdict_on_suppressions(rule: Rule, reading: Reading) -> Verdict:
+def _verdict_on_suppressions(rule: Rule, reading: Reading) -> FabricVerdict:
     """Return a rule's verdict on the comments in files when none of them covers anything."""
     every = select_lint_rules(shipped_rules())
     verdict, written = judge(reading, every, strictness="auditor"), tuple(inline_suppressions(reading))
@@ -240,7 +247,7 @@ def _set_model_values(fabric: Fabric, model: Mapping[str, object]) -> Fabric:
 def _example_faults(
     rule: Rule,
     example: RuleExample,
-    view: PlatformView,
+    view: FabricOnPlatform,
     locate: Callable[[Iterable[Finding], Reading], Iterable[Finding]] | None,
 ) -> Iterator[str]:
     verdict = run_rule(rule, view.reading, view.observed, view.beside)

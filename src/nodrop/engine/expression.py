@@ -19,7 +19,7 @@ from functools import lru_cache
 from jinja2 import Environment, TemplateSyntaxError
 from jinja2 import nodes as jinja
 
-from nodrop.engine.expression_types import MAX_DEPTH, ExpressionTypes
+from nodrop.engine.expression_types import MAX_DEPTH, ExpressionTypeChecker
 from nodrop.engine.located_text import ExpressionText
 from nodrop.engine.nodes import Attribute, Name, Node
 from nodrop.model.types import ValueType
@@ -37,7 +37,7 @@ def parse_expression(
     if found_brace := next((brace for brace in _JINJA_DELIMITERS if brace in written.text), ""):
         raise written.fault(f"`{found_brace}`", "an expression without braces around or in it", at=found_brace)
     (node,) = _parse_pieces(written, f"{{{{ {written.text} }}}}", MAX_EXPRESSION)
-    return ExpressionTypes(written, names).check(node, surely)
+    return ExpressionTypeChecker(written, names).check(node, surely)
 
 
 def parse_path(located_text: ExpressionText, types_by_name: Mapping[str, ValueType], scope: str) -> Attribute | Name:
@@ -57,7 +57,7 @@ def parse_message(
     if found_brace := next((brace for brace in _JINJA_DELIMITERS[:4] if brace in located_text.text), ""):
         raise located_text.fault(f"`{found_brace}`", "text, and expressions in `{{ }}`", at=found_brace)
     checker, found_pieces = (
-        ExpressionTypes(located_text, types_by_name),
+        ExpressionTypeChecker(located_text, types_by_name),
         _parse_pieces(located_text, located_text.text, MAX_MESSAGE),
     )
     return tuple(

@@ -21,7 +21,7 @@ from nodrop.engine.nodes import (
     may_be_none,
     nodes_not_none,
 )
-from nodrop.engine.vocabulary import Word, WordKind, vocabulary
+from nodrop.engine.vocabulary import VocabularyWord, WordKind, vocabulary
 from nodrop.model.fabric import End
 from nodrop.model.types import (
     ValueType,
@@ -69,7 +69,7 @@ _REFUSED_NODE_TITLES: Mapping[type[jinja.Node], str] = {
 }
 
 
-class ExpressionTypes:
+class ExpressionTypeChecker:
     """Checks the expressions of one text; those of a message are counted together."""
 
     def __init__(self, written: ExpressionText, names: Mapping[str, ValueType]) -> None:
@@ -215,7 +215,7 @@ class ExpressionTypes:
             if isinstance(value, str) and words and str not in kind.scalars and value not in words:
                 raise self.written.fault(f"`{value}`", kind.describe(), hint=did_you_mean_hint(value, words), at=value)
 
-    def _find_word(self, node: jinja.Call | jinja.Filter | jinja.Test) -> Word:
+    def _find_word(self, node: jinja.Call | jinja.Filter | jinja.Test) -> VocabularyWord:
         kind = _WORD_KIND_BY_NODE[type(node)]
         name = getattr(node.node, "name", "") if isinstance(node, jinja.Call) else node.name
         if isinstance(node, jinja.Call) and not isinstance(node.node, jinja.Name):
@@ -226,7 +226,7 @@ class ExpressionTypes:
         hint = known_word_hint(name, (word_name for sort, word_name in vocabulary() if sort == kind))
         raise self.written.fault(f"no {kind} `{name}`", hint=f"it is a {kinds[0]}" if kinds else hint, at=name)
 
-    def _check_call(self, word: Word, arguments: list[Node], surely: frozenset[Node]) -> Call:
+    def _check_call(self, word: VocabularyWord, arguments: list[Node], surely: frozenset[Node]) -> Call:
         if not word.required <= len(arguments) <= len(word.parameters):
             expected = " and ".join(name for name, _ in word.parameters) or "nothing"
             hint = "a list needs its own brackets: `((1, 2))`" if word.kind == "test" else ""

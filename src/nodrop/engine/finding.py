@@ -191,7 +191,7 @@ class UnknownVerdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class FabricVerdict:
     """All results of the linter for a fabric. `problems` are rules that crashed: nodrop's own faults."""
 
     findings: tuple[Finding, ...]

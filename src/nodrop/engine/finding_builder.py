@@ -130,13 +130,13 @@ class FindingBuilder:
         }
 
     @cached_property
-    def _shared_facts_of_subject(self) -> "Callable[[Subject, Subject, str], _SharedBySubject]":
+    def _shared_facts_of_subject(self) -> "Callable[[Subject, Subject, str], _PartsSharedBySubject]":
         """The function that gives what follows from subject, place and discriminator: many remarks share these."""
 
         @lru_cache(maxsize=64)
-        def about(subject: Subject, at: Subject, discriminator: str) -> _SharedBySubject:
+        def about(subject: Subject, at: Subject, discriminator: str) -> _PartsSharedBySubject:
             fingerprint, *former = self._build_fingerprints(subject, discriminator)
-            return _SharedBySubject(
+            return _PartsSharedBySubject(
                 device=_device_of(subject, at),
                 doubt="" if self.brief else self.evidence.doubt(self.rule.topics, (subject, at)),
                 fingerprint=fingerprint,
@@ -154,7 +154,7 @@ class FindingBuilder:
         alike = not typed and all(isinstance(piece, str) for piece in rule.fix)
         return self._build_fix(()) if alike else None
 
-    def _shared_facts(self, item: ScopeItem) -> "_SharedByCause":
+    def _shared_facts(self, item: ScopeItem) -> "_PartsSharedByCause":
         """Return the facts that equal items share, computed for the first of them."""
         rule = self.rule
         pieces: list[str | Node] = [
@@ -169,7 +169,7 @@ class FindingBuilder:
             for leaf in rule.facts_used
             if not rule.is_only_naming(leaf)
         }
-        return _SharedByCause(
+        return _PartsSharedByCause(
             pieces=tuple(pieces),
             group=digest_parts(rule.name, *(piece for piece in pieces if isinstance(piece, str))),
             facts={name: fact for name, value in facts.items() for fact in plain_fact_or_nothing(value)},
@@ -184,7 +184,7 @@ class FindingBuilder:
             for below, old, new in part_changes_between(old_value, new_value):
                 yield (*(model_path_of(target) or ()), *below), old, new
 
-    def _build_finding(self, item: ScopeItem, shared: "_SharedByCause") -> Finding:
+    def _build_finding(self, item: ScopeItem, shared: "_PartsSharedByCause") -> Finding:
         rule, scope = self.rule, self.rule.scope
         subject = scope.subject(item)
         at = scope.subject_of_path(item, rule.pointed_path) if rule.pointed_path else subject
@@ -223,7 +223,7 @@ class FindingBuilder:
             rule.names_read_whole,
         )
 
-    def _build_fix_of_item(self, item: ScopeItem, shared: "_SharedByCause", device: str | None) -> Fix:
+    def _build_fix_of_item(self, item: ScopeItem, shared: "_PartsSharedByCause", device: str | None) -> Fix:
         """Return the fix of an item, with the changes that it makes there."""
         rule = self.rule
         changes, default_changes = (
@@ -445,7 +445,7 @@ _FieldChange = tuple[tuple[str, ...], object, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _SharedByCause:
+class _PartsSharedByCause:
     """What findings of one cause have in common; `pieces` still holds the nodes that name each item."""
 
     pieces: tuple[str | Node, ...]
@@ -456,7 +456,7 @@ class _SharedByCause:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _SharedBySubject:
+class _PartsSharedBySubject:
     """What findings of one rule share that have one subject and one place; `name_values` name these."""
 
     device: str | None

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from nodrop.engine.examples import PlatformView, find_example_differences
+from nodrop.engine.examples import FabricOnPlatform, find_example_differences
 from nodrop.engine.nodes import (
     Arithmetic,
     Attribute,
@@ -43,7 +43,7 @@ TRUE, FALSE = Constant(True, BOOLEAN_TYPE), Constant(False, BOOLEAN_TYPE)
 
 
 @dataclass(frozen=True)
-class Mutant:
+class RuleMutant:
     """A rule with one thing changed, and the change in words: `when: interface.qos -> true`."""
 
     change: str
@@ -55,9 +55,9 @@ class Mutant:
         return self.change.partition(":")[0]
 
 
-def mutants_of(rule: Rule) -> list[Mutant]:
+def mutants_of(rule: Rule) -> list[RuleMutant]:
     """Return all mutants of a rule, each once: true for an operand of `or` is true for the whole."""
-    new_mutants: list[Mutant] = []
+    new_mutants: list[RuleMutant] = []
     for key, condition in (("when", rule.when), ("assert", rule.claim)):
         if condition is None:
             continue
@@ -69,7 +69,7 @@ def mutants_of(rule: Rule) -> list[Mutant]:
                 changes[change] += 1
                 nth = f" ({changes[change]})" if changes[change] > 1 else ""
                 field = {"when": changed} if key == "when" else {"claim": changed}
-                new_mutants.append(Mutant(change + nth, replace(rule, **field)))  # type: ignore[arg-type]
+                new_mutants.append(RuleMutant(change + nth, replace(rule, **field)))  # type: ignore[arg-type]
     return new_mutants
 
 
@@ -149,8 +149,8 @@ def simplify_condition(node: Node) -> Node:
 
 
 def find_surviving_mutants(
-    rule: Rule, platforms: Iterable[str], views: Callable[[RuleExample, str], Iterable[PlatformView]]
-) -> list[Mutant]:
+    rule: Rule, platforms: Iterable[str], views: Callable[[RuleExample, str], Iterable[FabricOnPlatform]]
+) -> list[RuleMutant]:
     """Return the mutants of a rule that none of its examples notices.
 
     `views` gives an example as a platform expresses it, nothing where the platform cannot. An example that fails for

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from nodrop.engine.vocabulary import Word
+from nodrop.engine.vocabulary import VocabularyWord
 from nodrop.model.types import (
     BOOLEAN_TYPE,
     NONE_TYPE,
@@ -123,7 +123,7 @@ class IsNone:
 class Call:
     """A word of the vocabulary with its arguments."""
 
-    word: Word
+    word: VocabularyWord
     arguments: "tuple[Node, ...]"
 
     @property
@@ -183,7 +183,7 @@ def format_node(node: Node) -> str:
         case Compare():
             comparisons = (f"{sign} {format_node(right)}" for sign, right in node.rest)
             return f"({' '.join([format_node(node.first), *comparisons])})"
-        case Call(word=Word(kind="function", name=name)):
+        case Call(word=VocabularyWord(kind="function", name=name)):
             return f"{name}({', '.join(map(format_node, node.arguments))})"
         case Call():
             subject, *argument_texts = map(format_node, node.arguments)
@@ -228,7 +228,7 @@ def deciding_paths_of(node: Node) -> frozenset[ModelPath]:
     return frozenset().union(*(_deciding_paths_of_argument(node.word, *argument) for argument in arguments))
 
 
-def _deciding_paths_of_argument(word: Word, parameter: str, argument: Node) -> frozenset[ModelPath]:
+def _deciding_paths_of_argument(word: VocabularyWord, parameter: str, argument: Node) -> frozenset[ModelPath]:
     fields, path = word.fields_read.get(parameter, ()), model_path_of(argument)
     if not fields or path is None:
         return deciding_paths_of(argument)

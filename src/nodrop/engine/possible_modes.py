@@ -7,17 +7,17 @@ a result found in only some of them is unknown, because the mode is missing.
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
-from nodrop.engine.finding import Finding, UnknownVerdict, Verdict
+from nodrop.engine.finding import FabricVerdict, Finding, UnknownVerdict
 from nodrop.engine.unknowns import UnknownFactCounts
 from nodrop.model.index import Index
 from nodrop.model.reading import PossibleMode, Reading
 from nodrop.model.subject import FABRIC_HEAD, ends_of_cable_key
 from nodrop.model.values import replace_fields
 
-JudgeReading = Callable[[Reading, Index], Verdict]
+JudgeReading = Callable[[Reading, Index], FabricVerdict]
 
 
-def judge_each_mode(reading: Reading, index: Index, judge_in: JudgeReading) -> Verdict:
+def judge_each_mode(reading: Reading, index: Index, judge_in: JudgeReading) -> FabricVerdict:
     """Return the verdict on a reading with several possible modes; `judge_in` returns that of one mode."""
     verdicts = []
     for possible_mode in reading.possible:

@@ -22,7 +22,7 @@ from nodrop.errors import Problem
 from nodrop.model.fabric import MODES, Mode
 from nodrop.model.types import did_you_mean_hint, known_word_hint
 from nodrop.routing.observation import ObservationCheck
-from nodrop.syntax.yaml import Document
+from nodrop.syntax.yaml import DocumentWithPlaces
 
 FixSafety = Literal["safe", "unsafe"]
 FactType = Literal["str", "int", "float", "bool"]
@@ -89,7 +89,7 @@ class _SchemaMapping(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class OptionFile(_SchemaMapping):
+class OptionEntry(_SchemaMapping):
     """An option and its default, which also gives it its type."""
 
     default: Any
@@ -175,7 +175,7 @@ class LostFlow(_SchemaMapping):
     new: _Text
 
 
-class SeenFile(_SchemaMapping):
+class ValidatorObservationEntry(_SchemaMapping):
     """The facts that a validator sees differently from nodrop's computation."""
 
     model: dict[str, Any] = {}
@@ -184,7 +184,7 @@ class SeenFile(_SchemaMapping):
     values: dict[ObservationCheck, dict[_Text, str]] = {}
 
 
-class BesideFile(_SchemaMapping):
+class OtherFabricEntry(_SchemaMapping):
     """The other fabric of an example: changes of the same intent, and how both belong together."""
 
     intent: dict[str, Any] = {}
@@ -194,18 +194,18 @@ class BesideFile(_SchemaMapping):
     """Cables that the example states beside its own, such as one to a switch of the other fabric."""
 
 
-class ExampleFile(_SchemaMapping):
+class ExampleEntry(_SchemaMapping):
     """What to change in the example fabric: the intent, the model after the build, or the artifacts of a platform."""
 
     intent: dict[str, Any] | None = None
     model: dict[str, Any] | None = None
     artifact: Annotated[dict[str, Any] | None, BeforeValidator(_check_artifact_files)] = None
-    beside: BesideFile | None = None
-    seen: SeenFile | None = None
+    beside: OtherFabricEntry | None = None
+    seen: ValidatorObservationEntry | None = None
     at: tuple[_Text, ...] = ()
 
     @model_validator(mode="after")
-    def _check_example_keys(self) -> "ExampleFile":
+    def _check_example_keys(self) -> "ExampleEntry":
         if self.artifact is None and self.intent is None and self.model is None:
             raise ValueError("expected intent, model or artifact")
         if self.artifact is not None and self.model is not None:
@@ -217,14 +217,14 @@ class ExampleFile(_SchemaMapping):
         return self
 
 
-class ExamplesFile(_SchemaMapping):
+class GoodAndBadExamples(_SchemaMapping):
     """At least one fabric where the rule finds its fault, and one where it does not."""
 
-    bad: Annotated[tuple[ExampleFile, ...], Field(min_length=1)]
-    good: Annotated[tuple[ExampleFile, ...], Field(min_length=1)]
+    bad: Annotated[tuple[ExampleEntry, ...], Field(min_length=1)]
+    good: Annotated[tuple[ExampleEntry, ...], Field(min_length=1)]
 
     @model_validator(mode="after")
-    def _check_example_subjects(self) -> "ExamplesFile":
+    def _check_example_subjects(self) -> "GoodAndBadExamples":
         if not all(example.at for example in self.bad):
             raise ValueError("a bad example without subjects; expected at: and the subjects where the fault is")
         if any(example.at for example in self.good):
@@ -264,7 +264,7 @@ class RuleFile(_SchemaMapping):
     no_commands: Annotated[
         dict[str, _Text], BeforeValidator(_normalize_reasons), AfterValidator(_check_platforms), _REASONS_SCHEMA
     ] = {}
-    options: dict[_Name, OptionFile] = {}
+    options: dict[_Name, OptionEntry] = {}
     set: dict[_Text, _Text] = {}
     as_siblings: tuple[_Text, ...] = ()
     corrected: bool = False
@@ -276,7 +276,7 @@ class RuleFile(_SchemaMapping):
     since: _Text
     aliases: tuple[Annotated[str, Field(pattern=_RULE_NAME_PATTERN)], ...] = ()
     unseen: dict[_Text, _Text] = {}
-    examples: ExamplesFile
+    examples: GoodAndBadExamples
 
     @model_validator(mode="after")
     def _check_rule_keys(self) -> "RuleFile":
@@ -307,7 +307,7 @@ class RuleFile(_SchemaMapping):
         return self
 
 
-def rule_file_problems(document: Document, error: ValidationError) -> list[Problem]:
+def rule_file_problems(document: DocumentWithPlaces, error: ValidationError) -> list[Problem]:
     """Return what pydantic found, each with its place in the file and our words."""
     return [
         _build_problem(document, detail)
@@ -316,7 +316,7 @@ def rule_file_problems(document: Document, error: ValidationError) -> list[Probl
     ]
 
 
-def _build_problem(document: Document, detail: Any) -> Problem:
+def _build_problem(document: DocumentWithPlaces, detail: Any) -> Problem:
     loc, kind = detail["loc"], detail["type"]
     of_key = kind == "extra_forbidden" or loc[-1:] == ("[key]",)
     keys = tuple(step for step in loc if step != "[key]")
@@ -349,7 +349,7 @@ def _describe_value(value: object) -> str:
 def _known_keys(loc: tuple[object, ...]) -> list[str]:
     """Return the keys that the schema knows at a place."""
     model: type[BaseModel] = RuleFile
-    for name, inner in (("options", OptionFile), ("examples", ExamplesFile)):
+    for name, inner in (("options", OptionEntry), ("examples", GoodAndBadExamples)):
         if loc[:1] == (name,):
-            model = inner if name == "options" or len(loc) == 1 else ExampleFile
+            model = inner if name == "options" or len(loc) == 1 else ExampleEntry
     return [field.alias or name for name, field in model.model_fields.items()]

@@ -18,7 +18,7 @@ from nodrop.engine.located_text import ExpressionText, MayBeNoneError
 from nodrop.engine.nodes import Attribute, Name, Node, may_be_none, model_path_of, nodes_not_none
 from nodrop.engine.remedies import EACH_ROW
 from nodrop.engine.rule import OptionArgument, Rule, RuleExample, RuleOption
-from nodrop.engine.rule_file import ExamplesFile, RuleFile, rule_file_problems
+from nodrop.engine.rule_file import GoodAndBadExamples, RuleFile, rule_file_problems
 from nodrop.engine.scopes import SCOPES, typed_names
 from nodrop.errors import InputProblems, Problem
 from nodrop.model.fabric import Device, Interface
@@ -382,7 +382,7 @@ def _routing_fields() -> frozenset[str]:
     return frozenset(name for kind, name in rows if field_of(kind, name).routing)
 
 
-def _build_examples(file: ExamplesFile) -> tuple[RuleExample, ...]:
+def _build_examples(file: GoodAndBadExamples) -> tuple[RuleExample, ...]:
     return tuple(
         RuleExample(
             name=f"{kind}[{at}]",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 
-from nodrop.engine.finding import FileLocation, Finding, SuppressionReason, Verdict
+from nodrop.engine.finding import FabricVerdict, FileLocation, Finding, SuppressionReason
 from nodrop.engine.rule import Rule
 from nodrop.errors import InputProblems, Problem
 from nodrop.model.fabric import Fabric
@@ -143,7 +143,7 @@ class CheckedScope:
     """By rule, the devices on which it could not be decided; no device: nowhere."""
 
     @classmethod
-    def of(cls, rules: Iterable[Rule], verdict: Verdict, reading: Reading) -> "CheckedScope":
+    def of(cls, rules: Iterable[Rule], verdict: FabricVerdict, reading: Reading) -> "CheckedScope":
         """Return what `rules` were run on, but for those that crashed."""
         crashed = {problem.path for problem in verdict.problems}
         unsure: dict[str, frozenset[str]] = {}

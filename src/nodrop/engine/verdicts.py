@@ -17,7 +17,7 @@ from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.engine.cells import EACH_ITEM_ALONE, GroupingColumn, ItemGroup, ItemGroups, split_by_columns
 from nodrop.engine.compiler import ItemOutcome
 from nodrop.engine.evidence import ReadingEvidence
-from nodrop.engine.finding import Finding, Severity, Verdict
+from nodrop.engine.finding import FabricVerdict, Finding, Severity
 from nodrop.engine.finding_builder import FindingBuilder
 from nodrop.engine.nearby import AffectedPart
 from nodrop.engine.possible_modes import judge_each_mode
@@ -66,7 +66,7 @@ def judge(
     judged: JudgedRules = NOTHING_JUDGED,
     brief: bool = False,
     progress: Callable[[str], None] | None = None,
-) -> Verdict:
+) -> FabricVerdict:
     """Return the findings of the rules in a fabric: those of its mode, within `strictness`, and not `off`.
 
     Overrides and options are keyed by a rule's name or a former name. Raise InputProblems for unknown options of a
@@ -109,7 +109,7 @@ def judge(
     alike.note_findings(judged)
     run_session(alike, [rule for rule in chosen if rule.name in same])
 
-    def judge_in(mode_reading: Reading, own_index: Index) -> Verdict:
+    def judge_in(mode_reading: Reading, own_index: Index) -> FabricVerdict:
         mode_rules = [rule for rule in chosen if rule.name not in same and mode_reading.fabric.mode in rule.modes]
         session = _RuleRun(mode_reading, counts, own_index, reported=alike.reported, brief=brief)
         return run_session(session, mode_rules).verdict(len(chosen))
@@ -157,11 +157,11 @@ class _RuleRun:
             found_remarks.setdefault(remark.kind, []).append(remark)
         return found_remarks
 
-    def verdict(self, rules: int) -> Verdict:
+    def verdict(self, rules: int) -> FabricVerdict:
         """Return the verdict of so many rules; nothing about lines that no reader knows."""
         fabric = self.reading.fabric
         rdma = fabric.mode != "lossy" or bool(fabric.classes)
-        return Verdict(
+        return FabricVerdict(
             findings=tuple(sorted(self.findings, key=_finding_sort_key)),
             unknown=self.unknowns.verdicts(rdma=rdma),
             notes=self.reading.notes,

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.export.frr_conf import frr_conf
 from nodrop.export.host_commands import host_iproute2_commands, lacks_gateway
 from nodrop.locate import load_unchanged_source
@@ -121,7 +121,7 @@ class _LabBuilder:
             self._add_switch(device)
         if not self._nodes:
             platforms = ", ".join(sorted({device.platform for device in fabric.devices}))
-            raise Unsupported("platform", f"containerlab has no image that takes files of {platforms}")
+            raise UnsupportedByPlatform("platform", f"containerlab has no image that takes files of {platforms}")
         cabled = {end.node for link in fabric.links for end in _ends_of_link(link)}
         for host in fabric.hosts:
             if host.name in cabled and host.name not in self._nodes:

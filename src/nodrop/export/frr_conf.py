@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from nodrop import platforms
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.locate import load_unchanged_source
 from nodrop.model.fabric import Device
 from nodrop.model.reading import FilePlace, Reading
@@ -58,7 +58,7 @@ def render_routing(device: Device) -> FrrConf | None:
     known_device, missing = _split_known_routing(device)
     try:
         text = frr.render_frr_conf(known_device)
-    except Unsupported as error:
+    except UnsupportedByPlatform as error:
         known_device, missing = (
             replace_fields(known_device, bgp=None, vrf_bgp=(), static_routes=()),
             (*missing, str(error)),

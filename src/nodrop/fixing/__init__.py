@@ -21,7 +21,7 @@ from nodrop.inputs import FabricInputs, FileText
 from nodrop.judging import CheckSettings, all_rules, chosen_rules
 from nodrop.locate import add_finding_places
 from nodrop.model.reading import Reading
-from nodrop.results.fixed import Fixed, RemainingFinding, RewrittenFile, SwitchPatch, UnfixedReason
+from nodrop.results.fixed import FixedFabric, RemainingFinding, RewrittenFile, SwitchPatch, UnfixedReason
 from nodrop.results.outcome import FabricOutcome
 
 __all__ = ["fix"]
@@ -37,7 +37,7 @@ def fix(
     unsafe: bool = False,
     executor: Executor | None = None,
     guard: EditGuard = lambda _: "",
-) -> Fixed:
+) -> FixedFabric:
     """Fix the fixable findings in the files of one fabric, or in an intent, in memory, by the rules that were chosen.
 
     Only safe fixes, unless `unsafe`. Nothing new may be found afterwards by any rule, chosen or not. `guard` gives for
@@ -94,12 +94,12 @@ class _FixReport(Generic[_W]):
 
 def _make_fix_result(
     fix_run: _FixReport[_W], *, rewritten: tuple[RewrittenFile, ...], patches: tuple[SwitchPatch, ...] = ()
-) -> Fixed:
+) -> FixedFabric:
     before, after = fix_run.before, fix_run.settler.world
     outcome = _filter_by_rules(after.judge.check_reading(after.reading, fix_run.settings), fix_run.names)
     fixed_findings = _find_gone_findings(_filter_by_rules(before.outcome, fix_run.names).findings, outcome.findings)
     left_findings = [_explain_left_finding(finding, fix_run) for finding in outcome.findings]
-    return Fixed(
+    return FixedFabric(
         outcome=outcome,
         made=_locate_findings(fixed_findings, before.reading) if fix_run.settings.whole else tuple(fixed_findings),
         remaining=_locate_left_findings(left_findings, after.reading),

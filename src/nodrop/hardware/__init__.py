@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 from pydantic import BaseModel, ValidationError
 
 from nodrop.errors import InputProblems
-from nodrop.hardware.schema import Asic, Medium, Nic, Switch
+from nodrop.hardware.schema import Asic, Medium, NicModel, SwitchModel
 from nodrop.model.states import Unknown
 from nodrop.model.types import did_you_mean_hint
 from nodrop.syntax.places import sanitize_for_message
@@ -30,7 +30,7 @@ def _load_facts(model_type: type[_M], folder: str, name: str) -> _M:
     except ValidationError as error:
         wrong = [(err["loc"], "no such key" if err["type"] == "missing" else err["msg"]) for err in error.errors()]
         raise InputProblems([document.problem(loc, message) for loc, message in wrong]) from None
-    if isinstance(facts, Switch) and facts.asic not in _fact_file_names("asics"):
+    if isinstance(facts, SwitchModel) and facts.asic not in _fact_file_names("asics"):
         fault = f"`{sanitize_for_message(facts.asic)}`, a chip without a file below asics/"
         raise InputProblems(
             [document.problem(("asic",), fault, hint=did_you_mean_hint(facts.asic, _fact_file_names("asics")))]
@@ -59,11 +59,11 @@ def nics() -> tuple[str, ...]:
 
 
 @cache
-def switch(model: str) -> Switch:
+def switch(model: str) -> SwitchModel:
     """Return the facts of a switch model; KeyError where it is not known."""
     if model not in switches():
         raise KeyError(model)
-    return _load_facts(Switch, "switches", model)
+    return _load_facts(SwitchModel, "switches", model)
 
 
 def asics() -> tuple[str, ...]:
@@ -85,11 +85,11 @@ def asic_of(model_name: str | None | Unknown) -> Asic | None:
 
 
 @cache
-def nic(model: str) -> Nic:
+def nic(model: str) -> NicModel:
     """Return the facts of a NIC; KeyError where it is not known."""
     if model not in nics():
         raise KeyError(model)
-    return _load_facts(Nic, "nics", model)
+    return _load_facts(NicModel, "nics", model)
 
 
 @cache
@@ -146,7 +146,7 @@ def _normalize_name(name: str) -> str:
     return name.strip().lower().replace("-", "").replace("_", "").replace(" ", "")
 
 
-def find_design_obstacle(switch_model: Switch, platform: str) -> str | None:
+def find_design_obstacle(switch_model: SwitchModel, platform: str) -> str | None:
     """Return why nothing can be designed for a model under a network OS; None where it can."""
     if platform not in switch_model.platforms:
         return f"{switch_model.name} is not known under {platform}"
@@ -157,7 +157,7 @@ def find_design_obstacle(switch_model: Switch, platform: str) -> str | None:
     return None
 
 
-def fastest_breakouts_with_known_headroom(switch_model: Switch) -> tuple[tuple[int, int], ...]:
+def fastest_breakouts_with_known_headroom(switch_model: SwitchModel) -> tuple[tuple[int, int], ...]:
     """Return the uses of a model's fastest ports with a known headroom: into how many ports, and the speed of each.
 
     Whole ports are first, and of each way the fastest speed.

@@ -11,7 +11,7 @@ from nodrop.syntax.yaml import parse_yaml
 _FORMULAS_FILE = Path(__file__).with_name("formulas.yaml")
 
 
-class Formula(BaseModel):
+class HeadroomFormula(BaseModel):
     """A row of `formulas.yaml`, which describes the keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -22,16 +22,16 @@ class Formula(BaseModel):
     negotiated_speed: bool = False
 
 
-_DEFAULT_FORMULA = Formula()
+_DEFAULT_FORMULA = HeadroomFormula()
 
 
 @cache
-def _load_formulas() -> dict[str, list[Formula]]:
+def _load_formulas() -> dict[str, list[HeadroomFormula]]:
     data = parse_yaml(_FORMULAS_FILE.read_bytes(), _FORMULAS_FILE.name).data
-    return TypeAdapter(dict[str, list[Formula]]).validate_python(data)
+    return TypeAdapter(dict[str, list[HeadroomFormula]]).validate_python(data)
 
 
-def headroom_formula_of(platform: str, version: str | None | Unknown) -> Formula:
+def headroom_formula_of(platform: str, version: str | None | Unknown) -> HeadroomFormula:
     """Return the formula of a release; UnknownFact if the release is not known. `master` is later than all others."""
     release = require_fact(version, "device.version")
     if release is None:
@@ -45,6 +45,6 @@ def headroom_depends_on_release(platform: str) -> bool:
 
 
 @cache
-def _formula_of_release(platform: str, release: str) -> Formula:
+def _formula_of_release(platform: str, release: str) -> HeadroomFormula:
     rows = _load_formulas().get(platform, ())
     return next((row for row in rows if row.since is None or release >= row.since), _DEFAULT_FORMULA)

@@ -22,7 +22,7 @@ from nodrop.model.buffers import HeadroomRow
 from nodrop.model.fabric import SampledKind
 
 
-class Sampling(SourcedFacts):
+class CounterSampling(SourcedFacts):
     """The counters that a chip streams at short intervals (high-frequency telemetry), by kind of object."""
 
     interval_us: tuple[int, int]
@@ -70,7 +70,7 @@ class Asic(SourcedFacts):
     """Whether it can choose among equal paths by load, packet by packet."""
     adaptive_routing_speeds: Speeds | None = None
     """Of links, at which it can; None is at any."""
-    sampling: Sampling | None = None
+    sampling: CounterSampling | None = None
     """None where no source says that it streams counters at short intervals."""
     pools_keep_apart: bool = True
     """Whether a priority group takes from ingress pools only, and a queue from egress pools."""
@@ -219,7 +219,7 @@ class SonicSku(SourcedFacts):
         return next((row for row in rows if row[:2] == (speed_mbps, cable_m)), None)
 
 
-class Switch(SourcedFacts):
+class SwitchModel(SourcedFacts):
     """A switch model."""
 
     name: str
@@ -324,7 +324,7 @@ class Switch(SourcedFacts):
         return [group for group in groups if not group.panels_set.isdisjoint(panels)] or groups[:1]
 
 
-class Nic(SourcedFacts):
+class NicModel(SourcedFacts):
     """A network adapter: on how many electrical lanes it runs each speed."""
 
     name: str

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from nodrop.hardware import asic
 from nodrop.hardware.headroom import ieee_headroom_bound_bytes, next_headroom_row, round_trip_bytes
-from nodrop.hardware.schema import HeadroomTable, Switch
+from nodrop.hardware.schema import HeadroomTable, SwitchModel
 from nodrop.model.buffers import HeadroomRow
 
 FALLBACK_CELL_BYTES = 256
@@ -37,13 +37,13 @@ class TableHeadroom(NamedTuple):
     """Whether the HWSKU that is written has no such row."""
 
 
-def cell_bytes(switch_model: Switch) -> int:
+def cell_bytes(switch_model: SwitchModel) -> int:
     """Return the size of a cell of a model's packet memory."""
     return asic(switch_model.asic).cell_bytes or FALLBACK_CELL_BYTES
 
 
 def table_headroom(
-    switch_model: Switch, hwsku: str | None, *, speed_mbps: int, length_m: int, mtu_bytes: int
+    switch_model: SwitchModel, hwsku: str | None, *, speed_mbps: int, length_m: int, mtu_bytes: int
 ) -> TableHeadroom | None:
     """Return the headroom of a port of a model; None where no HWSKU of it has a row for the speed.
 
@@ -74,7 +74,9 @@ def table_headroom(
     return TableHeadroom(xoff, length_m, row, table.kind == "static", table.hwskus[0], derived=True)
 
 
-def _reaching_rows(model: Switch, speed_mbps: int, length_m: int) -> Iterator[tuple[int, HeadroomRow, HeadroomTable]]:
+def _reaching_rows(
+    model: SwitchModel, speed_mbps: int, length_m: int
+) -> Iterator[tuple[int, HeadroomRow, HeadroomTable]]:
     """Yield (xoff, row, table) of each table with a row that reaches the length."""
     for table in model.sonic.headroom:
         if row := next_headroom_row(table.rows, speed_mbps, length_m):
@@ -82,7 +84,7 @@ def _reaching_rows(model: Switch, speed_mbps: int, length_m: int) -> Iterator[tu
 
 
 def _extrapolated_rows(
-    model: Switch, speed_mbps: int, length_m: int, cell: int, packed: float
+    model: SwitchModel, speed_mbps: int, length_m: int, cell: int, packed: float
 ) -> Iterator[tuple[int, HeadroomRow, HeadroomTable]]:
     """Yield (xoff, row, table) of each table's longest row of a speed, with the content of the rest of the cable."""
     for table in model.sonic.headroom:
@@ -93,7 +95,7 @@ def _extrapolated_rows(
             yield row.xoff_bytes + _round_up_to_cells(remaining_count, cell), row, table
 
 
-def _xoff_floor_of_model_rows(model: Switch, speed_mbps: int, length_m: int) -> int:
+def _xoff_floor_of_model_rows(model: SwitchModel, speed_mbps: int, length_m: int) -> int:
     """Return the most that a row of the model has at the speed or a lower one, and the length or a lower one."""
     rows = (row for table in model.sonic.headroom for row in table.rows)
     return max((row.xoff_bytes for row in rows if row.speed_mbps <= speed_mbps and row.cable_m <= length_m), default=0)

@@ -6,7 +6,7 @@ from itertools import pairwise, repeat
 from typing import Any, NamedTuple
 
 from nodrop.design.addressing import TIER_SHARES_PER_POOL, pool_divisor_of_tier, power_of_two_port_slots
-from nodrop.importing.parts import DerivedPart, KeyPath, KeyTree, MissingKey
+from nodrop.importing.parts import DerivedIntentPart, KeyPath, KeyTree, MissingIntentKey
 from nodrop.importing.pools import (
     ROUND_PREFIX_LENGTH_BY_VERSION,
     InterfaceAddress,
@@ -50,7 +50,7 @@ class _AddressOffset(NamedTuple):
     behind: int
 
 
-def derive_addressing(tier_view: TierView, cables: CableLookup) -> DerivedPart:
+def derive_addressing(tier_view: TierView, cables: CableLookup) -> DerivedIntentPart:
     """Return the pools, the least blocks of links, and what addresses cannot be had by the plan's rule."""
     named_pools = list(_prefix_list_pools(tier_view))
     slots = _count_ipv4_link_slots(tier_view, cables)
@@ -100,10 +100,10 @@ def derive_addressing(tier_view: TierView, cables: CableLookup) -> DerivedPart:
     examples: dict[str, object] = {key: next(free) if key != "oob" else _OOB for key in lacking}
     if "links" in examples and any(":" in text for text in texts):
         examples["links"] = [examples["links"], _LINKS_IPV6]
-    return DerivedPart(
+    return DerivedIntentPart(
         keys=tree,
         guessed=guessed,
-        lacking={("addressing", key): MissingKey(why, example) for key, example in examples.items()},
+        lacking={("addressing", key): MissingIntentKey(why, example) for key, example in examples.items()},
         left=tuple(remarks),
     )
 

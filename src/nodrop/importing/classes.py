@@ -3,7 +3,14 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from nodrop.importing.parts import DerivedPart, KeyPath, KeyTree, MissingKey, facts_not_none, format_number_ranges
+from nodrop.importing.parts import (
+    DerivedIntentPart,
+    KeyPath,
+    KeyTree,
+    MissingIntentKey,
+    facts_not_none,
+    format_number_ranges,
+)
 from nodrop.importing.tier_view import TierView, most_common_value
 from nodrop.model.fabric import PURPOSES, Interface, Mode, Purpose, TrafficClass
 from nodrop.model.qos import QosProfile, Queue, Scheduler, WredProfile
@@ -41,13 +48,13 @@ def _ports_with_qos(tier_view: TierView) -> list[Interface]:
     return [port for port in every if isinstance(port.qos, QosProfile) and port.enabled is not False]
 
 
-def derive_classes(tier_view: TierView) -> DerivedPart:
+def derive_classes(tier_view: TierView) -> DerivedIntentPart:
     """Return the classes with their shares, rates and marking, as most ports have them."""
     known_traffic_classes, why = stated_or_inferred_classes(tier_view)
     guessed: dict[KeyPath, str] = {("classes",): why} if why else {}
     if not known_traffic_classes:
-        return DerivedPart(
-            lacking={("classes",): MissingKey("no port has QoS", _make_example_classes(tier_view.fabric.mode))}
+        return DerivedIntentPart(
+            lacking={("classes",): MissingIntentKey("no port has QoS", _make_example_classes(tier_view.fabric.mode))}
         )
     remainder = max(known_traffic_classes, key=lambda one: (one.purpose == "default", len(one.dscp), one.name)).name
     named_dscps = {dscp for row in known_traffic_classes if row.name != remainder for dscp in row.dscp}
@@ -81,7 +88,7 @@ def derive_classes(tier_view: TierView) -> DerivedPart:
             ecn=_ecn_marking_keys(own_ports),
         )
     normalize_class_shares(keys)
-    return DerivedPart(keys={"classes": keys}, guessed=guessed)
+    return DerivedIntentPart(keys={"classes": keys}, guessed=guessed)
 
 
 def normalize_class_shares(key_tree: KeyTree) -> None:

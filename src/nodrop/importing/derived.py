@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from nodrop import platforms
-from nodrop.design.naming import Identity
+from nodrop.design.naming import NodeIdentity
 from nodrop.errors import InputProblems, Problem
 from nodrop.importing.additions import SwitchFilesAndSecrets
 from nodrop.importing.addressing import derive_addressing
@@ -17,7 +17,7 @@ from nodrop.importing.intent_comparison import compare_intent, find_accepted_add
 from nodrop.importing.losses import describe_changed_switch_names, render_differences
 from nodrop.importing.naming import derive_names, names_to_keep
 from nodrop.importing.omitted_keys import without_defaults
-from nodrop.importing.parts import DerivedPart, KeyTree, find_value, merge_parts, merge_trees
+from nodrop.importing.parts import DerivedIntentPart, KeyTree, find_value, merge_parts, merge_trees
 from nodrop.importing.settings import (
     derive_buffers,
     derive_name_mode_and_mtu,
@@ -108,10 +108,10 @@ def _derive_from_view(
     )
     intent, problems = _load_intent_or_problems(format_intent_text(draft))
     if intent is not None and (shared := find_shared_headroom_ratio(sight, intent)):
-        draft = merge_parts((draft, DerivedPart(keys={"buffers": {"shared_headroom": shared}})))
+        draft = merge_parts((draft, DerivedIntentPart(keys={"buffers": {"shared_headroom": shared}})))
         intent, problems = _load_intent_or_problems(format_intent_text(draft))
     if intent is not None and (exceptions := derive_exceptions(sight, intent)):
-        draft = merge_parts((draft, DerivedPart(keys={"devices": exceptions})))
+        draft = merge_parts((draft, DerivedIntentPart(keys={"devices": exceptions})))
         intent, problems = _load_intent_or_problems(format_intent_text(draft))
     differing: tuple[ImportedFactDifference, ...] = ()
     beyond: tuple[str, ...] = ()
@@ -155,7 +155,7 @@ def _derive_from_view(
     )
 
 
-def _add_names(draft: DerivedPart, names: Mapping[Identity, str]) -> DerivedPart:
+def _add_names(draft: DerivedIntentPart, names: Mapping[NodeIdentity, str]) -> DerivedIntentPart:
     """Return a draft that gives names, and whose keys mean switches by these."""
     tree = derive_names(names)
     if not tree:
@@ -172,7 +172,7 @@ def _add_names(draft: DerivedPart, names: Mapping[Identity, str]) -> DerivedPart
     return replace(draft, keys={**keys, "names": merge_trees(dict(keys.get("names", {})), tree)})
 
 
-def _load_draft_with_extra(draft: DerivedPart, tree: KeyTree) -> Intent:
+def _load_draft_with_extra(draft: DerivedIntentPart, tree: KeyTree) -> Intent:
     return loads(format_intent_text(replace(draft, keys={**draft.keys, "extra": tree})).encode(), INTENT_FILE)
 
 
@@ -183,7 +183,7 @@ def _load_intent_or_problems(text: str) -> tuple[Intent | None, tuple[Problem, .
         return None, error.problems
 
 
-def _derive_all_parts(tier_view: TierView, *, by_sheet: bool) -> DerivedPart:
+def _derive_all_parts(tier_view: TierView, *, by_sheet: bool) -> DerivedIntentPart:
     """Return all parts as one."""
     cables = CableLookup(tier_view)
     sheet = derive_cable_sheet(tier_view, cables) if by_sheet else None
@@ -226,7 +226,7 @@ def _add_vlan_pools(groups: KeyTree, pools: Mapping[int, object]) -> KeyTree:
     return ordered_groups
 
 
-def _oversubscription_limit(tier_view: TierView, cables: CableLookup) -> DerivedPart:
+def _oversubscription_limit(tier_view: TierView, cables: CableLookup) -> DerivedIntentPart:
     """Return the stated limit of oversubscription, else the highest next to hosts; and that of groups above it."""
     limit = tier_view.fabric.policy.max_oversubscription
     if not isinstance(limit, int | float):
@@ -238,7 +238,7 @@ def _oversubscription_limit(tier_view: TierView, cables: CableLookup) -> Derived
         highest = max((1.0, *_find_oversubscription_ratios(group, cables))) if group.tier else 1.0
         if highest > limit:
             topology.setdefault("groups", {})[group.name] = {"max_oversubscription": highest}
-    return DerivedPart(keys={"topology": topology})
+    return DerivedIntentPart(keys={"topology": topology})
 
 
 def _find_oversubscription_ratios(group: SwitchGroup, cables: CableLookup) -> Iterator[float]:

@@ -9,7 +9,14 @@ from nodrop.design.endpoints import HostPortPlace, host_port_places
 from nodrop.design.topology import ROLES_BY_TIER
 from nodrop.hardware import nic, nics
 from nodrop.importing.hosts import number_of_host
-from nodrop.importing.parts import DerivedPart, KeyPath, KeyTree, MissingKey, facts_not_none, format_number_ranges
+from nodrop.importing.parts import (
+    DerivedIntentPart,
+    KeyPath,
+    KeyTree,
+    MissingIntentKey,
+    facts_not_none,
+    format_number_ranges,
+)
 from nodrop.importing.tier_view import (
     ASSUMED_PORT_SPEED_MBPS,
     CableLookup,
@@ -20,7 +27,7 @@ from nodrop.importing.tier_view import (
     most_common_value,
 )
 from nodrop.importing.uplinks import UNSTATED_VALUE_REASON, are_on_copper, derive_cable
-from nodrop.intent.schema import Endpoints
+from nodrop.intent.schema import EndpointGroup
 from nodrop.model.bridging import Vlan
 from nodrop.model.fabric import Device, End, Host, HostPortSpread, Interface, Port
 from nodrop.model.far_ends import DEFAULT_HOST_GROUP_NAME, parse_host_name
@@ -58,7 +65,7 @@ class HostGroup:
         return tuple(sorted({plug.host for plug in self.plugs}))
 
 
-def derive_endpoints(tier_view: TierView, cables: CableLookup) -> DerivedPart:
+def derive_endpoints(tier_view: TierView, cables: CableLookup) -> DerivedIntentPart:
     """Return all groups of hosts, and the switches' panel ports for them."""
     groups, guess = _find_endpoint_groups(tier_view, cables)
     left = list(_describe_ports_to_unread_peers(tier_view, cables))
@@ -67,10 +74,10 @@ def derive_endpoints(tier_view: TierView, cables: CableLookup) -> DerivedPart:
         why = "no file says which hosts there are"
         name = lowest[0].name if lowest else ROLES_BY_TIER[0]
         ports: KeyPath = ("topology", "groups", name, "ports", "endpoints")
-        return DerivedPart(
+        return DerivedIntentPart(
             lacking={
-                ("endpoints",): MissingKey(why, _make_example_endpoints(tier_view)),
-                ports: MissingKey(why, "1-16"),
+                ("endpoints",): MissingIntentKey(why, _make_example_endpoints(tier_view)),
+                ports: MissingIntentKey(why, "1-16"),
             },
             left=tuple(left),
         )
@@ -88,7 +95,9 @@ def derive_endpoints(tier_view: TierView, cables: CableLookup) -> DerivedPart:
     if guess:
         guessed["endpoints",] = guess
     ports_of = {name: {"ports": {"endpoints": format_number_ranges(own_panels)}} for name, own_panels in panels.items()}
-    return DerivedPart(keys={"topology": {"groups": ports_of}, "endpoints": keys}, guessed=guessed, left=tuple(left))
+    return DerivedIntentPart(
+        keys={"topology": {"groups": ports_of}, "endpoints": keys}, guessed=guessed, left=tuple(left)
+    )
 
 
 def _find_endpoint_groups(sight: TierView, cables: CableLookup) -> tuple[list[HostGroup], str]:
@@ -343,7 +352,7 @@ def _port_count_by_host(plugs: Iterable[HostFacingPort]) -> Mapping[int, int]:
 class _HostLayout:
     """How hosts are spread, and on which panel ports."""
 
-    shape: Endpoints
+    shape: EndpointGroup
     panels: tuple[int, ...]
     fits: bool
     """Whether all hosts are so."""
@@ -373,9 +382,9 @@ def _find_host_layout(group: HostGroup, ports: int) -> _HostLayout:
 
 def _make_endpoint_shape(
     ids: tuple[int, ...], ports: int, spread: str, ports_per_leaf: int, leaf_group: int
-) -> Endpoints:
+) -> EndpointGroup:
     """Return what `host_port_places` asks of a group, and no more."""
-    return Endpoints.model_construct(
+    return EndpointGroup.model_construct(
         ids=ids,
         ports=ports,
         spread=cast("HostPortSpread", spread),

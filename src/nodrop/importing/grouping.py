@@ -7,7 +7,7 @@ from itertools import count
 from typing import Literal
 
 from nodrop import platforms
-from nodrop.design.naming import HOST_ROLE, Identity
+from nodrop.design.naming import HOST_ROLE, NodeIdentity
 from nodrop.design.topology import ROLES_BY_TIER
 from nodrop.importing.hosts import identify_stated_hosts, rename_hosts
 from nodrop.importing.numbering import number_switches, numbers_by_management
@@ -29,7 +29,7 @@ _GROUP_LETTERS = "bcdefghijklmnopqrstuvwxyz"
 
 
 def build_tier_view(
-    fabric: Fabric, known: Mapping[str, Identity] | None = None, detail: GroupingDetail = "software"
+    fabric: Fabric, known: Mapping[str, NodeIdentity] | None = None, detail: GroupingDetail = "software"
 ) -> TierView:
     """Return a fabric as groups in tiers, hosts' and others: by stated roles, else by cables.
 
@@ -82,7 +82,9 @@ def build_tier_view(
     )
 
 
-def _groups_stated_by_intent(tier: int, devices: Iterable[Device], known: Mapping[str, Identity]) -> list[GroupDraft]:
+def _groups_stated_by_intent(
+    tier: int, devices: Iterable[Device], known: Mapping[str, NodeIdentity]
+) -> list[GroupDraft]:
     """Return the groups that an intent states."""
     drafts: dict[str, GroupDraft] = {}
     for device in devices:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from nodrop.design.naming import HOST_ROLE, Identity, host_identity
+from nodrop.design.naming import HOST_ROLE, NodeIdentity, host_identity
 from nodrop.importing.numbering import number_hosts
 from nodrop.importing.renaming import replace_ends
 from nodrop.importing.tier_view import most_common_value
@@ -26,7 +26,7 @@ def number_of_host(host: Host) -> int:
     return (parse_whole_number(match[0]) if match else None) or 0
 
 
-def identify_stated_hosts(fabric: Fabric, known: Mapping[str, Identity]) -> dict[str, Identity]:
+def identify_stated_hosts(fabric: Fabric, known: Mapping[str, NodeIdentity]) -> dict[str, NodeIdentity]:
     """Return the identities of a fabric's hosts by their names; `known` are those that an intent states."""
     places_by_host = _places_by_host(fabric)
     places = {name: min(host_places) for name, host_places in places_by_host.items()}
@@ -35,7 +35,7 @@ def identify_stated_hosts(fabric: Fabric, known: Mapping[str, Identity]) -> dict
         fabric.hosts, key=lambda host: (places.get(host.name, _LAST_SORT_KEY), natural_sort_key(host.name))
     ):
         groups.setdefault(host.group, []).append(host)
-    identities: dict[str, Identity] = {}
+    identities: dict[str, NodeIdentity] = {}
     for group, hosts in groups.items():
         width = (
             most_common_value(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from nodrop.design.boxes import PlannedSwitch, resolve_switches
-from nodrop.design.naming import Identity, host_identities, name_of
+from nodrop.design.naming import NodeIdentity, host_identities, name_of
 from nodrop.errors import InputProblems
 from nodrop.importing.additions import (
     PossibleAdditions,
@@ -15,12 +15,12 @@ from nodrop.importing.additions import (
 )
 from nodrop.importing.grouping import build_tier_view
 from nodrop.importing.losses import describe_changed_switch_names, render_differences
-from nodrop.importing.parts import DerivedPart, KeyTree, merge_trees
+from nodrop.importing.parts import DerivedIntentPart, KeyTree, merge_trees
 from nodrop.importing.spelling import format_intent_text
 from nodrop.importing.tier_view import TierView
 from nodrop.importing.trial_build import ImportedFactDifference, build_and_read, find_unlike_facts
-from nodrop.intent.names import Names
-from nodrop.intent.schema import Additions, Intent
+from nodrop.intent.names import SwitchAndHostNames
+from nodrop.intent.schema import Intent, PassThroughSettings
 from nodrop.model.fabric import Extra, Fabric
 from nodrop.model.states import Unknown
 
@@ -91,7 +91,7 @@ def measure_intent_coverage(
     return IntentCoverage(
         names=tuple(describe_changed_switch_names(sight, names)),
         left=(*render_differences(found_intent.differing, sight), *found_intent.said, *added.first_remaining_settings),
-        extra=format_intent_text(DerivedPart(keys={"extra": tree})) if tree else "",
+        extra=format_intent_text(DerivedIntentPart(keys={"extra": tree})) if tree else "",
     )
 
 
@@ -104,7 +104,7 @@ def _replace_names_by_identities(intent: Intent, nodes: Iterable[PlannedSwitch])
                 devices[str(node.identity)] = devices.pop(word)
             if word in extra and word not in (node.role, node.group.name, node.declaration.platform):
                 extra[str(node.identity)] = extra.pop(word)
-    return intent.with_values(names=Names(), devices=devices, extra=extra)
+    return intent.with_values(names=SwitchAndHostNames(), devices=devices, extra=extra)
 
 
 def find_accepted_additions(
@@ -135,8 +135,8 @@ def _merge_extra_settings(intent: Intent, tree: KeyTree) -> Intent:
     """Return an intent with more additions."""
     extra = dict(intent.extra)
     for group, group_tree in tree.items():
-        additions = extra.get(group, Additions())
-        extra[group] = Additions(
+        additions = extra.get(group, PassThroughSettings())
+        extra[group] = PassThroughSettings(
             tables=merge_trees(_nest_settings(additions.tables), group_tree.get("tables", {})),
             paths=merge_trees(_nest_settings(additions.paths), group_tree.get("paths", {})),
             lines=(*additions.lines, *group_tree.get("lines", ())),
@@ -152,7 +152,7 @@ def _nest_settings(settings: Iterable[tuple[tuple[str, ...], str | tuple[str, ..
     return tree
 
 
-def _fill_unknown_models(imported: Fabric, intent: Intent, known: Mapping[str, Identity]) -> Fabric:
+def _fill_unknown_models(imported: Fabric, intent: Intent, known: Mapping[str, NodeIdentity]) -> Fabric:
     """Return a fabric whose switches have the models of their tiers where no file states them."""
     models = dict(_models_by_switch(build_tier_view(imported, known), intent))
     devices = (

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
-from nodrop.design.naming import HOST_ROLE, NON_SWITCH_FOLDERS, Identity, fill_name_template
+from nodrop.design.naming import HOST_ROLE, NON_SWITCH_FOLDERS, NodeIdentity, fill_name_template
 from nodrop.importing.parts import KeyTree
 from nodrop.intent.names import NameTemplate, TemplateField, format_template
 from nodrop.intent.types import NAME_PATTERN
@@ -15,12 +15,12 @@ _MAX_NUMBER_DIGITS = 9
 _MIN_NAMES_PER_TEMPLATE = 2
 """Names that a template has to fit: one alone is an exception."""
 
-NamesByIdentity = Mapping[Identity, str]
+NamesByIdentity = Mapping[NodeIdentity, str]
 
 
-def names_to_keep(names: NamesByIdentity) -> dict[Identity, str]:
+def names_to_keep(names: NamesByIdentity) -> dict[NodeIdentity, str]:
     """Return the names that an intent can give: valid ones, the first of those that differ in case alone."""
-    kept: dict[str, Identity] = {}
+    kept: dict[str, NodeIdentity] = {}
     for identity, name in names.items():
         if re.fullmatch(NAME_PATTERN, name) and name.casefold() not in NON_SWITCH_FOLDERS:
             kept.setdefault(name.casefold(), identity)
@@ -36,7 +36,7 @@ def derive_names(names: NamesByIdentity) -> KeyTree:
         ("template", "role" if by_role else "group", False), ("hosts", "group", True),
     )  # fmt: skip
     for key, word, of_hosts in kinds:
-        groups: dict[str, dict[Identity, str]] = {}
+        groups: dict[str, dict[NodeIdentity, str]] = {}
         for identity, name in names.items():
             if (identity.role == HOST_ROLE) is of_hosts:
                 groups.setdefault(identity.group, {})[identity] = name
@@ -76,7 +76,7 @@ def _shortest_template_key(key: str, templates: Mapping[str, NameTemplate], word
     return {key: next(iter(stated.values())) if for_all else stated}
 
 
-def _fits_name(template: NameTemplate, identity: Identity, name: str) -> bool:
+def _fits_name(template: NameTemplate, identity: NodeIdentity, name: str) -> bool:
     values = {"role": identity.role, "group": identity.group, "id": str(identity.id), "pod": str(identity.pod)}
     return fill_name_template(template, values) == name
 
@@ -103,7 +103,7 @@ def _total_width(template: NameTemplate) -> int:
     return sum(piece.width for piece in template if isinstance(piece, TemplateField))
 
 
-def _templates_of(identity: Identity, name: str) -> Iterator[NameTemplate]:
+def _templates_of(identity: NodeIdentity, name: str) -> Iterator[NameTemplate]:
     """Yield every template that gives a name: with the number in it, at one place or at all, as a field."""
     pieces = _DIGITS_PATTERN.split(name)
     places = [place for place in range(1, len(pieces), 2) if int(pieces[place][-_MAX_NUMBER_DIGITS:]) == identity.id]

@@ -11,7 +11,7 @@ KeyTree = dict[str, Any]
 """Keys of an intent with their values: texts, whole numbers, true and false, lists, and such trees."""
 
 
-class MissingKey(NamedTuple):
+class MissingIntentKey(NamedTuple):
     """A key that must be added by hand: why, and a possible value."""
 
     why: str
@@ -19,30 +19,30 @@ class MissingKey(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DerivedPart:
+class DerivedIntentPart:
     """The result of one part of a fabric in an intent."""
 
     keys: KeyTree = field(default_factory=dict)
     guessed: Mapping[KeyPath, str] = field(default_factory=dict)
     """By the path of keys, why the value is a guess."""
-    lacking: Mapping[KeyPath, MissingKey] = field(default_factory=dict)
+    lacking: Mapping[KeyPath, MissingIntentKey] = field(default_factory=dict)
     """By the path of keys, what has to be added by hand."""
     left: tuple[str, ...] = ()
     """What no key says, in words."""
 
 
-def merge_parts(drafts: Iterable[DerivedPart]) -> DerivedPart:
+def merge_parts(drafts: Iterable[DerivedIntentPart]) -> DerivedIntentPart:
     """Return several parts as one; trees are laid over each other."""
     keys: KeyTree = {}
     guessed: dict[KeyPath, str] = {}
-    lacking: dict[KeyPath, MissingKey] = {}
+    lacking: dict[KeyPath, MissingIntentKey] = {}
     remarks: list[str] = []
     for draft in drafts:
         overlay_tree(keys, draft.keys)
         guessed |= draft.guessed
         lacking |= draft.lacking
         remarks += draft.left
-    return DerivedPart(keys=keys, guessed=guessed, lacking=lacking, left=tuple(remarks))
+    return DerivedIntentPart(keys=keys, guessed=guessed, lacking=lacking, left=tuple(remarks))
 
 
 def merge_trees(parent_tree: KeyTree, over: Mapping[str, object]) -> KeyTree:

@@ -9,7 +9,7 @@ from nodrop.design.routing import SET_BANDWIDTH_BY_PATH_COUNT
 from nodrop.design.topology import ROLES_BY_TIER
 from nodrop.hardware.shares import lossless_pool_share_percent
 from nodrop.importing.classes import format_size, stated_or_inferred_classes
-from nodrop.importing.parts import DerivedPart, KeyPath, KeyTree, MissingKey, facts_not_none
+from nodrop.importing.parts import DerivedIntentPart, KeyPath, KeyTree, MissingIntentKey, facts_not_none
 from nodrop.importing.tier_view import CableLookup, SwitchGroup, TierView, are_switches_unlinked, most_common_value
 from nodrop.importing.tiers import names_of_unread_groups
 from nodrop.model.addresses import address_of
@@ -27,12 +27,12 @@ _ALPHA_BY_EXPONENT = {exponent: int(text) if text.isdecimal() else text for text
 _RDMA_MTUS = (4096, 2048, 1024, 512, 256)
 
 
-def derive_name_mode_and_mtu(sight: TierView) -> DerivedPart:
+def derive_name_mode_and_mtu(sight: TierView) -> DerivedIntentPart:
     """Return the fabric's name, mode and MTU."""
     mtu = most_common_value(_values_of_active_ports(sight, "mtu_bytes"))
     mode = sight.fabric.mode
     plain = not any(isinstance(port.qos, QosProfile) for box in sight.boxes for port in box.device.interfaces)
-    return DerivedPart(
+    return DerivedIntentPart(
         guessed={("mode",): "no port has QoS, so that nothing pauses"} if plain else {},
         keys=facts_not_none(
             nodrop=1,
@@ -43,11 +43,11 @@ def derive_name_mode_and_mtu(sight: TierView) -> DerivedPart:
     )
 
 
-def derive_watchdog(tier_view: TierView, cables: CableLookup) -> DerivedPart:
+def derive_watchdog(tier_view: TierView, cables: CableLookup) -> DerivedIntentPart:
     """Return all timers of the watchdogs as they are stated, else as most ports of a side have them."""
     profiles = (port.qos for box in tier_view.boxes for port in box.device.interfaces)
     if tier_view.fabric.mode not in PFC_MODES or not any(isinstance(profile, QosProfile) for profile in profiles):
-        return DerivedPart()
+        return DerivedIntentPart()
     policy = tier_view.fabric.policy
     sides: KeyTree = {}
     alone = are_switches_unlinked(tier_view, cables)
@@ -85,7 +85,7 @@ def derive_watchdog(tier_view: TierView, cables: CableLookup) -> DerivedPart:
         if isinstance(watchdog_conditions, WatchdogConditions)
         else None,
     )
-    return DerivedPart(keys={"pfc": {"watchdog": keys}})
+    return DerivedIntentPart(keys={"pfc": {"watchdog": keys}})
 
 
 def _most_common_watchdog_of_side(sight: TierView, cables: CableLookup, side: PortSide) -> PfcWatchdog | None:
@@ -142,10 +142,10 @@ def _stuck_queue_conditions(watchdog_conditions: WatchdogConditions) -> KeyTree:
     )
 
 
-def derive_buffers(tier_view: TierView) -> DerivedPart:
+def derive_buffers(tier_view: TierView) -> DerivedIntentPart:
     """Return the share of the lossless pool, the threshold, whether headroom is shared, and the traffic's pattern."""
     if tier_view.fabric.mode not in PFC_MODES:
-        return DerivedPart()
+        return DerivedIntentPart()
     wanted_lossless_pool_percent = tier_view.fabric.policy.lossless_pool_percent
     pools = [box.device.buffer_pools for box in tier_view.boxes if isinstance(box.device.buffer_pools, tuple)]
     shares = [share for own_pools in pools if 0 < (share := _lossless_pool_percent(own_pools)) < 100]
@@ -169,7 +169,7 @@ def derive_buffers(tier_view: TierView) -> DerivedPart:
         shared_headroom=None if not ratio else "on" if ratio == 1 else ratio,
         pattern_mtu=patterns.pop() if len(patterns) == 1 else None,
     )
-    return DerivedPart(keys={"buffers": keys} if keys else {})
+    return DerivedIntentPart(keys={"buffers": keys} if keys else {})
 
 
 def _lossless_pool_percent(pools: tuple[BufferPool, ...]) -> int:
@@ -205,15 +205,15 @@ def _lossless_thresholds(sight: TierView) -> Iterator[int]:
                         yield buffer.dynamic_th
 
 
-def derive_trimming(tier_view: TierView) -> DerivedPart:
+def derive_trimming(tier_view: TierView) -> DerivedIntentPart:
     """Return the size that packets are cut to, and the class that cut packets travel in."""
     if tier_view.fabric.mode not in ("trim", "uec"):
-        return DerivedPart()
+        return DerivedIntentPart()
     device_trimming = most_common_value(
         box.device.trimming for box in tier_view.boxes if isinstance(box.device.trimming, Trimming)
     )
     if device_trimming is None:
-        return DerivedPart()
+        return DerivedIntentPart()
     into = next(
         (
             traffic_class.name
@@ -225,10 +225,10 @@ def derive_trimming(tier_view: TierView) -> DerivedPart:
     implied = (None,) if tier_view.fabric.mode == "uec" else (None, 256)  # in mode uec, the key turns trimming on
     bytes_kept = None if device_trimming.size_bytes in implied else format_size(device_trimming.size_bytes)
     keys = facts_not_none(size=bytes_kept, into=None if into == "trimmed" else into)
-    return DerivedPart(keys={"trimming": keys} if keys else {})
+    return DerivedIntentPart(keys={"trimming": keys} if keys else {})
 
 
-def derive_nic_settings(tier_view: TierView) -> DerivedPart:
+def derive_nic_settings(tier_view: TierView) -> DerivedIntentPart:
     """Return how the NICs are set, as most hosts are stated to be."""
     known_hosts = tier_view.fabric.hosts
 
@@ -241,7 +241,7 @@ def derive_nic_settings(tier_view: TierView) -> DerivedPart:
         fits = next((rdma_mtu for rdma_mtu in _RDMA_MTUS if rdma_mtu + ROCE_HEADERS_BYTES <= mtu), _RDMA_MTUS[-1])
         keys = {} if fits == _RDMA_MTUS[0] else {"rdma_mtu": fits}
         why = "no file says how NICs are set; as the switches expect it"
-        return DerivedPart(keys={"hosts": keys} if keys else {}, guessed={("hosts",): why} if keys else {})
+        return DerivedIntentPart(keys={"hosts": keys} if keys else {}, guessed={("hosts",): why} if keys else {})
     mode = tier_view.fabric.mode
     pfc, dcqcn, unlike_hosts = most("pfc_priorities"), most("dcqcn"), list(_differing_host_settings(known_hosts))
     fifo = most("fifo_tos")
@@ -259,7 +259,7 @@ def derive_nic_settings(tier_view: TierView) -> DerivedPart:
         queue_pairs=most("queue_pairs"),
         out_of_order=most("out_of_order"),
     )
-    return DerivedPart(keys={"hosts": keys} if keys else {}, left=tuple(unlike_hosts))
+    return DerivedIntentPart(keys={"hosts": keys} if keys else {}, left=tuple(unlike_hosts))
 
 
 def _class_of_tos(sight: TierView, tos: int) -> str | None:
@@ -282,7 +282,7 @@ def _differing_host_settings(known_hosts: tuple[Host, ...]) -> Iterable[str]:
             yield f"hosts have several values of {name}: {', '.join(sorted(values))}; an intent has one"
 
 
-def derive_services_and_drained(tier_view: TierView) -> DerivedPart:
+def derive_services_and_drained(tier_view: TierView) -> DerivedIntentPart:
     """Return the services, and the switches that are drained."""
     devices = [box.device for box in tier_view.boxes]
 
@@ -314,7 +314,7 @@ def derive_services_and_drained(tier_view: TierView) -> DerivedPart:
     )  # fmt: skip
     tree: KeyTree = {"services": keys} if keys else {}
     drained = {device.name: {"drained": True} for device in devices if _is_switch_drained(device)}
-    return DerivedPart(keys=tree | ({"devices": drained} if drained else {}), left=tuple(remarks))
+    return DerivedIntentPart(keys=tree | ({"devices": drained} if drained else {}), left=tuple(remarks))
 
 
 def _high_frequency_settings(streams: tuple[CounterStream, ...]) -> KeyTree | None:
@@ -328,12 +328,12 @@ def _is_switch_drained(device: Device) -> bool:
     return isinstance(device.bgp, Bgp) and device.bgp.graceful_shutdown
 
 
-def derive_routing(tier_view: TierView, cables: CableLookup) -> DerivedPart:
+def derive_routing(tier_view: TierView, cables: CableLookup) -> DerivedIntentPart:
     """Return AS numbers, how sessions go, and how flows are spread."""
     processes = {box.device.name: box.device.bgp for box in tier_view.boxes if isinstance(box.device.bgp, Bgp)}
     neighbors = [neighbor for bgp in processes.values() for neighbor in known_rows(bgp.neighbors)]
     asn: KeyTree = {}
-    lacking: dict[KeyPath, MissingKey] = {}
+    lacking: dict[KeyPath, MissingIntentKey] = {}
     guessed: dict[KeyPath, str] = {}
     rules = {group.name: (group.tier > 0, _infer_asn_rule(group, processes)) for group in reversed(tier_view.groups)}
     rules |= {name: (name != ROLES_BY_TIER[0], None) for name in names_of_unread_groups(tier_view, cables)}
@@ -343,7 +343,7 @@ def derive_routing(tier_view: TierView, cables: CableLookup) -> DerivedPart:
                 neighbor.remote_asn for neighbor in neighbors if isinstance(neighbor.remote_asn, int)
             )
             example: object = beyond or 4200000000 if is_upper else "4200100000+"
-            lacking["routing", "asn", name] = MissingKey("no file says AS numbers", example)
+            lacking["routing", "asn", name] = MissingIntentKey("no file says AS numbers", example)
             continue
         asn[name], unlike = found_asn
         if unlike:
@@ -360,7 +360,7 @@ def derive_routing(tier_view: TierView, cables: CableLookup) -> DerivedPart:
         hash=[*fields] if fields else None,
         bfd=True if neighbors and sum(neighbor.bfd for neighbor in neighbors) * 2 > len(neighbors) else None,
     )
-    return DerivedPart(keys={"routing": keys}, guessed=guessed, lacking=lacking)
+    return DerivedIntentPart(keys={"routing": keys}, guessed=guessed, lacking=lacking)
 
 
 def _infer_balancing(tier_view: TierView) -> str | None:

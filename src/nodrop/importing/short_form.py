@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from nodrop.design.topology import ROLES_BY_TIER
-from nodrop.importing.parts import DerivedPart, KeyPath, KeyTree
+from nodrop.importing.parts import DerivedIntentPart, KeyPath, KeyTree
 
 _LOWER, _UPPER = ROLES_BY_TIER[:2]
 _GROUPS_KEY_PATH: KeyPath = ("topology", "groups")
@@ -43,7 +43,7 @@ KEY_ORDER_BY_PATH: Mapping[KeyPath, tuple[str, ...]] = {
 _T = TypeVar("_T")
 
 
-def shorten_topology(draft: DerivedPart) -> DerivedPart:
+def shorten_topology(draft: DerivedIntentPart) -> DerivedIntentPart:
     """Return a draft of groups in tiers in the short form, if it can express two groups; else the draft."""
     if draft.keys["topology"]["kind"] != "tiers":
         return draft

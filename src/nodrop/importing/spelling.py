@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from nodrop.importing.parts import DerivedPart, KeyPath, KeyTree, MissingKey
+from nodrop.importing.parts import DerivedIntentPart, KeyPath, KeyTree, MissingIntentKey
 from nodrop.importing.short_form import KEY_ORDER_BY_PATH
 
 _TOP_KEY_ORDER = (
@@ -36,7 +36,7 @@ _WORDS_LEFT_UNQUOTED = ("on", "off")
 """Words that are texts in YAML 1.2, and that intents have as they are."""
 
 
-def format_intent_text(draft: DerivedPart, head: Iterable[str] = (), tail: Iterable[str] = ()) -> str:
+def format_intent_text(draft: DerivedIntentPart, head: Iterable[str] = (), tail: Iterable[str] = ()) -> str:
     """Return an intent's text; `head` and `tail` are lines of comments before and behind it."""
     lines = [_format_comment(line) for line in head]
     keys = _insert_missing_keys(draft)
@@ -51,14 +51,14 @@ def _format_comment(line: str) -> str:
     return f"# {line}" if line else "#"
 
 
-def _insert_missing_keys(draft: DerivedPart) -> KeyTree:
+def _insert_missing_keys(draft: DerivedIntentPart) -> KeyTree:
     """Return the keys with the missing ones at their place; a heading without any key is missing itself."""
     keys = _copy_tree(draft.keys)
     for at, lack in sorted(draft.lacking.items(), key=lambda item: len(item[0])):
         inside: Any = keys
         for key in at[:-1]:
             inside = inside.setdefault(key, {})
-            if isinstance(inside, MissingKey):
+            if isinstance(inside, MissingIntentKey):
                 inside = inside.example
         inside.setdefault(at[-1], lack)
     return {key: _merge_missing_keys(value) for key, value in keys.items()}
@@ -69,21 +69,21 @@ def _copy_tree(value: object) -> Any:
 
 
 def _merge_missing_keys(value: object) -> Any:
-    if isinstance(value, MissingKey):
+    if isinstance(value, MissingIntentKey):
         return value._replace(example=_without_lack_reasons(value.example))
     if not isinstance(value, dict):
         return value
     inside = {key: _merge_missing_keys(child) for key, child in value.items()}
-    lacks = [child for child in inside.values() if isinstance(child, MissingKey)]
+    lacks = [child for child in inside.values() if isinstance(child, MissingIntentKey)]
     if not lacks or len(lacks) < len(inside):
         return inside
     why = "; ".join(dict.fromkeys(lack.why for lack in lacks))
-    return MissingKey(why, {key: child.example for key, child in inside.items()})
+    return MissingIntentKey(why, {key: child.example for key, child in inside.items()})
 
 
 def _without_lack_reasons(value: object) -> Any:
     """Return a value without the reasons inside it."""
-    if isinstance(value, MissingKey):
+    if isinstance(value, MissingIntentKey):
         return _without_lack_reasons(value.example)
     return {key: _without_lack_reasons(child) for key, child in value.items()} if isinstance(value, dict) else value
 
@@ -92,12 +92,12 @@ def _has_lack(value: object) -> bool:
     """Whether anything is missing in a value."""
     if isinstance(value, dict):
         return any(map(_has_lack, value.values()))
-    return isinstance(value, MissingKey)
+    return isinstance(value, MissingIntentKey)
 
 
-def _format_value_lines(draft: DerivedPart, at: KeyPath, value: Any) -> Iterator[str]:
+def _format_value_lines(draft: DerivedIntentPart, at: KeyPath, value: Any) -> Iterator[str]:
     indent = "  " * (len(at) - 1)
-    if isinstance(value, MissingKey):
+    if isinstance(value, MissingIntentKey):
         yield f"{indent}# TODO: {value.why}"
         for line in _format_value_lines(replace(draft, guessed={}), at, value.example):
             yield f"{indent}# {line.removeprefix(indent)}"
@@ -129,7 +129,7 @@ def _format_value_lines(draft: DerivedPart, at: KeyPath, value: Any) -> Iterator
     reported_remark = ""
     for key, subtree in inside:
         lines = list(_format_value_lines(draft, (*at, key), subtree))
-        remark = lines[0] if isinstance(subtree, MissingKey) else ""
+        remark = lines[0] if isinstance(subtree, MissingIntentKey) else ""
         lines, reported_remark = lines[bool(remark) and remark == reported_remark :], remark
         if aligned and isinstance(subtree, dict) and lines[-1].startswith(begun := f"{indent}  {_format_key(key)}: "):
             lines[-1] = f"{begun}{' ' * (width - len(_format_key(key)))}{lines[-1].removeprefix(begun)}"
@@ -141,7 +141,7 @@ def _may_be_block(at: KeyPath) -> bool:
     return len(at) < 3 or at[:2] == _GROUP_KEY_PATH[:2]
 
 
-def _guessed_keys_by_reason(draft: DerivedPart, at: KeyPath) -> dict[str, list[str]]:
+def _guessed_keys_by_reason(draft: DerivedIntentPart, at: KeyPath) -> dict[str, list[str]]:
     """Return the keys under one whose values are guesses, by the reason."""
     reasons: dict[str, list[str]] = {}
     for keys, why in draft.guessed.items():

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 
-from nodrop.importing.parts import DerivedPart, KeyTree, facts_not_none
+from nodrop.importing.parts import DerivedIntentPart, KeyTree, facts_not_none
 from nodrop.importing.tier_view import CableLookup, GroupedSwitch, TierView, most_common_value
 from nodrop.importing.uplinks import are_on_copper, derive_cable, links_of_runs
 from nodrop.model.fabric import End, Link, Port
 from nodrop.units import show_speed
 
 
-def derive_cable_sheet(tier_view: TierView, cables: CableLookup) -> DerivedPart | None:
+def derive_cable_sheet(tier_view: TierView, cables: CableLookup) -> DerivedIntentPart | None:
     """Return the topology of a sheet without its groups; None where a port's speed or number is not known."""
     pairs = [(lower, upper) for lower in tier_view.groups for upper in tier_view.groups]
     runs = [run for pair in pairs for run in cables.cables_between_groups(*pair)]
@@ -32,7 +32,7 @@ def derive_cable_sheet(tier_view: TierView, cables: CableLookup) -> DerivedPart 
         )
         for run in runs
     ]
-    return DerivedPart(keys={"topology": {"kind": "cabling", **usual_facts, "cables": rows}}, guessed=guessed)
+    return DerivedIntentPart(keys={"topology": {"kind": "cabling", **usual_facts, "cables": rows}}, guessed=guessed)
 
 
 def _format_cable_row(

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
-from nodrop.design.naming import Identity, switch_identity
+from nodrop.design.naming import NodeIdentity, switch_identity
 from nodrop.design.topology import ROLES_BY_TIER
 from nodrop.hardware import switch
-from nodrop.hardware.schema import Switch
+from nodrop.hardware.schema import SwitchModel
 from nodrop.model.addresses import address_of, interface_of
 from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Port, PortSide
 from nodrop.model.routing import Bgp
@@ -41,7 +41,7 @@ class GroupedSwitch(NamedTuple):
         return self.offset + self.id
 
     @property
-    def model(self) -> Switch | None:
+    def model(self) -> SwitchModel | None:
         """Return the facts of its model; None where no file states the model."""
         return None if isinstance(self.device.model, Unknown) else switch(self.device.model)
 
@@ -116,7 +116,7 @@ class TierView:
     """Switches of no tier, as their files call them."""
     was: Mapping[str, str]
     """Names of switches and hosts in their files, by their names here."""
-    host_names: dict[Identity, str] = field(default_factory=dict)
+    host_names: dict[NodeIdentity, str] = field(default_factory=dict)
     """Those of hosts that are stated."""
     guessed: Mapping[int, str] = field(default_factory=dict)
     """By tier, how it was guessed which switches are of it; empty where it is stated."""
@@ -146,7 +146,7 @@ class TierView:
         return {box.device.name: group for group in self.groups for box in group.boxes}
 
     @property
-    def name_in_files_by_identity(self) -> dict[Identity, str]:
+    def name_in_files_by_identity(self) -> dict[NodeIdentity, str]:
         """Return the names of switches in their files."""
         return {
             switch_identity(group.role, group.name, box.id, max(group.pod(box.id), 1)): box.was

@@ -6,8 +6,15 @@ from functools import cache
 from nodrop import platforms
 from nodrop.design.topology import ROLES_BY_TIER
 from nodrop.hardware import switch, switches
-from nodrop.hardware.schema import Switch
-from nodrop.importing.parts import DerivedPart, KeyPath, KeyTree, MissingKey, facts_not_none, format_number_ranges
+from nodrop.hardware.schema import SwitchModel
+from nodrop.importing.parts import (
+    DerivedIntentPart,
+    KeyPath,
+    KeyTree,
+    MissingIntentKey,
+    facts_not_none,
+    format_number_ranges,
+)
 from nodrop.importing.tier_view import (
     ASSUMED_PORT_SPEED_MBPS,
     CableLookup,
@@ -27,11 +34,11 @@ _MODEL, _VENDOR = "SN4700", "NVIDIA"
 """What stands as an example of a model where none fits, and whose models are named first."""
 
 
-def derive_tiers(tier_view: TierView, cables: CableLookup) -> DerivedPart:
+def derive_tiers(tier_view: TierView, cables: CableLookup) -> DerivedIntentPart:
     """Return the groups of all tiers."""
     keys: KeyTree = {}
     guessed: dict[KeyPath, str] = {}
-    lacking: dict[KeyPath, MissingKey] = {}
+    lacking: dict[KeyPath, MissingIntentKey] = {}
     notes = list(_describe_switches_outside_tiers(tier_view))
     for group in tier_view.groups:
         at, own_boxes = group.keys, group.boxes
@@ -49,7 +56,7 @@ def derive_tiers(tier_view: TierView, cables: CableLookup) -> DerivedPart:
             style=_find_non_default_qos_style(own_boxes, platform),
         )
         if model is None:
-            lacking[(*at, "model")] = MissingKey(
+            lacking[(*at, "model")] = MissingIntentKey(
                 _explain_unknown_model(own_boxes), find_fitting_model(own_boxes, platform)
             )
         foreign = sorted({box.device.platform for box in own_boxes} - {platform})
@@ -61,10 +68,10 @@ def derive_tiers(tier_view: TierView, cables: CableLookup) -> DerivedPart:
             guessed[(*at, "ids")] = f"which switches these are follows from {tier_view.guessed[group.tier]}"
         notes += _describe_switches_of_other_kind(own_boxes, model, platform)
     for name in names_of_unread_groups(tier_view, cables):
-        lacking["topology", "groups", name] = MissingKey(
+        lacking["topology", "groups", name] = MissingIntentKey(
             f"no switch is known to be a {name}", _make_example_group(tier_view)
         )
-    return DerivedPart(
+    return DerivedIntentPart(
         keys={"topology": {"kind": "tiers", "groups": keys}}, guessed=guessed, lacking=lacking, left=tuple(notes)
     )
 
@@ -83,7 +90,7 @@ def _explain_unknown_model(own_boxes: tuple[GroupedSwitch, ...]) -> str:
     return f"{why}; `nodrop hardware` lists them"
 
 
-def likely_model(own_boxes: tuple[GroupedSwitch, ...]) -> Switch:
+def likely_model(own_boxes: tuple[GroupedSwitch, ...]) -> SwitchModel:
     """Return the model of most switches, else one that they may be of."""
     usual_name = most_common_value(model.name for box in own_boxes if (model := box.model))
     return switch(usual_name or find_fitting_model(own_boxes, most_common_platform(own_boxes)))
@@ -128,7 +135,7 @@ def find_fitting_model(own_boxes: tuple[GroupedSwitch, ...], platform: str) -> s
     return preferred.name if preferred else _MODEL
 
 
-def _model_sort_key(model: Switch, panels: set[int]) -> tuple[int, int, bool]:
+def _model_sort_key(model: SwitchModel, panels: set[int]) -> tuple[int, int, bool]:
     """Return how many panel ports are wanted that a model does not have for the fabric, and how many it has."""
     return len(panels.difference(model.panels)), len(model.panels), model.name != _MODEL
 

@@ -7,7 +7,7 @@ from nodrop import context, platforms
 from nodrop.collect import read_artifacts
 from nodrop.design import build
 from nodrop.design.decisions import FabricPart, format_deciding_keys
-from nodrop.errors import InputProblems, Problem, Unsupported
+from nodrop.errors import InputProblems, Problem, UnsupportedByPlatform
 from nodrop.importing.tier_view import TierView
 from nodrop.intent.schema import Intent
 from nodrop.model.assemble import assemble_fabric
@@ -52,7 +52,7 @@ def build_and_read(intent: Intent) -> tuple[Fabric, dict[str, dict[str, bytes]]]
     for device in fabric.devices:
         try:
             artifacts += platforms.writer_of_platform(device.platform).write(device, index)
-        except Unsupported as error:
+        except UnsupportedByPlatform as error:
             raise InputProblems([Problem(path=device.name, where=error.path, found=error.reason)]) from None
     readings = list(read_artifacts(artifacts, {switch.name: switch.platform for switch in fabric.devices}, ""))
     declared = context.loads(context.format_fabric_file(fabric).encode(), context.FABRIC_FILE)

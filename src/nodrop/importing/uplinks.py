@@ -8,12 +8,12 @@ from nodrop.design.blocks import PeerPortBlocks
 from nodrop.design.splits import SplitPort, split_ports
 from nodrop.design.topology import ROLES_BY_TIER
 from nodrop.hardware import media, medium, switch
-from nodrop.hardware.schema import Switch
+from nodrop.hardware.schema import SwitchModel
 from nodrop.importing.parts import (
-    DerivedPart,
+    DerivedIntentPart,
     KeyPath,
     KeyTree,
-    MissingKey,
+    MissingIntentKey,
     facts_not_none,
     format_number_ranges,
     merge_parts,
@@ -54,7 +54,7 @@ class PortSharingRule(NamedTuple):
     fits: bool = True
 
 
-def derive_uplinks(tier_view: TierView, cables: CableLookup) -> DerivedPart:
+def derive_uplinks(tier_view: TierView, cables: CableLookup) -> DerivedIntentPart:
     """Return the links between the groups, and the ports for them."""
     pairs = [
         (lower, upper)
@@ -63,7 +63,11 @@ def derive_uplinks(tier_view: TierView, cables: CableLookup) -> DerivedPart:
         if cables.cables_between_groups(lower, upper)
     ]
     if not pairs:
-        return DerivedPart() if are_switches_unlinked(tier_view, cables) else _uplinks_without_cables(tier_view, cables)
+        return (
+            DerivedIntentPart()
+            if are_switches_unlinked(tier_view, cables)
+            else _uplinks_without_cables(tier_view, cables)
+        )
     return merge_parts(_links_of_join(CabledGroupPair.of(tier_view, cables, lower, upper)) for lower, upper in pairs)
 
 
@@ -145,7 +149,7 @@ class CabledGroupPair:
         return frozenset(panels)
 
 
-def _links_of_join(joined: CabledGroupPair) -> DerivedPart:
+def _links_of_join(joined: CabledGroupPair) -> DerivedIntentPart:
     """Return the links between two groups, and the ports of the lower one for them."""
     tier_view, cables, runs = joined.tier_view, joined.cables, joined.runs
     lower, upper = joined.lower.boxes, joined.upper.boxes
@@ -189,7 +193,7 @@ def _links_of_join(joined: CabledGroupPair) -> DerivedPart:
         peer_slots=lower_share.slots,
         slots=upper_share.slots,
     )
-    return DerivedPart(keys=_wrap_tree_at(at, keys), guessed=guessed, left=tuple(remarks))
+    return DerivedIntentPart(keys=_wrap_tree_at(at, keys), guessed=guessed, left=tuple(remarks))
 
 
 def _wrap_tree_at(at: KeyPath, keys: KeyTree) -> KeyTree:
@@ -206,7 +210,7 @@ def _first_group_and_join_names(tier_view: TierView) -> tuple[SwitchGroup | None
     return lower[0] if lower else None, names[0], names[1]
 
 
-def _uplinks_without_cables(tier_view: TierView, cables: CableLookup) -> DerivedPart:
+def _uplinks_without_cables(tier_view: TierView, cables: CableLookup) -> DerivedIntentPart:
     """Return the links that sessions over ports show, and the keys that a person has to add."""
     if uplink := _find_unnumbered_uplinks(tier_view, cables):
         return uplink
@@ -215,7 +219,7 @@ def _uplinks_without_cables(tier_view: TierView, cables: CableLookup) -> Derived
     panels = _find_external_panels(tier_view, cables)
     at: KeyPath = ("topology", "groups", lower, "uplinks", upper)
     ports = {"ports": format_number_ranges(panels) if panels else "17-32"}
-    return DerivedPart(lacking={at: MissingKey(why, ports | _make_example_uplinks(tier_view, panels))})
+    return DerivedIntentPart(lacking={at: MissingIntentKey(why, ports | _make_example_uplinks(tier_view, panels))})
 
 
 def _find_external_panels(tier_view: TierView, cables: CableLookup) -> frozenset[int]:
@@ -244,7 +248,7 @@ def _make_example_uplinks(sight: TierView, panels: frozenset[int]) -> KeyTree:
     }
 
 
-def _find_unnumbered_uplinks(sight: TierView, cables: CableLookup) -> DerivedPart | None:
+def _find_unnumbered_uplinks(sight: TierView, cables: CableLookup) -> DerivedIntentPart | None:
     """Return the ports with sessions over interfaces as links upwards; None where there are none."""
     group, _, upper = _first_group_and_join_names(sight)
     boxes = group.boxes if group else ()
@@ -273,7 +277,7 @@ def _find_unnumbered_uplinks(sight: TierView, cables: CableLookup) -> DerivedPar
         "media": media_name,
         "length": f"{length}m",
     }
-    return DerivedPart(keys=_wrap_tree_at(at, keys), guessed=guessed)
+    return DerivedIntentPart(keys=_wrap_tree_at(at, keys), guessed=guessed)
 
 
 def _count_links(port_runs: Iterable[GroupCable]) -> dict[tuple[int, int], int]:
@@ -311,12 +315,12 @@ def _find_most_common_split(own_boxes: tuple[GroupedSwitch, ...], ports: Iterabl
     return most_common_value(counted) or 1
 
 
-def _most_common_model(own_boxes: tuple[GroupedSwitch, ...]) -> Switch | None:
+def _most_common_model(own_boxes: tuple[GroupedSwitch, ...]) -> SwitchModel | None:
     name = most_common_value(model.name for box in own_boxes if (model := box.model))
     return None if name is None else switch(name)
 
 
-def lower_port_sharing(model: Switch | None, joined: CabledGroupPair, split: int, links: int) -> PortSharingRule:
+def lower_port_sharing(model: SwitchModel | None, joined: CabledGroupPair, split: int, links: int) -> PortSharingRule:
     """Return the lower switches' panel ports towards upper ones and how they are shared out."""
     used = {run.lower_port.panel for run in joined.runs}
     blocks: dict[int, set[Port]] = {}
@@ -344,7 +348,7 @@ def _most_common_maximum_paths(boxes: tuple[GroupedSwitch, ...]) -> int | None:
 
 
 def upper_port_sharing(
-    model: Switch | None, joined: CabledGroupPair, split: int, links: int, speed: int | None
+    model: SwitchModel | None, joined: CabledGroupPair, split: int, links: int, speed: int | None
 ) -> PortSharingRule:
     """Return how the upper switches' ports are shared out among lower ones.
 

@@ -11,7 +11,7 @@ from nodrop.errors import InputProblems, Problem
 from nodrop.inputs.model import FileText
 from nodrop.paths import find_path_fault
 from nodrop.syntax.places import open_regular_file
-from nodrop.syntax.root import GIT_FOLDER, InputRoot, LeadsOut, find_containment_root, topmost_repository_of_path
+from nodrop.syntax.root import GIT_FOLDER, InputRoot, LinkLeadsOut, find_containment_root, topmost_repository_of_path
 
 FILE_HEAD_BYTES = 65_536
 
@@ -66,7 +66,7 @@ class DiskWithHeldTexts:
             return True
         try:
             return S_ISREG(self.root(path).status(path).st_mode)
-        except LeadsOut:
+        except LinkLeadsOut:
             return True
         except (OSError, ValueError):
             return False
@@ -164,7 +164,7 @@ class DiskWithHeldTexts:
         """Return where a link leads to."""
         try:
             status = self.root(path).status(path)
-        except LeadsOut:
+        except LinkLeadsOut:
             return FolderEntry(path.name, "outside", self.root(path).shown)
         except OSError:
             return FolderEntry(path.name, "file")

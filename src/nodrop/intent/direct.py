@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field
 from nodrop.errors import Problem
 from nodrop.intent.part import SchemaMapping
 from nodrop.intent.schema import TrafficClass, WrittenIntent
-from nodrop.intent.sheet import SheetRowPlaces, read_sheet_rows
+from nodrop.intent.sheet import CableSheetRowPlaces, read_sheet_rows
 from nodrop.intent.topology import TOPOLOGY_KINDS, Cables
 from nodrop.intent.types import Name, scalar_of_grid_sizes, scalar_of_whole
 from nodrop.proofs.direct_networks import (
@@ -70,7 +70,7 @@ class Torus(SchemaMapping):
 DIRECT_TOPOLOGY_KINDS = ("dragonfly", "torus")
 
 
-class DirectIntent(WrittenIntent):
+class DirectNetworkIntent(WrittenIntent):
     """An intent of a dragonfly or torus; keys that do not decide about deadlock are not read."""
 
     model_config = ConfigDict(extra="ignore")
@@ -85,7 +85,7 @@ def is_direct_intent(data: object) -> bool:
     return isinstance(topology, dict) and topology.get("kind") in DIRECT_TOPOLOGY_KINDS
 
 
-def find_refusals(intent: DirectIntent) -> Iterator[Problem]:
+def find_refusals(intent: DirectNetworkIntent) -> Iterator[Problem]:
     """Yield why the network of an intent is not built: its faults, else lossless classes whose buffers wait in circles.
 
     The last reason is always that this release builds no such network.
@@ -99,7 +99,7 @@ def find_refusals(intent: DirectIntent) -> Iterator[Problem]:
     yield intent.problem(("topology", "kind"), fault, f"{', '.join(TOPOLOGY_KINDS[:-1])} or {TOPOLOGY_KINDS[-1]}")
 
 
-def _network_faults(intent: DirectIntent, network: DirectNetwork) -> Iterator[Problem]:
+def _network_faults(intent: DirectNetworkIntent, network: DirectNetwork) -> Iterator[Problem]:
     """Yield a missing cable, or the lossless classes that need more than one priority in a network."""
     topology = intent.topology
     routes: NetworkRoutes
@@ -127,7 +127,7 @@ def _network_faults(intent: DirectIntent, network: DirectNetwork) -> Iterator[Pr
         )
 
 
-def _read_network(intent: DirectIntent, problems: list[Problem]) -> DirectNetwork | None:
+def _read_network(intent: DirectNetworkIntent, problems: list[Problem]) -> DirectNetwork | None:
     """Return the network of an intent, by sheet or sizes; None with a problem."""
     topology = intent.topology
     if topology.cables is not None:
@@ -146,7 +146,9 @@ def _read_network(intent: DirectIntent, problems: list[Problem]) -> DirectNetwor
     return make_torus(shape) if isinstance(topology, Torus) else make_dragonfly(*shape)
 
 
-def _dragonfly_shape(intent: DirectIntent, topology: Dragonfly, problems: list[Problem]) -> tuple[int, int, int] | None:
+def _dragonfly_shape(
+    intent: DirectNetworkIntent, topology: Dragonfly, problems: list[Problem]
+) -> tuple[int, int, int] | None:
     """Return groups, switches of each, and global cables of each switch."""
     switches, cables = topology.switches_per_group, topology.global_cables
     if switches is None or cables is None:
@@ -159,15 +161,17 @@ def _dragonfly_shape(intent: DirectIntent, topology: Dragonfly, problems: list[P
     return groups, switches, cables
 
 
-def _too_many_switches_problem(intent: DirectIntent, switches: int) -> Problem:
+def _too_many_switches_problem(intent: DirectNetworkIntent, switches: int) -> Problem:
     return intent.problem(
         _TOPOLOGY_KEY_PATH, f"{switches:,} switches", f"at most {MOST_DIRECT_SWITCHES}, whose graph takes seconds"
     )
 
 
-def _read_network_from_sheet(intent: DirectIntent, cables: Cables, problems: list[Problem]) -> DirectNetwork | None:
+def _read_network_from_sheet(
+    intent: DirectNetworkIntent, cables: Cables, problems: list[Problem]
+) -> DirectNetwork | None:
     """Return the network of a cabling sheet; None with a problem."""
-    topology, places = intent.topology, SheetRowPlaces(intent, cables)
+    topology, places = intent.topology, CableSheetRowPlaces(intent, cables)
     number: dict[SwitchCoordinates, int] = {}
     pairs: list[SwitchIndexPair] = []
     dimensions = 2 if isinstance(topology, Dragonfly) else None

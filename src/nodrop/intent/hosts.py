@@ -8,7 +8,7 @@ from nodrop.intent.part import SchemaMapping
 from nodrop.intent.types import Bool, Name, Priorities, scalar_of_whole, scalar_of_words
 
 
-class Hosts(SchemaMapping):
+class HostNicSettings(SchemaMapping):
     """How the servers' NICs are set; the fabric is checked against it."""
 
     tos: Annotated[int, scalar_of_whole(0, 255)] | None = Field(

@@ -10,15 +10,15 @@ from pydantic import BaseModel, ValidationError
 
 from nodrop import platforms
 from nodrop.errors import InputProblems, Problem
-from nodrop.intent.direct import DirectIntent, find_refusals, is_direct_intent
+from nodrop.intent.direct import DirectNetworkIntent, find_refusals, is_direct_intent
 from nodrop.intent.part import SchemaMapping
 from nodrop.intent.schema import Intent, WrittenIntent
-from nodrop.intent.sheet_file import YAML_ENDINGS, OpenSheetFile, SheetFile
-from nodrop.intent.topology import CableFile, CableList, Cables, CableSheet
+from nodrop.intent.sheet_file import YAML_ENDINGS, CableSheetFile, OpenSheetFile
+from nodrop.intent.topology import CableList, Cables, CableSheetFileName, CableSheetTopology
 from nodrop.limits import MAX_DETAILED_SCHEMA_CHECKS, MAX_REMARKS_PER_SWITCH, MAX_TEXT_BYTES
 from nodrop.syntax.places import sanitize_for_message
-from nodrop.syntax.yaml import Document, parse_yaml
-from nodrop.units import Misread
+from nodrop.syntax.yaml import DocumentWithPlaces, parse_yaml
+from nodrop.units import MalformedText
 
 MAX_INTENT_BYTES = MAX_TEXT_BYTES
 
@@ -58,20 +58,20 @@ def loads(file_content: bytes, path: str, open_file: OpenSheetFile | None = None
     """
     document = parse_yaml(file_content, path)
     if is_direct_intent(document.data):
-        direct = validate_document(document, DirectIntent)
+        direct = validate_document(document, DirectNetworkIntent)
         direct.attach(document)
         _attach_sheet(direct, direct.topology.cables, open_file)
         raise InputProblems(find_refusals(direct))
     intent = validate_document(document, Intent)
     intent.attach(document)
-    if isinstance(intent.topology, CableSheet):
+    if isinstance(intent.topology, CableSheetTopology):
         _attach_sheet(intent, intent.topology.cables, open_file)
     return intent
 
 
 def _attach_sheet(intent: WrittenIntent, cables: Cables | None, open_file: OpenSheetFile | None) -> None:
     """Read the sheet of an intent that names a file; a file that cannot be opened is a problem at its key."""
-    if not isinstance(cables, CableFile) or open_file is None:
+    if not isinstance(cables, CableSheetFileName) or open_file is None:
         return
     try:
         path, content = open_file(cables.file)
@@ -88,13 +88,13 @@ def _attach_sheet(intent: WrittenIntent, cables: Cables | None, open_file: OpenS
         ) from None
     if path.lower().endswith(YAML_ENDINGS):
         intent.attach_sheet(
-            SheetFile.of_yaml(path, content, lambda document: validate_document(document, CableList).cables)
+            CableSheetFile.of_yaml(path, content, lambda document: validate_document(document, CableList).cables)
         )
     else:
-        intent.attach_sheet(SheetFile.of_csv(path, content))
+        intent.attach_sheet(CableSheetFile.of_csv(path, content))
 
 
-def validate_document(document: Document, schema: type[_Model]) -> _Model:
+def validate_document(document: DocumentWithPlaces, schema: type[_Model]) -> _Model:
     """Return the content of a document by a schema; an empty document is empty content, where no key is required."""
     required = any(field.is_required() for field in schema.model_fields.values())
     try:
@@ -104,7 +104,7 @@ def validate_document(document: Document, schema: type[_Model]) -> _Model:
 
 
 def problems_of_validation_error(
-    document: Document, error: ValidationError, schema: type[BaseModel]
+    document: DocumentWithPlaces, error: ValidationError, schema: type[BaseModel]
 ) -> Iterator[Problem]:
     """Yield the first `MAX_REMARKS` faults that pydantic found, in plain words and with places; then how many more."""
     count = error.error_count()
@@ -153,7 +153,7 @@ def _truncate_data(data: object, budget: Iterator[int]) -> Any:
     return data
 
 
-def _problem_from_detail(document: Document, detail: Any, schema: type[BaseModel]) -> Problem:
+def _problem_from_detail(document: DocumentWithPlaces, detail: Any, schema: type[BaseModel]) -> Problem:
     keys = _keys_of_location(document.data, detail["loc"])
     of_key = detail["type"] == "extra_forbidden" or detail["loc"][-1:] == ("[key]",)
     return document.problem(keys, *_problem_texts_of(detail, schema), of="key" if of_key else "value")
@@ -183,7 +183,7 @@ def _problem_texts_of(detail: Any, schema: type[BaseModel]) -> _ProblemTexts:
         return _describe_wrong_value(
             last, _format_value(value), _join_words(kinds) or context["expected"].replace("'", "")
         )
-    if kind == "value_error" and isinstance(context["error"], Misread):
+    if kind == "value_error" and isinstance(context["error"], MalformedText):
         wrong = context["error"]
         return sanitize_for_message(wrong.found) or _format_value(value), wrong.expected, wrong.hint
     expected = _EXPECTED_BY_PYDANTIC_ERROR.get(kind) or detail["msg"].removeprefix("Value error, ").removeprefix(

@@ -8,7 +8,7 @@ from pydantic import Discriminator, Field, Tag
 
 from nodrop.intent.part import SchemaMapping
 from nodrop.intent.types import Name, ScalarAnnotation
-from nodrop.units import Misread
+from nodrop.units import MalformedText
 
 FieldName = Literal["site", "pod", "plane", "role", "group", "id", "rack"]
 TEMPLATE_FIELDS: tuple[FieldName, ...] = ("site", "pod", "plane", "role", "group", "id", "rack")
@@ -37,7 +37,7 @@ NameTemplate = tuple[str | TemplateField, ...]
 def read_template(template: object) -> NameTemplate:
     """Read `r{rack}-{role}{id:02}`; a field is a word of `TEMPLATE_FIELDS`, so a template runs nothing."""
     if not isinstance(template, str) or not template or len(template) > _MOST_TEMPLATE_CHARACTERS:
-        raise Misread(f"a template of 1 to {_MOST_TEMPLATE_CHARACTERS} characters, such as {{role}}{{id:02}}")
+        raise MalformedText(f"a template of 1 to {_MOST_TEMPLATE_CHARACTERS} characters, such as {{role}}{{id:02}}")
     pieces: list[str | TemplateField] = []
     at = 0
     for match in _TEMPLATE_PIECE_PATTERN.finditer(template):
@@ -45,11 +45,11 @@ def read_template(template: object) -> NameTemplate:
             break
         field, literal = match.groups()
         if literal is not None and not re.fullmatch(_LITERAL_PATTERN, literal):
-            raise Misread(_TEMPLATE_SYNTAX_TEXT, template)
+            raise MalformedText(_TEMPLATE_SYNTAX_TEXT, template)
         pieces.append(_parse_template_field(field) if literal is None else literal)
         at = match.end()
     if at != len(template):
-        raise Misread(_TEMPLATE_SYNTAX_TEXT, f"{template}, with a single brace")
+        raise MalformedText(_TEMPLATE_SYNTAX_TEXT, f"{template}, with a single brace")
     return tuple(pieces)
 
 
@@ -58,15 +58,15 @@ def _parse_template_field(words: str) -> TemplateField:
     field = next((field for field in TEMPLATE_FIELDS if field == name), None)
     if field is None:
         close = difflib.get_close_matches(name, TEMPLATE_FIELDS, n=1)
-        raise Misread(
+        raise MalformedText(
             f"a field: {', '.join(TEMPLATE_FIELDS)}", f"{{{words}}}", f"did you mean {{{close[0]}}}?" if close else ""
         )
     if not colon:
         return TemplateField(field, 0)
     if field not in NUMERIC_FIELDS:
-        raise Misread(f"{{{field}}}", f"{{{words}}}", f"only numbers have a width: {', '.join(NUMERIC_FIELDS)}")
+        raise MalformedText(f"{{{field}}}", f"{{{words}}}", f"only numbers have a width: {', '.join(NUMERIC_FIELDS)}")
     if not re.fullmatch(_ZERO_PADDING_PATTERN, width):
-        raise Misread(f"a zero and the number of digits, 1 to 9, such as {{{field}:02}}", f"{{{words}}}")
+        raise MalformedText(f"a zero and the number of digits, 1 to 9, such as {{{field}:02}}", f"{{{words}}}")
     return TemplateField(field, int(width))
 
 
@@ -116,7 +116,7 @@ def _read_rack(value: object) -> str:
         or not re.fullmatch(_LITERAL_PATTERN, value)
         or len(value) > _MOST_TEMPLATE_CHARACTERS
     ):
-        raise Misread("a rack of letters, digits, dots, dashes and underscores")
+        raise MalformedText("a rack of letters, digits, dots, dashes and underscores")
     return value
 
 
@@ -125,7 +125,7 @@ Rack = Annotated[
 ]
 
 
-class Names(SchemaMapping):
+class SwitchAndHostNames(SchemaMapping):
     """What switches and hosts are named. Names decide nothing else: a rename changes names only."""
 
     template: Templates | None = Field(

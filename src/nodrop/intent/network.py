@@ -66,7 +66,7 @@ class Addressing(SchemaMapping):
     oob: Ipv4Network = Field(description="out-of-band management; the gateway is its last usable address")
 
 
-class HighFrequency(SchemaMapping):
+class HighFrequencyTelemetry(SchemaMapping):
     """Counters of lossless and RDMA classes that switches sample and stream at short intervals."""
 
     interval: TimeUs = Field(description="time between samples, such as 10ms or 500us")
@@ -83,7 +83,7 @@ class Telemetry(SchemaMapping):
 
     gnmi: Bool = Field(False, description="answer collectors that subscribe by gNMI, on port 9339")
     otlp: Collectors = Field((), description="collectors to send to by OTLP over gRPC, such as 192.0.2.30:4317")
-    high_frequency: HighFrequency | None = Field(
+    high_frequency: HighFrequencyTelemetry | None = Field(
         None,
         description="interval and objects: stream ECN marks, drops and occupancy; refused if the management port is "
         "too slow for it; default: none",
@@ -99,7 +99,7 @@ class Snmp(SchemaMapping):
     contact: RoutingLine | None = Field(None, description="who looks after them")
 
 
-class Services(SchemaMapping):
+class ManagementServices(SchemaMapping):
     """Services in the management VRF."""
 
     ntp: Addresses = Field((), description="addresses of time servers")

@@ -10,11 +10,11 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 from pydantic import Discriminator, Field, PrivateAttr, Tag
 
 from nodrop.errors import Problem
-from nodrop.intent.hosts import Hosts
-from nodrop.intent.names import Names
-from nodrop.intent.network import Addressing, Routing, Services
+from nodrop.intent.hosts import HostNicSettings
+from nodrop.intent.names import SwitchAndHostNames
+from nodrop.intent.network import Addressing, ManagementServices, Routing
 from nodrop.intent.part import SchemaMapping
-from nodrop.intent.sheet_file import SheetFile
+from nodrop.intent.sheet_file import CableSheetFile
 from nodrop.intent.topology import LANES_DESCRIPTION, Split, Topology
 from nodrop.intent.types import (
     AddressPools,
@@ -38,7 +38,7 @@ from nodrop.intent.types import (
 )
 from nodrop.model.fabric import Mode, Purpose
 from nodrop.syntax.places import sanitize_for_message
-from nodrop.syntax.yaml import Document
+from nodrop.syntax.yaml import DocumentWithPlaces
 from nodrop.syntax.yaml_span import YamlEntrySpans
 
 _Made = TypeVar("_Made")
@@ -53,7 +53,7 @@ class VlanAccess(SchemaMapping):
     )
 
 
-class Endpoints(SchemaMapping):
+class EndpointGroup(SchemaMapping):
     """A group of servers or storage nodes that are alike."""
 
     ids: Ids = Field(
@@ -158,7 +158,7 @@ MAX_HEADROOM_OVERSUBSCRIPTION = 256
 """The most by which shared headroom may be less than that of all ports at once."""
 
 
-class Stuck(SchemaMapping):
+class StuckQueueConditions(SchemaMapping):
     """The conditions of a stuck queue in each polling, where a switch can be configured for it: all that are stated
     apply.
     """
@@ -178,7 +178,9 @@ class Watchdog(SchemaMapping):
     hosts: WatchdogTimers = Field(default_factory=WatchdogTimers)
     fabric: TimersOrOff = Field(default_factory=WatchdogTimers)
     polling: TimeMs | None = Field(None, description="how often a switch looks, on all its ports")
-    stuck: Stuck | None = Field(None, description="what a queue has to be like until it is taken for stuck")
+    stuck: StuckQueueConditions | None = Field(
+        None, description="what a queue has to be like until it is taken for stuck"
+    )
 
 
 class Pfc(SchemaMapping):
@@ -218,7 +220,7 @@ class Buffers(SchemaMapping):
         return 1 if self.shared_headroom == "on" else None
 
 
-class Trimming(SchemaMapping):
+class TrimmedPackets(SchemaMapping):
     """What becomes of packets that do not fit, in mode trim, and in mode uec if stated."""
 
     size: Bytes = Field(
@@ -230,7 +232,7 @@ class Trimming(SchemaMapping):
 _EMPTY_DEFAULT_SCHEMA: dict[str, Any] = {"default": {}}
 
 
-class Additions(SchemaMapping):
+class PassThroughSettings(SchemaMapping):
     """Settings that no key of an intent covers, passed on unchanged; a setting that a key does cover is rejected."""
 
     tables: Annotated[PlatformSettings, scalar_of_settings_tree(3)] = Field(
@@ -268,20 +270,20 @@ class WrittenIntent(SchemaMapping):
 
     nodrop: Annotated[str, scalar_of_words("1")] = Field(description="version of this format")
     fabric: Name = Field(description="name of the fabric")
-    _document: Document | None = PrivateAttr(None)
+    _document: DocumentWithPlaces | None = PrivateAttr(None)
     _entries: YamlEntrySpans | None = PrivateAttr(None)
-    _sheet_file: SheetFile | None = PrivateAttr(None)
+    _sheet_file: CableSheetFile | None = PrivateAttr(None)
 
-    def attach(self, document: Document) -> None:
+    def attach(self, document: DocumentWithPlaces) -> None:
         """Remember the text that the intent came from, to let later faults name its lines."""
         self._document, self._entries = document, YamlEntrySpans(document.text)
 
-    def attach_sheet(self, sheet_file: SheetFile) -> None:
+    def attach_sheet(self, sheet_file: CableSheetFile) -> None:
         """Remember the file of its cabling sheet."""
         self._sheet_file = sheet_file
 
     @property
-    def sheet_file(self) -> SheetFile | None:
+    def sheet_file(self) -> CableSheetFile | None:
         """The file of its cabling sheet; None where it names none."""
         return self._sheet_file
 
@@ -322,22 +324,22 @@ class Intent(WrittenIntent):
     )
     mtu: Annotated[int, scalar_of_whole(1280, 9216)] = Field(9216, description="MTU of every port in the fabric, bytes")
     topology: Topology
-    endpoints: dict[Name, Endpoints] = Field(min_length=1, description="groups of hosts by name, such as gpu")
+    endpoints: dict[Name, EndpointGroup] = Field(min_length=1, description="groups of hosts by name, such as gpu")
     classes: dict[Name, TrafficClass] = Field(min_length=1, description="traffic classes by name, such as rdma")
     pfc: Pfc = Field(default_factory=Pfc)
     buffers: Buffers = Field(default_factory=Buffers)
-    trimming: Trimming = Field(default_factory=Trimming)
-    hosts: Hosts = Field(default_factory=Hosts)
+    trimming: TrimmedPackets = Field(default_factory=TrimmedPackets)
+    hosts: HostNicSettings = Field(default_factory=HostNicSettings)
     routing: Routing
     addressing: Addressing
-    services: Services = Field(default_factory=Services)
-    names: Names = Field(default_factory=Names)
+    services: ManagementServices = Field(default_factory=ManagementServices)
+    names: SwitchAndHostNames = Field(default_factory=SwitchAndHostNames)
     devices: dict[Name, DeviceSettings] = Field(
         default_factory=dict,
         description="settings of single switches, such as leaf3: {drained: true}; a switch is meant by its name, or by "
         "role + number where no switch has that name",
     )
-    extra: dict[Name, Additions] = Field(
+    extra: dict[Name, PassThroughSettings] = Field(
         default_factory=dict,
         description="additional settings by platform, role or switch (meant as in devices); merged last, the switch's "
         "over the role's",

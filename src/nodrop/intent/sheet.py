@@ -16,9 +16,9 @@ from nodrop import units
 from nodrop.errors import Problem
 from nodrop.hardware import nearest_word_hint
 from nodrop.intent.schema import WrittenIntent
-from nodrop.intent.topology import CableFile, Cables, CableSheet
+from nodrop.intent.topology import Cables, CableSheetFileName, CableSheetTopology
 from nodrop.syntax.places import sanitize_for_message
-from nodrop.units import Misread, parse_whole_number
+from nodrop.units import MalformedText, parse_whole_number
 
 MAX_SHEET_CABLES = 200_000
 """Rows of a sheet: twice the cables of 1,000 switches of 128 ports, each with a switch at both ends."""
@@ -31,7 +31,7 @@ _CABLE_ENDS_PATTERN = re.compile(r"([^\s:]{1,255}):(\S{1,255}?)(?:--| -- )([^\s:
 _CABLE_EXAMPLE = "leaf1:swp1--spine1:swp1 30m DR4 400G"
 
 
-class SheetEnd(NamedTuple):
+class CableSheetEnd(NamedTuple):
     """An end of a cable, in the words of the sheet."""
 
     device: str
@@ -42,11 +42,11 @@ class SheetEnd(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SheetRow:
+class CableSheetRow:
     """A cable of a sheet; what its row leaves out has the default of the topology, or is None."""
 
-    a: SheetEnd
-    b: SheetEnd
+    a: CableSheetEnd
+    b: CableSheetEnd
     length_m: int | None = None
     media: str | None = None
     speed_mbps: int | None = None
@@ -54,12 +54,12 @@ class SheetRow:
     """Of its text in the list, or of its line in the CSV, from 0."""
 
 
-class SheetRowPlaces:
+class CableSheetRowPlaces:
     """Where the rows of an intent's sheet stand."""
 
     def __init__(self, intent: WrittenIntent, cables: Cables) -> None:
         self._intent, self._listed = intent, isinstance(cables, tuple)
-        self._file = intent.sheet_file if isinstance(cables, CableFile) else None
+        self._file = intent.sheet_file if isinstance(cables, CableSheetFileName) else None
         self._first_line = self._line_below_block_mark() if isinstance(cables, str) else None
 
     def problem(self, index: int, fault: str, expected: str = "", hint: str = "") -> Problem:
@@ -88,7 +88,9 @@ class SheetRowPlaces:
         return line + 1 if re.search(r"\|[-+0-9]*[ \t]*(?:#.*)?\r?$", lines[line - 1]) else None
 
 
-def read_sheet_with_defaults(intent: WrittenIntent, sheet: CableSheet, problems: list[Problem]) -> tuple[SheetRow, ...]:
+def read_sheet_with_defaults(
+    intent: WrittenIntent, sheet: CableSheetTopology, problems: list[Problem]
+) -> tuple[CableSheetRow, ...]:
     """Return the cables of a sheet with its defaults; rows that are none are added to `problems`."""
     return tuple(
         replace(
@@ -101,10 +103,10 @@ def read_sheet_with_defaults(intent: WrittenIntent, sheet: CableSheet, problems:
     )
 
 
-def read_sheet_rows(intent: WrittenIntent, cables: Cables, problems: list[Problem]) -> Iterator[SheetRow]:
+def read_sheet_rows(intent: WrittenIntent, cables: Cables, problems: list[Problem]) -> Iterator[CableSheetRow]:
     """Yield the cables of a sheet as stated; rows that are none are added to `problems`."""
-    places = SheetRowPlaces(intent, cables)
-    if isinstance(cables, CableFile):
+    places = CableSheetRowPlaces(intent, cables)
+    if isinstance(cables, CableSheetFileName):
         if intent.sheet_file is None:
             problems.append(
                 intent.problem((*_CABLES_KEY_PATH, "file"), "a file, of a text without a folder", "the cables here")
@@ -121,7 +123,9 @@ def read_sheet_rows(intent: WrittenIntent, cables: Cables, problems: list[Proble
         yield row
 
 
-def _read_row_list(texts: Sequence[str], places: SheetRowPlaces, problems: list[Problem]) -> Iterator[SheetRow]:
+def _read_row_list(
+    texts: Sequence[str], places: CableSheetRowPlaces, problems: list[Problem]
+) -> Iterator[CableSheetRow]:
     for index, text in enumerate(texts):
         ends, *words = text.replace(" -- ", "--").split()
         match = _CABLE_ENDS_PATTERN.fullmatch(ends)
@@ -131,7 +135,9 @@ def _read_row_list(texts: Sequence[str], places: SheetRowPlaces, problems: list[
         values: dict[str, str] = {}
         for word in words:
             values[_column_of_word(word)] = word
-        row = _make_row(SheetEnd(match[1], match[2]), SheetEnd(match[3], match[4]), values, index, places, problems)
+        row = _make_row(
+            CableSheetEnd(match[1], match[2]), CableSheetEnd(match[3], match[4]), values, index, places, problems
+        )
         if row is not None:
             yield row
 
@@ -141,13 +147,13 @@ def _column_of_word(word: str) -> str:
     for column, read in _NUMBER_READER_BY_COLUMN:
         try:
             read(word)
-        except Misread:
+        except MalformedText:
             continue
         return column
     return "media"
 
 
-def _read_csv(text: str, places: SheetRowPlaces, problems: list[Problem]) -> Iterator[SheetRow]:
+def _read_csv(text: str, places: CableSheetRowPlaces, problems: list[Problem]) -> Iterator[CableSheetRow]:
     head = text.partition("\n")[0]
     delimiter = next((mark for mark in ",;\t" if mark in head), ",")
     lines = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True, skipinitialspace=True)
@@ -174,7 +180,7 @@ def _read_csv(text: str, places: SheetRowPlaces, problems: list[Problem]) -> Ite
 
 
 def _parse_columns(
-    cells: Sequence[str], index: int, places: SheetRowPlaces, problems: list[Problem]
+    cells: Sequence[str], index: int, places: CableSheetRowPlaces, problems: list[Problem]
 ) -> list[str] | None:
     """Return the meaning of each column; None where the first line does not name the devices and ports."""
     columns = [_SIDE_PREFIX_PATTERN.sub("", cell.lower()).removesuffix("_m") for cell in cells]
@@ -196,8 +202,8 @@ def _parse_columns(
 
 
 def _row_of_cells(
-    columns: Sequence[str], cells: Sequence[str], index: int, places: SheetRowPlaces, problems: list[Problem]
-) -> SheetRow | None:
+    columns: Sequence[str], cells: Sequence[str], index: int, places: CableSheetRowPlaces, problems: list[Problem]
+) -> CableSheetRow | None:
     devices, ports = (
         [cell for column, cell in zip(columns, cells, strict=True) if column == name] for name in ("device", "port")
     )
@@ -205,22 +211,27 @@ def _row_of_cells(
         problems.append(places.problem(index, "an end without device or port", "a device and a port at both ends"))
         return None
     values = {column: cell for column, cell in zip(columns, cells, strict=True) if cell}
-    a, b = map(SheetEnd, devices, ports)
+    a, b = map(CableSheetEnd, devices, ports)
     return _make_row(a, b, values, index, places, problems)
 
 
 def _make_row(
-    a: SheetEnd, b: SheetEnd, values: Mapping[str, str], index: int, places: SheetRowPlaces, problems: list[Problem]
-) -> SheetRow | None:
+    a: CableSheetEnd,
+    b: CableSheetEnd,
+    values: Mapping[str, str],
+    index: int,
+    places: CableSheetRowPlaces,
+    problems: list[Problem],
+) -> CableSheetRow | None:
     numbers: dict[str, int] = {}
     for column, read in _NUMBER_READER_BY_COLUMN:
         try:
             if column in values:
                 numbers[column] = read(values[column])
-        except Misread as wrong:
+        except MalformedText as wrong:
             problems.append(places.problem(index, sanitize_for_message(values[column]), wrong.expected))
             return None
-    return SheetRow(
+    return CableSheetRow(
         a=a,
         b=b,
         length_m=numbers.get("length"),
@@ -233,7 +244,7 @@ def _make_row(
 def _parse_length_m(text: str) -> int:
     length_m = parse_whole_number(text.removesuffix("m"), MOST_CABLE_LENGTH_M)
     if not length_m:
-        raise Misread(f"a length in whole metres, 1m to {MOST_CABLE_LENGTH_M}m")
+        raise MalformedText(f"a length in whole metres, 1m to {MOST_CABLE_LENGTH_M}m")
     return length_m
 
 

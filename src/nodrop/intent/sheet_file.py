@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from nodrop.errors import Problem
 from nodrop.syntax.places import Lines, decode_utf8
-from nodrop.syntax.yaml import Document, parse_yaml
+from nodrop.syntax.yaml import DocumentWithPlaces, parse_yaml
 
 YAML_ENDINGS = (".yaml", ".yml")
 
@@ -14,7 +14,7 @@ OpenSheetFile = Callable[[str], tuple[str, bytes]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SheetFile:
+class CableSheetFile:
     """A cabling sheet in its own file."""
 
     path: str
@@ -22,18 +22,20 @@ class SheetFile:
     content: bytes
     cables: str | tuple[str, ...]
     """The text of the CSV, or the texts of the list."""
-    document: Document | None
+    document: DocumentWithPlaces | None
     """The YAML; None for CSV."""
     lines: Lines
 
     @classmethod
-    def of_csv(cls, path: str, content: bytes) -> "SheetFile":
+    def of_csv(cls, path: str, content: bytes) -> "CableSheetFile":
         """Return the sheet in a CSV file; raise InputProblems where that is not UTF-8."""
         text = decode_utf8(content, path)
         return cls(path=path, content=content, cables=text, document=None, lines=Lines(text))
 
     @classmethod
-    def of_yaml(cls, path: str, content: bytes, read: Callable[[Document], tuple[str, ...]]) -> "SheetFile":
+    def of_yaml(
+        cls, path: str, content: bytes, read: Callable[[DocumentWithPlaces], tuple[str, ...]]
+    ) -> "CableSheetFile":
         """Return the sheet in a YAML file, whose cables `read` returns; raise InputProblems as that does."""
         document = parse_yaml(content, path)
         return cls(path=path, content=content, cables=read(document), document=document, lines=Lines(document.text))

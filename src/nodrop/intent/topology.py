@@ -208,7 +208,7 @@ class Tiers(SchemaMapping):
     )
 
 
-class CableFile(SchemaMapping):
+class CableSheetFileName(SchemaMapping):
     """A cabling sheet in its own file."""
 
     file: Text = Field(
@@ -224,17 +224,18 @@ class CableList(SchemaMapping):
 
 
 def _cables_tag(value: object) -> str:
-    return "file" if isinstance(value, dict | CableFile) else "rows"
+    return "file" if isinstance(value, dict | CableSheetFileName) else "rows"
 
 
 Cables = Annotated[
-    Annotated[CableFile, Tag("file")] | Annotated[Annotated[str | tuple[str, ...], scalar_of_texts()], Tag("rows")],
+    Annotated[CableSheetFileName, Tag("file")]
+    | Annotated[Annotated[str | tuple[str, ...], scalar_of_texts()], Tag("rows")],
     Discriminator(_cables_tag),
 ]
 """The rows of a cabling sheet, or the file that has them."""
 
 
-class CableSheet(SchemaMapping):
+class CableSheetTopology(SchemaMapping):
     """Groups of equal switches, and every cable between them: any graph, each switch with separate ports."""
 
     kind: Literal["cabling"] = Field(description="cabling: every cable between switches is stated")
@@ -269,6 +270,8 @@ def _topology_kind_of(topology: object) -> str:
 
 
 Topology = Annotated[
-    Annotated[LeafSpine, Tag("leaf-spine")] | Annotated[Tiers, Tag("tiers")] | Annotated[CableSheet, Tag("cabling")],
+    Annotated[LeafSpine, Tag("leaf-spine")]
+    | Annotated[Tiers, Tag("tiers")]
+    | Annotated[CableSheetTopology, Tag("cabling")],
     Discriminator(_topology_kind_of),
 ]

@@ -15,7 +15,7 @@ from pydantic_core import CoreSchema, core_schema
 from nodrop import units
 from nodrop.model.fabric import HASH_FIELDS
 from nodrop.syntax.places import sanitize_for_message
-from nodrop.units import Misread, parse_whole_number
+from nodrop.units import MalformedText, parse_whole_number
 
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"
 MAX_ASN = 4294967294
@@ -54,9 +54,9 @@ class ListOrOnlyEntry:
         texts = [entry for entry in entries if isinstance(entry, str)]
         twice = [text for index, text in enumerate(texts) if text in texts[:index]]
         if twice:
-            raise Misread("each once", f"{twice[0]} twice")
+            raise MalformedText("each once", f"{twice[0]} twice")
         if not entries and not self._empty:
-            raise Misread("at least one", "an empty list")
+            raise MalformedText("at least one", "an empty list")
         return entries
 
 
@@ -78,9 +78,9 @@ def _make_bounded_reader(
             value = read(intent_text)
             if low <= value <= high:
                 return value
-        except Misread:
+        except MalformedText:
             pass
-        raise Misread(f"{quantity_name} from {low}{unit} to {high}{unit}")
+        raise MalformedText(f"{quantity_name} from {low}{unit} to {high}{unit}")
 
     return read_in_range
 
@@ -98,7 +98,7 @@ def scalar_of_grid_sizes(most_dimensions: int, high: int) -> ScalarAnnotation:
         parts = [parse_whole_number(part) for part in intent_text.split("x")]
         if len(parts) <= most_dimensions and all(part and 2 <= part <= high for part in parts):
             return tuple(part for part in parts if part)
-        raise Misread(f"1 to {most_dimensions} numbers from 2 to {high}, such as 6x6")
+        raise MalformedText(f"1 to {most_dimensions} numbers from 2 to {high}, such as 6x6")
 
     return _text_scalar(read_sizes, r"[0-9]+(x[0-9]+)*", numeric="integer")
 
@@ -136,7 +136,7 @@ def scalar_of_words(*texts: str, read: Callable[[str], object] = str) -> ScalarA
 
     def read_choice(value: object) -> object:
         if value not in texts:
-            raise Misread(" or ".join((", ".join(texts[:-1]), texts[-1])) if texts[1:] else texts[0])
+            raise MalformedText(" or ".join((", ".join(texts[:-1]), texts[-1])) if texts[1:] else texts[0])
         return read(value)
 
     return ScalarAnnotation(
@@ -160,7 +160,9 @@ def scalar_of_numbers(
         )
         outside = tuple(candidate for candidate in ids if candidate < low or (high is not None and candidate > high))
         if outside:
-            raise Misread(f"numbers from {low}" + ("" if high is None else f" to {high}"), units.show_ids(outside))
+            raise MalformedText(
+                f"numbers from {low}" + ("" if high is None else f" to {high}"), units.show_ids(outside)
+            )
         return ids
 
     bounds = {"minimum": low} if high is None else {"minimum": low, "maximum": high}
@@ -171,7 +173,7 @@ def scalar_of_numbers(
 
 def _parse_name(intent_text: str) -> str:
     if not re.fullmatch(NAME_PATTERN, intent_text):
-        raise Misread(
+        raise MalformedText(
             "a name of letters, digits, dots, dashes and underscores, 63 at most, the first a letter or digit"
         )
     return intent_text
@@ -179,14 +181,14 @@ def _parse_name(intent_text: str) -> str:
 
 def _read_printable_text(intent_text: str) -> str:
     if not intent_text or _CONTROL_CHARACTER_PATTERN.search(intent_text):
-        raise Misread("text without control characters")
+        raise MalformedText("text without control characters")
     return intent_text
 
 
 def _parse_ipv4_network(text: str) -> str:
     network = _parse_pool(text)
     if ":" in network:
-        raise Misread("an IPv4 network", hint="the out-of-band network is IPv4")
+        raise MalformedText("an IPv4 network", hint="the out-of-band network is IPv4")
     return network
 
 
@@ -194,17 +196,17 @@ def _parse_pool(intent_text: str) -> str:
     try:
         network = netaddr.IPNetwork(intent_text)
     except (netaddr.AddrFormatError, ValueError):
-        raise Misread("a network such as 10.0.0.0/16") from None
+        raise MalformedText("a network such as 10.0.0.0/16") from None
     if not re.search("/[0-9]{1,3}$", intent_text):
-        raise Misread("a network with its prefix length, such as 10.0.0.0/16")
+        raise MalformedText("a network with its prefix length, such as 10.0.0.0/16")
     if network.ip != network.network:
-        raise Misread(str(network.cidr), f"{intent_text} has host bits set")
+        raise MalformedText(str(network.cidr), f"{intent_text} has host bits set")
     if network.version == 6:
         if network.first >> 125 != 0b001 and network.first >> 121 != 0b1111110:
-            raise Misread("a network of unicast addresses of IPv6, of 2000::/3 or fc00::/7, such as fd00::/48")
+            raise MalformedText("a network of unicast addresses of IPv6, of 2000::/3 or fc00::/7, such as fd00::/48")
         return str(network.cidr)
     if network.first >> 24 in (0, 127) or network.first >> 28 >= 0b1110:
-        raise Misread("a network of unicast addresses, such as 10.0.0.0/16")
+        raise MalformedText("a network of unicast addresses, such as 10.0.0.0/16")
     return str(network.cidr)
 
 
@@ -212,7 +214,7 @@ def _parse_address(text: str) -> str:
     try:
         return str(netaddr.IPAddress(text, flags=netaddr.INET_PTON))
     except (netaddr.AddrFormatError, ValueError):
-        raise Misread("an address such as 192.0.2.10") from None
+        raise MalformedText("an address such as 192.0.2.10") from None
 
 
 def _parse_collector(text: str) -> tuple[str, int]:
@@ -220,14 +222,14 @@ def _parse_collector(text: str) -> tuple[str, int]:
     number = parse_whole_number(port, 65535)
     if address.startswith("[") == (":" in address) and number:
         return _parse_address(address.strip("[]")), number
-    raise Misread("an address and a port, such as 192.0.2.30:4317 or [2001:db8::30]:4317")
+    raise MalformedText("an address and a port, such as 192.0.2.30:4317 or [2001:db8::30]:4317")
 
 
 def _parse_asn_rule(text: str) -> tuple[int, str]:
     match = re.fullmatch(r"([0-9]{1,10})(|\+|\+pod)", text)
     if not match or not 1 <= int(match[1]) <= MAX_ASN:
         expected = "an AS number, or one with + to which each device's id is added"
-        raise Misread(expected, hint="or one with +pod for each pod" if "+" in text else "")
+        raise MalformedText(expected, hint="or one with +pod for each pod" if "+" in text else "")
     return int(match[1]), {"": "", "+": "id", "+pod": "pod"}[match[2]]
 
 
@@ -241,7 +243,7 @@ def scalar_of_settings_tree(depth: int | None = None) -> ScalarAnnotation:
 
     def read_tree(value: object) -> PlatformSettings:
         if not isinstance(value, dict):
-            raise Misread(expected)
+            raise MalformedText(expected)
         return tuple(leaves(value, ())) if value else ()
 
     def leaves(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str | tuple[str, ...] | None]]:
@@ -262,7 +264,7 @@ _MAX_SETTINGS_TREE_DEPTH = 24
 def _require_plain_text(value: object, expected: str) -> str:
     text = {True: "true", False: "false"}[value] if isinstance(value, bool) else value
     if not isinstance(text, str) or not text or _CONTROL_CHARACTER_PATTERN.search(text):
-        raise Misread(
+        raise MalformedText(
             expected, "" if text is None or isinstance(text, dict | list) else sanitize_for_message(str(text))
         )
     return text
@@ -270,7 +272,9 @@ def _require_plain_text(value: object, expected: str) -> str:
 
 def _parse_routing_line(text: str) -> str:
     if not text.strip() or _CONTROL_CHARACTER_PATTERN.search(text) or text != text.rstrip():
-        raise Misread("a line, as the routing daemon's file has it, without control characters or blanks at its end")
+        raise MalformedText(
+            "a line, as the routing daemon's file has it, without control characters or blanks at its end"
+        )
     return text
 
 
@@ -282,7 +286,7 @@ def scalar_of_texts() -> ScalarAnnotation:
             return value
         if isinstance(value, list) and value and all(isinstance(entry, str) for entry in value):
             return tuple(value)
-        raise Misread("a text, or a list of texts")
+        raise MalformedText("a text, or a list of texts")
 
     strings: _JsonSchema = {"type": "array", "items": {"type": "string"}, "minItems": 1}
     return ScalarAnnotation(read_texts, {"anyOf": [{"type": "string"}, strings]})

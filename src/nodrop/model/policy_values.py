@@ -14,7 +14,7 @@ from typing import Final, Literal, NamedTuple
 from nodrop.limits import MAX_UINT32
 from nodrop.model.addresses import is_address_or_prefix
 from nodrop.model.routing import AsPathList, CommunityList
-from nodrop.syntax.posix import Expression, compile_posix_regex
+from nodrop.syntax.posix import PosixRegularExpression, compile_posix_regex
 
 MAX_PREPENDED = 250
 """How many AS numbers one command can prepend: FRR reads 256 words of one (CMD_ARGC_MAX)."""
@@ -86,7 +86,7 @@ class AsPathPrepend(NamedTuple):
         return (*self.numbers, *path[:1] * self.last, *path)
 
 
-def parse_as_path_expression(subject_text: str) -> Expression | None:
+def parse_as_path_expression(subject_text: str) -> PosixRegularExpression | None:
     """Return an expression of an AS path list, for paths such as `65001 65002`; None where nothing is known of it."""
     return (
         compile_posix_regex(subject_text.replace("_", _FRR_UNDERSCORE_PATTERN))
@@ -95,7 +95,7 @@ def parse_as_path_expression(subject_text: str) -> Expression | None:
     )
 
 
-def parse_community_expression(subject_text: str) -> Expression | None:
+def parse_community_expression(subject_text: str) -> PosixRegularExpression | None:
     """Return an expression of an expanded community list; None where nothing is known of it."""
     return compile_posix_regex(subject_text.replace("_", _FRR_UNDERSCORE_PATTERN))
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from nodrop.model.buffers import BufferProfile
 from nodrop.model.states import Unknown, require_fact
-from nodrop.model.values import HashedOnce, model_dataclass
+from nodrop.model.values import ValueWithKeptHash, model_dataclass
 
 NumberMap = tuple[int | None, ...]
 """Index to target; None where the index is not mapped."""
@@ -113,7 +113,7 @@ class PriorityGroup:
 
 
 @model_dataclass
-class QosProfile(HashedOnce):
+class QosProfile(ValueWithKeptHash):
     """Everything that one port does with traffic classes; equal profiles are one object.
 
     Maps are tuples indexed by DSCP (64), PCP (8), traffic class (16) or PFC priority (8), or None where the port has

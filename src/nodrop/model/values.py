@@ -28,7 +28,7 @@ _COPIER_BY_CLASS: dict[type[object], tuple[_Copier, dict[str, _FieldSetter]]] = 
 """Of every class made here: how to copy a value field by field, and how to set each field."""
 
 
-class HashedOnce:
+class ValueWithKeptHash:
     """A value that keeps the hash of its content, which makes it as cheap a key as a number."""
 
     __slots__ = ("_kept_hash",)
@@ -58,7 +58,7 @@ def model_dataclass(cls: _C) -> _C:
     def digest(self: object) -> int:
         return hash(content(self))
 
-    def digest_once(self: HashedOnce) -> int:
+    def digest_once(self: ValueWithKeptHash) -> int:
         try:
             return self._kept_hash
         except AttributeError:
@@ -75,7 +75,7 @@ def model_dataclass(cls: _C) -> _C:
     value_class.__setstate__ = _make_state_filler(setters)
     value_class.__init__ = _make_initializer(value_class, setters)
     value_class.__eq__ = equal  # type: ignore[assignment]
-    value_class.__hash__ = digest_once if issubclass(cls, HashedOnce) else digest  # type: ignore[assignment]
+    value_class.__hash__ = digest_once if issubclass(cls, ValueWithKeptHash) else digest  # type: ignore[assignment]
     return value_class  # type: ignore[return-value]
 
 

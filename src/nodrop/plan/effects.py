@@ -20,28 +20,30 @@ from nodrop.plan.file_changes import edit_towards_files
 from nodrop.plan.model import (
     ChangedFact,
     ChangedFactGroup,
+    ChangeEffect,
     ChangeRisk,
     DeviceChange,
     DeviceChangeKind,
-    Effect,
     PortGroupChange,
     worst_risk,
 )
 from nodrop.platforms.kit.change_effects import effect_of_change
 from nodrop.platforms.kit.editing import RetryBudget
 
-_EFFECT_BY_CHANGE_KIND: Mapping[DeviceChangeKind, Effect] = {
-    "added": Effect(reasons=("it carries no traffic before its cables do",)),
-    "removed": Effect(risk="traffic-affecting", reasons=("its sessions close, and its paths end",), method="by hand"),
-    "replaced": Effect(risk="reboot", reasons=("another operating system is installed",), method="by hand"),
-    "changed": Effect(),
+_EFFECT_BY_CHANGE_KIND: Mapping[DeviceChangeKind, ChangeEffect] = {
+    "added": ChangeEffect(reasons=("it carries no traffic before its cables do",)),
+    "removed": ChangeEffect(
+        risk="traffic-affecting", reasons=("its sessions close, and its paths end",), method="by hand"
+    ),
+    "replaced": ChangeEffect(risk="reboot", reasons=("another operating system is installed",), method="by hand"),
+    "changed": ChangeEffect(),
 }
 
 
 IDLE_PORT_REASON = "the ports are shut before, and carry nothing"
 
 
-class ChangeEffects:
+class ChangeEffectFinder:
     """What changes do to the switches of a fabric that runs."""
 
     def __init__(
@@ -58,7 +60,7 @@ class ChangeEffects:
         self._outer = outer
         self._old, self._new = old, new
         self._changes = {change.name: change for change in changes}
-        self._known: dict[object, Effect] = {}
+        self._known: dict[object, ChangeEffect] = {}
         self._bundles: dict[str, dict[str, bytes] | None] = {}
         self._budgets: dict[str, RetryBudget] = {}
         self.left: dict[str, Mapping[Subject, str]] = {}
@@ -66,7 +68,7 @@ class ChangeEffects:
         self._edits: dict[object, EditResult | None] = {}
         self._whole: dict[object, EditResult | None] = {}
 
-    def of_kind(self, kind: DeviceChangeKind) -> Effect:
+    def of_kind(self, kind: DeviceChangeKind) -> ChangeEffect:
         """Return the effect of a switch being added, removed, or moved to another system."""
         return _EFFECT_BY_CHANGE_KIND[kind]
 
@@ -77,18 +79,18 @@ class ChangeEffects:
             facts=tuple(replace(fact, effect=self._effect_of_fact(fact, fact_group)) for fact in fact_group.facts),
         )
 
-    def _effect_of_fact(self, fact: ChangedFact, block: ChangedFactGroup) -> Effect:
+    def _effect_of_fact(self, fact: ChangedFact, block: ChangedFactGroup) -> ChangeEffect:
         change = self._changes[block.devices[0]]
         if change.kind == "replaced":
             return _EFFECT_BY_CHANGE_KIND["replaced"]
         if fact.is_switch_computed:
-            return Effect(method="derived")
+            return ChangeEffect(method="derived")
         key = _effect_key(fact, block.ports, change)
         if key not in self._known:
             self._known[key] = self._compute_effect(fact, block.ports, change)
         return self._known[key]
 
-    def _compute_effect(self, fact: ChangedFact, ports: tuple[str, ...], change: DeviceChange) -> Effect:
+    def _compute_effect(self, fact: ChangedFact, ports: tuple[str, ...], change: DeviceChange) -> ChangeEffect:
         """Return the worst that is known of a change, and that its steps do in a switch's own files."""
         assert change.old is not None
         wanted_changes = list(replace(change, parts=(PortGroupChange(ports, fact.entries),)).changes())
@@ -113,13 +115,13 @@ class ChangeEffects:
         risks: list[ChangeRisk] = [impact.disruption for impact in known_impacts if impact is not None]
         reasons = [impact.reason for impact in known_impacts if impact is not None]
         if edit is None:
-            return Effect(risk=worst_risk([*risks, "unknown"]), reasons=unique_lines(reasons), method="unknown")
+            return ChangeEffect(risk=worst_risk([*risks, "unknown"]), reasons=unique_lines(reasons), method="unknown")
         if edit.by_hand and possible:
             edit = whole_edit if None in known_impacts else EditResult()
         if edit.by_hand:
             lines = [line.line.removeprefix(f"{subject_text(line.change.subject)}: ") for line in edit.by_hand]
             risk = worst_risk(risks) if risks else "unknown"
-            return Effect(risk=risk, reasons=unique_lines(reasons), method="by hand", by_hand=unique_lines(lines))
+            return ChangeEffect(risk=risk, reasons=unique_lines(reasons), method="by hand", by_hand=unique_lines(lines))
         if _disruption_rank(edit) > _disruption_rank(
             whole_edit
         ):  # alone, it takes a profile of its own; with the others it does not
@@ -131,24 +133,24 @@ class ChangeEffects:
             if impact is not None and (impact.disruption != "none" or steps == "none")
         ]
         typed = [f"`{step.command.split()[0]}`: {step.reason}" for step in edit.steps if step.command]
-        return Effect(
+        return ChangeEffect(
             risk=worst_risk([*risks, steps]),
             reasons=unique_lines([*weighty, *_disruption_reasons(edit.steps)]),
             method="commands" if typed else "patch",
             by_hand=unique_lines(typed),
         )
 
-    def effect_of_whole_change(self, change: DeviceChange) -> Effect:
+    def effect_of_whole_change(self, change: DeviceChange) -> ChangeEffect:
         """Return the effect of all changes of a switch together, as far as its own files show."""
         if change.kind != "changed" or switch_files_if_unchanged(self._old, change.name) is None:
-            return Effect()
+            return ChangeEffect()
         whole_edit = self._edit_all_changes(change)
-        return Effect(
+        return ChangeEffect(
             risk=worst_risk(step.disruption for step in whole_edit.steps),
             reasons=unique_lines(_disruption_reasons(whole_edit.steps)),
         )
 
-    def effect_of_regrouped_sessions(self, change: DeviceChange) -> Effect | None:
+    def effect_of_regrouped_sessions(self, change: DeviceChange) -> ChangeEffect | None:
         """Return the effect of sessions that join or leave peer groups in a switch's new files; None if none do."""
         files = [
             switch_files_if_unchanged(reading, change.name) if reading is not None else None
@@ -157,7 +159,7 @@ class ChangeEffects:
         if change.kind != "changed" or change.old is None or files[0] is None or files[1] is None:
             return None
         reasons = tuple(platforms.peer_group_change_effects(change.old.platform, files[0], files[1]))
-        return Effect(risk="traffic-affecting", reasons=reasons) if reasons else None
+        return ChangeEffect(risk="traffic-affecting", reasons=reasons) if reasons else None
 
     def _edit_all_changes(self, change: DeviceChange) -> EditResult:
         """Return the edit of all changes of a switch, or of another of its make with changes of the same shape.

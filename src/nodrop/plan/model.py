@@ -67,7 +67,7 @@ class DeviceChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Effect:
+class ChangeEffect:
     """The effect of a change on a running switch, the reasons, and the means to make it."""
 
     risk: ChangeRisk = "none"
@@ -82,7 +82,7 @@ class ChangedFact:
     """A fact that changes, at one or several places that are reported together: queues, colors, rows of one table."""
 
     entries: tuple[DifferingEntry, ...]
-    effect: Effect = Effect()
+    effect: ChangeEffect = ChangeEffect()
 
     @property
     def is_switch_computed(self) -> bool:
@@ -178,7 +178,7 @@ class RolloutHazard:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rollout:
+class RolloutCheckResult:
     """The result for the intermediate states: the hazards that no order avoids, and how many states were not checked.
 
     `why` explains the unusual part of the order, `avoided` is the hazard of the usual one.
@@ -196,11 +196,11 @@ class CombinedImpact:
     """The effect of several changes together, if it is worse than that of each alone."""
 
     devices: tuple[str, ...]
-    effect: Effect
+    effect: ChangeEffect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OutsideChange:
+class UnmodeledChange:
     """A difference in files that sets switches differently without any fact of the model.
 
     `at` is the file and, in it, the table or part of the configuration; `keys` are paths that begin so, never values.
@@ -209,7 +209,7 @@ class OutsideChange:
     devices: tuple[str, ...]
     at: Subject
     keys: tuple[FileSettingDifference, ...]
-    effect: Effect = Effect()
+    effect: ChangeEffect = ChangeEffect()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,12 +224,12 @@ class Plan:
     changes: tuple[ChangedFactGroup, ...] = ()
     """All facts that change, those of the fabric first."""
     combined_impact: tuple[CombinedImpact, ...] = ()
-    outside_model: tuple[OutsideChange, ...] = ()
+    outside_model: tuple[UnmodeledChange, ...] = ()
     """Changes in files outside the model, on switches of `devices`."""
     not_compared: tuple[ChangedFactGroup, ...] = ()
     """Facts that one of the two sides does not state."""
     order: tuple[RolloutStage, ...] = ()
-    rollout: Rollout | None = None
+    rollout: RolloutCheckResult | None = None
     """The results for intermediate states; None if they were not checked."""
     problems: tuple[Problem, ...] = ()
     """Input of either side that could not be read."""
@@ -269,7 +269,7 @@ class Drift:
     """Running switches that are not intended."""
     automatic: tuple[ChangedFactGroup, ...] = ()
     """Settings that switches add by themselves; they are no drift."""
-    automatic_outside_model: tuple[OutsideChange, ...] = ()
+    automatic_outside_model: tuple[UnmodeledChange, ...] = ()
     """The same for settings outside the model."""
 
     @property

@@ -11,7 +11,7 @@ from nodrop.model.fabric import Device
 from nodrop.model.reading import DeviceReading, Reading, Source
 from nodrop.plan.effects import IDLE_PORT_REASON, change_shape, switch_files_if_unchanged, unique_lines
 from nodrop.plan.fact_groups import DeviceMake, device_make
-from nodrop.plan.model import DeviceChange, Effect, OutsideChange, worst_risk
+from nodrop.plan.model import ChangeEffect, DeviceChange, UnmodeledChange, worst_risk
 from nodrop.platforms.kit.editing import sources_of_files
 from nodrop.platforms.kit.settings import DeviceFileSettings, FileSettingDifference, Path, SettingsModule
 
@@ -29,7 +29,7 @@ DifferenceHead = tuple[Path, str]
 
 def find_unmodeled_changes(
     old_reading: Reading, new_reading: Reading, device_changes: Sequence[DeviceChange]
-) -> list[OutsideChange]:
+) -> list[UnmodeledChange]:
     """Return the changes in files that are not facts of the model, those of several switches once.
 
     Only files whose bytes differ are opened. Where facts of a switch change too, a setting belongs to the model if the
@@ -37,7 +37,7 @@ def find_unmodeled_changes(
     """
     switches_by_change: dict[AlikeDifferences, list[str]] = {}
     known_settings = ModeledSettings(recabled=old_reading.fabric.links != new_reading.fabric.links)
-    effects: dict[AlikeDifferences, Mapping[DifferenceHead, Effect]] = {}
+    effects: dict[AlikeDifferences, Mapping[DifferenceHead, ChangeEffect]] = {}
     for device, change in devices_keeping_their_os(old_reading, new_reading, device_changes):
         name, platform = device.name, device.platform
         if _have_same_bytes(old_reading.sources.get(name, ()), new_reading.sources.get(name, ())):
@@ -206,7 +206,7 @@ def effects_by_file_part(
     old_files: Mapping[str, bytes],
     new_files: Mapping[str, bytes],
     file_differences: Sequence[FileSettingDifference],
-) -> Mapping[DifferenceHead, Effect]:
+) -> Mapping[DifferenceHead, ChangeEffect]:
     """Return the effect of the platform's own tool on the switch per part; unknown where no table has it."""
     assert change.old is not None
     platform = change.old.platform
@@ -215,16 +215,18 @@ def effects_by_file_part(
         edit = between(old_files, new_files, name=change.name) if between is not None else None
     except InputProblems:
         edit = None
-    effects: dict[DifferenceHead, Effect] = {}
+    effects: dict[DifferenceHead, ChangeEffect] = {}
     for (head, harmless), inside in _differences_by_head(platform, file_differences).items():
         at = {difference.path[1:] for difference in inside} if harmless else {head[1:]}
         steps = [step for step in edit.steps if _is_under_paths(step, at)] if edit else []
         disturbing = [step for step in steps if step.disruption != "none"]
         if disturbing:
             reasons = unique_lines([step.reason for step in disturbing])
-            effects[head, harmless] = Effect(risk=worst_risk(step.disruption for step in disturbing), reasons=reasons)
+            effects[head, harmless] = ChangeEffect(
+                risk=worst_risk(step.disruption for step in disturbing), reasons=reasons
+            )
         else:
-            effects[head, harmless] = Effect(
+            effects[head, harmless] = ChangeEffect(
                 risk="none" if harmless else "unknown",
                 reasons=(harmless or _UNKNOWN_EFFECT_REASON,),
                 method="patch" if steps else "unknown",
@@ -258,10 +260,10 @@ def difference_head(platform: str, difference: FileSettingDifference) -> Path:
 
 def group_unmodeled_changes(
     switches_by_change: Mapping[AlikeDifferences, Sequence[str]],
-    effects: Mapping[AlikeDifferences, Mapping[DifferenceHead, Effect]],
-) -> Iterator[OutsideChange]:
+    effects: Mapping[AlikeDifferences, Mapping[DifferenceHead, ChangeEffect]],
+) -> Iterator[UnmodeledChange]:
     """Yield each part of files once, with all switches on which the same of it changes and does the same."""
-    switches_by_part: dict[tuple[Path, tuple[FileSettingDifference, ...], Effect], list[str]] = {}
+    switches_by_part: dict[tuple[Path, tuple[FileSettingDifference, ...], ChangeEffect], list[str]] = {}
     for key, names in switches_by_change.items():
         platform, _, beside = key
         for (head, harmless), inside in _differences_by_head(platform, beside).items():
@@ -269,7 +271,7 @@ def group_unmodeled_changes(
             at = mask_secrets(platform, FileSettingDifference(head, "changed")).path
             switches_by_part.setdefault((at, keys, effects[key][head, harmless]), []).extend(names)
     for (head, keys, effect), names in switches_by_part.items():
-        yield OutsideChange(devices=tuple(names), at=head, keys=keys, effect=effect)
+        yield UnmodeledChange(devices=tuple(names), at=head, keys=keys, effect=effect)
 
 
 def mask_secrets(platform: str, difference: FileSettingDifference) -> FileSettingDifference:

@@ -12,7 +12,7 @@ from nodrop.errors import InputProblems
 from nodrop.model.reading import Reading
 from nodrop.plan.effects import switch_files_if_unchanged
 from nodrop.plan.fact_groups import device_make
-from nodrop.plan.model import DeviceChange, Effect, OutsideChange
+from nodrop.plan.model import ChangeEffect, DeviceChange, UnmodeledChange
 from nodrop.plan.outside import (
     AlikeDifferences,
     DifferenceHead,
@@ -29,7 +29,7 @@ from nodrop.platforms.kit.settings import DeviceFileSettings, FileSettingDiffere
 
 def find_unmodeled_drift_and_self_written(
     running_reading: Reading, wanted_reading: Reading, device_changes: Sequence[DeviceChange]
-) -> tuple[list[OutsideChange], list[OutsideChange]]:
+) -> tuple[list[UnmodeledChange], list[UnmodeledChange]]:
     """Return the drift outside the facts of the model, and the parts that switches wrote there by themselves.
 
     An intended setting was stated, and is drift wherever it does not run. A setting that only runs is drift unless the
@@ -39,7 +39,7 @@ def find_unmodeled_drift_and_self_written(
     known_settings = ModeledSettings(by_facts=True)
     drifting: dict[AlikeDifferences, list[str]] = {}
     own_switches: dict[AlikeDifferences, list[str]] = {}
-    effects: dict[AlikeDifferences, Mapping[DifferenceHead, Effect]] = {}
+    effects: dict[AlikeDifferences, Mapping[DifferenceHead, ChangeEffect]] = {}
     for device, change in devices_keeping_their_os(running_reading, wanted_reading, device_changes):
         name, platform = device.name, device.platform
         sides = open_sides(
@@ -58,7 +58,8 @@ def find_unmodeled_drift_and_self_written(
         if own_differences:
             own_switches.setdefault((platform, device_make(change), own_differences), []).append(name)
     unharmed = {
-        key: {(difference_head(key[0], difference), ""): Effect() for difference in key[2]} for key in own_switches
+        key: {(difference_head(key[0], difference), ""): ChangeEffect() for difference in key[2]}
+        for key in own_switches
     }
     return list(group_unmodeled_changes(drifting, effects)), list(group_unmodeled_changes(own_switches, unharmed))
 
@@ -98,7 +99,7 @@ def apply_unmodeled_changes(
     platform: str,
     running_files: Mapping[str, bytes],
     intended_files: Mapping[str, bytes],
-    outside_parts: Sequence[OutsideChange],
+    outside_parts: Sequence[UnmodeledChange],
 ) -> Mapping[str, bytes]:
     """Return running files with the reported settings as intended, as far as they can be changed for that.
 
@@ -129,7 +130,7 @@ def find_settings_still_differing(
     platform: str,
     running_files: Mapping[str, bytes],
     intended_files: Mapping[str, bytes],
-    outside_parts: Sequence[OutsideChange],
+    outside_parts: Sequence[UnmodeledChange],
 ) -> Iterator[Path]:
     """Yield the reported settings that still differ, without the name of the file."""
     sides = open_sides(platform, running_files, intended_files)

@@ -20,7 +20,7 @@ from nodrop.model.subject import Subject, subject_text
 from nodrop.parallel import map_chunks
 from nodrop.plan.effects import changes_not_computed_by_switch, switch_files_if_unchanged, unique_lines
 from nodrop.plan.file_changes import edit_towards_files, find_pending_manual_steps, parse_device
-from nodrop.plan.model import ChangeRisk, ChangeScope, DeviceChange, OutsideChange, Plan, PortGroupChange, worst_risk
+from nodrop.plan.model import ChangeRisk, ChangeScope, DeviceChange, Plan, PortGroupChange, UnmodeledChange, worst_risk
 from nodrop.plan.order import number_stages
 from nodrop.plan.outside_drift import apply_unmodeled_changes, find_settings_still_differing
 from nodrop.plan.shares import ChangesByScope
@@ -78,7 +78,7 @@ class _PatchTask:
     by_hand: tuple[ManualChange, ...] = ()
     """What is known already to be made by no patch."""
     turn: str = ""
-    outer: Sequence[OutsideChange] = ()
+    outer: Sequence[UnmodeledChange] = ()
     """What changes in the files beside the facts."""
     exact: bool = False
     """Whether the new files are to come out, and not only what the model has of them."""
@@ -99,7 +99,7 @@ def make_patches(
     tasks: list[list[_PatchTask]] = []
     lines = manual_steps_by_switch(plan)
     least = _worst_manual_risk_by_switch(plan, lines)
-    outer: dict[str, list[OutsideChange]] = {}
+    outer: dict[str, list[UnmodeledChange]] = {}
     for outside_part in plan.outside_model:
         for name in outside_part.devices:
             outer.setdefault(name, []).append(outside_part)

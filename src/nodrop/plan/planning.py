@@ -5,19 +5,19 @@ from dataclasses import replace
 
 from nodrop.model.reading import Reading
 from nodrop.model.subject import natural_sort_key
-from nodrop.plan.effects import ChangeEffects
+from nodrop.plan.effects import ChangeEffectFinder
 from nodrop.plan.fact_groups import group_facts, merge_entries
 from nodrop.plan.facts import DeviceComparison, compare_fabric_facts
 from nodrop.plan.model import (
     CHANGE_RISKS,
     ChangedAndUnstatedEntries,
     ChangedFactGroup,
+    ChangeEffect,
     ChangeRisk,
     CombinedImpact,
     DeviceChange,
-    Effect,
-    OutsideChange,
     Plan,
+    UnmodeledChange,
     worst_risk,
 )
 from nodrop.plan.order import order_into_stages
@@ -53,7 +53,7 @@ def build_plan(
     new_reading: Reading,
     device_changes: Sequence[DeviceChange],
     of_fabric: ChangedAndUnstatedEntries,
-    unmodeled_changes: Sequence[OutsideChange] = (),
+    unmodeled_changes: Sequence[UnmodeledChange] = (),
     *,
     exact: bool = False,
 ) -> Plan:
@@ -76,7 +76,7 @@ def build_plan(
         key=lambda device_change: natural_sort_key(device_change.name),
     )
     stated, unsaid = of_fabric
-    effects = ChangeEffects(old_reading, changes, new_reading if exact else None, outer)
+    effects = ChangeEffectFinder(old_reading, changes, new_reading if exact else None, outer)
     facts = [
         *([ChangedFactGroup(devices=(), ports=(), facts=tuple(merge_entries(stated)))] if stated else []),
         *(effects.add_effects(fact) for fact in group_facts(changes)),
@@ -95,7 +95,7 @@ def build_plan(
         block_risk = worst_risk(fact.effect.risk for fact in block.facts)
         for name in block.devices:
             worsts[name] = worst_risk((worsts[name], block_risk))
-    together: dict[Effect, list[str]] = {}
+    together: dict[ChangeEffect, list[str]] = {}
     for change in (device_change for device_change in changes if device_change.parts):
         effect = effects.effect_of_whole_change(change)
         if CHANGE_RISKS.index(effect.risk) > CHANGE_RISKS.index(worsts[change.name]):

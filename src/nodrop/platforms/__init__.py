@@ -47,7 +47,7 @@ class WriterModule(Protocol):
     """A platform's `writer.py`."""
 
     def write(self, device: Device, index: Index) -> tuple[Artifact, ...]:
-        """Return the files of a device of the indexed fabric; Unsupported where the platform cannot express it."""
+        """Return the files of a device of the indexed fabric; UnsupportedByPlatform where the platform cannot express it."""
 
 
 class EditorModule(Protocol):

@@ -12,7 +12,7 @@ from nodrop.proofs.dependencies import TrafficAtRouters
 from nodrop.proofs.exchanges import AlikeCables
 from nodrop.proofs.forwarding import Forwarding
 from nodrop.proofs.invariants import DeadlockFreedomConditions
-from nodrop.proofs.tie_order import TieOrder
+from nodrop.proofs.tie_order import TieBreakOrderCheck
 from nodrop.routing import ControlPlane
 from nodrop.routing.adverts import PathAttributes
 from nodrop.routing.agreement import may_reach_neighbor_over_routers
@@ -66,8 +66,8 @@ class AlikeFailures:
         return not failed.unstable and order.is_without_effect(bits, failed.now, failed.local, failed.dead)
 
     @cached_property
-    def _orders(self) -> dict[AddressFamily, TieOrder]:
-        return {family: TieOrder(self._plane.of(family).world) for family in self._plane.families}
+    def _orders(self) -> dict[AddressFamily, TieBreakOrderCheck]:
+        return {family: TieBreakOrderCheck(self._plane.of(family).world) for family in self._plane.families}
 
 
 def is_free_of_neighbor_order(forwarding: Forwarding) -> bool:
@@ -75,7 +75,9 @@ def is_free_of_neighbor_order(forwarding: Forwarding) -> bool:
     hosts = forwarding.hosts_by_family()
     return all(
         not routes.state.unstable
-        and TieOrder(routes.world).is_without_effect(hosts[routes.family], routes.state.table, routes.state.local)
+        and TieBreakOrderCheck(routes.world).is_without_effect(
+            hosts[routes.family], routes.state.table, routes.state.local
+        )
         for routes in map(forwarding.plane.of, forwarding.plane.families)
     )
 

@@ -19,7 +19,7 @@ MAX_REFINEMENT_ROUNDS = 20
 """How often classes are split at most; where that is not enough, each router is a class."""
 
 
-class _Cable(NamedTuple):
+class _CableOfRouter(NamedTuple):
     """A cable as one of its routers has it: the neighbor, its own port and that of the neighbor, and both channels."""
 
     far: int
@@ -85,11 +85,13 @@ class EquivalentRouterClasses:
             found[far].setdefault((far_port, near, port), [None, None])[1] = channel
         return found
 
-    def _cables_of(self, number: int, found: Mapping[tuple[str, int, str], Sequence[int | None]]) -> list[_Cable]:
+    def _cables_of(
+        self, number: int, found: Mapping[tuple[str, int, str], Sequence[int | None]]
+    ) -> list[_CableOfRouter]:
         """Return the cables of a router in order: by neighbor, and then by port as the switch lists them."""
         ports = self._forwarding.plane.routers[number].device.interfaces
         order = {port.name: place for place, port in enumerate(ports)} if len(found) > 1 else {}
-        cables = [_Cable(far, port, far_port, *channels) for (port, far, far_port), channels in found.items()]
+        cables = [_CableOfRouter(far, port, far_port, *channels) for (port, far, far_port), channels in found.items()]
         return sorted(cables, key=lambda cable: (cable.far, order.get(cable.port, -1), cable.port, cable.far_port))
 
     def _number_cables_and_find_ambiguous(self) -> set[int]:

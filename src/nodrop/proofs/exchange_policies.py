@@ -28,7 +28,7 @@ class SessionPolicies(NamedTuple):
         return cls(own.inbound, own.outbound, far.inbound, far.outbound)
 
 
-class PolicyChange(NamedTuple):
+class CablePolicyExchange(NamedTuple):
     """The policies of a cable, and of the one that takes its place in an exchange."""
 
     before: tuple[SessionPolicies, ...]
@@ -37,7 +37,7 @@ class PolicyChange(NamedTuple):
     """Whether the far router is exchanged too, which has its own row then."""
 
 
-class _ListEntry(NamedTuple):
+class _PolicyListEntry(NamedTuple):
     """That a list of a policy has a destination; or, if `inverted`, that it alone of most has it not."""
 
     policy: CompiledPolicy
@@ -56,7 +56,7 @@ class PolicyUses:
         self._every: dict[CompiledPolicy, tuple[int, int]] = {}
         self._outlines: dict[object, int] = {}
         self._outline_of: dict[CompiledPolicy, int] = {}
-        self._entries: defaultdict[int, list[_ListEntry]] = defaultdict(list)
+        self._entries: defaultdict[int, list[_PolicyListEntry]] = defaultdict(list)
         self._ranks: dict[int, tuple[object, ...]] = {}
         self._hosts = forwarding.every
         first = 0
@@ -82,7 +82,7 @@ class PolicyUses:
             few = every ^ inside if inverted else inside
             shapes.append((inverted, few.bit_count()))
             for position in bit_positions(few):
-                self._entries[first + position].append(_ListEntry(policy, place, inverted))
+                self._entries[first + position].append(_PolicyListEntry(policy, place, inverted))
         key = policy.policy_without_prefixes, tuple(shapes)
         self._outline_of[policy] = self._outlines.setdefault(key, len(self._outlines))
 
@@ -97,7 +97,7 @@ class PolicyUses:
             self._ranks[place] = (self._hosts >> place & 1, tuple(entries))
         return self._ranks[place]
 
-    def leave_policies_alike(self, changes: Iterable[PolicyChange], places: Mapping[int, int]) -> bool:
+    def leave_policies_alike(self, changes: Iterable[CablePolicyExchange], places: Mapping[int, int]) -> bool:
         """Whether all policies are the same after an exchange of sessions and, by `places`, of destinations."""
         becomes: dict[CompiledPolicy, CompiledPolicy] = {}
         seen: Counter[CompiledPolicy] = Counter()

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from nodrop.model.fabric import End
 from nodrop.proofs.behaviors import DistinctPortBehaviors
 from nodrop.proofs.dependencies import TrafficAtRouters
-from nodrop.proofs.exchange_policies import PolicyChange, PolicyUses, SessionPolicies
+from nodrop.proofs.exchange_policies import CablePolicyExchange, PolicyUses, SessionPolicies
 from nodrop.proofs.forwarding import Forwarding, bit_positions
 from nodrop.routing.prefixes import AddressFamily
 from nodrop.routing.routers import SessionSide
@@ -29,7 +29,7 @@ MOST_ROUNDS = 8
 """How far neighborhoods are compared before exchanges are tried."""
 
 
-class _Cable(NamedTuple):
+class _SessionCable(NamedTuple):
     """A cable with a session as one of its routers has it; `kind` has all but what belongs to the two routers."""
 
     kind: int
@@ -53,7 +53,7 @@ class AlikeCables:
         self._kinds: dict[Hashable, int] = {}
         self._fixed = set(fixed)
         self._numbers: dict[frozenset[End], int] = {}
-        self._cables: list[list[_Cable]] = [[] for _ in self._forwarding.rows]
+        self._cables: list[list[_SessionCable]] = [[] for _ in self._forwarding.rows]
         self._policies = PolicyUses(self._forwarding)
         self._take_sessions()
         self._asns = [0 if router.bgp is None else router.bgp.asn for router in self._forwarding.plane.routers]
@@ -139,7 +139,7 @@ class AlikeCables:
         policies = tuple(SessionPolicies.of(own, other) for _, own, other in both)
         facts = tuple((family, own.repeats, other.repeats) for family, own, other in both)
         kind = self._kind(("cable", ports, facts, tuple(map(self._policies.outlines, policies))))
-        self._cables[near].append(_Cable(kind, far, cable, policies))
+        self._cables[near].append(_SessionCable(kind, far, cable, policies))
 
     def _port_kind(self, end: End) -> Hashable:
         interface = self._forwarding.index.interface(*end)
@@ -283,14 +283,14 @@ class AlikeCables:
             found[cable.kind, self.colors[cable.far]].append(cable.far)
         return found
 
-    def _pair_cables(self, exchange: Mapping[int, int]) -> list[tuple[_Cable, _Cable]] | None:
+    def _pair_cables(self, exchange: Mapping[int, int]) -> list[tuple[_SessionCable, _SessionCable]] | None:
         """Return each cable of the exchanged routers with the one that takes its place; None if one has none."""
-        pairs: list[tuple[_Cable, _Cable]] = []
+        pairs: list[tuple[_SessionCable, _SessionCable]] = []
         for one, other in exchange.items():
-            there: defaultdict[tuple[int, int], list[_Cable]] = defaultdict(list)
+            there: defaultdict[tuple[int, int], list[_SessionCable]] = defaultdict(list)
             for cable in self._cables[other]:
                 there[cable.kind, cable.far].append(cable)
-            here: defaultdict[tuple[int, int], list[_Cable]] = defaultdict(list)
+            here: defaultdict[tuple[int, int], list[_SessionCable]] = defaultdict(list)
             for cable in self._cables[one]:
                 here[cable.kind, exchange.get(cable.far, cable.far)].append(cable)
             if here.keys() != there.keys():
@@ -302,7 +302,9 @@ class AlikeCables:
         self._work -= len(pairs)
         return pairs
 
-    def _leaves_all_as_it_is(self, exchange: Mapping[int, int], pairs: Sequence[tuple[_Cable, _Cable]]) -> bool:
+    def _leaves_all_as_it_is(
+        self, exchange: Mapping[int, int], pairs: Sequence[tuple[_SessionCable, _SessionCable]]
+    ) -> bool:
         """Whether AS numbers, destinations and policies are the same after an exchange."""
         asns: dict[int, int] = {}
         moved = Counter(self._asns[one] for one in exchange)
@@ -318,7 +320,7 @@ class AlikeCables:
                     return False
                 places.update(zip(own, others, strict=True))
         return self._has_same_ends(exchange, places) and self._policies.leave_policies_alike(
-            (PolicyChange(one.policies, other.policies, one.far in exchange) for one, other in pairs), places
+            (CablePolicyExchange(one.policies, other.policies, one.far in exchange) for one, other in pairs), places
         )
 
     def _has_same_ends(self, exchange: Mapping[int, int], places: Mapping[int, int]) -> bool:

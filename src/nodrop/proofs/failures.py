@@ -55,7 +55,7 @@ class FailureSearchResult:
         return frozenset(end for failure in self.failures for end in failure.ends)
 
 
-class _Search:
+class _FailureSearch:
     """A search in progress."""
 
     def __init__(self, plane: ControlPlane, check: DeadlockCheckResult, invariants: DeadlockFreedomConditions) -> None:
@@ -165,7 +165,7 @@ def search_failures_with_circle(
     Of single failures one of each class is computed (proofs/alike_failures.py), and no graph for those after which
     packets go up and then down (proofs/harmless.py).
     """
-    search = _Search(plane, check, invariants)
+    search = _FailureSearch(plane, check, invariants)
     for total in range(1, most + 1):
         for members in search.classes:
             if members[0].cables != total:

@@ -9,7 +9,7 @@ from nodrop.analyses._targets import AnnouncedPrefixes, host_and_loopback_target
 from nodrop.proofs.tunnels import FabricTunnels, HostPrefixes, TunnelEnds, TunnelWay
 from nodrop.routing import ControlPlane
 from nodrop.routing.adverts import destinations_of_parts
-from nodrop.routing.decision import LearnedTable, TableEntry
+from nodrop.routing.decision import LearnedTable, LearnedTableEntry
 from nodrop.routing.legs import RoutedInterface, WorkingPorts
 from nodrop.routing.prefixes import ADDRESS_BITS, ADDRESS_FAMILIES, AddressFamily, Prefix
 from nodrop.routing.routers import VrfRouter
@@ -159,7 +159,7 @@ class _DestinationsSentAlike(NamedTuple):
 
     bits: int
     packed: int
-    entry: TableEntry
+    entry: LearnedTableEntry
 
 
 class _FamilyForwarding:
@@ -304,7 +304,7 @@ class _FamilyForwarding:
         """Return what a router sends the same way, by its table; routers with one table share the result."""
         key = (id(table), speaker.installs, speaker.installs_internal)
         if key not in self._ways_of:
-            merged: dict[tuple[object, ...], tuple[int, TableEntry]] = {}
+            merged: dict[tuple[object, ...], tuple[int, LearnedTableEntry]] = {}
             for entry in table.entries:
                 if bits := entry.bits & speaker.installable_destinations(entry) & self._wanted:
                     place = (entry.hops, entry.vias)
@@ -312,7 +312,7 @@ class _FamilyForwarding:
             self._ways_of[key] = tuple(itertools.starmap(self._way, merged.values()))
         return self._ways_of[key]
 
-    def _way(self, bits: int, entry: TableEntry) -> "_DestinationsSentAlike":
+    def _way(self, bits: int, entry: LearnedTableEntry) -> "_DestinationsSentAlike":
         hosts = bits & self.mask if self._wider else bits
         return _DestinationsSentAlike(bits, hosts << self._first if self._first else hosts, entry)
 

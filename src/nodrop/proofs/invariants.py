@@ -44,7 +44,7 @@ class SessionDirection(NamedTuple):
     kind: int
 
 
-class Obstacle(NamedTuple):
+class ProofObstacle(NamedTuple):
     """Why a condition does not hold: a router, a neighbor to which it announces, and one that it hears that from."""
 
     reason: ObstacleReason
@@ -64,7 +64,7 @@ class DeadlockFreedomConditions:
     """The classes that each router originates, as bits."""
     outer: int
     """Announced prefixes that have longer ones of hosts inside them."""
-    obstacles: tuple[Obstacle, ...]
+    obstacles: tuple[ProofObstacle, ...]
 
     @property
     def hold(self) -> bool:
@@ -91,9 +91,9 @@ class _SessionFacts:
         self.sessions: dict[SessionDirection, None] = {}
         self.ends: dict[int, int] = {}
         self.outer = 0
-        self.other: list[Obstacle] = []
+        self.other: list[ProofObstacle] = []
         self.tells_default: set[tuple[int, int]] = set()
-        self.other += [Obstacle("tunnel", number) for number in sorted({one.near for one in forwarding.tunnels})]
+        self.other += [ProofObstacle("tunnel", number) for number in sorted({one.near for one in forwarding.tunnels})]
         first = 0
         for family in ADDRESS_FAMILIES:
             routes = forwarding.plane.of(family)
@@ -111,7 +111,7 @@ class _SessionFacts:
                 originated |= summary.own
             self.ends[number] = self.ends.get(number, 0) | originated << first
             if speaker.peers:
-                self.other.append(Obstacle("inside", number))
+                self.other.append(ProofObstacle("inside", number))
             for link in speaker.links:
                 kind = _session_kind_of_link(speaker, link, world.speakers[link.far], relevant, first)
                 way = SessionDirection(number, link.far, self._numbers.setdefault(kind, len(self._numbers)))
@@ -124,7 +124,7 @@ class _SessionFacts:
                     continue
                 used = routes.non_bgp_routes(router.number).values()
                 if any(hop.router is not None for one in used if one.source == "static" for hop in one.hops):
-                    self.other.append(Obstacle("static", router.number))
+                    self.other.append(ProofObstacle("static", router.number))
                 break
 
 
@@ -188,9 +188,9 @@ def _check_conditions_with_levels(
     for session in facts.sessions:
         low, high = levels.get(session.announcer), levels.get(session.listener)
         if low is None or high is None:
-            obstacles.append(Obstacle("no-level", session.announcer if low is None else session.listener))
+            obstacles.append(ProofObstacle("no-level", session.announcer if low is None else session.listener))
         elif low == high:
-            obstacles.append(Obstacle("level", session.announcer, session.listener))
+            obstacles.append(ProofObstacle("level", session.announcer, session.listener))
         elif low < high:
             above.setdefault(session.announcer, []).append(session)
         else:
@@ -214,23 +214,23 @@ def _upward_leak_obstacles(
     sessions: tuple[list[SessionDirection], list[SessionDirection]],
     alone: int,
     own: int,
-) -> Iterator[Obstacle]:
+) -> Iterator[ProofObstacle]:
     """Yield why a router may announce upward what it uses from above; `alone` is what it alone originates."""
     upward, heard = sessions
     asns = {session.announcer: _asn_of(forwarding, session.announcer) for session in heard}
     for session in upward:
         kind, to = facts.kinds[session.kind], session.listener
         if (session.announcer, to) in facts.tells_default:
-            yield Obstacle("default", session.announcer, to)
+            yield ProofObstacle("default", session.announcer, to)
         if kind.passes & own & facts.outer:
-            yield Obstacle("outer", session.announcer, to)
+            yield ProofObstacle("outer", session.announcer, to)
         if kind.passes & ~alone == 0:
             continue
         asn = _asn_of(forwarding, to)
         for other in heard:
             drops = kind.keeps_path and facts.kinds[other.kind].keeps_path and not kind.own_as
             if asns[other.announcer] != asn or not drops:
-                yield Obstacle("passes", session.announcer, to, other.announcer)
+                yield ProofObstacle("passes", session.announcer, to, other.announcer)
                 break
 
 

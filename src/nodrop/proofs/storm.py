@@ -46,7 +46,7 @@ class StoppedPort(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Storm:
+class PauseStorm:
     """The effect of one NIC: all NICs at `like` ports stop as much."""
 
     port: End
@@ -168,7 +168,7 @@ class PauseSpreadGraph:
                         held[hub.router].append((node, self._traffic.class_at(hub.router, hub.packets)))
         return held
 
-    def storms(self) -> Iterator[Storm]:
+    def storms(self) -> Iterator[PauseStorm]:
         """Yield the storms of all ports to hosts, once for those that stop as much."""
         behaviors = self._traffic.behaviors.all
         for members in self._same.members.values():
@@ -189,7 +189,7 @@ class PauseSpreadGraph:
         queues: tuple[int, ...],
         reached: Mapping[int, _ReachedBuffer],
         hosts: Mapping[tuple[int, HostPortKind], _HostPortFillWay],
-    ) -> Iterator[Storm]:
+    ) -> Iterator[PauseStorm]:
         """Yield the storms of the ports of a kind, once for those that stop as many hosts and GPUs."""
         reach: defaultdict[tuple[int, int], list[tuple[int, End]]] = defaultdict(list)
         kinds: defaultdict[int, list[HostPortKind]] = defaultdict(list)
@@ -202,7 +202,7 @@ class PauseSpreadGraph:
             reach[found].append((number, end))
         for (host_count, gpus), like in reach.items():
             shown, port = like[0]
-            yield Storm(
+            yield PauseStorm(
                 port=port,
                 like=tuple(end for _, end in like),
                 queues=queues,

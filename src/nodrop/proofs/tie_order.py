@@ -20,7 +20,7 @@ _Rank = tuple[int, int]
 _OWN: _Rank = (-1 << 32, 0)
 
 
-class TieOrder:
+class TieBreakOrderCheck:
     """The routers of a world that share AS numbers."""
 
     def __init__(self, world: FamilySpeakers) -> None:

@@ -5,22 +5,22 @@ from pathlib import Path
 
 from nodrop.publish.compare import (
     BuildFolderDifference,
+    ComparedFolder,
     FileDigestsAndDifferences,
-    FolderComparison,
     begin_comparison,
     compare_with_build,
     interrupted_build_hint,
 )
 from nodrop.publish.disk import DEFAULT_DISK_WRITER, DiskWriter
 from nodrop.publish.draft import (
-    Draft,
-    DraftPart,
     OutputTreeChanges,
+    OutputTreeDraft,
+    OutputTreeDraftPart,
     PutFilesResult,
     open_draft,
     require_relative_input_names,
 )
-from nodrop.publish.inplace import BuildFolderWithInputs, Replacement, build_folder_of_file, replace_files
+from nodrop.publish.inplace import BuildFolderWithInputs, FileReplacement, build_folder_of_file, replace_files
 from nodrop.publish.names import IsOutputNameOfCommand, file_name_matcher
 from nodrop.publish.tree import MANIFEST_FILE, content_digest, require_safe_paths
 
@@ -29,15 +29,15 @@ __all__ = [
     "MANIFEST_FILE",
     "BuildFolderDifference",
     "BuildFolderWithInputs",
+    "ComparedFolder",
     "DiskWriter",
-    "Draft",
-    "DraftPart",
     "FileDigestsAndDifferences",
-    "FolderComparison",
+    "FileReplacement",
     "IsOutputNameOfCommand",
     "OutputTreeChanges",
+    "OutputTreeDraft",
+    "OutputTreeDraftPart",
     "PutFilesResult",
-    "Replacement",
     "begin_comparison",
     "build_folder_of_file",
     "compare_with_build",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from nodrop.publish.held import HeldFolder, NotPlain
+from nodrop.publish.held import HeldFolder, NotPlainFile
 from nodrop.publish.refusal import errors_as_problems, make_refusal, require_folder_or_absent
 from nodrop.publish.swap import open_place
 from nodrop.publish.tree import (
@@ -42,7 +42,7 @@ class FileDigestsAndDifferences:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FolderComparison:
+class ComparedFolder:
     """A folder to compare files with. It is small, and can be sent to the process that makes the files."""
 
     directory: Path
@@ -56,7 +56,7 @@ class FolderComparison:
         with errors_as_problems(self.display):
             folder = self._open_output_folder()
             for path in files:
-                with suppress(FileNotFoundError, NotADirectoryError, NotPlain):
+                with suppress(FileNotFoundError, NotADirectoryError, NotPlainFile):
                     if folder is not None and (current_data := folder.read_file(path)[1]) != files[path]:
                         lines[path] = first_differing_line(current_data, files[path])
         return FileDigestsAndDifferences(digests=digests, lines=lines)
@@ -101,14 +101,14 @@ class FolderComparison:
         return None
 
 
-def begin_comparison(directory: Path, *, display: str) -> FolderComparison:
+def begin_comparison(directory: Path, *, display: str) -> ComparedFolder:
     """Begin a comparison; InputProblems where a build that was interrupted has left no folder."""
     display = display.rstrip("/")
     with errors_as_problems(display), suppress(FileNotFoundError), open_place(directory):
         pass
     if hint := interrupted_build_hint(directory):
         raise make_refusal(display, "no such folder", hint)
-    return FolderComparison(directory=directory, display=display)
+    return ComparedFolder(directory=directory, display=display)
 
 
 def compare_with_build(

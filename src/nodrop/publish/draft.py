@@ -21,7 +21,7 @@ from nodrop.publish.refusal import (
 )
 from nodrop.publish.swap import (
     CreatedParentFolders,
-    TreePlace,
+    OutputTreePlace,
     hold_lock,
     make_draft_folder,
     open_leftovers,
@@ -70,7 +70,7 @@ class PutFilesResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DraftPart:
+class OutputTreeDraftPart:
     """Room for some files in the new tree. It is small, and can be sent to the process that makes the files."""
 
     new: HeldFolder
@@ -114,12 +114,12 @@ def make_folder(new_files: HeldFolder, folder: str, disk: DiskWriter, *, private
         disk.mkdir(new_files.at(folder), 0o700 if private else 0o777)
 
 
-class Draft:
+class OutputTreeDraft:
     """The new tree that replaces the current one in a folder."""
 
     def __init__(
         self,
-        place: TreePlace,
+        place: OutputTreePlace,
         display: str,
         new: HeldFolder,
         old: HeldFolder | None,
@@ -135,9 +135,9 @@ class Draft:
         self.done = False
         """Whether the folder holds what was put; else there is nothing left of that."""
 
-    def part(self, prefix: str = "") -> DraftPart:
+    def part(self, prefix: str = "") -> OutputTreeDraftPart:
         """Give room for files whose names begin so."""
-        return DraftPart(
+        return OutputTreeDraftPart(
             new=self._new,
             old=self._old,
             display=self._display,
@@ -248,7 +248,7 @@ def open_draft(
     overwrite_edited: bool = False,
     mark: str | None = None,
     private: bool = False,
-) -> Iterator[Draft]:
+) -> Iterator[OutputTreeDraft]:
     """Keep a folder for one build, which begins here and has replaced it when the block ends, or has changed nothing.
 
     Raises InputProblems for a folder with anything in it that is not listed in its manifest, one that another build
@@ -278,7 +278,9 @@ def open_draft(
             standing = survey_replaceable_folder(old, names, display=display, mark=mark)
             mode = None if standing.mode is None else standing.mode | 0o700
             new = make_draft_folder(place, owner, disk, 0o700 if private else mode)
-        draft = Draft(place, display, new, old, standing, disk, overwrite_edited=overwrite_edited, private=private)
+        draft = OutputTreeDraft(
+            place, display, new, old, standing, disk, overwrite_edited=overwrite_edited, private=private
+        )
         try:
             yield draft
         finally:

@@ -13,7 +13,7 @@ _DESCRIPTOR_BY_PATH = {"/dev/stdout": 1, "/dev/stderr": 2}
 _DESCRIPTOR_PATH_PATTERN = re.compile(r"/(?:dev|proc/self)/fd/([0-9]{1,9})")
 
 
-class NotRegular(OSError):
+class NotRegularFile(OSError):
     """The place of an output is taken by something that is no regular file."""
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ def replace_file(path: Path, data: bytes) -> None:
         if status is not None and not stat.S_ISREG(status.st_mode):
             if stat.S_ISDIR(status.st_mode):
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-            raise NotRegular
+            raise NotRegularFile
         _replace_file(place, status, data)
 
 
@@ -91,7 +91,7 @@ def _replace_file(place: OutputPlace, there: os.stat_result | None, data: bytes)
 def _overwrite_file(place: OutputPlace, data: bytes) -> None:
     with os.fdopen(place.open(os.O_WRONLY | os.O_NONBLOCK), "wb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise NotRegular
+            raise NotRegularFile
         file.truncate(0)
         file.write(data)
 

@@ -16,7 +16,7 @@ FileIdentity = tuple[int, int]
 NOT_PLAIN_FILE_REASON = "is no longer the plain file that nodrop wrote"
 
 
-class NotPlain(OSError):
+class NotPlainFile(OSError):
     """What stands under the name of a file is none: a folder, a link, a pipe or a device."""
 
     def __init__(self) -> None:
@@ -119,7 +119,7 @@ class HeldFolder:
         return OutputPlace(self.open_subfolder(above), name)
 
     def read_file(self, path: str) -> tuple[os.stat_result, bytes]:
-        """Return the status of a file below it, and its bytes; NotPlain if it is not plain. No pipe is waited for."""
+        """Return the status of a file below it, and its bytes; NotPlainFile if it is not plain. No pipe is waited for."""
         above, _, name = path.rpartition("/")
         with put_path_into_os_errors(path), open_plain_file(name, self.open_subfolder(above)) as file:
             return os.fstat(file.fileno()), file.read()
@@ -127,16 +127,16 @@ class HeldFolder:
 
 @contextmanager
 def open_plain_file(path: Path | str, folder: int | None = None) -> Iterator[BinaryIO]:
-    """Open a file by its path or its name in an open folder; NotPlain where it is none. No pipe is waited for."""
+    """Open a file by its path or its name in an open folder; NotPlainFile where it is none. No pipe is waited for."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENXIO):  # a link, a socket
-            raise NotPlain from None
+            raise NotPlainFile from None
         raise
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise NotPlain
+            raise NotPlainFile
         yield file
 
 
@@ -145,7 +145,7 @@ def put_path_into_os_errors(path: str) -> Iterator[None]:
     """Let an error name the file by its path from the folder that is held."""
     try:
         yield
-    except (FileNotFoundError, NotADirectoryError, NotPlain):
+    except (FileNotFoundError, NotADirectoryError, NotPlainFile):
         raise
     except OSError as error:
         raise HeldFolderError(error.errno, error.strerror, path) from error

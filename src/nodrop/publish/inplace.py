@@ -10,11 +10,11 @@ from nodrop.errors import InputProblems, Problem, describe_os_failure
 from nodrop.publish.disk import DEFAULT_DISK_WRITER, DiskWriter
 from nodrop.publish.landing import OutputIsLink, OutputPlace, open_folder_of_output
 from nodrop.publish.tree import MANIFEST_FILE, Manifest, read_manifest_bytes
-from nodrop.syntax.root import LeadsOut
+from nodrop.syntax.root import LinkLeadsOut
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Replacement:
+class FileReplacement:
     """A file, how to show it, its content when it was read, and its new content."""
 
     path: Path
@@ -23,7 +23,7 @@ class Replacement:
     new: bytes
 
 
-def replace_files(files: Sequence[Replacement], *, disk: DiskWriter = DEFAULT_DISK_WRITER) -> None:
+def replace_files(files: Sequence[FileReplacement], *, disk: DiskWriter = DEFAULT_DISK_WRITER) -> None:
     """Replace files, all or none of them unless the run is ended in the middle; each is replaced in one step.
 
     Mode, owner and attributes stay. InputProblems where a file is another than was read, is a link (`landing`) or may
@@ -46,12 +46,12 @@ def replace_files(files: Sequence[Replacement], *, disk: DiskWriter = DEFAULT_DI
 
 
 def _describe_replace_failure(error: OSError) -> str:
-    if isinstance(error, OutputIsLink | LeadsOut):
+    if isinstance(error, OutputIsLink | LinkLeadsOut):
         return str(error.strerror)
     return f"cannot be replaced: {describe_os_failure(error)}"
 
 
-def _write_draft_beside(file: Replacement, place: OutputPlace, stack: ExitStack, disk: DiskWriter) -> OutputPlace:
+def _write_draft_beside(file: FileReplacement, place: OutputPlace, stack: ExitStack, disk: DiskWriter) -> OutputPlace:
     """Write the new text next to a file, until the end of the stack, and return its place."""
     handle, draft = place.create_hidden_draft(0o600)
     stack.callback(_remove_draft, draft)
@@ -66,7 +66,7 @@ def _remove_draft(draft: OutputPlace) -> None:
         draft.remove()
 
 
-def _require_unchanged(file: Replacement, landing: OutputPlace) -> None:
+def _require_unchanged(file: FileReplacement, landing: OutputPlace) -> None:
     try:
         with os.fdopen(landing.open(os.O_RDONLY | os.O_NONBLOCK), "rb") as opened:
             current_data = opened.read()

@@ -11,9 +11,9 @@ from nodrop.errors import InputProblems, Problem
 from nodrop.publish.disk import ForeignEntry
 from nodrop.publish.held import HeldFolderError
 from nodrop.publish.landing import OutputIsLink
-from nodrop.publish.swap import TreePlace
+from nodrop.publish.swap import OutputTreePlace
 from nodrop.publish.tree import printable_path
-from nodrop.syntax.root import LeadsOut, user_name
+from nodrop.syntax.root import LinkLeadsOut, user_name
 
 _REASON_BY_ERRNO = {
     errno.EBUSY: "it is a mount point or in use",
@@ -41,7 +41,7 @@ def errors_as_problems(display: str) -> Iterator[None]:
     """Report errors of the system as a problem of the folder, or of the file in it, by the name that the user gave."""
     try:
         yield
-    except (LeadsOut, OutputIsLink) as error:
+    except (LinkLeadsOut, OutputIsLink) as error:
         raise InputProblems([Problem(path=display, found=str(error.strerror))]) from None
     except (OSError, ValueError) as error:
         name = f"{display}/{printable_path(error.filename)}" if isinstance(error, HeldFolderError) else display
@@ -49,7 +49,7 @@ def errors_as_problems(display: str) -> Iterator[None]:
         raise make_refusal(name, message, "nothing was touched; mend this or give another folder") from error
 
 
-def make_foreign_file_refusal(place: TreePlace, display: str, error: ForeignEntry) -> InputProblems:
+def make_foreign_file_refusal(place: OutputTreePlace, display: str, error: ForeignEntry) -> InputProblems:
     """Return the advice for a file in the way that nodrop did not make."""
     message = f"{error.name} beside it was not made by nodrop, and a build needs the name"
     if error.owner is not None:
@@ -61,7 +61,7 @@ def make_foreign_file_refusal(place: TreePlace, display: str, error: ForeignEntr
     return make_refusal(display, message, f"move {error.name} away; nothing was touched")
 
 
-def make_unsettled_build_refusal(place: TreePlace, display: str, error: OSError) -> InputProblems:
+def make_unsettled_build_refusal(place: OutputTreePlace, display: str, error: OSError) -> InputProblems:
     """Return the steps by hand after an earlier build was cut short that this run may not clear up."""
     if place.old.status() is not None and place.tree.status() is None:
         hint = f"the tree as it was is whole: rename {place.old.name} beside it to {place.tree.name}"
@@ -72,14 +72,14 @@ def make_unsettled_build_refusal(place: TreePlace, display: str, error: OSError)
     )
 
 
-def require_folder_or_absent(place: TreePlace, display: str) -> None:
+def require_folder_or_absent(place: OutputTreePlace, display: str) -> None:
     """Refuse an existing entry that is not a folder."""
     status = place.tree.status()
     if status is not None and not stat.S_ISDIR(status.st_mode):
         raise make_refusal(display, "is not a folder", "give a new or an empty folder")
 
 
-def require_replaceable(place: TreePlace, display: str) -> None:
+def require_replaceable(place: OutputTreePlace, display: str) -> None:
     """Refuse what cannot be renamed, or not without pulling the floor from under the user's shell."""
     status, above = place.tree.status(), os.fstat(place.tree.folder)
     if status is None:

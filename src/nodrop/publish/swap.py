@@ -28,14 +28,14 @@ from nodrop.publish.disk import (
     DiskWriter,
     ForeignEntry,
 )
-from nodrop.publish.held import HeldFolder, NotPlain, stale_handle_error
+from nodrop.publish.held import HeldFolder, NotPlainFile, stale_handle_error
 from nodrop.publish.landing import OutputPlace, open_folder_of_output
 from nodrop.publish.names import IsOutputNameOfCommand
 from nodrop.publish.tree import ExistingOutputTree, survey_replaceable_folder
 
 
 @dataclass(frozen=True, slots=True)
-class TreePlace:
+class OutputTreePlace:
     """The place of a tree, in an open folder, and the names next to it that only nodrop uses."""
 
     tree: OutputPlace
@@ -60,14 +60,14 @@ class TreePlace:
 
 
 @contextmanager
-def open_place(directory: Path, make: Callable[[OutputPlace], None] | None = None) -> Iterator[TreePlace]:
+def open_place(directory: Path, make: Callable[[OutputPlace], None] | None = None) -> Iterator[OutputTreePlace]:
     """Give the place of a folder, as an output has it (`landing`)."""
     with open_folder_of_output(directory, make) as tree:
-        yield TreePlace(tree)
+        yield OutputTreePlace(tree)
 
 
 @contextmanager
-def hold_lock(place: TreePlace, disk: DiskWriter) -> Iterator[int | None]:
+def hold_lock(place: OutputTreePlace, disk: DiskWriter) -> Iterator[int | None]:
     """Hold the place's lock, and give the owner that files made here have; None when another run holds it."""
     handle = disk.try_lock(place.lock)
     try:
@@ -77,7 +77,7 @@ def hold_lock(place: TreePlace, disk: DiskWriter) -> Iterator[int | None]:
             disk.unlock_and_remove_lock(place.lock, handle)
 
 
-def open_leftovers(place: TreePlace, file_names: IsOutputNameOfCommand, owner: int) -> list[HeldFolder]:
+def open_leftovers(place: OutputTreePlace, file_names: IsOutputNameOfCommand, owner: int) -> list[HeldFolder]:
     """Open the leftovers of an earlier run next to a tree.
 
     NotOurs if an entry there belongs to another user, or was made by no command that gives files these
@@ -101,7 +101,7 @@ def open_leftovers(place: TreePlace, file_names: IsOutputNameOfCommand, owner: i
     return found_leftovers
 
 
-def settle_interrupted_swap(place: TreePlace, ours: Sequence[HeldFolder], disk: DiskWriter) -> None:
+def settle_interrupted_swap(place: OutputTreePlace, ours: Sequence[HeldFolder], disk: DiskWriter) -> None:
     """Leave one whole tree and nothing next to it, after a swap that stopped at any point.
 
     The caller holds the lock, and `ours` is all that nodrop made. An OSError if anything else is next to it.
@@ -112,7 +112,7 @@ def settle_interrupted_swap(place: TreePlace, ours: Sequence[HeldFolder], disk: 
     remove_leftovers(place, ours, disk)
 
 
-def remove_leftovers(place: TreePlace, ours: Sequence[HeldFolder], disk: DiskWriter) -> None:
+def remove_leftovers(place: OutputTreePlace, ours: Sequence[HeldFolder], disk: DiskWriter) -> None:
     """Remove the entries that nodrop made next to the tree.
 
     A tree is removed under the name `.nodrop-new` only; one called `.nodrop-old` is therefore whole at any time.
@@ -161,7 +161,7 @@ def _is_nodrop_leftover(folder: HeldFolder, names: IsOutputNameOfCommand) -> boo
 
 def _has_draft_mark(folder: HeldFolder, *, alone: bool) -> bool:
     """Whether a folder has the mark of a draft; where it is `alone`, its writing may have been cut short."""
-    with suppress(NotPlain):
+    with suppress(NotPlainFile):
         status = folder.at(DRAFT_MARKER_FILE).status()
         if status is None or status.st_size > len(DRAFT_MARKER_FILE_CONTENT):
             return False
@@ -170,7 +170,7 @@ def _has_draft_mark(folder: HeldFolder, *, alone: bool) -> bool:
     return False
 
 
-def make_draft_folder(place: TreePlace, owner: int, disk: DiskWriter, mode: int | None) -> HeldFolder:
+def make_draft_folder(place: OutputTreePlace, owner: int, disk: DiskWriter, mode: int | None) -> HeldFolder:
     """Make the folder of a new tree, marked as nodrop's before anything is in it; with `mode`, exactly of that."""
     disk.mkdir(place.new)
     draft = HeldFolder.of(place.new)
@@ -207,7 +207,7 @@ class CreatedParentFolders:
 
 
 def swap_trees(
-    place: TreePlace,
+    place: OutputTreePlace,
     new_files: HeldFolder,
     old_files: HeldFolder | None,
     standing: ExistingOutputTree,

@@ -12,7 +12,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.publish.held import NOT_PLAIN_FILE_REASON, HeldFolder, NotPlain, open_plain_file
+from nodrop.publish.held import NOT_PLAIN_FILE_REASON, HeldFolder, NotPlainFile, open_plain_file
 from nodrop.publish.names import IsOutputNameOfCommand
 
 MANIFEST_FILE = ".nodrop.json"
@@ -214,7 +214,7 @@ def read_manifest_bytes(path: Path | str, folder: int | None = None) -> bytes:
     try:
         with open_plain_file(path, folder) as file:
             data, size = file.read(_MAX_MANIFEST_BYTES + 1), os.fstat(file.fileno()).st_size
-    except NotPlain:
+    except NotPlainFile:
         raise ValueError(NOT_PLAIN_FILE_REASON) from None
     if len(data) > _MAX_MANIFEST_BYTES:
         raise ValueError(f"has {size:,} bytes, and no build has a manifest of more than {_MAX_MANIFEST_BYTES:,}")

@@ -39,7 +39,7 @@ class XoffReferences(TypedDict):
     ieee: int | None
 
 
-class HeadroomRow(TypedDict):
+class CabledPortHeadroom(TypedDict):
     """The headroom of a kind of cabled lossless port, in bytes; None is unknown."""
 
     role: str
@@ -84,7 +84,7 @@ def ecn_facts(queue: Queue | None) -> FactsByKey | None:
     return {"min": green.min_bytes, "max": green.max_bytes, "probability_percent": green.probability_percent}
 
 
-def headroom_facts(fabric: Fabric) -> list[HeadroomRow]:
+def headroom_facts(fabric: Fabric) -> list[CabledPortHeadroom]:
     """Return the headroom of every kind of cabled lossless port: where, far end, and the parts of xoff.
 
     `xoff_parts` is None if the switch does not compute it from the cable; `bounds` holds the values to compare xoff
@@ -112,7 +112,7 @@ def headroom_facts(fabric: Fabric) -> list[HeadroomRow]:
             )
             kinds.setdefault(key, (device, interface))
             ports[key] += 1
-    rows: dict[str, HeadroomRow] = {}
+    rows: dict[str, CabledPortHeadroom] = {}
     for key, port in kinds.items():
         for row in _port_headroom_facts(key[1], *port):
             rows.setdefault(str(row), row)["ports"] += ports[key]
@@ -127,7 +127,7 @@ def _far_role_or_group(index: Index, node: str) -> str:
     return host.group if host else "unknown"
 
 
-def _port_headroom_facts(far: str, device: Device, interface: Interface) -> Iterator[HeadroomRow]:
+def _port_headroom_facts(far: str, device: Device, interface: Interface) -> Iterator[CabledPortHeadroom]:
     assert isinstance(interface.qos, QosProfile)
     groups = interface.qos.priority_groups
     for group in known_rows(groups):

@@ -6,11 +6,18 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from nodrop.engine.finding import SEVERITIES, Finding
 from nodrop.plan.model import worst_risk
 from nodrop.report.claims import describe_claim_changes
-from nodrop.report.document import Document, FindingList, Node, Paragraph, Section, Verdict, list_lines
+from nodrop.report.document import FindingList, Node, Paragraph, ReportDocument, Section, VerdictLine, list_lines
 from nodrop.report.finding_items import describe_finding
 from nodrop.report.names import escape_or_quote_name, format_count, format_name_list
 from nodrop.report.plan_document import RISK_LABELS, build_plan_document, summarize_plan
-from nodrop.results.checked import ChangedFabric, ChangeReach, Checked, OutdatedBuild, RoutingChanges, RoutingDifference
+from nodrop.results.checked import (
+    ChangedFabric,
+    ChangeReach,
+    CheckedChange,
+    OutdatedBuild,
+    RoutingChanges,
+    RoutingDifference,
+)
 from nodrop.results.rulings import DEVICE_NOT_CHECKED, POLICY_CHANGED, RISK_OF_CHANGE
 from nodrop.routing.observation import DifferingFlow
 
@@ -19,12 +26,12 @@ _MAX_SHOWN_FLOWS = 5
 _VERB_BY_SESSION_STATE = {"up": "comes up", "down": "goes down"}
 
 
-def build_document(checked: Checked, *, verbose: bool = False, quiet: bool = False) -> Document:
+def build_document(checked: CheckedChange, *, verbose: bool = False, quiet: bool = False) -> ReportDocument:
     """Return a check as a document; `quiet` leaves the new findings and the problems."""
     summed = len(_changed_fabrics(checked)) > 1
     fabrics = (_build_fabric_document(change, verbose=verbose, summed=summed) for change in checked.fabrics)
     notes = (f"note: {', '.join(filter(None, (note.file, note.message)))}" for note in checked.notes)
-    return Document(
+    return ReportDocument(
         body=(
             *(() if quiet else fabrics),
             list_lines(f"before: {problem}" for problem in checked.base_problems),
@@ -40,8 +47,8 @@ def build_document(checked: Checked, *, verbose: bool = False, quiet: bool = Fal
     )
 
 
-def _build_verdict(checked: Checked) -> Verdict:
-    return Verdict(
+def _build_verdict(checked: CheckedChange) -> VerdictLine:
+    return VerdictLine(
         text=_format_check_verdict(checked),
         decision=checked.blocked_by,
         base=checked.base,
@@ -49,7 +56,7 @@ def _build_verdict(checked: Checked) -> Verdict:
     )
 
 
-def _build_fabric_document(change: ChangedFabric, *, verbose: bool, summed: bool) -> Document:
+def _build_fabric_document(change: ChangedFabric, *, verbose: bool, summed: bool) -> ReportDocument:
     routing, findings, reach = change.routing, change.findings, format_reach(change.reach)
     body: list[Node] = (
         [] if change.plan.is_empty else [build_plan_document(change.plan, verbose=verbose, summed=summed)]
@@ -61,7 +68,7 @@ def _build_fabric_document(change: ChangedFabric, *, verbose: bool, summed: bool
         body.append(list_lines(describe_claim_changes(*change.claims), "proofs"))
     body.append(list_lines(_format_findings_by_rule(findings.fixed), "fixed", folded=True))
     body.append(list_lines(_format_findings_by_rule(findings.suppressed), "suppressed now", folded=True))
-    return Document(
+    return ReportDocument(
         heading=_format_fabric_heading(change),
         lead=(Paragraph(reach),) if reach else (),
         body=tuple(body),
@@ -69,7 +76,7 @@ def _build_fabric_document(change: ChangedFabric, *, verbose: bool, summed: bool
     )
 
 
-def _format_check_verdict(checked: Checked) -> str:
+def _format_check_verdict(checked: CheckedChange) -> str:
     """Return the verdict of a check, the worst first."""
     changed, problems = _changed_fabrics(checked), len(checked.outcome.problems)
     phrases = [f"{format_count(problems, 'problem')}, so not all of it was checked"] if problems else []
@@ -111,18 +118,18 @@ def format_reach(reach: ChangeReach | None) -> str:
     return f"reach: {format_count(reach.ports, 'cabled port')}" + (f": {', '.join(others)}" if others else "")
 
 
-def _changed_fabrics(checked: Checked) -> Sequence[ChangedFabric]:
+def _changed_fabrics(checked: CheckedChange) -> Sequence[ChangedFabric]:
     """Return the fabrics that change."""
     return [fabric for fabric in checked.fabrics if not fabric.plan.is_empty]
 
 
-def _format_unchanged_fabrics(checked: Checked) -> Iterator[str]:
+def _format_unchanged_fabrics(checked: CheckedChange) -> Iterator[str]:
     """Yield how many fabrics are as before, if any are."""
     if checked.unchanged_fabrics:
         yield f"{format_count(len(checked.unchanged_fabrics), 'fabric')} as before"
 
 
-def _format_finding_counts(checked: Checked) -> str:
+def _format_finding_counts(checked: CheckedChange) -> str:
     """Return how many findings have come, gone and stayed."""
     new = Counter(finding.severity for finding in checked.outcome.findings)
     every = [fabric.findings for fabric in checked.fabrics]
@@ -247,7 +254,7 @@ def _format_flow(flow: DifferingFlow) -> str:
     return f"packets of {flow.source} to {flow.destination} {which} (Batfish: {flow.old} before, {flow.new} now)"
 
 
-def _select_check_findings(checked: Checked, *, notes: bool = False) -> list[Finding]:
+def _select_check_findings(checked: CheckedChange, *, notes: bool = False) -> list[Finding]:
     """Return the verdicts on the checked files, or the notes: changes of policy, and switches no longer checked."""
     return [
         stop

@@ -7,13 +7,13 @@ from nodrop.model import subject
 from nodrop.model.compare import ModelDifference
 from nodrop.report import plan_json
 from nodrop.report.json import encode_json_document, finding_record, json_value, note_record, problem_record
-from nodrop.results.checked import ChangedFabric, Checked, OutdatedBuild, RoutingDifference
+from nodrop.results.checked import ChangedFabric, CheckedChange, OutdatedBuild, RoutingDifference
 from nodrop.routing.observation import DifferingFlow
 
 FORMAT_VERSION = 2
 
 
-def render(checked: Checked) -> bytes:
+def render(checked: CheckedChange) -> bytes:
     """Write a check as JSON in UTF-8; nothing is folded."""
     unchanged = [fabric.findings.unchanged for fabric in checked.fabrics]
     return encode_json_document(

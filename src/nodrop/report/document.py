@@ -26,12 +26,12 @@ Span = str | RuleName
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ListItem:
     """One line of a list, and lines that explain it."""
 
     spans: tuple[Span, ...]
     tone: Tone | None = None
-    details: tuple["Item", ...] = ()
+    details: tuple["ListItem", ...] = ()
     brief: str = ""
     """What replaces the details where they would take too much room."""
 
@@ -48,11 +48,11 @@ class Section:
     """A list with a title, or without one; a section without items is not shown."""
 
     title: str = ""
-    items: tuple[Item, ...]
+    items: tuple[ListItem, ...]
     folded: bool = False
     """Whether formats that fold show the title alone at first."""
     numbered: bool = False
-    remarks: tuple[Item, ...] = ()
+    remarks: tuple[ListItem, ...] = ()
     """Lines that belong to the list and are never folded."""
     optional: bool = False
     """Whether formats that cannot fold leave it out unless all is asked for."""
@@ -62,7 +62,7 @@ def list_lines(
     lines: Iterable[str], title: str = "", *, tone: Tone | None = None, folded: bool = False, optional: bool = False
 ) -> Section:
     """Return lines of one tone as a list."""
-    items = tuple(Item((line,), tone=tone) for line in lines)
+    items = tuple(ListItem((line,), tone=tone) for line in lines)
     return Section(title=title, items=items, folded=folded, optional=optional)
 
 
@@ -90,7 +90,7 @@ class ChangeRow:
     place: str
     short_place: str
     """The place with the number of its ports where their names are long."""
-    items: tuple[Item, ...]
+    items: tuple[ListItem, ...]
     others: str
     risk: str
     risk_rank: int
@@ -119,7 +119,7 @@ class FindingList:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class VerdictLine:
     """The result in one line; `decision` is what blocks a change, "" where it passes, None where nothing decides."""
 
     text: str
@@ -131,7 +131,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+class ReportDocument:
     """A report, or a part of it.
 
     Formats that are read from the top have the verdict first and `urgent` before `body`. Those whose end is seen first,
@@ -142,7 +142,7 @@ class Document:
     lead: tuple["Node", ...] = ()
     body: tuple["Node", ...] = ()
     urgent: tuple["Node", ...] = ()
-    verdict: Verdict | None = None
+    verdict: VerdictLine | None = None
 
 
-Node = Paragraph | Section | Table | FactList | ChangeTable | FindingList | Document
+Node = Paragraph | Section | Table | FactList | ChangeTable | FindingList | ReportDocument

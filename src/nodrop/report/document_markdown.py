@@ -5,18 +5,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from nodrop.report.document import (
     ChangeRow,
     ChangeTable,
-    Document,
     FactList,
     FindingList,
-    Item,
+    ListItem,
     Node,
     Paragraph,
+    ReportDocument,
     RuleName,
     Section,
     Span,
     Table,
     Tone,
-    Verdict,
+    VerdictLine,
 )
 from nodrop.report.escape import escape_html, escape_markdown
 from nodrop.report.finding_items import list_finding_causes, list_problems
@@ -44,12 +44,14 @@ _MARK_BY_TONE: dict[Tone, str] = {
 }
 
 
-def render(document: Document, pages: RulePageUrls | None = None, *, limit_bytes: float = COMMENT_LIMIT_BYTES) -> str:
+def render(
+    document: ReportDocument, pages: RulePageUrls | None = None, *, limit_bytes: float = COMMENT_LIMIT_BYTES
+) -> str:
     """Write a document as GitHub's and GitLab's Markdown; no text in it is markup or HTML.
 
     Beyond the limit whole parts are left out, the last first, and the text states that.
     """
-    every = _Comment(pages or RulePageUrls()).parts(document, "### nodrop: ")
+    every = _MarkdownCommentWriter(pages or RulePageUrls()).parts(document, "### nodrop: ")
     parts = list(_drop_excess_parts([part for part in every if part], limit_bytes))
     verdict = document.verdict
     if verdict and verdict.base:
@@ -76,13 +78,13 @@ def format_markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -
     return [head, f"|{'---|' * len(heads)}", *others]
 
 
-class _Comment:
+class _MarkdownCommentWriter:
     """Writes nodes as parts of a comment, with an empty line between two."""
 
     def __init__(self, pages: RulePageUrls) -> None:
         self._pages = pages
 
-    def parts(self, document: Document, title: str = "") -> Iterator[str]:
+    def parts(self, document: ReportDocument, title: str = "") -> Iterator[str]:
         """Yield the parts of a document; `title` makes its verdict the title of the comment."""
         if document.heading:
             yield f"#### {escape_markdown(document.heading)}"
@@ -100,13 +102,13 @@ class _Comment:
             case Table():
                 yield self._table(node)
             case FactList(facts):
-                yield self._list(tuple(Item((f"{name}: ", text)) for name, text in facts))
+                yield self._list(tuple(ListItem((f"{name}: ", text)) for name, text in facts))
             case ChangeTable():
                 yield from self._table_parts(node)
             case FindingList():
                 yield self._list(tuple(list_problems(node)))
                 yield self._list(tuple(list_finding_causes(node)))
-            case Document():
+            case ReportDocument():
                 yield from self.parts(node)
 
     def _section_parts(self, section: Section) -> Iterator[str]:
@@ -122,10 +124,10 @@ class _Comment:
         yield self._list(section.remarks)
         yield _fold(title, rows)
 
-    def _list(self, items: Sequence[Item], title: str = "") -> str:
+    def _list(self, items: Sequence[ListItem], title: str = "") -> str:
         return "\n".join(line for item in items for line in self._item_lines(item, title))
 
-    def _item_lines(self, item: Item, title: str = "") -> Iterator[str]:
+    def _item_lines(self, item: ListItem, title: str = "") -> Iterator[str]:
         """Yield an item behind its mark and the title of its list, and its details below it."""
         mark = f"{_MARK_BY_TONE[item.tone]} " if item.tone else ""
         brief = f" ({escape_markdown(item.brief)})" if item.brief else ""
@@ -179,7 +181,7 @@ class _Comment:
             yield f"{format_count(len(untold) - _MAX_DETAILED_ROWS, 'place')} more: see the whole plan"
 
 
-def _format_verdict(verdict: Verdict) -> str:
+def _format_verdict(verdict: VerdictLine) -> str:
     decision = ""
     if verdict.decision is not None:
         blocked = f"❌ blocked by {escape_markdown(verdict.decision)}; "

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from nodrop.report.document import (
     ChangeRow,
     ChangeTable,
-    Document,
     FactList,
     FindingList,
-    Item,
+    ListItem,
     Node,
     Paragraph,
+    ReportDocument,
     Section,
     Table,
     Tone,
@@ -40,10 +40,10 @@ _STRONG = "1"
 
 
 def render(
-    document: Document, *, color: bool = False, verbose: bool = False, links: "TerminalLinks | None" = None
+    document: ReportDocument, *, color: bool = False, verbose: bool = False, links: "TerminalLinks | None" = None
 ) -> str:
     """Write a document with the verdict last; `verbose` folds no findings and shows optional sections."""
-    sheets = _Terminal(color, verbose, links).document_sheets(document)
+    sheets = _TerminalWriter(color, verbose, links).document_sheets(document)
     page_text = "\n\n".join("\n".join(lines) for lines in sheets if lines)
     return page_text + "\n" if page_text else ""
 
@@ -54,12 +54,12 @@ def render_lines(lines: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Terminal:
+class _TerminalWriter:
     color: bool
     verbose: bool
     links: "TerminalLinks | None"
 
-    def document_sheets(self, document: Document) -> Iterator[list[str]]:
+    def document_sheets(self, document: ReportDocument) -> Iterator[list[str]]:
         """Yield blocks of lines, with an empty line between two."""
         if document.heading:
             yield [self._strong(f"== {document.heading}")]
@@ -87,7 +87,7 @@ class _Terminal:
 
                 text = findings_text(outcome, color=self.color, verbose=self.verbose, quiet=True, links=self.links)
                 yield [text.rstrip("\n")] if text else []
-            case Document():
+            case ReportDocument():
                 yield from self.document_sheets(node)
 
     def _section_lines(self, section: Section) -> list[str]:
@@ -106,7 +106,7 @@ class _Terminal:
         others = wrap_text(row.others, "  ", "    ")
         return [self._strong(row.place), *items, *others]
 
-    def _item_lines(self, item: Item, indent: str, later_indent: str) -> Iterator[str]:
+    def _item_lines(self, item: ListItem, indent: str, later_indent: str) -> Iterator[str]:
         """Yield an item and its details, wrapped and colored."""
         text = "".join(span if isinstance(span, str) else f"{span.label}[{span.rule}]" for span in item.spans)
         yield from self._wrap(text, item.tone, indent, later_indent)

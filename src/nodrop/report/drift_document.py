@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from nodrop.engine.finding import SEVERITIES
 from nodrop.plan.model import DeviceChangeKind
-from nodrop.report.document import Document, FindingList, Verdict, list_lines
+from nodrop.report.document import FindingList, ReportDocument, VerdictLine, list_lines
 from nodrop.report.names import escape_or_quote_name, format_count, format_name_list
 from nodrop.report.plan_document import (
     list_changes,
@@ -29,7 +29,7 @@ KEY_VERBS: Mapping[str, str] = {"removed": "not wanted", "changed": "not as want
 _MISSING_SIDE_TEXTS = ("absent from the running configuration", "absent from the intended configuration")
 
 
-def build_document(drifted: DriftResult, *, verbose: bool = False, quiet: bool = False) -> Document:
+def build_document(drifted: DriftResult, *, verbose: bool = False, quiet: bool = False) -> ReportDocument:
     """Return drift as a document; `verbose` folds nothing, `quiet` leaves the differences, findings and problems."""
     plan = drifted.drift.plan
     changes = list_changes(plan, "what differs", DRIFT_WORDING, KEY_VERBS, verbose=verbose)
@@ -37,15 +37,15 @@ def build_document(drifted: DriftResult, *, verbose: bool = False, quiet: bool =
     lead = (unmatched, list_device_changes(plan, _DEVICE_VERBS))
     findings = FindingList(outcome=drifted.outcome)
     if quiet:
-        return Document(lead=lead, body=tuple(changes), urgent=(findings,))
+        return ReportDocument(lead=lead, body=tuple(changes), urgent=(findings,))
     lines = _format_switch_written_settings(drifted)
     written = list_lines(lines, "written by the switches themselves, so no drift", folded=True, optional=True)
     order = list_rollout_order(plan, "remediation order")
-    return Document(
+    return ReportDocument(
         lead=lead,
         body=(*changes, list_not_compared(plan, _MISSING_SIDE_TEXTS), order, written),
         urgent=(findings, list_rollout_hazards(plan, "rollout hazards of the remediation")),
-        verdict=Verdict(text=_summarize_drift(drifted)),
+        verdict=VerdictLine(text=_summarize_drift(drifted)),
     )
 
 

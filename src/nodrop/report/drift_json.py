@@ -1,6 +1,6 @@
 """Drift as JSON: a plan from the running to the intended state; `report.schema` has the schema."""
 
-from nodrop.plan.model import OutsideChange
+from nodrop.plan.model import UnmodeledChange
 from nodrop.report.json import encode_json_document, finding_record, note_record, problem_record
 from nodrop.report.plan_json import FORMAT_VERSION, fact_group_document, plan_record
 from nodrop.report.plan_words import DRIFT_WORDING
@@ -37,5 +37,5 @@ def render(drifted: DriftResult) -> bytes:
     )
 
 
-def _outside_table_document(outside_table: OutsideChange) -> dict[str, object]:
+def _outside_table_document(outside_table: UnmodeledChange) -> dict[str, object]:
     return {"devices": list(outside_table.devices), "file": outside_table.at[0], "at": list(outside_table.at[1:])}

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from nodrop.proofs.claims import DeadlockAndPauseClaims
 from nodrop.report.claims import describe_deadlock, describe_pause_reach
-from nodrop.report.document import Document, FactList, Item, Section, Table, list_lines
+from nodrop.report.document import FactList, ListItem, ReportDocument, Section, Table, list_lines
 from nodrop.report.fabric import FactsByKey
 from nodrop.report.headroom_document import format_cable_length, tabulate_headroom
 from nodrop.report.lossless_memory import tabulate_memory
@@ -31,14 +31,14 @@ _MARKING_HEADS = ("at", "model", "queue", "marks from", "all from", "senders pau
 _STREAM_HEADS = ("at", "model", "objects", "interval", "counters", "bandwidth", "management port")
 
 
-def build_fabric_document(facts: FactsByKey) -> Document:
+def build_fabric_document(facts: FactsByKey) -> ReportDocument:
     """Return the facts as a document."""
     size = f"{format_count(len(facts['devices']), 'switch')} and {format_count(facts['bandwidth']['hosts'], 'host')}"
     head = [f"{facts['fabric']}: {facts['mode']} fabric of {size}"]
     if drained := [row["name"] for row in facts["devices"] if row["drained"]]:
         head.append(f"drained, routed around by all others: {', '.join(drained)}")
     defaults = ((row["key"], row["value"], row["source"]) for row in facts["defaults"])
-    return Document(
+    return ReportDocument(
         body=(
             list_lines(head),
             FactList((*_bandwidth_lines(facts), *_claim_lines(facts))),
@@ -71,15 +71,17 @@ def build_fabric_document(facts: FactsByKey) -> Document:
     )
 
 
-def _format_deviation(row: FactsByKey) -> Item:
+def _format_deviation(row: FactsByKey) -> ListItem:
     """Return the deviation of a platform from the wanted value, with its reason below: too much for columns."""
-    return Item((f"{row['path']}: {row['actual']} instead of {row['intended']}",), details=(Item((row["reason"],)),))
+    return ListItem(
+        (f"{row['path']}: {row['actual']} instead of {row['intended']}",), details=(ListItem((row["reason"],)),)
+    )
 
 
-def _format_first_apply(row: FactsByKey) -> Item:
+def _format_first_apply(row: FactsByKey) -> ListItem:
     """Return what restarts services or brings all ports down at the first apply, with its source below it."""
     where = f"{format_name_list(row['devices'])} ({row['platform']} {row['version']})"
-    return Item((f"{where}: {row['setting']}: {row['reason']}",), details=(Item((row["source"],)),))
+    return ListItem((f"{where}: {row['setting']}: {row['reason']}",), details=(ListItem((row["source"],)),))
 
 
 def _format_rate(mbps: int) -> str:

@@ -3,17 +3,17 @@
 from collections.abc import Iterator
 
 from nodrop.engine.finding import Finding
-from nodrop.report.document import FindingList, Item, RuleName
+from nodrop.report.document import FindingList, ListItem, RuleName
 from nodrop.report.names import escape_or_quote_name, finding_message_with_device, format_count, format_name_list
 from nodrop.results.outcome import fix_location, fold_groups, group_findings, select_shown_groups
 
 
-def list_problems(findings: FindingList) -> Iterator[Item]:
+def list_problems(findings: FindingList) -> Iterator[ListItem]:
     """Yield the problems of the input."""
-    yield from (Item((str(problem),), tone="error") for problem in findings.outcome.problems)
+    yield from (ListItem((str(problem),), tone="error") for problem in findings.outcome.problems)
 
 
-def list_finding_causes(findings: FindingList) -> Iterator[Item]:
+def list_finding_causes(findings: FindingList) -> Iterator[ListItem]:
     """Yield a line for each cause of findings, the worst first, and below it what to do, once, and what else ends."""
     every, under = fold_groups(group_findings(findings.outcome.findings))
     shown = select_shown_groups(every)
@@ -23,14 +23,14 @@ def list_finding_causes(findings: FindingList) -> Iterator[Item]:
         details = []
         if first_finding.fix and first_finding.fix.text not in remedies:
             remedies.add(first_finding.fix.text)
-            details.append(Item(("what to do: ", first_finding.fix.text)))
+            details.append(ListItem(("what to do: ", first_finding.fix.text)))
         if explained := under.get(first_finding.group):
             spans = (
                 span
                 for number, each in enumerate(explained)
                 for span in (", " if number else "also ends: ", RuleName(each[0].rule), f" ({len(each)})")
             )
-            details.append(Item(tuple(spans)))
+            details.append(ListItem(tuple(spans)))
         yield describe_finding(
             first_finding,
             f"{finding_message_with_device(first_finding)}{_format_places(group)}",
@@ -39,13 +39,13 @@ def list_finding_causes(findings: FindingList) -> Iterator[Item]:
         )
     if len(shown) < len(every):
         more = format_count(len(every) - len(shown), f"more {findings.which}finding")
-        yield Item((f"{more}: `--format text` tells all",))
+        yield ListItem((f"{more}: `--format text` tells all",))
 
 
-def describe_finding(finding: Finding, text: str = "", which: str = "", details: tuple[Item, ...] = ()) -> Item:
+def describe_finding(finding: Finding, text: str = "", which: str = "", details: tuple[ListItem, ...] = ()) -> ListItem:
     """Return a finding as a line: its rule and its message."""
     rule = RuleName(finding.rule, f"{which}{finding.severity}")
-    return Item((rule, ": ", text or finding_message_with_device(finding)), tone=finding.severity, details=details)
+    return ListItem((rule, ": ", text or finding_message_with_device(finding)), tone=finding.severity, details=details)
 
 
 def _format_places(group: tuple[Finding, ...] | list[Finding]) -> str:

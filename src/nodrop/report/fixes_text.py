@@ -17,7 +17,7 @@ from nodrop.report.names import (
 )
 from nodrop.results.fixed import (
     UNFIXED_REASONS,
-    Fixed,
+    FixedFabric,
     FixOutput,
     FixRunResult,
     RemainingFinding,
@@ -75,7 +75,7 @@ def render(
     return text + "\n" if text else ""
 
 
-def format_fix_totals(fixed: Sequence[Fixed], output: FixOutput) -> str:
+def format_fix_totals(fixed: Sequence[FixedFabric], output: FixOutput) -> str:
     """Return the last line: how many findings are gone, in how many files, and how many are left for which reasons."""
     new_number, files = sum(len(fabric.made) for fabric in fixed), sum(len(fabric.rewritten) for fabric in fixed)
     leftover_counts = Counter(leftover.reason for fabric in fixed for leftover in fabric.remaining)
@@ -99,11 +99,11 @@ def format_fix_totals(fixed: Sequence[Fixed], output: FixOutput) -> str:
     return f"{head}; {sum(leftover_counts.values())} remain: {reasons}{alone}"
 
 
-def _count_patches(fixed: Iterable[Fixed]) -> int:
+def _count_patches(fixed: Iterable[FixedFabric]) -> int:
     return sum(len(fabric.patches) for fabric in fixed)
 
 
-def _format_fixed_fabric(fabric: Fixed, page: ReportStyle, output: FixOutput) -> Iterator[str]:
+def _format_fixed_fabric(fabric: FixedFabric, page: ReportStyle, output: FixOutput) -> Iterator[str]:
     """Render each switch or intent: its files, the findings that are gone, and the traffic impact."""
     patches = {patch.device: patch for patch in fabric.patches}
     devices: dict[str, list[str]] = {}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from nodrop.hardware import asic, find_design_obstacle, media, nic, nics, switch, switches
 from nodrop.hardware.ports import PortGroup, PortSplit, SourcedFacts, format_breakouts
-from nodrop.hardware.schema import Asic, HeadroomTable, Medium, Nic, SonicSku, Switch
+from nodrop.hardware.schema import Asic, HeadroomTable, Medium, NicModel, SonicSku, SwitchModel
 from nodrop.platforms import platforms_default_first
 from nodrop.platforms.kit.traits import traits_of_platform
 from nodrop.report.hardware_uses import (
@@ -39,7 +39,7 @@ class SwitchListFilters(NamedTuple):
     release: str | None = None
     """Of the platform, which is stated too."""
 
-    def match(self, box: Switch) -> bool:
+    def match(self, box: SwitchModel) -> bool:
         """Return whether a switch has all of it."""
         return (
             self.asic in (None, box.asic)
@@ -83,7 +83,7 @@ def render_catalogue_list(output_format: str, filters: SwitchListFilters = _NO_F
     )
 
 
-def _switch_table(boxes: Iterable[Switch]) -> Iterator[str]:
+def _switch_table(boxes: Iterable[SwitchModel]) -> Iterator[str]:
     rows = [
         (
             box.name,
@@ -117,11 +117,11 @@ def render_model_page(name: str, output_format: str) -> str:
     facts = nic(name) if name in nics() else media()[name]
     if output_format == "json":
         return json.dumps(_facts_document(facts), indent=2)
-    about = _nic_properties(facts) if isinstance(facts, Nic) else _medium_properties(facts)
+    about = _nic_properties(facts) if isinstance(facts, NicModel) else _medium_properties(facts)
     return "\n".join((facts.name, *_wrap_labelled_texts(about), *_source_lines(facts.sources)))
 
 
-def facts_without_source(switch_model: Switch) -> tuple[str, ...]:
+def facts_without_source(switch_model: SwitchModel) -> tuple[str, ...]:
     """Return the facts of a model that no source states."""
     chip = asic(switch_model.asic)
     lacks = {
@@ -134,7 +134,7 @@ def facts_without_source(switch_model: Switch) -> tuple[str, ...]:
     return tuple(word for word, lacking in lacks.items() if lacking)
 
 
-def _switch_summary(box: Switch) -> dict[str, object]:
+def _switch_summary(box: SwitchModel) -> dict[str, object]:
     return {
         "name": box.name,
         "vendor": box.vendor,
@@ -150,18 +150,18 @@ def _facts_document(facts: SourcedFacts) -> dict[str, object]:
     return dumped
 
 
-def _port_counts_by_speed(switch_model: Switch) -> list[tuple[int, int]]:
+def _port_counts_by_speed(switch_model: SwitchModel) -> list[tuple[int, int]]:
     counts: dict[int, int] = {}
     for group in switch_model.ports:
         counts[group.speeds[0]] = counts.get(group.speeds[0], 0) + len(group.panels)
     return [(count, speed) for speed, count in counts.items()]
 
 
-def _format_port_counts(switch_model: Switch) -> str:
+def _format_port_counts(switch_model: SwitchModel) -> str:
     return " + ".join(f"{count} x {show_speed(speed)}" for count, speed in _port_counts_by_speed(switch_model))
 
 
-def _format_lanes(one: Nic) -> str:
+def _format_lanes(one: NicModel) -> str:
     return ", ".join(f"{show_speed(speed)} on {' or '.join(map(str, lanes))}" for speed, lanes in one.lanes.items())
 
 
@@ -194,7 +194,7 @@ def _source_lines(sources: Iterable[str]) -> Iterator[str]:
         )
 
 
-def _page_lines(box: Switch) -> Iterator[str]:
+def _page_lines(box: SwitchModel) -> Iterator[str]:
     chip = asic(box.asic)
     yield f"{box.name}: {_format_port_counts(box)} ({box.vendor}, {box.asic})"
     if box.also:
@@ -246,7 +246,7 @@ def _page_lines(box: Switch) -> Iterator[str]:
     yield from _source_lines((*box.sources, *chip.sources))
 
 
-def _fabric_use_lines(box: Switch) -> Iterator[str]:
+def _fabric_use_lines(box: SwitchModel) -> Iterator[str]:
     """Yield what a model can be in a fabric: a leaf or a spine by the speed of its links, and media to NICs."""
     if not (uses := fabric_sizes_by_speed(box)):
         return
@@ -362,7 +362,7 @@ def _headroom_table_lines(headroom_table: HeadroomTable) -> Iterator[str]:
     yield from (f"  {line}" for line in _table_lines(head, rows))
 
 
-def _nic_properties(one: Nic) -> Iterator[tuple[str, str]]:
+def _nic_properties(one: NicModel) -> Iterator[tuple[str, str]]:
     yield "vendor", one.vendor
     yield "lanes", _format_lanes(one)
     if one.ports_per_gpu is not None:

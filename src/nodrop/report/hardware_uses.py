@@ -5,14 +5,14 @@ from typing import TypedDict
 
 from nodrop.design.cabling import LinkEndKind, can_medium_link
 from nodrop.hardware import asic, find_design_obstacle, media, nic, nics
-from nodrop.hardware.schema import Switch
+from nodrop.hardware.schema import SwitchModel
 from nodrop.intent.topology import GroupUplinks
 from nodrop.platforms import platforms_default_first
 from nodrop.platforms.kit.traits import traits_of_platform
 from nodrop.sizing.counting import PanelPortsForSpeed, best_port_use_of_speed
 
 
-class SpeedUse(TypedDict):
+class PortSpeedUse(TypedDict):
     """A speed of fabric ports: ports of a switch, and host ports that two and three tiers carry at 1:1."""
 
     speed_mbps: int
@@ -39,25 +39,25 @@ class NicLink(TypedDict):
     media: list[MediumReach]
 
 
-def platforms_fabrics_are_written_for(model: Switch) -> tuple[str, ...]:
+def platforms_fabrics_are_written_for(model: SwitchModel) -> tuple[str, ...]:
     """Return the network OSes for which fabrics of a model can be designed and written."""
     return tuple(platform for platform in platforms_default_first() if find_design_obstacle(model, platform) is None)
 
 
-def has_speed(model: Switch, speed_mbps: int) -> bool:
+def has_speed(model: SwitchModel, speed_mbps: int) -> bool:
     """Return whether a fabric port of a model, whole or a part, has a speed."""
     groups = [group for group in model.ports if not group.service]
     return any(speed_mbps in way.speeds for group in groups for way in (*group.ways, *group.narrow))
 
 
-def can_write_for_release(model: Switch, platform: str, release: str) -> bool:
+def can_write_for_release(model: SwitchModel, platform: str, release: str) -> bool:
     """Return whether fabrics of a model can be written for a release of a network OS, which has this release."""
     releases, since = traits_of_platform(platform).releases, model.since.get(platform)
     supported = find_design_obstacle(model, platform) is None
     return supported and (since is None or releases.index(since) <= releases.index(release))
 
 
-def fabric_sizes_by_speed(model: Switch) -> list[SpeedUse]:
+def fabric_sizes_by_speed(model: SwitchModel) -> list[PortSpeedUse]:
     """Return, for each speed of a fabric port, how many ports a switch has, and what two and three tiers carry at 1:1.
 
     Speeds without a known headroom are left out; `platforms` are those that have the split. Empty for a model for which
@@ -81,7 +81,7 @@ def fabric_sizes_by_speed(model: Switch) -> list[SpeedUse]:
     ]
 
 
-def _port_uses(model: Switch, platform: str) -> Iterator[PanelPortsForSpeed]:
+def _port_uses(model: SwitchModel, platform: str) -> Iterator[PanelPortsForSpeed]:
     speeds = {speed for group in model.ports for way in group.ways for speed in way.speeds}
     known = speeds if asic(model.asic).has_headroom_terms else speeds & model.sonic.headroom_speeds_mbps
     for speed in known:
@@ -89,7 +89,7 @@ def _port_uses(model: Switch, platform: str) -> Iterator[PanelPortsForSpeed]:
             yield use
 
 
-def nic_link_options(model: Switch) -> list[NicLink]:
+def nic_link_options(model: SwitchModel) -> list[NicLink]:
     """Return, for each NIC at its fastest speed that a model has, the split and the media with their reach."""
     rows: list[NicLink] = []
     uses = {

@@ -4,19 +4,19 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from nodrop.hardware.bounds import STOCK_PATTERN_MTU_BYTES, STOCK_SMALL_PACKET_PERCENT
-from nodrop.report.buffering import HeadroomRow, XoffParts
-from nodrop.report.document import Document, Paragraph, Table
+from nodrop.report.buffering import CabledPortHeadroom, XoffParts
+from nodrop.report.document import Paragraph, ReportDocument, Table
 from nodrop.units import show_speed
 
 XoffTerm = Literal["port_mtu", "cable", "mac_phy", "peer_response", "tile", "cell_occupancy", "pattern_mtu", "rounding"]
 
 
-def build_headroom_document(fabric: str, rows: Sequence[HeadroomRow]) -> Document:
+def build_headroom_document(fabric: str, rows: Sequence[CabledPortHeadroom]) -> ReportDocument:
     """Return what `nodrop show --headroom` shows; `rows` are those of `buffering.headroom`."""
     if not rows:
-        return Document(body=(Paragraph(f"{fabric}: no port is lossless, so none has headroom"),))
+        return ReportDocument(body=(Paragraph(f"{fabric}: no port is lossless, so none has headroom"),))
     title = Paragraph(f"{fabric}: headroom of lossless ports")
-    return Document(body=(title, *tabulate_headroom(rows), _tabulate_comparison(rows)))
+    return ReportDocument(body=(title, *tabulate_headroom(rows), _tabulate_comparison(rows)))
 
 
 def format_cable_length(length: int | None) -> str:
@@ -24,7 +24,7 @@ def format_cable_length(length: int | None) -> str:
     return "unknown" if length is None else f"{length} m"
 
 
-def tabulate_headroom(fact_rows: Sequence[HeadroomRow]) -> Iterator[Table]:
+def tabulate_headroom(fact_rows: Sequence[CabledPortHeadroom]) -> Iterator[Table]:
     """Yield the headroom of every kind of port, and the terms of headroom that switches compute."""
     yield Table(title="Headroom of a port, bytes", heads=_HEADROOM_TABLE_HEADS, rows=tuple(_headroom_rows(fact_rows)))
     yield from _tabulate_terms([(row, parts) for row in fact_rows if (parts := row["parts"])])
@@ -37,7 +37,7 @@ def _format_count(value: int | None) -> str:
 _HEADROOM_TABLE_HEADS = ("at", "from", "ports", "model", "speed", "length", "priority group", "xoff", "xon", "size")
 
 
-def _headroom_rows(fact_rows: Sequence[HeadroomRow]) -> Iterator[Sequence[str]]:
+def _headroom_rows(fact_rows: Sequence[CabledPortHeadroom]) -> Iterator[Sequence[str]]:
     for row in fact_rows:
         yield (
             row["role"],
@@ -64,7 +64,7 @@ _HEAD_BY_XOFF_TERM: dict[XoffTerm, str] = {
 """The terms of xoff, in the order of the formula."""
 
 
-def _tabulate_terms(computed_rows: Sequence[tuple[HeadroomRow, XoffParts]]) -> Iterator[Table]:
+def _tabulate_terms(computed_rows: Sequence[tuple[CabledPortHeadroom, XoffParts]]) -> Iterator[Table]:
     if not computed_rows:
         return
     shown = [key for key in _HEAD_BY_XOFF_TERM if key != "tile" or any(parts[key] for _, parts in computed_rows)]
@@ -101,7 +101,7 @@ def _format_part(key: str, value: float) -> str:
 _COMPARISON_TABLE_HEADS = ("at", "from", "model", "speed", "length", "xoff", "", "SKU's row", "formula", "IEEE 802.1Q")
 
 
-def _tabulate_comparison(rows: Sequence[HeadroomRow]) -> Table:
+def _tabulate_comparison(rows: Sequence[CabledPortHeadroom]) -> Table:
     """Return the values that a xoff is compared with: of a stated one, the SKU's row, the formula, the IEEE bound."""
     cells = (
         (

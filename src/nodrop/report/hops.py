@@ -71,7 +71,7 @@ def path_facts(plane: ControlPlane, walk: PathWalk, dscp: int, source: Address |
 
 def _stage_facts(plane: ControlPlane, stage: RouterOnPath, dscp: int, packet: PacketSet) -> FactsByKey:
     router = plane.routers[stage.router]
-    ports = _Ports(plane, router.device.name)
+    ports = _DevicePorts(plane, router.device.name)
     arriving = [interface for leg in stage.arrive for interface in ports.of(router.by_name.get(leg), leg)]
     leaving = [interface for leg in stage.leave for interface in ports.of(router.by_name.get(leg), leg)]
     ingress = _group_ports_by_facts(arriving, lambda port: _ingress_facts(port, dscp))
@@ -114,7 +114,7 @@ def _acl_decision_facts(acl: FilterResult, packet: PacketSet) -> FactsByKey:
     }
 
 
-class _Ports:
+class _DevicePorts:
     """The ports of a device by name."""
 
     def __init__(self, plane: ControlPlane, device: str) -> None:

@@ -9,17 +9,27 @@ from nodrop.plan.model import (
     CHANGE_RISKS,
     DEVICE_CHANGE_KINDS,
     ChangedFactGroup,
+    ChangeEffect,
     ChangeRisk,
     DeviceChangeKind,
-    Effect,
-    OutsideChange,
     Plan,
+    UnmodeledChange,
     worst_risk,
 )
 from nodrop.plan.order import group_consecutive_stages
-from nodrop.report.document import ChangeRow, ChangeTable, Document, Item, Node, Section, Tone, Verdict, list_lines
+from nodrop.report.document import (
+    ChangeRow,
+    ChangeTable,
+    ListItem,
+    Node,
+    ReportDocument,
+    Section,
+    Tone,
+    VerdictLine,
+    list_lines,
+)
 from nodrop.report.names import escape_or_quote_name, format_count, format_name_list
-from nodrop.report.plan_words import PLAN_WORDING, Wording, format_fact_lines, format_part_path
+from nodrop.report.plan_words import PLAN_WORDING, DifferenceWording, format_fact_lines, format_part_path
 from nodrop.report.rollout_page import explain_unusual_order, format_rollout_hazards
 from nodrop.results.rulings import ROLLOUT_HAZARD
 
@@ -39,17 +49,17 @@ _TABLE_NAME_WORDS = 2
 _MISSING_SIDE_TEXTS = ("absent on the old side", "absent on the new side")
 
 
-def build_plans_document(plans: Sequence[Plan], *, verbose: bool = False) -> Document:
+def build_plans_document(plans: Sequence[Plan], *, verbose: bool = False) -> ReportDocument:
     """Return plans as a document, of several each below its name; `verbose` shows all that differ only in names."""
     several = len(plans) > 1
-    return Document(
+    return ReportDocument(
         body=tuple(build_plan_document(plan, heading=plan.new if several else "", verbose=verbose) for plan in plans)
     )
 
 
-def build_plan_document(plan: Plan, *, heading: str = "", verbose: bool = False, summed: bool = True) -> Document:
+def build_plan_document(plan: Plan, *, heading: str = "", verbose: bool = False, summed: bool = True) -> ReportDocument:
     """Return the plan of one fabric as a document; without its summary if that is shown elsewhere."""
-    return Document(
+    return ReportDocument(
         heading=heading,
         lead=(list_device_changes(plan),),
         body=(
@@ -61,14 +71,14 @@ def build_plan_document(plan: Plan, *, heading: str = "", verbose: bool = False,
             list_rollout_hazards(plan, "rollout hazards", ROLLOUT_HAZARD.fix),
             list_lines((f"error: {problem}" for problem in plan.problems), tone="error"),
         ),
-        verdict=Verdict(text=summarize_plan(plan)) if summed else None,
+        verdict=VerdictLine(text=summarize_plan(plan)) if summed else None,
     )
 
 
 def list_changes(
     plan: Plan,
     title: str,
-    wording: Wording = PLAN_WORDING,
+    wording: DifferenceWording = PLAN_WORDING,
     verbs: Mapping[str, str] = _KEY_CHANGE_VERBS,
     *,
     verbose: bool = False,
@@ -80,21 +90,21 @@ def list_changes(
     yield Section(
         title="not covered by nodrop",
         items=tuple(
-            Item((line,), tone="changed", details=_list_reasons(effect), brief=RISK_LABELS[effect.risk])
+            ListItem((line,), tone="changed", details=_list_reasons(effect), brief=RISK_LABELS[effect.risk])
             for line, effect in format_other_file_changes(plan, verbs)
         ),
     )
 
 
-def _list_reasons(effect: Effect) -> tuple[Item, ...]:
+def _list_reasons(effect: ChangeEffect) -> tuple[ListItem, ...]:
     rank = CHANGE_RISKS.index(effect.risk)
     tone: Tone = "harmless" if rank == 0 else "warning" if rank < CHANGE_RISKS.index("port bounce") else "error"
-    return tuple(Item((reason,), tone=tone) for reason in format_effect_reasons(effect))
+    return tuple(ListItem((reason,), tone=tone) for reason in format_effect_reasons(effect))
 
 
 def list_device_changes(plan: Plan, verbs: Mapping[DeviceChangeKind, str] = _VERB_BY_CHANGE_KIND) -> Section:
     """Return the switches that come, go, are replaced or change."""
-    return Section(items=tuple(Item((line,), tone=kind) for kind, line in device_change_lines(plan, verbs)))
+    return Section(items=tuple(ListItem((line,), tone=kind) for kind, line in device_change_lines(plan, verbs)))
 
 
 def list_not_compared(plan: Plan, missing_side_texts: tuple[str, str] = _MISSING_SIDE_TEXTS) -> Section:
@@ -106,7 +116,7 @@ def list_rollout_order(plan: Plan, title: str) -> Section:
     """Return the order for changing the switches, and the reason for an unusual one."""
     return Section(
         title=title,
-        items=tuple(Item((f"{names}: {why}",)) for _, names, why in rollout_order_rows(plan)),
+        items=tuple(ListItem((f"{names}: {why}",)) for _, names, why in rollout_order_rows(plan)),
         remarks=list_lines(explain_unusual_order(plan)).items,
         folded=True,
         numbered=True,
@@ -116,15 +126,17 @@ def list_rollout_order(plan: Plan, title: str) -> Section:
 def list_rollout_hazards(plan: Plan, title: str, remedy: str = "") -> Section:
     """Return the hazards of a rollout, and below the last what to do about them."""
     lines = list(format_rollout_hazards(plan))
-    details = (Item(("what to do: ", remedy)),) if remedy else ()
+    details = (ListItem(("what to do: ", remedy)),) if remedy else ()
     items = (
-        Item((line,), tone="error", details=details if number == len(lines) else ())
+        ListItem((line,), tone="error", details=details if number == len(lines) else ())
         for number, line in enumerate(lines, 1)
     )
     return Section(title=title, items=tuple(items))
 
 
-def _list_rows(fact_groups: Iterable[ChangedFactGroup], wording: Wording, *, folded: bool) -> Iterator[ChangeRow]:
+def _list_rows(
+    fact_groups: Iterable[ChangedFactGroup], wording: DifferenceWording, *, folded: bool
+) -> Iterator[ChangeRow]:
     """Yield facts by place; `folded`, of those that differ only in names and addresses the first is shown."""
     alike: dict[object, list[ChangedFactGroup]] = {}
     for number, fact_group in enumerate(fact_groups):
@@ -133,11 +145,11 @@ def _list_rows(fact_groups: Iterable[ChangedFactGroup], wording: Wording, *, fol
     return (_build_row(places, wording) for places in alike.values())
 
 
-def _build_row(places: Sequence[ChangedFactGroup], wording: Wording) -> ChangeRow:
+def _build_row(places: Sequence[ChangedFactGroup], wording: DifferenceWording) -> ChangeRow:
     """Return the facts of the first place, and the other places, where the same facts may change to other values."""
     facts = places[0].facts
     where = [_format_place(group) for group in places if group.facts == facts]
-    lines_by_effect: dict[Effect, list[str]] = {}
+    lines_by_effect: dict[ChangeEffect, list[str]] = {}
     for fact in facts:
         lines_by_effect.setdefault(fact.effect, []).extend(format_fact_lines(fact, wording))
     means = {effect.method for effect in lines_by_effect}
@@ -147,7 +159,7 @@ def _build_row(places: Sequence[ChangedFactGroup], wording: Wording) -> ChangeRo
         place="; ".join(place for place, _ in where),
         short_place="; ".join(short_place for _, short_place in where),
         items=tuple(
-            Item((line,), details=_list_reasons(effect) if number == len(lines) else ())
+            ListItem((line,), details=_list_reasons(effect) if number == len(lines) else ())
             for effect, lines in lines_by_effect.items()
             for number, line in enumerate(lines, 1)
         ),
@@ -186,7 +198,7 @@ def _format_place(fact_group: ChangedFactGroup) -> tuple[str, str]:
     return place, f"{devices}: {format_count(len(fact_group.ports), 'port')}{suffix}"
 
 
-def format_effect_reasons(effect: Effect) -> Iterator[str]:
+def format_effect_reasons(effect: ChangeEffect) -> Iterator[str]:
     """Yield the consequences of an effect, in lines."""
     if effect.method == "derived":
         yield "derived: recalculated by the switch"
@@ -201,9 +213,11 @@ def format_effect_reasons(effect: Effect) -> Iterator[str]:
         yield "no patch: the files of the switch are not at hand, or nodrop does not change such files"
 
 
-def format_other_file_changes(plan: Plan, verbs: Mapping[str, str] = _KEY_CHANGE_VERBS) -> Iterator[tuple[str, Effect]]:
+def format_other_file_changes(
+    plan: Plan, verbs: Mapping[str, str] = _KEY_CHANGE_VERBS
+) -> Iterator[tuple[str, ChangeEffect]]:
     """Yield the changes in files outside the model, and their effects; parts of one kind, such as ports, together."""
-    names_by_change: dict[tuple[tuple[str, ...], tuple[str, ...], str, Effect], list[str]] = {}
+    names_by_change: dict[tuple[tuple[str, ...], tuple[str, ...], str, ChangeEffect], list[str]] = {}
     for table in plan.outside_model:
         kind, tail = (
             (table.at[1:-1], table.at[-1:]) if len(table.at) > _TABLE_NAME_WORDS else (table.at[1:] or table.at, ())
@@ -215,7 +229,7 @@ def format_other_file_changes(plan: Plan, verbs: Mapping[str, str] = _KEY_CHANGE
         yield f"{format_name_list(map(escape_or_quote_name, devices))}: {where}: {key_text}", effect
 
 
-def _format_outside_keys(outside_table: OutsideChange, verbs: Mapping[str, str]) -> Iterator[str]:
+def _format_outside_keys(outside_table: UnmodeledChange, verbs: Mapping[str, str]) -> Iterator[str]:
     depth = len(outside_table.at)
     for kind, verb in verbs.items():
         keys = [" ".join(difference.path[depth:]) for difference in outside_table.keys if difference.kind == kind]
@@ -224,7 +238,7 @@ def _format_outside_keys(outside_table: OutsideChange, verbs: Mapping[str, str])
             yield f"{', '.join(keys[:_MAX_SHOWN_KEYS])}{overflow} {verb}".strip()
 
 
-def combined_effects(plan: Plan) -> Iterator[tuple[str, Effect]]:
+def combined_effects(plan: Plan) -> Iterator[tuple[str, ChangeEffect]]:
     """Yield the switches where all changes together have a worse effect than each alone, and that effect."""
     for joint_change in plan.combined_impact:
         yield (

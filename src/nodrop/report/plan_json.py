@@ -12,15 +12,15 @@ from nodrop.plan.model import (
     CombinedImpact,
     DeviceChange,
     DifferingEntry,
-    OutsideChange,
     Plan,
-    Rollout,
+    RolloutCheckResult,
     RolloutHazard,
     RolloutStage,
+    UnmodeledChange,
 )
 from nodrop.plan.order import number_stages
 from nodrop.report.json import encode_json_document, json_value, problem_record
-from nodrop.report.plan_words import PLAN_WORDING, Wording, fact_name, format_fact_lines
+from nodrop.report.plan_words import PLAN_WORDING, DifferenceWording, fact_name, format_fact_lines
 
 FORMAT_VERSION = 2
 
@@ -32,7 +32,7 @@ def render(plans: Sequence[Plan]) -> bytes:
     )
 
 
-def plan_record(plan: Plan, wording: Wording = PLAN_WORDING) -> dict[str, Any]:
+def plan_record(plan: Plan, wording: DifferenceWording = PLAN_WORDING) -> dict[str, Any]:
     """Return the plan of one fabric as JSON values."""
     kinds = Counter(device.kind for device in plan.devices)
     return {
@@ -60,13 +60,13 @@ def _device_record(device_change: DeviceChange, plan: Plan) -> dict[str, object]
     }
 
 
-def fact_group_document(fact_group: ChangedFactGroup, wording: Wording) -> dict[str, object]:
+def fact_group_document(fact_group: ChangedFactGroup, wording: DifferenceWording) -> dict[str, object]:
     """Return facts of one place."""
     facts = [_fact_document(fact, wording) for fact in fact_group.facts]
     return {"devices": list(fact_group.devices), "ports": list(fact_group.ports), "facts": facts}
 
 
-def _fact_document(fact: ChangedFact, wording: Wording) -> dict[str, object]:
+def _fact_document(fact: ChangedFact, wording: DifferenceWording) -> dict[str, object]:
     return {
         "what": fact_name(fact),
         "lines": list(format_fact_lines(fact, wording)),
@@ -83,7 +83,7 @@ def _combined_impact_document(batch: CombinedImpact) -> dict[str, object]:
     return {"devices": list(batch.devices), "risk": batch.effect.risk, "reasons": list(batch.effect.reasons)}
 
 
-def _outside_table_document(outside_table: OutsideChange) -> dict[str, object]:
+def _outside_table_document(outside_table: UnmodeledChange) -> dict[str, object]:
     keys = [{"path": list(difference.path[1:]), "kind": difference.kind} for difference in outside_table.keys]
     return {
         "devices": list(outside_table.devices),
@@ -104,7 +104,7 @@ def _stage_document(number: str, stage: RolloutStage) -> dict[str, object]:
     return {"number": number, "devices": list(stage.devices), "why": stage.why, "scopes": scopes}
 
 
-def _rollout_document(rollout: Rollout, order: Sequence[tuple[str, RolloutStage]]) -> dict[str, object]:
+def _rollout_document(rollout: RolloutCheckResult, order: Sequence[tuple[str, RolloutStage]]) -> dict[str, object]:
     return {
         "why": rollout.why or None,
         "avoided": None if rollout.avoided is None else _hazard_document(rollout.avoided, None),

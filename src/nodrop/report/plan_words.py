@@ -19,7 +19,7 @@ from nodrop.units import show_ids, show_speed
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Wording:
+class DifferenceWording:
     """Words for the differences between the two sides of a plan; `{}` are the old and the new value."""
 
     change: str
@@ -30,9 +30,11 @@ class Wording:
     """What of a list goes and comes."""
 
 
-PLAN_WORDING = Wording(change="{} -> {}", added="added", removed="removed", without="without {}", having="with {}")
+PLAN_WORDING = DifferenceWording(
+    change="{} -> {}", added="added", removed="removed", without="without {}", having="with {}"
+)
 """Of a plan: what is done."""
-DRIFT_WORDING = Wording(
+DRIFT_WORDING = DifferenceWording(
     change="{}, wanted {}", added="missing", removed="not wanted", without="not wanted {}", having="lacks {}"
 )
 """Of what runs otherwise than is wanted."""
@@ -42,7 +44,7 @@ _MAX_VALUE_CHARACTERS = 160
 _MAX_SHOWN_VALUES = 8
 
 
-def format_fact_lines(fact: ChangedFact, wording: Wording = PLAN_WORDING) -> Iterator[str]:
+def format_fact_lines(fact: ChangedFact, wording: DifferenceWording = PLAN_WORDING) -> Iterator[str]:
     """Yield a fact as lines, nearly always one: its name, its old value, and its new value."""
     entry = fact.entries[0]
     called = fact_name(fact)
@@ -195,7 +197,7 @@ def _format_record(row: Any) -> str:
     return ", ".join(shown) or "there"
 
 
-def _format_row_added_or_removed(fact: ChangedFact, wording: Wording) -> str:
+def _format_row_added_or_removed(fact: ChangedFact, wording: DifferenceWording) -> str:
     """Return that rows are added or removed, with the values of a single one."""
     entry = fact.entries[0]
     verb = wording.added if entry_kind(entry) == "added" else wording.removed
@@ -206,7 +208,7 @@ def _format_row_added_or_removed(fact: ChangedFact, wording: Wording) -> str:
     return verb if record == "there" else f"{verb} ({record})"
 
 
-def _format_map_changes(called: str, entry: DifferingEntry, wording: Wording) -> Iterator[str]:
+def _format_map_changes(called: str, entry: DifferingEntry, wording: DifferenceWording) -> Iterator[str]:
     """Yield what becomes of the entries of a map, those that go the same way together."""
     words = number_map_words_by_field()[entry.path[-1]]
     prefix = called.removesuffix(label_of(entry.path[-1]))
@@ -219,7 +221,7 @@ def _format_map_changes(called: str, entry: DifferingEntry, wording: Wording) ->
         yield f"{prefix}{words.source} {show_ids(indexes)}: {words.target} {change_text}"
 
 
-def _format_list_change(old: Sequence[object], new: Sequence[object], wording: Wording) -> str:
+def _format_list_change(old: Sequence[object], new: Sequence[object], wording: DifferenceWording) -> str:
     gone, come = [member for member in old if member not in new], [member for member in new if member not in old]
     if len(gone) == len(come) == 1 or (not gone and not come):
         return wording.change.format(

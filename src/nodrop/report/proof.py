@@ -9,7 +9,7 @@ from nodrop.proofs.certificate import assumptions_of
 from nodrop.proofs.changes import LeastDeadlockRemedy
 from nodrop.proofs.deadlock import BufferInCircle, DependencyGraphNames
 from nodrop.proofs.failures import FailureSearchResult
-from nodrop.proofs.invariants import Obstacle
+from nodrop.proofs.invariants import ProofObstacle
 from nodrop.proofs.proving import DeadlockProof
 from nodrop.report.claims import SEARCH_CUT_TEXT
 from nodrop.report.document_text import render_lines
@@ -85,7 +85,7 @@ def _least_change_facts(change: LeastDeadlockRemedy) -> FactsByKey:
     }
 
 
-def _describe_obstacle(plane: ControlPlane, obstacle: Obstacle) -> str:
+def _describe_obstacle(plane: ControlPlane, obstacle: ProofObstacle) -> str:
     """Return why the conditions for any failures do not hold at a router."""
 
     def name(number: int | None) -> str:

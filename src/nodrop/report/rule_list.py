@@ -11,7 +11,7 @@ from nodrop.engine.rules import is_shipped_rule_path, rule_origin
 from nodrop.engine.skipped import REASON_NOT_SELECTED
 from nodrop.model.fabric import MODES
 from nodrop.report import document_markdown
-from nodrop.report.document import Document, Table
+from nodrop.report.document import ReportDocument, Table
 from nodrop.report.document_text import render_lines
 from nodrop.report.json import encode_json_document
 from nodrop.report.names import format_count
@@ -43,7 +43,7 @@ def render(rules: Sequence[ListedRule], form: str) -> str:
         return encode_json_document(document).decode()
     rules = [rule for rule in rules if rule.off != REASON_NOT_SELECTED]
     if form == "markdown":
-        return document_markdown.render(Document(body=(_tabulate_rules(rules),)), limit_bytes=math.inf)
+        return document_markdown.render(ReportDocument(body=(_tabulate_rules(rules),)), limit_bytes=math.inf)
     return render_lines(_rule_list_lines(rules))
 
 

@@ -7,7 +7,7 @@ from nodrop.report.document_text import render_lines
 from nodrop.report.escape import escape_lone_surrogates, escape_terminal
 from nodrop.report.json import encode_json_document
 from nodrop.report.junit import format_xml_attributes
-from nodrop.rule_tests import Fault, RuleTestResult
+from nodrop.rule_tests import RuleExampleFault, RuleTestResult
 
 TEST_REPORT_FORMATS = ("text", "json", "junit")
 
@@ -40,7 +40,7 @@ def _area_and_rule_name(result: RuleTestResult) -> str:
     return f"{result.rule.area}/{result.rule.name}"
 
 
-def _format_fault_line(result: RuleTestResult, fault: Fault) -> str:
+def _format_fault_line(result: RuleTestResult, fault: RuleExampleFault) -> str:
     on = f" on {_join_names(fault.platforms)}" if fault.platforms else ""
     return f"{result.rule.path}:{fault.line}:{fault.column}: {fault.where}{on}: {fault.message}"
 

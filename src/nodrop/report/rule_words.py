@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from nodrop.engine.areas import rule_area_names
 from nodrop.engine.scopes import SCOPES
-from nodrop.engine.vocabulary import Word, vocabulary
+from nodrop.engine.vocabulary import VocabularyWord, vocabulary
 from nodrop.model.fabric import Fabric
 from nodrop.model.types import AttributeOwner, RecordType, ValueType, attributes_of, is_property, owner_label
 from nodrop.report.document_markdown import format_markdown_table
@@ -82,7 +82,7 @@ _EXAMPLE_SUBJECT_BY_SCOPE = {
 }
 
 
-def _list_word_cells(word: Word) -> tuple[str, str, str]:
+def _list_word_cells(word: VocabularyWord) -> tuple[str, str, str]:
     parameters = [f"{name}: {_describe_type(kind)}" for name, kind in word.parameters]
     parameters = [parameter if at < word.required else f"[{parameter}]" for at, parameter in enumerate(parameters)]
     if word.kind != "function":

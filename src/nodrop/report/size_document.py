@@ -5,14 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypedDict
 
 from nodrop.hardware import media
-from nodrop.report.document import Document, Paragraph, Table
+from nodrop.report.document import Paragraph, ReportDocument, Table
 from nodrop.report.names import format_count
 from nodrop.sizing.fabric import SizedFabric, SizedGroup, SizedHosts, SizedLinks
 from nodrop.sizing.request import SizeRequest
 from nodrop.units import show_speed
 
 
-class GroupFacts(TypedDict):
+class SizedGroupFacts(TypedDict):
     """A group of equal switches; ports are panel ports of the switch that has most in use."""
 
     name: str
@@ -33,7 +33,7 @@ CableFacts = TypedDict(
 _OfModel = TypedDict("_OfModel", {"in": str})
 
 
-class ModuleFacts(_OfModel):
+class TransceiverFacts(_OfModel):
     """Transceivers of a kind in a model, each for so many links."""
 
     media: str
@@ -42,7 +42,7 @@ class ModuleFacts(_OfModel):
     count: int
 
 
-class SizeFacts(TypedDict):
+class SizedFabricFacts(TypedDict):
     """A sized fabric as `nodrop size --format json` has it; rates in Mb/s, lengths in meters."""
 
     version: int
@@ -55,9 +55,9 @@ class SizeFacts(TypedDict):
     switches: int
     pods: int
     planes: int
-    groups: list[GroupFacts]
+    groups: list[SizedGroupFacts]
     cables: list[CableFacts]
-    modules: list[ModuleFacts]
+    modules: list[TransceiverFacts]
     pools: Mapping[str, str]
 
 
@@ -67,7 +67,7 @@ _CABLE_HEAD = ("from", "to", "count", "speed", "medium", "length")
 _MODULE_HEAD = ("in", "medium", "links of each", "count")
 
 
-def size_facts(fabric: SizedFabric, request: SizeRequest) -> SizeFacts:
+def size_facts(fabric: SizedFabric, request: SizeRequest) -> SizedFabricFacts:
     """Return what a sized fabric consists of, as plain data; rates in Mb/s, lengths in meters."""
     cables = list(_all_cable_facts(fabric))
     return {
@@ -88,7 +88,7 @@ def size_facts(fabric: SizedFabric, request: SizeRequest) -> SizeFacts:
     }
 
 
-def _group_facts(fabric: SizedFabric, group: SizedGroup) -> GroupFacts:
+def _group_facts(fabric: SizedFabric, group: SizedGroup) -> SizedGroupFacts:
     """Return what there is of a group."""
     uses = list(_panels_in_use(fabric, group))
     down, up = (sum(mbps for side, _, mbps in uses if side == wanted) for wanted in ("down", "up"))
@@ -149,7 +149,7 @@ def _without_plane(fabric: SizedFabric, name: str) -> str:
     return name.rpartition("-")[0] if fabric.shape.planes > 1 and fabric.group(name).tier > 1 else name
 
 
-def _module_facts(fabric: SizedFabric) -> Iterator[ModuleFacts]:
+def _module_facts(fabric: SizedFabric) -> Iterator[TransceiverFacts]:
     """Yield the transceivers: one for each panel port in use, for so many links, and one for each port of a host.
 
     Cables with fixed ends have none. A pod with fewer leaves than others counts as a whole one at its spines.
@@ -191,7 +191,7 @@ def _takes_modules(name: str) -> bool:
     return not media()[name].passive and name != "AOC"
 
 
-def build_size_document(facts: SizeFacts) -> Document:
+def build_size_document(facts: SizedFabricFacts) -> ReportDocument:
     """Return the facts as a document."""
     hosts = f"{facts['gpus']} GPUs in {format_count(facts['servers'], 'server')}"
     if facts["storage_nodes"]:
@@ -199,7 +199,7 @@ def build_size_document(facts: SizeFacts) -> Document:
     shape = f" in {format_count(facts['pods'], 'pod')}" if facts["pods"] > 1 else ""
     shape += f" and {format_count(facts['planes'], 'plane')}" if facts["planes"] > 1 else ""
     groups = tuple(map(_group_row, _merge_planes(facts["groups"])))
-    return Document(
+    return ReportDocument(
         body=(
             Paragraph(f"{hosts}: {format_count(facts['switches'], 'switch')}{shape}"),
             Table(title="Switches", heads=_SWITCH_HEAD, rows=groups),
@@ -209,9 +209,9 @@ def build_size_document(facts: SizeFacts) -> Document:
     )
 
 
-def _merge_planes(groups: Sequence[GroupFacts]) -> Iterator[GroupFacts]:
+def _merge_planes(groups: Sequence[SizedGroupFacts]) -> Iterator[SizedGroupFacts]:
     """Yield groups with those that differ in the plane alone as one."""
-    by_facts: dict[tuple[object, ...], list[GroupFacts]] = {}
+    by_facts: dict[tuple[object, ...], list[SizedGroupFacts]] = {}
     for row in groups:
         by_facts.setdefault(tuple(value for key, value in row.items() if key != "name"), []).append(row)
     for alike in by_facts.values():
@@ -219,7 +219,7 @@ def _merge_planes(groups: Sequence[GroupFacts]) -> Iterator[GroupFacts]:
         yield {**alike[0], "name": name, "count": sum(row["count"] for row in alike)}
 
 
-def _group_row(row: GroupFacts) -> Sequence[str]:
+def _group_row(row: SizedGroupFacts) -> Sequence[str]:
     ratio = "" if row["oversubscription"] is None else f"{row['oversubscription']:g}:1"
     rates = (show_speed(mbps) if mbps else "" for mbps in (row["down_mbps"], row["up_mbps"]))
     ports = f"{row['ports_in_use']} of {row['ports']}"
@@ -231,6 +231,6 @@ def _cable_row(row: CableFacts) -> Sequence[str]:
     return (row["from"], row["to"], str(row["count"]), speed, row["media"], f"{row['length_m']}m")
 
 
-def _module_row(row: ModuleFacts) -> Sequence[str]:
+def _module_row(row: TransceiverFacts) -> Sequence[str]:
     links = f"{row['links']} × {show_speed(row['speed_mbps'])}"
     return (row["in"], row["media"], links, str(row["count"]))

@@ -1,7 +1,7 @@
 """Findings and cost of each rule, as a table for a person."""
 
 from nodrop.report.names import format_count
-from nodrop.results.outcome import FabricOutcome, Statistic, rule_statistics
+from nodrop.results.outcome import FabricOutcome, RuleStatistic, rule_statistics
 
 MAX_SHOWN_SLOWEST_RULES = 10
 """How many of the slowest rules stand in the table, beside those that found something."""
@@ -31,6 +31,6 @@ def format_statistics_table(outcome: FabricOutcome, *, verbose: bool) -> list[st
     ]
 
 
-def _statistics_row(name: str, stats: list[Statistic]) -> tuple[str, str, str, str]:
+def _statistics_row(name: str, stats: list[RuleStatistic]) -> tuple[str, str, str, str]:
     findings, evaluations = sum(row.findings for row in stats), sum(row.evaluations for row in stats)
     return name, str(findings), str(evaluations), f"{sum(row.seconds for row in stats):.3f}"

@@ -12,7 +12,7 @@ from nodrop.model.index import Index
 from nodrop.model.qos import PfcWatchdog, QosProfile
 from nodrop.model.states import Unknown, UnknownFact
 from nodrop.model.subject import subject_text as subject_text
-from nodrop.proofs.storm import PauseSpreadGraph, StoppedPort, Storm, count_stopped_ports
+from nodrop.proofs.storm import PauseSpreadGraph, PauseStorm, StoppedPort, count_stopped_ports
 from nodrop.proofs.storm_hosts import FillTime
 from nodrop.report.document_text import render_lines
 from nodrop.report.names import format_count
@@ -97,7 +97,7 @@ def _watchdog_of(index: Index, port: End) -> PfcWatchdog | None | Unknown:
     return qos.pfc_watchdog if isinstance(qos, QosProfile) else None
 
 
-def _facts_of_storm(index: Index, storm: Storm, freeze: FactsByKey) -> FactsByKey:
+def _facts_of_storm(index: Index, storm: PauseStorm, freeze: FactsByKey) -> FactsByKey:
     return {
         "host_ports": count_stopped_ports(storm.host_ports),
         "hosts": storm.hosts,
@@ -109,7 +109,7 @@ def _facts_of_storm(index: Index, storm: Storm, freeze: FactsByKey) -> FactsByKe
     }
 
 
-def _spread_step_facts(storm: Storm) -> Iterator[FactsByKey]:
+def _spread_step_facts(storm: PauseStorm) -> Iterator[FactsByKey]:
     """Yield the steps of the pause: how many ports it reaches, one of them with the port behind it, and when."""
     by_step: defaultdict[tuple[int, bool], list[StoppedPort]] = defaultdict(list)
     for stopped in storm.stopped:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from nodrop.analyses._computed import compute_observation
 from nodrop.analyses._expected import NOTHING_SEEN, expected_ports_by_route, is_as_expected
 from nodrop.model.index import Index
-from nodrop.routing.observation import OBSERVATION_CHECKS, Observation, ObservationCheck
+from nodrop.routing.observation import OBSERVATION_CHECKS, ObservationCheck, ValidatorObservation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class FabricValidation:
     notes: tuple[str, ...]
 
 
-def compare_validators_by_check(index: Index, observations: Sequence[Observation]) -> FabricValidation:
+def compare_validators_by_check(index: Index, observations: Sequence[ValidatorObservation]) -> FabricValidation:
     """Return what nodrop and the validators saw of a fabric, check by check."""
     messages = tuple(
         words if words.startswith(observation.by) else f"{observation.by}: {words}"
@@ -72,7 +72,7 @@ def compare_validators_by_check(index: Index, observations: Sequence[Observation
 
 
 def _count_results_by_check_and_validator(
-    index: Index, observations: Sequence[Observation]
+    index: Index, observations: Sequence[ValidatorObservation]
 ) -> Iterator[CheckAgreementRow]:
     own_observation = compute_observation(index)
     for check in OBSERVATION_CHECKS:
@@ -84,7 +84,9 @@ def _count_results_by_check_and_validator(
             yield CheckAgreementRow(check=check, items=len(items), columns=columns)
 
 
-def _count_results_of_validator(index: Index, check: ObservationCheck, seen: Observation) -> ValidatorCheckCounts:
+def _count_results_of_validator(
+    index: Index, check: ObservationCheck, seen: ValidatorObservation
+) -> ValidatorCheckCounts:
     own_observation = compute_observation(index)
     values = seen.seen.get(check, {})
     should = expected_ports_by_route(index, seen) if check == "routes" else {}

@@ -96,7 +96,7 @@ class ChangedFabric:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
+class CheckedChange:
     """A whole change."""
 
     base: str

@@ -60,7 +60,7 @@ class SwitchPatch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fixed:
+class FixedFabric:
     """The result for one fabric; `outcome` has the findings after `files` are written."""
 
     outcome: FabricOutcome
@@ -79,5 +79,5 @@ class Fixed:
 class FixRunResult:
     """The result for all fabrics that a command was given, and the mode."""
 
-    fixed: Sequence[Fixed]
+    fixed: Sequence[FixedFabric]
     what: FixOutput

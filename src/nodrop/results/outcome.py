@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from heapq import nsmallest
 from itertools import islice
 
-from nodrop.engine.finding import SEVERITIES, FileLocation, Finding, RelatedPart, UnknownVerdict, Verdict
+from nodrop.engine.finding import SEVERITIES, FabricVerdict, FileLocation, Finding, RelatedPart, UnknownVerdict
 from nodrop.engine.rule import Rule
 from nodrop.engine.rules import is_shipped_rule_path
 from nodrop.engine.skipped import SkippedRules
@@ -135,7 +135,7 @@ class FabricOutcome:
     def of(
         cls,
         reading: Reading,
-        verdict: Verdict,
+        verdict: FabricVerdict,
         *,
         findings: Iterable[Finding] | None = None,
         notes: Iterable[Note] = (),
@@ -271,7 +271,7 @@ def count_outcome(outcome: FabricOutcome) -> OutcomeTotals:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statistic:
+class RuleStatistic:
     """The number of findings of a rule, and its cost."""
 
     rule: str
@@ -280,11 +280,11 @@ class Statistic:
     seconds: float
 
 
-def rule_statistics(outcome: FabricOutcome) -> tuple[Statistic, ...]:
+def rule_statistics(outcome: FabricOutcome) -> tuple[RuleStatistic, ...]:
     """Return the findings and cost of each checked rule, the slowest first; nothing if nobody asked."""
     counts_by_rule = Counter(finding.rule for finding in outcome.findings)
     rows = (
-        Statistic(
+        RuleStatistic(
             rule=rule_work.rule,
             findings=counts_by_rule[rule_work.rule],
             evaluations=rule_work.evaluations,

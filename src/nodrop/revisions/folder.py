@@ -8,7 +8,7 @@ from nodrop.errors import InputProblems, Problem, describe_os_failure
 from nodrop.inputs import DiskWithHeldTexts, FileText, FolderEntry
 from nodrop.revisions.asking import REVISION_HINT
 from nodrop.revisions.state import FormerTree
-from nodrop.syntax.root import InputRoot, LeadsOut
+from nodrop.syntax.root import InputRoot, LinkLeadsOut
 
 
 class _FormerFolder(FormerTree):
@@ -32,7 +32,7 @@ class _FormerFolder(FormerTree):
         folder = self._folder / key
         try:
             self._root.status(folder)
-        except LeadsOut:
+        except LinkLeadsOut:
             problem = Problem(path=str(path), found=f"a link that leads out of {self._folder}, so it is not followed")
             if problem not in self.problems:
                 self.problems.append(problem)

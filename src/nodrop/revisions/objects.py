@@ -45,7 +45,7 @@ class GitTreeEntry(NamedTuple):
         return self.mode == _SUBMODULE
 
 
-class ForgedObject(InputProblems):
+class ForgedGitObject(InputProblems):
     """The repository holds an object under a name that is not its own."""
 
 
@@ -100,7 +100,7 @@ class GitObjectReader:
                 if actual_kind == kind and git_object_id(kind, raw, len(oid)) != oid:
                     fault = f"the content of the {kind} {oid[:12]} does not fit its name"
                     hint = "the repository is damaged or forged: clone it again"
-                    raise ForgedObject([Problem(path=display or "--base", found=fault, hint=hint)])
+                    raise ForgedGitObject([Problem(path=display or "--base", found=fault, hint=hint)])
                 yield raw if actual_kind == kind else None
 
     def _read_kinds_and_contents(self, oids: Sequence[str]) -> list[tuple[str, bytes]]:

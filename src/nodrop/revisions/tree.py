@@ -14,7 +14,7 @@ from typing import NamedTuple
 from nodrop.errors import InputProblems, Problem
 from nodrop.inputs import FileText, FolderEntry
 from nodrop.revisions.git import IndexStamp, Repository, find_submodule
-from nodrop.revisions.objects import ForgedObject, GitObjectReader, GitTreeEntry, git_object_id, open_git_objects
+from nodrop.revisions.objects import ForgedGitObject, GitObjectReader, GitTreeEntry, git_object_id, open_git_objects
 from nodrop.revisions.state import FormerTree
 from nodrop.syntax.places import open_regular_file
 
@@ -181,7 +181,7 @@ class _CommitTree(FormerTree):
         if not scratch.exists():
             try:
                 raw = file.objects.content(file.blob, display)
-            except ForgedObject:
+            except ForgedGitObject:
                 raise
             except InputProblems as error:
                 self.problems.extend(error.problems)

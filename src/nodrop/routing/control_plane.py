@@ -13,7 +13,7 @@ from nodrop.model.index import Index
 from nodrop.model.states import Unknown
 from nodrop.routing.agreement import needs_connected_subnet
 from nodrop.routing.convergence import ConvergedState, converge_world
-from nodrop.routing.far_sessions import SettledFarSessions, settle_multihop_sessions
+from nodrop.routing.far_sessions import SettledMultihopSessions, settle_multihop_sessions
 from nodrop.routing.gaps import UncomputedPart, find_uncomputed_parts
 from nodrop.routing.kept_next_hops import (
     find_announced_set_next_hops,
@@ -90,7 +90,7 @@ class ControlPlane:
         self, near: Sequence[BgpSession], asked: Sequence[DownSession], dropped: Sequence[DownSession] = ()
     ) -> None:
         """Find the sessions over several hops in addition to those over links; they may bring routes to one another."""
-        settled = SettledFarSessions((), ())
+        settled = SettledMultihopSessions((), ())
         for _ in range(_MAX_FAR_SESSION_ROUNDS):
             self._replace_sessions((*near, *settled.up))
             found = (

@@ -16,7 +16,7 @@ from nodrop.routing.prefixes import Address
 _CandidateRoute = TypeVar("_CandidateRoute")
 
 
-class TableEntry(NamedTuple):
+class LearnedTableEntry(NamedTuple):
     """Destinations that a router reaches in one way: the attributes of the best route, and over which neighbors.
 
     `hops` are positions among the router's links, the first that of the best route. `vias` are their next hops where
@@ -40,7 +40,7 @@ class LearnedTable:
 
     __slots__ = ("bits", "entries", "is_settled", "passed", "worse")
 
-    def __init__(self, entries: tuple[TableEntry, ...], worse: Mapping[int, int] | None = None) -> None:
+    def __init__(self, entries: tuple[LearnedTableEntry, ...], worse: Mapping[int, int] | None = None) -> None:
         self.entries = entries
         self.worse = worse or {}
         """Destinations that anybody offers with another origin than IGP, by that origin."""
@@ -56,7 +56,7 @@ class LearnedTable:
         )
         """What may be told to another AS, in which the MED of a third means nothing (RFC 4271, section 5.1.4)."""
 
-    def entry_of_class(self, number: int) -> TableEntry | None:
+    def entry_of_class(self, number: int) -> LearnedTableEntry | None:
         """Return the entry of a class of destinations."""
         return next((entry for entry in self.entries if entry.bits >> number & 1), None)
 
@@ -147,7 +147,7 @@ def decide_best_paths(
                     key = (attributes, hops, vias)
                     merged[key] = merged.get(key, 0) | common_bits
     return LearnedTable(
-        tuple(TableEntry(key_attrs, bits, hops, vias) for (key_attrs, hops, vias), bits in merged.items()), worse
+        tuple(LearnedTableEntry(key_attrs, bits, hops, vias) for (key_attrs, hops, vias), bits in merged.items()), worse
     )
 
 

@@ -9,7 +9,7 @@ from nodrop.routing.decision import HeardAdverts, LearnedTable
 from nodrop.routing.speakers import BgpSpeaker, FamilySpeakers
 
 
-class TableChange(NamedTuple):
+class RouteTableChange(NamedTuple):
     """Changes of a router's table: destinations that are lost, and those that are reached over fewer links.
 
     `weaker` has destinations, the number of links now and the number before. `gains` is whether any link is used for a
@@ -21,7 +21,7 @@ class TableChange(NamedTuple):
     gains: bool
 
 
-def change_between_learned_tables(table_before: LearnedTable, learned_table: LearnedTable) -> TableChange:
+def change_between_learned_tables(table_before: LearnedTable, learned_table: LearnedTable) -> RouteTableChange:
     """Return what becomes of a router that had one table and has another."""
     new_keys = {(entry.hops, entry.bits) for entry in learned_table.entries}
     old_keys = {(entry.hops, entry.bits) for entry in table_before.entries}
@@ -36,7 +36,7 @@ def change_between_learned_tables(table_before: LearnedTable, learned_table: Lea
                 if len(entry.hops) < len(old.hops):
                     weaker.append((common_bits, len(entry.hops), len(old.hops)))
                 gains = gains or not set(entry.hops) <= set(old.hops)
-    return TableChange(table_before.bits & ~learned_table.bits, tuple(weaker), gains)
+    return RouteTableChange(table_before.bits & ~learned_table.bits, tuple(weaker), gains)
 
 
 class FailureResultCache:
@@ -48,10 +48,10 @@ class FailureResultCache:
         self.advertised: dict[tuple[int, int], HeardAdverts] = {}
         """What was advertised before, by router and policy."""
         self.before: dict[int, LearnedTable] = {}
-        self.changes: dict[tuple[int, int], TableChange] = {}
+        self.changes: dict[tuple[int, int], RouteTableChange] = {}
         """By two tables, of which one is in `table_before` and the other in `makers`."""
 
-    def change(self, before: LearnedTable, table: LearnedTable) -> TableChange:
+    def change(self, before: LearnedTable, table: LearnedTable) -> RouteTableChange:
         """Return the routes that a router loses between two tables; many routers have the same two."""
         key = (id(before), id(table))
         found_change = self.changes.get(key)

@@ -15,7 +15,7 @@ from nodrop.routing.agreement import may_reach_neighbor_over_routers
 from nodrop.routing.control_plane import ControlPlane
 from nodrop.routing.convergence import AdvertResultCache
 from nodrop.routing.decision import HeardAdverts, LearnedTable
-from nodrop.routing.failed import FailedState, FailureResultCache, TableChange, change_between_learned_tables
+from nodrop.routing.failed import FailedState, FailureResultCache, RouteTableChange, change_between_learned_tables
 from nodrop.routing.legs import WorkingPorts
 from nodrop.routing.originating import prefixes_with_neighbor_next_hop, redistributes_static_routes
 from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, Prefix, network_address, parse_address
@@ -391,7 +391,7 @@ def _destinations_over_links(table: LearnedTable, positions: frozenset[int]) -> 
     return bits
 
 
-def _destinations_with_fewer_links(number: int, changed: TableChange, own_bits: int) -> Iterator[ReducedPaths]:
+def _destinations_with_fewer_links(number: int, changed: RouteTableChange, own_bits: int) -> Iterator[ReducedPaths]:
     """Yield the destinations that a router reaches over fewer links than before, except its `own_bits`."""
     for bits, hops, before in changed.weaker:
         if remaining_bits := bits & ~own_bits:

@@ -26,7 +26,7 @@ from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, pa
 from nodrop.routing.routers import BgpSession, DownSession, SessionSide, VrfRouter
 from nodrop.routing.session_filters import SessionPacketEnd, find_blocking_list
 from nodrop.routing.session_packets import single_address_range
-from nodrop.routing.sessions import FabricSessions, FarStatement
+from nodrop.routing.sessions import FabricSessions, FarNeighborStatement
 
 
 class RouteLookup(Protocol):
@@ -52,7 +52,7 @@ class RouteLookup(Protocol):
 _MOST_HOPS = 255
 
 
-class SettledFarSessions(NamedTuple):
+class SettledMultihopSessions(NamedTuple):
     """What becomes of the statements whose session is over several hops."""
 
     up: tuple[BgpSession, ...]
@@ -64,7 +64,7 @@ class SettledFarSessions(NamedTuple):
 
 def settle_multihop_sessions(
     sessions: FabricSessions, asked: Iterable[DownSession], ways: RouteLookup, *, whole: bool
-) -> SettledFarSessions:
+) -> SettledMultihopSessions:
     """Return which sessions over several hops come up with the routes there are, of those that are `asked` for.
 
     Unless the routes are `whole`, a missing one may come from a router that was not read, or over a session of which it
@@ -98,7 +98,7 @@ def settle_multihop_sessions(
         for one, result in down
         for outcome in (one if _is_down_by_link(one, result) else result,)
     ]
-    return SettledFarSessions(
+    return SettledMultihopSessions(
         tuple(sorted(up, key=lambda session: not session.families)), tuple(outcomes), open_statements
     )
 
@@ -228,7 +228,7 @@ def _is_next_hop_tracking_resolved(
 
 def _find_far_statement(
     sessions: FabricSessions, router: VrfRouter, neighbor: BgpNeighbor, far: VrfRouter, ways: RouteLookup, to: Address
-) -> FarStatement | None:
+) -> FarNeighborStatement | None:
     """Return a router's statement about another; if there are several, the one that shares a connection with this one.
 
     Without a shared connection, statements to an address in a subnet of both are about the session over their link.

@@ -10,9 +10,9 @@ from nodrop.routing.adverts import AdvertPart, IbgpOrMultihopSource, PathAttribu
 from nodrop.routing.decision import (
     HeardAdverts,
     LearnedTable,
+    LearnedTableEntry,
     MultipathLimits,
     RouteOffer,
-    TableEntry,
     decide_best_paths,
     drop_rows_losing_by_med,
     is_equal_by_med,
@@ -120,7 +120,7 @@ def _part_for_ibgp(route: AdvertPart, learned: IbgpOrMultihopSource, *, drained:
 
 
 def _announced_next_hop(
-    links: Sequence[SpeakerLink], entry: TableEntry, outbound: CompiledPolicy, *, reflected: bool
+    links: Sequence[SpeakerLink], entry: LearnedTableEntry, outbound: CompiledPolicy, *, reflected: bool
 ) -> Address | None:
     """Return the next hop that goes with a route; None for the router's own address.
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from nodrop.model.routing import BgpNeighbor
 from nodrop.routing.agreement import may_need_connected_subnet, needs_connected_subnet
-from nodrop.routing.decision import TableEntry
+from nodrop.routing.decision import LearnedTableEntry
 from nodrop.routing.next_hop_policy import SET_GLOBAL_NEXT_HOP_KIND, UNCHANGED_HOP_CLAUSE
 from nodrop.routing.originating import redistributes_static_routes
 from nodrop.routing.peerings import announced_next_hop_if_global, is_internal_session
@@ -179,7 +179,7 @@ def _sets_hops(router: VrfRouter, family: AddressFamily) -> bool:
     return any(kind == word for route_map in maps for rule in route_map.rules for kind, _ in rule.sets)
 
 
-def depends_on_route_age(speaker: BgpSpeaker, entry: TableEntry) -> bool:
+def depends_on_route_age(speaker: BgpSpeaker, entry: LearnedTableEntry) -> bool:
     """Whether it matters which of equal routes came first, of which one has a next hop that a route map has set.
 
     bgpd takes the first for the best, of routes of other ASes.

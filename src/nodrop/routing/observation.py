@@ -73,7 +73,7 @@ class DifferingFlow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
+class ValidatorObservation:
     """The observations of one validator. `by` is its name in messages: `Batfish`, `real FRR`."""
 
     by: str
@@ -98,7 +98,7 @@ class Observation:
         return reason_by_item.get(checked_subject) or reason_by_item.get((), "")
 
 
-OBSERVATIONS_CHANNEL = IndexChannel[Sequence[Observation]]("observations")
+OBSERVATIONS_CHANNEL = IndexChannel[Sequence[ValidatorObservation]]("observations")
 """The observations of validators, for the rules about them."""
 
 

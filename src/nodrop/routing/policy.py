@@ -31,7 +31,7 @@ AttributeCondition = Callable[[PathAttributes], bool]
 _AttributeValue = TypeVar("_AttributeValue", bound=Hashable)
 
 
-class _Rule(NamedTuple):
+class _CompiledRouteMapRule(NamedTuple):
     """A rule of a route map: the destinations and attributes that it matches, and its changes to these."""
 
     permit: bool
@@ -215,7 +215,11 @@ class CompiledPolicy:
         return attributes if self._rules is None else None
 
     def _walk_rules(
-        self, rules: tuple[_Rule, ...], attributes: PathAttributes, destination_bits: int, hop_depth: int
+        self,
+        rules: tuple[_CompiledRouteMapRule, ...],
+        attributes: PathAttributes,
+        destination_bits: int,
+        hop_depth: int,
     ) -> Iterator[AdvertPart]:
         """Yield what passes rules that call other maps or go on (FRR, lib/routemap.c, route_map_apply_ext)."""
         waiting = [(0, attributes, destination_bits, False)]
@@ -245,7 +249,7 @@ class CompiledPolicy:
             place = next((n for n, later_rule in enumerate(rules) if later_rule.sequence >= rule.goes_on), len(rules))
             waiting += [(place, *route, True) for route in after]
 
-    def _compile_rule(self, rule: RouteMapRule) -> _Rule:
+    def _compile_rule(self, rule: RouteMapRule) -> _CompiledRouteMapRule:
         bits: int | None = None
         conditions = []
         for kind, value in rule.matches:
@@ -256,7 +260,7 @@ class CompiledPolicy:
                 conditions.append(self._compile_condition(kind, value))
         value_by_kind = dict(rule.sets)
         where = value_by_kind.get("on-match", "")
-        return _Rule(
+        return _CompiledRouteMapRule(
             rule.action == "permit",
             bits,
             tuple(conditions),
@@ -292,7 +296,7 @@ class CompiledPolicy:
 
 
 def _apply_first_match_rules(
-    rules: tuple[_Rule, ...], attributes: PathAttributes, open_bits: int, passed: list[AdvertPart]
+    rules: tuple[_CompiledRouteMapRule, ...], attributes: PathAttributes, open_bits: int, passed: list[AdvertPart]
 ) -> None:
     """Add the routes that pass rules; the first rule that matches decides."""
     for rule in rules:

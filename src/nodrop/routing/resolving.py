@@ -8,7 +8,7 @@ route: 0, or the MED of a route of BGP (bgpd/bgp_zebra.c, bgp_zebra_announce).
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from nodrop.routing.adverts import AdvertPart, destinations_of_parts
-from nodrop.routing.decision import LearnedTable, TableEntry
+from nodrop.routing.decision import LearnedTable, LearnedTableEntry
 from nodrop.routing.destinations import DestinationClasses
 from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, Prefix, network_address
 from nodrop.routing.routers import VrfRouter
@@ -52,7 +52,7 @@ class NextHopResolver:
         next_hops: Iterable[Address],
         learned_table: LearnedTable,
         local_parts: tuple[AdvertPart, ...],
-        installed: Callable[[TableEntry], int],
+        installed: Callable[[LearnedTableEntry], int],
         summed_bits: int,
     ) -> dict[Address, int]:
         """Return the metrics of those next hops that are reached with a table and with the aggregates in `summed_bits`.
@@ -62,7 +62,7 @@ class NextHopResolver:
         """
         own_bits = destinations_of_parts(local_parts)
 
-        def entry_of(prefix: Prefix) -> TableEntry | None:
+        def entry_of(prefix: Prefix) -> LearnedTableEntry | None:
             number = self._destinations.class_of.get(prefix)
             found_entry = None if number is None or own_bits >> number & 1 else learned_table.entry_of_class(number)
             return (
@@ -85,7 +85,7 @@ class NextHopResolver:
                     return entry.attributes.med or 0
             return None
 
-        def is_active(prefix: Prefix, entry: TableEntry) -> bool:
+        def is_active(prefix: Prefix, entry: LearnedTableEntry) -> bool:
             """Whether zebra uses a route: not one to its next hop (FRR, zebra/zebra_nhg.c, nexthop_active)."""
             if entry.vias and not self._follows[entry.hops[0]]:
                 return any(via is None or any(one.has(via) for one in self._subnets) for via in entry.vias)

@@ -9,7 +9,7 @@ from nodrop.limits import MAX_ADMINISTRATIVE_DISTANCE
 from nodrop.model.routing import StaticRoute
 from nodrop.routing.agreement import may_need_connected_subnet
 from nodrop.routing.convergence import ConvergedState
-from nodrop.routing.decision import TableEntry
+from nodrop.routing.decision import LearnedTableEntry
 from nodrop.routing.next_hop_tracking import neighbors_reached_without_bgp
 from nodrop.routing.peerings import is_internal_session
 from nodrop.routing.prefixes import ADDRESS_BITS, Address, AddressFamily, Prefix, network_address, parse_address
@@ -197,7 +197,7 @@ class FamilyRoutes:
         hops = hops_by_prefix[prefix]
         return None if hops is None else RouterRoute(prefix, "bgp", hops, discard=not hops)
 
-    def _bgp_entry_to_install(self, number: int, prefix: Prefix) -> TableEntry | Literal["aggregate"] | None:
+    def _bgp_entry_to_install(self, number: int, prefix: Prefix) -> LearnedTableEntry | Literal["aggregate"] | None:
         """Return what BGP has to install for exactly this prefix: a route that it learned, or that it aggregates."""
         found_number = self.world.destinations.class_of.get(prefix)
         if found_number is None or number not in self.world.speakers:
@@ -225,7 +225,7 @@ class FamilyRoutes:
         return tuple(new_hops)
 
     def recursive_next_hops(
-        self, router_number: int, entry: TableEntry, prefix: Prefix | None
+        self, router_number: int, entry: LearnedTableEntry, prefix: Prefix | None
     ) -> tuple[NextHop, ...] | None:
         """Return the next hops of a route that follows others, none if those drop packets; None if no other is there.
 
@@ -250,7 +250,7 @@ class FamilyRoutes:
                 hops.update(dict.fromkeys(route.hops))
         return tuple(hops) if active else None
 
-    def depends_on_ttl_security(self, number: int, entry: TableEntry) -> bool:
+    def depends_on_ttl_security(self, number: int, entry: LearnedTableEntry) -> bool:
         """Whether the next hops of a route depend on the TTL that bgpd has for a neighbor with TTL security."""
 
         def follows_another(via: Address) -> bool:
@@ -261,7 +261,7 @@ class FamilyRoutes:
         is_ttl_uncertain = may_need_connected_subnet(self.plane.routers[number], neighbor)
         return is_ttl_uncertain and self._legs_change_without_hops(number, entry, follows_another)
 
-    def may_miss_next_hops(self, number: int, entry: TableEntry) -> bool:
+    def may_miss_next_hops(self, number: int, entry: LearnedTableEntry) -> bool:
         """Whether zebra may leave next hops of a route unused, or seek them elsewhere, because of a route to itself.
 
         A host may announce itself over a session that goes over another route to it. While zebra replaces that one,
@@ -278,7 +278,7 @@ class FamilyRoutes:
         )
         return is_missed or any(map(is_elsewhere, entry.vias))
 
-    def may_repeat_gateway(self, number: int, entry: TableEntry) -> bool:
+    def may_repeat_gateway(self, number: int, entry: LearnedTableEntry) -> bool:
         """Whether a route of IPv6 has a next hop on a link, and another one that is reached over that one.
 
         zebra may then give Linux one gateway twice. Linux refuses the route, and zebra takes it for installed (Linux,
@@ -291,7 +291,7 @@ class FamilyRoutes:
         on_links = {via for via, gateways in reached if via in gateways}
         return any(via not in on_links and gateways & on_links for via, gateways in reached)
 
-    def _gateway_of_link(self, number: int, entry: TableEntry, at: int) -> Address | None:
+    def _gateway_of_link(self, number: int, entry: LearnedTableEntry, at: int) -> Address | None:
         """Return the next hop of a route of a neighbor in the own AS on a link, None where it is of the link only.
 
         It is so where the neighbor originates the route (FRR, bgpd/bgp_route.c, subgroup_announce_check).
@@ -326,10 +326,10 @@ class FamilyRoutes:
                     yield gateway
             return
         entry = self.plane.of(family)._bgp_entry_to_install(number, route.prefix)
-        if isinstance(entry, TableEntry):
+        if isinstance(entry, LearnedTableEntry):
             yield from (via for via in entry.vias if via is not None)
 
-    def _would_leave_elsewhere(self, number: int, entry: TableEntry, via: Address) -> bool:
+    def _would_leave_elsewhere(self, number: int, entry: LearnedTableEntry, via: Address) -> bool:
         """Whether a route would leave by other legs if one of its next hops were reached over the next wider route."""
         route = self._route_to_next_hop(number, via, None)
         routes = self.plane.of(via.family)
@@ -340,11 +340,13 @@ class FamilyRoutes:
             hop.leg for hop in self.recursive_next_hops(number, entry, None) or ()
         }
 
-    def _may_follow_other_routes(self, number: int, entry: TableEntry) -> bool:
+    def _may_follow_other_routes(self, number: int, entry: LearnedTableEntry) -> bool:
         """Whether a route may follow other routes than connected ones."""
         return self.world.speakers[number].links[entry.hops[0]].follows
 
-    def _legs_change_without_hops(self, number: int, entry: TableEntry, is_asked: Callable[[Address], bool]) -> bool:
+    def _legs_change_without_hops(
+        self, number: int, entry: LearnedTableEntry, is_asked: Callable[[Address], bool]
+    ) -> bool:
         """Whether a route would leave by other legs without some of its next hops."""
         paths = list(zip(entry.hops, entry.vias, strict=True))
         kept = [(position, via) for position, via in paths if via is None or not is_asked(via)]
@@ -361,7 +363,7 @@ class FamilyRoutes:
             return False
         family_routes = self.plane.of(via.family)
         entry = family_routes._bgp_entry_to_install(number, route.prefix)
-        own_vias = () if not isinstance(entry, TableEntry) else entry.vias
+        own_vias = () if not isinstance(entry, LearnedTableEntry) else entry.vias
         return any(
             own_via is not None
             and route.prefix.has(own_via)
@@ -399,7 +401,7 @@ class FamilyRoutes:
             self._ways.pop(number, None)
         return hops_by_prefix
 
-    def _recursive_bgp_entries(self, number: int) -> dict[Prefix, TableEntry]:
+    def _recursive_bgp_entries(self, number: int) -> dict[Prefix, LearnedTableEntry]:
         """Return a router's routes of BGP that follow others, and that have next hops of such routes in them."""
         vias = {via for entry in self.state.table(number).entries for via in entry.vias if via is not None}
         prefixes = {
@@ -413,7 +415,7 @@ class FamilyRoutes:
         return {
             prefix: entry
             for prefix, entry in entries
-            if isinstance(entry, TableEntry) and entry.vias and prefix.length and prefix not in own_routes
+            if isinstance(entry, LearnedTableEntry) and entry.vias and prefix.length and prefix not in own_routes
         }
 
     def towards(self, number: int, to: Address) -> RouterRoute | None:

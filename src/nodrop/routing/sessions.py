@@ -32,7 +32,7 @@ from nodrop.routing.static_routes import find_outgoing_interface, is_discard_rou
 _SessionEnd = tuple[VrfRouter, BgpNeighbor, RoutedInterface]
 
 
-class FarStatement(NamedTuple):
+class FarNeighborStatement(NamedTuple):
     """A statement to an address of another router, and the leg that the address is on."""
 
     to: Address
@@ -40,7 +40,7 @@ class FarStatement(NamedTuple):
     neighbor: BgpNeighbor
 
 
-FarStatementsByFamily = Mapping[AddressFamily, Sequence[FarStatement]]
+FarStatementsByFamily = Mapping[AddressFamily, Sequence[FarNeighborStatement]]
 
 
 class FabricSessions:
@@ -121,7 +121,7 @@ class FabricSessions:
         pair = (router.number, about.number)
         if pair not in self._far_statements:
             rows = [
-                FarStatement(far, about.leg_by_address[far], statement)
+                FarNeighborStatement(far, about.leg_by_address[far], statement)
                 for far, statement in router.by_address.items()
                 if far in about.leg_by_address
                 and (router.leg_towards(far) is None or (router.number, statement.key) in self._unpaired)

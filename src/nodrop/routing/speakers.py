@@ -8,7 +8,7 @@ from nodrop.limits import MAX_ADMINISTRATIVE_DISTANCE
 from nodrop.model.routing import Aggregate, Bgp, PrefixRule
 from nodrop.routing.adverts import AdvertPart, PathAttributes, destinations_of_parts
 from nodrop.routing.agreement import needs_connected_subnet
-from nodrop.routing.decision import MultipathLimits, TableEntry
+from nodrop.routing.decision import LearnedTableEntry, MultipathLimits
 from nodrop.routing.destinations import DestinationClasses, PrefixListRules
 from nodrop.routing.legs import RoutedInterface
 from nodrop.routing.next_hop_tracking import neighbors_reached_without_bgp
@@ -116,7 +116,7 @@ class BgpSpeaker:
             aggregates |= aggregate.own if own_bits & aggregate.inside else 0
         return aggregates & self.installs_sums
 
-    def installable_destinations(self, entry: TableEntry) -> int:
+    def installable_destinations(self, entry: LearnedTableEntry) -> int:
         """Return the destinations that it installs from routes learned like this one; -1 is all."""
         return self.installs_internal if entry.is_internal else self.installs
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown
 from nodrop.routing.adverts import AdvertPart, destinations_of_parts
-from nodrop.routing.decision import LearnedTable, TableEntry
+from nodrop.routing.decision import LearnedTable, LearnedTableEntry
 from nodrop.routing.speakers import FamilySpeakers
 
 RANK_BY_ROLE = {"leaf": 0, "spine": 1, "superspine": 2, "tier4": 3, "tier5": 4}
@@ -61,7 +61,7 @@ class TierDirections:
         """Return the destinations by pair of routers between which their traffic goes, sent from the lowest tier."""
         over: dict[tuple[int, int], int] = {}
         seen: dict[int, int] = {}
-        known: dict[int, tuple[LearnedTable, list[TableEntry]]] = {}
+        known: dict[int, tuple[LearnedTable, list[LearnedTableEntry]]] = {}
         waiting = {number: destination_bits for number, tier in self._ranks.items() if tier in (0, None)}
         while waiting:
             number, new = waiting.popitem()

@@ -16,7 +16,7 @@ from functools import cached_property
 
 from nodrop.design.endpoints import MAX_HOST_PORTS
 from nodrop.errors import NodropError
-from nodrop.hardware.schema import Switch
+from nodrop.hardware.schema import SwitchModel
 from nodrop.intent.topology import MOST_LINKS_PER_SWITCH_PAIR
 
 _BREAKOUT_SPLITS = (1, 2, 4, 8)
@@ -34,7 +34,7 @@ class CannotSize(NodropError):
 class PanelPortsForSpeed:
     """Panel ports of a model that give ports of a speed, broken out into as many as there can be."""
 
-    model: Switch
+    model: SwitchModel
     speed_mbps: int
     split: int
     panels: tuple[int, ...]
@@ -49,7 +49,7 @@ class PanelPortsForSpeed:
         return -(-ports // self.split)
 
 
-def best_port_use_of_speed(model: Switch, platform: str, speed_mbps: int) -> PanelPortsForSpeed | None:
+def best_port_use_of_speed(model: SwitchModel, platform: str, speed_mbps: int) -> PanelPortsForSpeed | None:
     """Return how a model gives the most ports of a speed under a network OS; None where it has none."""
     uses = []
     for split in _BREAKOUT_SPLITS:

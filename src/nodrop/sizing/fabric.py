@@ -13,7 +13,7 @@ from nodrop.design.blocks import PeerPortBlocks
 from nodrop.design.cabling import LinkEndKind, can_medium_link
 from nodrop.design.splits import split_ports
 from nodrop.hardware import media, nic
-from nodrop.hardware.schema import Switch
+from nodrop.hardware.schema import SwitchModel
 from nodrop.intent.topology import GroupUplinks
 from nodrop.sizing.counting import AlikeHosts, CannotSize, FabricDemand, FabricShape, PanelPortsForSpeed
 from nodrop.units import show_speed
@@ -39,7 +39,7 @@ class SizedGroup:
     name: str
     tier: int
     """1 next to the hosts."""
-    model: Switch
+    model: SwitchModel
     count: int
     per_pod: int | None
     offset: int
@@ -271,7 +271,7 @@ def _spine_panels_down_and_up(
     return below, upper.panels[len(upper.panels) - above :]
 
 
-def _spine_and_core_groups(model: Switch, shape: FabricShape, names: Sequence[str]) -> Iterator[SizedGroup]:
+def _spine_and_core_groups(model: SwitchModel, shape: FabricShape, names: Sequence[str]) -> Iterator[SizedGroup]:
     of_pod = shape.spines_of_pod // shape.planes
     spines = shape.pods * of_pod
     for plane, name in enumerate(names):

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from nodrop.hardware import asic, fastest_breakouts_with_known_headroom, nic, switch
-from nodrop.hardware.schema import Switch
+from nodrop.hardware.schema import SwitchModel
 from nodrop.hardware.tables import table_headroom
 from nodrop.hardware.thresholds import least_oversubscription_ratio
 from nodrop.intent.schema import Intent
@@ -159,7 +159,7 @@ def _describe_fabric(sized: SizedFabric) -> str:
     return f"{' and '.join(hosts)} behind {switches}"
 
 
-def _first_release(platform: str, models: Iterable[Switch]) -> str:
+def _first_release(platform: str, models: Iterable[SwitchModel]) -> str:
     """Return the release to begin with: the usual one, or the newest for ports that older ones lack."""
     own = traits_of_platform(platform)
     fastest = max(group.speeds[0] for model in models for group in model.ports)

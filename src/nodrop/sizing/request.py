@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from nodrop.hardware import asic, nic, switch
-from nodrop.hardware.schema import Switch
+from nodrop.hardware.schema import SwitchModel
 from nodrop.sizing.counting import (
     AlikeHosts,
     CannotSize,
@@ -149,7 +149,7 @@ def _require_nic_speed(name: str, speed_mbps: int, option: str) -> None:
         raise CannotSize(f"{option}: {name} has no {show_speed(speed_mbps)} port; expected {speeds}")
 
 
-def _require_port_use(model: Switch, platform: str, speed_mbps: int, option: str) -> PanelPortsForSpeed:
+def _require_port_use(model: SwitchModel, platform: str, speed_mbps: int, option: str) -> PanelPortsForSpeed:
     use = _port_use_with_headroom(model, platform, speed_mbps)
     if use is None:
         rates = sorted({rate for group in model.ports for way in group.ways for rate in way.speeds})
@@ -159,7 +159,7 @@ def _require_port_use(model: Switch, platform: str, speed_mbps: int, option: str
     return use
 
 
-def _port_use_with_headroom(model: Switch, platform: str, speed_mbps: int) -> PanelPortsForSpeed | None:
+def _port_use_with_headroom(model: SwitchModel, platform: str, speed_mbps: int) -> PanelPortsForSpeed | None:
     """Return how a model gives ports of a speed; None where it has none, or none whose headroom is known."""
     computed = asic(model.asic).has_headroom_terms or speed_mbps in model.sonic.headroom_speeds_mbps
     return best_port_use_of_speed(model, platform, speed_mbps) if computed else None

@@ -199,11 +199,11 @@ class _LinesWithBlockEnds:
         return digests
 
     @cached_property
-    def _statements_by_line(self) -> dict[int, frr.Statement]:
+    def _statements_by_line(self) -> dict[int, frr.FrrStatement]:
         return {statement.line: statement for _, statement in frr.walk_statements(self._parse_blocks)}
 
     @cached_property
-    def _parse_blocks(self) -> list[frr.Statement]:
+    def _parse_blocks(self) -> list[frr.FrrStatement]:
         return frr.parse_frr("\n".join(self._rows))
 
     @cached_property

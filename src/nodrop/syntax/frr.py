@@ -57,14 +57,14 @@ _BLOCK_BY_END_COMMAND = {
 
 
 @dataclass(slots=True)
-class Statement:
+class FrrStatement:
     """A command with its words, its place, and the commands of the block that it opens."""
 
     words: tuple[str, ...]
     line: int
     column: int
     length: int
-    children: list["Statement"] = field(default_factory=list)
+    children: list["FrrStatement"] = field(default_factory=list)
 
     @property
     def span(self) -> Span:
@@ -81,10 +81,10 @@ class Statement:
         return self.words[: len(words)] == words
 
 
-def parse_frr(text: str) -> list[Statement]:
+def parse_frr(text: str) -> list[FrrStatement]:
     """Return the commands of the top level in order; comments (`!`, `#`) and blank lines are dropped."""
-    top: list[Statement] = []
-    stack: list[Statement] = []
+    top: list[FrrStatement] = []
+    stack: list[FrrStatement] = []
     for number, line in enumerate(text.split("\n"), 1):
         command = line.strip()
         if not command or command[0] in "!#":
@@ -93,7 +93,7 @@ def parse_frr(text: str) -> list[Statement]:
             if _BLOCK_BY_END_COMMAND[command] in ("", stack[-1].words[0] if stack else ""):
                 stack = [] if command == "end" else stack[:-1]
             continue
-        statement = Statement(tuple(command.split()), number, len(line) - len(line.lstrip()) + 1, len(command))
+        statement = FrrStatement(tuple(command.split()), number, len(line) - len(line.lstrip()) + 1, len(command))
         if stack and statement.words[0] not in _FIRST_WORDS:
             stack[-1].children.append(statement)
             continue
@@ -109,7 +109,7 @@ def parse_frr(text: str) -> list[Statement]:
     return top
 
 
-def _ends_current_block(words: str, block: Statement) -> bool:
+def _ends_current_block(words: str, block: FrrStatement) -> bool:
     """Whether a command ends the block that it stands in, which has none of that name."""
     if not words.startswith((*_TOP_BLOCK_STARTS, *_TOP_COMMAND_STARTS)):
         return False
@@ -123,7 +123,7 @@ def _ends_current_block(words: str, block: Statement) -> bool:
     )
 
 
-def walk_statements(statements: list[Statement]) -> Iterator[tuple[tuple[Statement, ...], Statement]]:
+def walk_statements(statements: list[FrrStatement]) -> Iterator[tuple[tuple[FrrStatement, ...], FrrStatement]]:
     """Yield (enclosing blocks, command) for every command, depth first."""
     for statement in statements:
         yield (), statement

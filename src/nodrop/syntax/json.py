@@ -165,7 +165,7 @@ def _find_open_brackets_and_quote(text: str, end: int) -> list[int]:
     return opened
 
 
-class Member(NamedTuple):
+class JsonMember(NamedTuple):
     """One entry of an object or list: its key or index, and the offsets of key and value; an index has an empty key."""
 
     key: str | int
@@ -175,7 +175,7 @@ class Member(NamedTuple):
     end: int
 
 
-def iterate_json_members(source_text: str, at: int, decoder: json.JSONDecoder) -> Iterator[Member]:
+def iterate_json_members(source_text: str, at: int, decoder: json.JSONDecoder) -> Iterator[JsonMember]:
     """Yield the entries of the object or list at offset `at`, values skipped at C speed; none for any other value."""
     opening = source_text[at : at + 1]
     if opening not in ("{", "["):
@@ -192,7 +192,7 @@ def iterate_json_members(source_text: str, at: int, decoder: json.JSONDecoder) -
             start = after
             _, end = decoder.raw_decode(source_text, start)
             after = _next_entry_offset(source_text, end)
-        yield Member(key, key_start, key_end, start, end)
+        yield JsonMember(key, key_start, key_end, start, end)
         at = after
         index += 1
 
@@ -215,7 +215,7 @@ def skip_space(source_text: str, at: int) -> int:
     return space.end() if space else at
 
 
-class Locator:
+class JsonPlaceLocator:
     """Places in a JSON text that `parse_json_text` accepts; of equal keys the last counts, as it does there.
 
     Nothing is read before the first question; an object or list is gone through once, when a path first leads into it.
@@ -227,7 +227,7 @@ class Locator:
         self._text = raw.decode(errors="replace").removeprefix(BYTE_ORDER_MARK)
         self._lines = Lines(self._text)
         self._decoder = json.JSONDecoder(strict=False)
-        self._known: dict[int, dict[str | int, Member]] = {}
+        self._known: dict[int, dict[str | int, JsonMember]] = {}
 
     def key_span(self, key_path: Sequence[str | int]) -> Span | None:
         """Return the key of the entry at `key_path`, quotes included; None where there is none, and in lists."""
@@ -252,7 +252,7 @@ class Locator:
         ]
         return self._lines.span(*ends)
 
-    def _offset_inside_text(self, member: Member, line: int, column: int) -> int:
+    def _offset_inside_text(self, member: JsonMember, line: int, column: int) -> int:
         """Return the offset of a line and column of a text, whose newlines and other characters may be escaped."""
         at, escapes = member.start + 1, _ESCAPE_PATTERN.finditer(self._text, member.start + 1, member.end - 1)
         for escape in escapes:
@@ -266,11 +266,11 @@ class Locator:
             column += len(escape[0]) - 1
         return min(at + column - 1, member.end - 1)
 
-    def _find_member(self, keys: Sequence[str | int]) -> Member | None:
+    def _find_member(self, keys: Sequence[str | int]) -> JsonMember | None:
         try:
             start = skip_space(self._text, 0)
             if not keys:
-                return Member(0, start, start, start, self._decoder.raw_decode(self._text, start)[1])
+                return JsonMember(0, start, start, start, self._decoder.raw_decode(self._text, start)[1])
             for step in keys:
                 if start not in self._known:
                     self._known[start] = {
@@ -286,7 +286,7 @@ class Locator:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Duplicate:
+class DuplicateJsonKey:
     """A key that its object has already: the path to it, where it stands again, where it stood first."""
 
     keys: tuple[str | int, ...]
@@ -294,7 +294,7 @@ class Duplicate:
     first: Span
 
 
-def duplicate_keys(file_content: bytes, counted: int | None = None, *, limit: int = 1000) -> list[Duplicate]:
+def duplicate_keys(file_content: bytes, counted: int | None = None, *, limit: int = 1000) -> list[DuplicateJsonKey]:
     """Return the keys that one object has twice, at most `limit`, in the order of a text.
 
     `parse_json_text` has accepted the text. Given the count of `parse_json_counting_keys`, a text without any costs
@@ -318,7 +318,7 @@ def duplicate_keys(file_content: bytes, counted: int | None = None, *, limit: in
 
 def _find_duplicates(
     text: str, at: int, path: tuple[str | int, ...], lines: Lines, decoder: json.JSONDecoder
-) -> Generator[Duplicate, None, int]:
+) -> Generator[DuplicateJsonKey, None, int]:
     """Yield the duplicates in and below the object or list at offset `at`; return where that ends."""
     match = (_OBJECT_MEMBER_PATTERN if text[at] == "{" else _ARRAY_ITEM_PATTERN).match
     firsts: dict[str | int, tuple[int, int]] = {}
@@ -331,7 +331,7 @@ def _find_duplicates(
         key = _decode_key(text, *place, decoder) if place[0] < place[1] else index
         first_place = firsts.setdefault(key, place)
         if first_place is not place:
-            yield Duplicate(keys=(*path, key), span=lines.span(*place), first=lines.span(*first_place))
+            yield DuplicateJsonKey(keys=(*path, key), span=lines.span(*place), first=lines.span(*first_place))
         if start < 0:
             if text[after] in "{[":
                 end = yield from _find_duplicates(text, after, (*path, key), lines, decoder)

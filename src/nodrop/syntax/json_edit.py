@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from nodrop.syntax.json import Member, iterate_json_members, skip_space
+from nodrop.syntax.json import JsonMember, iterate_json_members, skip_space
 from nodrop.syntax.places import BYTE_ORDER_MARK
 
 
@@ -37,10 +37,10 @@ def rewrite_json(file_content: bytes, value: object) -> bytes:
     text = file_content.decode()
     mark = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
     text = text.removeprefix(BYTE_ORDER_MARK)
-    return (mark + _Rewriter(text).text_for(value)).encode()
+    return (mark + _JsonRewriter(text).text_for(value)).encode()
 
 
-class _Rewriter:
+class _JsonRewriter:
     def __init__(self, text: str) -> None:
         self._text = text
         self._decoder = json.JSONDecoder(strict=False)
@@ -113,7 +113,7 @@ class _Rewriter:
         for number in sorted(added, reverse=True):
             entries[number:number] = added[number]
 
-    def _layout_of_object(self, found_members: list[Member], start: int, end: int) -> _ObjectLayout:
+    def _layout_of_object(self, found_members: list[JsonMember], start: int, end: int) -> _ObjectLayout:
         text, member = self._text, found_members[0]
         first_text = text[start + 1 : member.key_start]
         between = text[member.end : found_members[1].key_start] if len(found_members) > 1 else ""
@@ -125,7 +125,7 @@ class _Rewriter:
         )
 
     def _layout_of_inner_object(
-        self, found_members: list[Member], old_mapping: Mapping[str, object]
+        self, found_members: list[JsonMember], old_mapping: Mapping[str, object]
     ) -> _ObjectLayout | None:
         """Return the layout of an object that is an entry here already; the last one that has any entries."""
         for member in reversed(found_members):

@@ -47,7 +47,7 @@ class _Word(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class NvSetCommand:
     """One `set` or `unset`: the words after it, the value of each, and its place."""
 
     verb: Literal["set", "unset"]
@@ -56,13 +56,13 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
+class NvSetScript:
     """All that a file commands, in its order; `others` are lines with other commands: (line, text).
 
     `applied` has how many of the commands came before each `nv config apply`.
     """
 
-    commands: tuple[Command, ...]
+    commands: tuple[NvSetCommand, ...]
     others: tuple[tuple[int, str], ...]
     applied: tuple[int, ...] = ()
 
@@ -72,10 +72,10 @@ def has_nv_lines(file_head: bytes) -> bool:
     return bool(_NV_SET_MENTION_PATTERN.search(file_head) and _NV_SET_LINE.search(file_head))
 
 
-def parse_nv_commands(text: str) -> Script:
+def parse_nv_commands(text: str) -> NvSetScript:
     """Read the commands; `nv config apply` and others that are known to set nothing are passed over."""
     lines = Lines(text)
-    commands: list[Command] = []
+    commands: list[NvSetCommand] = []
     other_lines: list[tuple[int, str]] = []
     applied: list[int] = []
     words: list[_Word] = []
@@ -93,11 +93,11 @@ def parse_nv_commands(text: str) -> Script:
             meant = _unquote_word(word)
             words.append(_Word(meant, token.start(), token.end(), meant == word))
         at = max(token.end() if token else 0, at + 1)
-    return Script(tuple(commands), tuple(other_lines), tuple(applied))
+    return NvSetScript(tuple(commands), tuple(other_lines), tuple(applied))
 
 
 def _take_command(
-    syntax_words: list[_Word], lines: Lines, commands: list[Command], other_lines: list[tuple[int, str]]
+    syntax_words: list[_Word], lines: Lines, commands: list[NvSetCommand], other_lines: list[tuple[int, str]]
 ) -> list[str]:
     """Add a finished command to those of its kind, and return its words."""
     while syntax_words and syntax_words[0].text in ("$", "sudo"):
@@ -107,7 +107,7 @@ def _take_command(
     texts = [word.text for word in syntax_words]
     if texts[:2] in (["nv", "set"], ["nv", "unset"]) and len(texts) > 2:
         spans = tuple(lines.span(word.start, word.end) for word in syntax_words[2:])
-        commands.append(Command("set" if texts[1] == "set" else "unset", tuple(texts[2:]), spans))
+        commands.append(NvSetCommand("set" if texts[1] == "set" else "unset", tuple(texts[2:]), spans))
     elif texts and not _sets_nothing(texts, first=not commands):
         other_lines.append((lines.place(syntax_words[0].start)[0], " ".join(texts)))
     return texts

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nodrop.errors import InputProblems, Problem, describe_os_failure
-from nodrop.syntax.root import InputRoot, LeadsOut
+from nodrop.syntax.root import InputRoot, LinkLeadsOut
 
 BYTE_ORDER_MARK = "\ufeff"
 _SHOWN_CHARACTERS = 40
@@ -166,7 +166,7 @@ def open_regular_file(
             raise
         with os.fdopen(descriptor, "rb") as file:
             yield file, status.st_size
-    except LeadsOut as error:
+    except LinkLeadsOut as error:
         raise InputProblems([link_leads_out_problem(display, error)]) from None
     except (OSError, ValueError) as error:
         raise InputProblems(
@@ -174,7 +174,7 @@ def open_regular_file(
         ) from None
 
 
-def link_leads_out_problem(display: str, error: LeadsOut) -> Problem:
+def link_leads_out_problem(display: str, error: LinkLeadsOut) -> Problem:
     """Return the problem of a link that leads out of a root; it does not contain the target."""
     return Problem(path=display, found=str(error.strerror), hint="name the file itself to read it")
 

@@ -50,12 +50,12 @@ _ESCAPABLE_CHARACTERS = frozenset("()[]{}.*+?^$|\\,-:/ ")
 _REPETITION_CHARACTERS = "*+?{"
 
 
-class _NotCompiled(Exception):
+class _UncompilableExpression(Exception):
     """An expression is outside the syntax or the limits."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Node:
+class _RegexNode:
     """A part of an expression, and how many states it takes.
 
     `set` is one character of `characters`, a bit for each code; `begin` and `end` are the anchors.
@@ -63,7 +63,7 @@ class _Node:
 
     kind: Literal["set", "begin", "end", "all", "any", "repeat"]
     states: int
-    parts: tuple["_Node", ...] = ()
+    parts: tuple["_RegexNode", ...] = ()
     characters: int = 0
     low: int = 0
     high: int | None = 0
@@ -74,20 +74,20 @@ class _Node:
         return self.kind in ("begin", "end") or any(node.anchored for node in self.parts)
 
 
-_BEGIN, _END, _EMPTY = _Node("begin", 1), _Node("end", 1), _Node("all", 0)
+_BEGIN, _END, _EMPTY = _RegexNode("begin", 1), _RegexNode("end", 1), _RegexNode("all", 0)
 
 
-class _Parser:
+class _RegexParser:
     """Reads an expression from left to right."""
 
     def __init__(self, text: str) -> None:
         self._text, self._at, self._depth = text, 0, 0
 
-    def parse(self) -> _Node:
+    def parse(self) -> _RegexNode:
         """Return the whole expression."""
         node = self._parse_alternatives()
         if self._at < len(self._text):  # a `)` that closes nothing: a character to glibc, an error to PCRE2
-            raise _NotCompiled
+            raise _UncompilableExpression
         return node
 
     def _peek_character(self) -> str:
@@ -97,43 +97,43 @@ class _Parser:
         character = self._peek_character()
         self._at += 1
         if not character or not character.isascii() or not character.isprintable():
-            raise _NotCompiled
+            raise _UncompilableExpression
         return character
 
-    def _parse_alternatives(self) -> _Node:
+    def _parse_alternatives(self) -> _RegexNode:
         branches = [self._parse_branch()]
         while self._peek_character() == "|":
             self._at += 1
             branches.append(self._parse_branch())
         if len(branches) == 1:
             return branches[0]
-        return _Node("any", sum(branch.states for branch in branches) + 1, tuple(branches))
+        return _RegexNode("any", sum(branch.states for branch in branches) + 1, tuple(branches))
 
-    def _parse_branch(self) -> _Node:
-        nodes: list[_Node] = []
+    def _parse_branch(self) -> _RegexNode:
+        nodes: list[_RegexNode] = []
         while self._peek_character() not in ("", "|", ")"):
             nodes.append(self._parse_repetition())
-        return nodes[0] if len(nodes) == 1 else _Node("all", sum(node.states for node in nodes), tuple(nodes))
+        return nodes[0] if len(nodes) == 1 else _RegexNode("all", sum(node.states for node in nodes), tuple(nodes))
 
-    def _parse_repetition(self) -> _Node:
+    def _parse_repetition(self) -> _RegexNode:
         atom = self._parse_atom()
         if not self._peek_character() or self._peek_character() not in _REPETITION_CHARACTERS:
             return atom
         if atom.kind in ("begin", "end"):
-            raise _NotCompiled
+            raise _UncompilableExpression
         copied = self._peek_character() in "+{"
         low, high = self._parse_bounds()
         if copied and atom.anchored:
-            raise _NotCompiled
+            raise _UncompilableExpression
         if self._peek_character() and self._peek_character() in _REPETITION_CHARACTERS:
-            raise _NotCompiled
+            raise _UncompilableExpression
         if high == 0:  # PCRE2 10.42 finds no `.` in `2.` with `(2|.*){0}\.`
-            raise _NotCompiled
+            raise _UncompilableExpression
         if not atom.states:
             return _EMPTY
         copies = low * atom.states
         further_states = (0 if low else atom.states) + 1 if high is None else (high - low) * (atom.states + 1)
-        return _Node("repeat", copies + further_states, (atom,), low=low, high=high)
+        return _RegexNode("repeat", copies + further_states, (atom,), low=low, high=high)
 
     def _parse_bounds(self) -> tuple[int, int | None]:
         match self._take():
@@ -150,7 +150,7 @@ class _Parser:
         else:
             high = low
         if self._take() != "}" or (high is not None and high < low):
-            raise _NotCompiled
+            raise _UncompilableExpression
         return low, high
 
     def _parse_number(self) -> int:
@@ -158,10 +158,10 @@ class _Parser:
         while self._peek_character() and self._peek_character() in "0123456789" and len(digits) < 6:
             digits += self._take()
         if not digits or int(digits) > MAX_REPEAT:
-            raise _NotCompiled
+            raise _UncompilableExpression
         return int(digits)
 
-    def _parse_atom(self) -> _Node:
+    def _parse_atom(self) -> _RegexNode:
         match character := self._take():
             case "(":
                 return self._group()
@@ -172,62 +172,62 @@ class _Parser:
             case "$":
                 return _END
             case ".":
-                return _Node("set", 1, characters=_ALL_CHARACTER_BITS)
+                return _RegexNode("set", 1, characters=_ALL_CHARACTER_BITS)
             case "*" | "+" | "?" | "{":  # nothing stands before it to be repeated
-                raise _NotCompiled
+                raise _UncompilableExpression
             case "\\":
                 character = self._take()
                 if character not in _ESCAPABLE_CHARACTERS:
-                    raise _NotCompiled
-        return _Node("set", 1, characters=1 << ord(character))
+                    raise _UncompilableExpression
+        return _RegexNode("set", 1, characters=1 << ord(character))
 
-    def _group(self) -> _Node:
+    def _group(self) -> _RegexNode:
         self._depth += 1
         if self._depth > MAX_GROUP_DEPTH:
-            raise _NotCompiled
+            raise _UncompilableExpression
         node = self._parse_alternatives()
         if self._take() != ")":
-            raise _NotCompiled
+            raise _UncompilableExpression
         self._depth -= 1
         # An anchor in a group can be repeated, one by itself cannot.
-        return _Node("all", node.states, (node,)) if node.kind in ("begin", "end") else node
+        return _RegexNode("all", node.states, (node,)) if node.kind in ("begin", "end") else node
 
-    def _parse_bracket_expression(self) -> _Node:
+    def _parse_bracket_expression(self) -> _RegexNode:
         """Return the set of a bracket expression, whose `[` has been taken."""
         negated = self._peek_character() == "^"
         self._at += negated
         if self._peek_character() and self._peek_character() in ":.=":  # PCRE2 takes `[.1.]` for a collating symbol
-            raise _NotCompiled
+            raise _UncompilableExpression
         begin, character_mask = self._at, 0
         while self._peek_character() != "]" or self._at == begin:
             character_mask |= self._parse_bracket_member(first=self._at == begin)
         self._at += 1
-        return _Node("set", 1, characters=~character_mask if negated else character_mask)
+        return _RegexNode("set", 1, characters=~character_mask if negated else character_mask)
 
     def _parse_bracket_member(self, *, first: bool) -> int:
         """Return a member of a bracket expression: a class, a range or a character."""
         character, after = self._take(), self._peek_character()
         if character == "\\":  # a character to glibc, an escape to PCRE2
-            raise _NotCompiled
+            raise _UncompilableExpression
         if character == "[" and after and after in ":.=":
             return self._parse_character_class()
         if character == "-" and not first and after != "]":
-            raise _NotCompiled
+            raise _UncompilableExpression
         if after != "-" or self._text[self._at + 1 : self._at + 2] == "]":
             return 1 << ord(character)
         self._at += 1
         last = self._take()
         if character == "-" or last in "-[\\" or last < character:
-            raise _NotCompiled
+            raise _UncompilableExpression
         return sum(1 << code for code in range(ord(character), ord(last) + 1))
 
     def _parse_character_class(self) -> int:
         name, closed, _ = self._text[self._at + 1 : self._at + 9].partition(":]")
         if self._peek_character() != ":" or not closed or name not in _CHARACTER_BITS_BY_CLASS:
-            raise _NotCompiled
+            raise _UncompilableExpression
         self._at += len(name) + 3
         if self._peek_character() == "-" and self._text[self._at + 1 : self._at + 2] != "]":
-            raise _NotCompiled
+            raise _UncompilableExpression
         return _CHARACTER_BITS_BY_CLASS[name]
 
 
@@ -241,13 +241,13 @@ class _StateSet:
     next: dict[str, "_StateSet"] = field(default_factory=dict)
 
 
-class Expression:
+class PosixRegularExpression:
     """A compiled expression; its automaton is made when a text is matched for the first time."""
 
     MOST_REMEMBERED: Final = 20_000
     """How many states the sets that are remembered may have together."""
 
-    def __init__(self, root: _Node) -> None:
+    def __init__(self, root: _RegexNode) -> None:
         self._root = root
         self.states = root.states + 1
         """How many states it has."""
@@ -286,7 +286,7 @@ class Expression:
         self._follow.append(follow)
         return len(self._follow) - 1
 
-    def _add_node_states(self, node: _Node, after: int) -> int:
+    def _add_node_states(self, node: _RegexNode, after: int) -> int:
         """Make the states of a part in front of a state, and return the first of them."""
         match node.kind:
             case "set":
@@ -379,12 +379,12 @@ _AT_BEGIN, _AT_END = -1, -2
 
 
 @lru_cache(maxsize=_CACHED_EXPRESSIONS)
-def compile_posix_regex(text: str) -> Expression | None:
+def compile_posix_regex(text: str) -> PosixRegularExpression | None:
     """Return a compiled expression; None where nothing is known of it: outside the syntax, or the limits."""
     if len(text) > MAX_EXPRESSION_CHARACTERS:
         return None
     try:
-        root = _Parser(text).parse()
-    except _NotCompiled:
+        root = _RegexParser(text).parse()
+    except _UncompilableExpression:
         return None
-    return Expression(root) if root.states < MAX_STATES else None
+    return PosixRegularExpression(root) if root.states < MAX_STATES else None

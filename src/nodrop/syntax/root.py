@@ -27,14 +27,14 @@ FOLDER_OPEN_FLAGS = _STATUS_OPEN_FLAGS | os.O_DIRECTORY | os.O_CLOEXEC
 """How a folder is opened to walk on from it."""
 
 
-class LeadsOut(OSError):
+class LinkLeadsOut(OSError):
     """A link that leads out of a root; whether there is anything is not checked."""
 
     def __init__(self, root: str) -> None:
         super().__init__(errno.EXDEV, f"a link that leads out of {root}")
 
 
-class ForeignLink(LeadsOut):
+class ForeignLink(LinkLeadsOut):
     """A link that another user put where all users may write."""
 
     def __init__(self, owner: int) -> None:
@@ -91,7 +91,7 @@ class InputRoot:
         return path == self.top or path.startswith(self._prefix)
 
     def open(self, path: str | os.PathLike[str], flags: int) -> int:
-        """Open a path below the root and return the descriptor; LeadsOut, or another OSError, if it fails."""
+        """Open a path below the root and return the descriptor; LinkLeadsOut, or another OSError, if it fails."""
         below = self._path_below_root(path)
         if not below:
             return self._open_root(flags | os.O_CLOEXEC)
@@ -104,7 +104,7 @@ class InputRoot:
             return os.open(names[-1], flags | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folders[-1])
 
     def status(self, path: str | os.PathLike[str]) -> os.stat_result:
-        """Return the status of a path's target below the root, like `os.stat`; LeadsOut if the target is outside."""
+        """Return the status of a path's target below the root, like `os.stat`; LinkLeadsOut if the target is outside."""
         handle = self.open(path, _STATUS_OPEN_FLAGS)
         try:
             return os.fstat(handle)
@@ -136,7 +136,7 @@ class InputRoot:
         if absolute == self.top:
             return ""
         if not absolute.startswith(self._prefix):
-            raise LeadsOut(self.shown)
+            raise LinkLeadsOut(self.shown)
         return absolute[len(self._prefix) :]
 
     @contextmanager
@@ -147,7 +147,7 @@ class InputRoot:
 
         A target that is no folder is the last name, without a folder. With `missing`, missing parts at the end are
         allowed and yielded too.
-        LeadsOut if a link leads out, or is another user's in a folder that all users may write to.
+        LinkLeadsOut if a link leads out, or is another user's in a folder that all users may write to.
         """
         pending_names, hops = self._path_below_root(path).split("/")[::-1], 0
         folders, names = [os.open(".", FOLDER_OPEN_FLAGS, dir_fd=self.handle)], list[str]()
@@ -160,7 +160,7 @@ class InputRoot:
                     self._leave_folder(folders, names)
                     continue
                 if hops and name.casefold() == GIT_FOLDER:
-                    raise LeadsOut(self.shown)
+                    raise LinkLeadsOut(self.shown)
                 try:
                     status = os.stat(name, dir_fd=folders[-1], follow_symlinks=False)
                 except FileNotFoundError:
@@ -188,7 +188,7 @@ class InputRoot:
 
     def _leave_folder(self, folders: list[int], names: list[str]) -> None:
         if len(folders) == 1:
-            raise LeadsOut(self.shown)
+            raise LinkLeadsOut(self.shown)
         os.close(folders.pop())
         names.pop()
 
@@ -201,7 +201,7 @@ class InputRoot:
                 while len(folders) > 1:
                     self._leave_folder(folders, names)
                 return target[len(top) :].split("/")
-        raise LeadsOut(self.shown)
+        raise LinkLeadsOut(self.shown)
 
 
 def _read_link(name: str, link: os.stat_result, folder: int) -> str:

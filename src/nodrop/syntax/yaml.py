@@ -81,10 +81,10 @@ _SYNTAX_ERROR_TEXTS: tuple[tuple[str, str, str, str, bool], ...] = (
 )
 
 
-class Document:
+class DocumentWithPlaces:
     """The `data` of a document, and its places, which stay the same when a caller changes the data."""
 
-    def __init__(self, data: object, path: str, read: "_Reader") -> None:
+    def __init__(self, data: object, path: str, read: "_YamlEventReader") -> None:
         """`read` has the text, and has read it or will when a place is asked for."""
         self.data = data
         self.path = path
@@ -148,7 +148,7 @@ class DuplicateKey(NamedTuple):
 
 def parse_yaml(
     raw: bytes | str, path: str, *, max_bytes: int = MAX_YAML_BYTES, doubled: list[DuplicateKey] | None = None
-) -> Document:
+) -> DocumentWithPlaces:
     """Return the one document of `raw`, its data None if it is empty; raises InputProblems that name the file `path`.
 
     With a list `doubled`, keys that stand twice are added to it and the last one counts, as programs that are not as
@@ -156,10 +156,10 @@ def parse_yaml(
     """
     refuse_oversize(len(raw), path, max_bytes)
     text = raw.removeprefix(BYTE_ORDER_MARK) if isinstance(raw, str) else decode_utf8(raw, path)
-    reader = _Reader(text, path, doubled)
+    reader = _YamlEventReader(text, path, doubled)
     data = load_plain(text)
     if data is not NOT_PLAIN_YAML:
-        return Document(data, path, reader)
+        return DocumentWithPlaces(data, path, reader)
     refuse_oversize(
         len(raw), path, MAX_YAML_BYTES
     )  # what programs write is plain; the full parser takes 150 bytes a byte
@@ -198,7 +198,7 @@ def read_top_level_text(file_content: bytes, key: str) -> str | None:
     return None
 
 
-class _Node:
+class _YamlNode:
     """A list or mapping while it is read, and any value that an anchor names."""
 
     __slots__ = ("closed", "data", "flow", "key", "key_at", "levels", "places", "repeated", "size", "start")
@@ -220,18 +220,18 @@ class _Node:
         """Characters of the text from here to the end of this, and of what aliases in it repeat."""
 
 
-class _Reader:
+class _YamlEventReader:
     """Makes data of events. A fault that leaves the structure clear does not stop it: one run then names many."""
 
     def __init__(self, text: str, path: str, doubled: list[DuplicateKey] | None = None) -> None:
         self.text, self.path, self.lines, self.doubled = text, path, Lines(text), doubled
-        self.root = _Node([], 0)
+        self.root = _YamlNode([], 0)
         self.open = [self.root]
-        self.anchors: dict[str, _Node] = {}
+        self.anchors: dict[str, _YamlNode] = {}
         self.aliases = self.repeated = self.documents = 0
         self.problems: list[Problem] = []
 
-    def read_document(self) -> Document:
+    def read_document(self) -> DocumentWithPlaces:
         if invisible := _UNPRINTABLE_PATTERN.search(self.text):
             self.stop(invisible.start(), quote_text(invisible[0]), "visible characters")
         steps = {
@@ -253,7 +253,7 @@ class _Reader:
             raise InputProblems(self.problems)
         (data,) = self.root.data or (None,)
         self.root.places = self.root.places or {0: (0, 0, None)}
-        return Document(data, self.path, self)
+        return DocumentWithPlaces(data, self.path, self)
 
     def refuse_second_document(self, event: Any) -> None:
         self.documents += 1
@@ -275,11 +275,11 @@ class _Reader:
         if plain and value in VALUE_BY_YAML_WORD:
             value = VALUE_BY_YAML_WORD[value]
         if event.anchor:
-            node = self.anchors[event.anchor] = _Node(value, at)
+            node = self.anchors[event.anchor] = _YamlNode(value, at)
             node.closed, node.size = True, max(1, event.end_mark.index - at)
         self.add(value, at, None)
 
-    def key(self, top: _Node, key: str, at: int, plain: bool) -> None:
+    def key(self, top: _YamlNode, key: str, at: int, plain: bool) -> None:
         if plain and VALUE_BY_YAML_WORD.get(key, "") is None:
             self.note_fault(at, "an empty key" if not key else f"the key {key}", "a key with a name")
         elif plain and key == "<<":
@@ -326,7 +326,7 @@ class _Reader:
         self.refuse_tag(event)
         self.refuse_depth(at, len(self.open))
         data: Any = {} if type(event) is MappingStartEvent else []
-        node = _Node(data, at, flow=event.flow_style, repeated=self.repeated)
+        node = _YamlNode(data, at, flow=event.flow_style, repeated=self.repeated)
         node.levels = 1
         self.open.append(node)
         if event.anchor:

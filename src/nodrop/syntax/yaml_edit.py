@@ -28,69 +28,69 @@ _CLOSING_EVENTS = (MappingEndEvent, SequenceEndEvent)
 
 
 @dataclass(slots=True, eq=False)
-class Node:
+class EditableYamlNode:
     """A value: a mapping has `entries`, a list `items`, a scalar `source_text`, which is None for an empty scalar."""
 
     text: str | None = None
     raw: str | None = None
     """The text of a scalar, None where it is not yet chosen."""
-    entries: "list[Entry] | None" = None
-    items: "list[Node]" = field(default_factory=list)
+    entries: "list[EditableYamlEntry] | None" = None
+    items: "list[EditableYamlNode]" = field(default_factory=list)
     start: int | None = None
     """Its place in the text, None where it is new; `end` is behind its last character."""
     end: int = 0
     flow: bool = False
-    stood: "tuple[str | None, tuple[Entry, ...]]" = (None, ())
+    stood: "tuple[str | None, tuple[EditableYamlEntry, ...]]" = (None, ())
     """The text and entries that it had."""
     named: object = None
     """Of an alias, what it stood for."""
 
 
 @dataclass(slots=True, eq=False)
-class Entry:
+class EditableYamlEntry:
     """A key and its value; for those that are in the text, the old key and value, None for a new entry."""
 
     key: str
-    value: Node
+    value: EditableYamlNode
     start: int | None = None
     end: int = 0
-    stood: "tuple[str, Node] | None" = None
+    stood: "tuple[str, EditableYamlNode] | None" = None
 
 
-def node_to_data(node: Node) -> Any:
+def node_to_data(node: EditableYamlNode) -> Any:
     """Return the value of a node, as plain dicts, lists and texts."""
     if node.entries is not None:
         return {entry.key: node_to_data(entry.value) for entry in node.entries}
     return [node_to_data(item) for item in node.items] if node.items else node.text
 
 
-def data_to_node(data: Any) -> Node:
+def data_to_node(data: Any) -> EditableYamlNode:
     """Return new nodes for data: mappings and texts."""
     if isinstance(data, dict):
-        return Node(entries=[Entry(key, data_to_node(value)) for key, value in data.items()])
+        return EditableYamlNode(entries=[EditableYamlEntry(key, data_to_node(value)) for key, value in data.items()])
     if isinstance(data, list):
-        return Node(items=[data_to_node(item) for item in data])
-    return Node(text=data)
+        return EditableYamlNode(items=[data_to_node(item) for item in data])
+    return EditableYamlNode(text=data)
 
 
-def copy_node(node: Node) -> Node:
+def copy_node(node: EditableYamlNode) -> EditableYamlNode:
     """Return new nodes with the same data, written alike."""
-    copy = Node(text=node.text, raw=node.raw, items=[copy_node(item) for item in node.items])
+    copy = EditableYamlNode(text=node.text, raw=node.raw, items=[copy_node(item) for item in node.items])
     if node.entries is not None:
-        copy.entries = [Entry(entry.key, copy_node(entry.value)) for entry in node.entries]
+        copy.entries = [EditableYamlEntry(entry.key, copy_node(entry.value)) for entry in node.entries]
     return copy
 
 
-def compose_yaml(source_text: str) -> Node:
+def compose_yaml(source_text: str) -> EditableYamlNode:
     """Return the document as a tree; the value of an alias is new at each use, and so written out."""
-    done = Node()
-    children_stack: list[list[Node]] = [[]]
-    opened: list[Node] = []
-    anchors: dict[str, Node] = {}
+    done = EditableYamlNode()
+    children_stack: list[list[EditableYamlNode]] = [[]]
+    opened: list[EditableYamlNode] = []
+    anchors: dict[str, EditableYamlNode] = {}
     for event in yaml_events(source_text):
         kind = type(event)
         if kind in _OPENING_EVENTS:
-            node = Node(start=event.start_mark.index, flow=bool(event.flow_style))
+            node = EditableYamlNode(start=event.start_mark.index, flow=bool(event.flow_style))
             opened.append(node)
             children_stack.append([])
             if event.anchor:
@@ -102,7 +102,9 @@ def compose_yaml(source_text: str) -> Node:
             node.end = event.end_mark.index if node.flow else node.end
         elif kind is ScalarEvent:
             scalar = None if event.implicit[0] and not event.value else event.value
-            node = Node(text=scalar, start=event.start_mark.index, end=event.end_mark.index, stood=(scalar, ()))
+            node = EditableYamlNode(
+                text=scalar, start=event.start_mark.index, end=event.end_mark.index, stood=(scalar, ())
+            )
             spelt = source_text[node.start : node.end] if node.start is not None else ""
             node.raw = None if "\n" in spelt or event.style in ("|", ">") else spelt
             if event.anchor:
@@ -117,29 +119,32 @@ def compose_yaml(source_text: str) -> Node:
     return done
 
 
-def _fill_finished_node(node: Node, nodes: list[Node], *, mapping: bool) -> None:
+def _fill_finished_node(node: EditableYamlNode, nodes: list[EditableYamlNode], *, mapping: bool) -> None:
     if mapping:
         pairs = zip(nodes[::2], nodes[1::2], strict=True)
-        entries = [Entry(key.text or "", value, key.start, key.end, (key.text or "", value)) for key, value in pairs]
+        entries = [
+            EditableYamlEntry(key.text or "", value, key.start, key.end, (key.text or "", value))
+            for key, value in pairs
+        ]
         node.entries, node.stood = entries, (None, tuple(entries))
     else:
         node.items = nodes
     node.end = nodes[-1].end if nodes else node.start or 0
 
 
-def write_yaml(source_text: str, root: Node, key: SpellText, value: SpellText) -> str:
+def write_yaml(source_text: str, root: EditableYamlNode, key: SpellText, value: SpellText) -> str:
     """Return the text of the changed tree of `source_text`; `key` and `value` render keys and scalars."""
-    return _Writer(source_text, key, value).write(root)
+    return _YamlTextEdits(source_text, key, value).write(root)
 
 
-def dump_mappings(nodes: list[Node], key: SpellText, value: SpellText) -> str:
+def dump_mappings(nodes: list[EditableYamlNode], key: SpellText, value: SpellText) -> str:
     """Return a list of mappings as a separate text."""
-    writer = _Writer("", key, value)
+    writer = _YamlTextEdits("", key, value)
     bodies = ["".join(writer.lines(node.entries or [], _INDENT_SPACES)) for node in nodes]
     return "".join(f"- {body[_INDENT_SPACES:]}" for body in bodies)
 
 
-class _Writer:
+class _YamlTextEdits:
     """The edits of a text, by offset."""
 
     def __init__(self, text: str, key: SpellText, value: SpellText) -> None:
@@ -147,7 +152,7 @@ class _Writer:
         self._newline = "\r\n" if "\r\n" in text else "\n"
         self._edits: list[tuple[int, int, str]] = []
 
-    def write(self, root: Node) -> str:
+    def write(self, root: EditableYamlNode) -> str:
         self._write_node_changes(root)
         out, at = [], 0
         for start, end, new in sorted(self._edits, key=lambda edit: edit[0]):
@@ -155,7 +160,7 @@ class _Writer:
             at = max(at, end)
         return "".join([*out, self._text[at:]])
 
-    def _write_node_changes(self, node: Node) -> None:
+    def _write_node_changes(self, node: EditableYamlNode) -> None:
         for item in node.items:
             if item.start is not None:
                 self._write_node_changes(item)
@@ -164,14 +169,14 @@ class _Writer:
         if node.entries is not None:
             (self._write_flow_mapping if node.flow else self._write_block_mapping)(node, node.entries)
 
-    def _append_mapping_item(self, node: Node, item: Node) -> None:
+    def _append_mapping_item(self, node: EditableYamlNode, item: EditableYamlNode) -> None:
         """Write a new mapping at the end of a list in block style."""
         assert node.start is not None
         indent = self._column_of_offset(node.start)
         body = "".join(self.lines(item.entries or [], indent + _INDENT_SPACES))
         self._insert_lines(self._line_end(node.end), f"{' ' * indent}- {body[indent + _INDENT_SPACES :]}")
 
-    def _write_block_mapping(self, node: Node, entries: list[Entry]) -> None:
+    def _write_block_mapping(self, node: EditableYamlNode, entries: list[EditableYamlEntry]) -> None:
         kept_entries = [entry for entry in node.stood[1] if entry in entries]
         begins = [self._start_of_entry(entry) for entry in kept_entries]
         for place, entry in enumerate(node.stood[1]):
@@ -189,7 +194,7 @@ class _Writer:
                 body = "".join(self.lines([entry], indent))
                 self._edits.append((begins[0], begins[0], body[indent:] + " " * indent))
 
-    def _delete_entry(self, node: Node, entry: Entry, place: int) -> None:
+    def _delete_entry(self, node: EditableYamlNode, entry: EditableYamlEntry, place: int) -> None:
         """Take out an entry with its lines; what shares its first line moves up."""
         begin, stop = self._start_of_entry(entry), self._line_end(_original_end(entry))
         line = self._line_start(begin)
@@ -198,7 +203,7 @@ class _Writer:
         elif place + 1 < len(node.stood[1]):
             self._edits.append((begin, self._start_of_entry(node.stood[1][place + 1]), ""))
 
-    def _write_entry_changes(self, entry: Entry, indent: int) -> None:
+    def _write_entry_changes(self, entry: EditableYamlEntry, indent: int) -> None:
         """Write what became of an entry that the text has."""
         assert entry.start is not None
         assert entry.stood is not None
@@ -224,7 +229,7 @@ class _Writer:
             return
         self._write_node_changes(value)
 
-    def _block_mapping_start(self, value: Node) -> int | None:
+    def _block_mapping_start(self, value: EditableYamlNode) -> int | None:
         """Return where the lines of a mapping in block style begin that has entries now and had some; else None."""
         if value.flow or not value.entries or not value.stood[1]:
             return None
@@ -233,12 +238,12 @@ class _Writer:
         return None if self._text[line:begin].strip(" ") else line
 
     @staticmethod
-    def _has_only_new_entries(value: Node) -> bool:
+    def _has_only_new_entries(value: EditableYamlNode) -> bool:
         """Whether a mapping has none of its old entries: it was empty, or everything in it is new."""
         has_old_entries = any(entry.stood for entry in value.entries or ())
         return bool(value.stood[1] or value.entries) and not has_old_entries
 
-    def _write_flow_mapping(self, node: Node, entries: list[Entry]) -> None:
+    def _write_flow_mapping(self, node: EditableYamlNode, entries: list[EditableYamlEntry]) -> None:
         """Write what became of the entries of a mapping in braces, which had some and has some of them still."""
         if not node.stood[1]:
             return
@@ -260,7 +265,7 @@ class _Writer:
             else:
                 self._edits.append((behind, behind, between + self._format_flow_entry(entry)))
 
-    def _separator_in_braces(self, node: Node) -> str:
+    def _separator_in_braces(self, node: EditableYamlNode) -> str:
         """Return what stands between two entries in braces."""
         assert node.start is not None
         first_entry, *other_entries = node.stood[1]
@@ -269,7 +274,7 @@ class _Writer:
         lead = self._text[node.start + 1 : _original_start(first_entry)]
         return f",{lead}" if "\n" in lead else ", "
 
-    def _edit_entry_in_braces(self, entry: Entry) -> None:
+    def _edit_entry_in_braces(self, entry: EditableYamlEntry) -> None:
         assert entry.stood is not None
         key, value = entry.stood
         if value.named is not None and entry.value is value and node_to_data(value) == value.named:
@@ -285,18 +290,18 @@ class _Writer:
         elif not is_said:
             self._edits.append((value.start or 0, value.end, self._format_scalar(value)))
 
-    def _format_flow_entry(self, entry: Entry) -> str:
+    def _format_flow_entry(self, entry: EditableYamlEntry) -> str:
         """Return an entry on one line."""
         return f"{self._key(entry.key)}: {self._format_flow_value(entry.value)}"
 
-    def _format_flow_value(self, value: Node) -> str:
+    def _format_flow_value(self, value: EditableYamlNode) -> str:
         if value.items:
             return f"[{', '.join(map(self._format_flow_value, value.items))}]"
         if value.entries is None:
             return self._format_scalar(value)
         return f"{{{', '.join(map(self._format_flow_entry, value.entries))}}}"
 
-    def lines(self, entries: list[Entry], indent: int) -> Iterator[str]:
+    def lines(self, entries: list[EditableYamlEntry], indent: int) -> Iterator[str]:
         """Yield new lines for entries, line breaks included."""
         for entry in entries:
             value, key, end = entry.value, self._key(entry.key), self._newline
@@ -316,7 +321,7 @@ class _Writer:
             else:
                 yield f"{mark}:{end}" if value.text is None else f"{mark}: {self._format_scalar(value)}{end}"
 
-    def _format_scalar(self, node: Node) -> str:
+    def _format_scalar(self, node: EditableYamlNode) -> str:
         return self._value(node.text or "") if node.raw is None else node.raw
 
     def _insert_lines(self, at: int, body: str) -> None:
@@ -325,7 +330,7 @@ class _Writer:
             body = self._newline + body.removesuffix(self._newline)
         self._edits.append((at, at, body))
 
-    def _start_of_entry(self, entry: Entry) -> int:
+    def _start_of_entry(self, entry: EditableYamlEntry) -> int:
         """Return where an entry begins: at its key, or the question mark before it."""
         assert entry.start is not None
         line = self._text[self._line_start(entry.start) : entry.start]
@@ -346,16 +351,16 @@ class _Writer:
         return len(self._text) if line_break < 0 else line_break + 1
 
 
-def _original_value(entry: Entry) -> Node:
+def _original_value(entry: EditableYamlEntry) -> EditableYamlNode:
     assert entry.stood is not None
     return entry.stood[1]
 
 
-def _original_start(entry: Entry) -> int:
+def _original_start(entry: EditableYamlEntry) -> int:
     assert entry.start is not None
     return entry.start
 
 
-def _original_end(entry: Entry) -> int:
+def _original_end(entry: EditableYamlEntry) -> int:
     """Return where an entry ended in the text."""
     return max(entry.end, _original_value(entry).end)

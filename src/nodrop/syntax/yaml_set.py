@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from nodrop.errors import InputProblems
 from nodrop.syntax.places import BYTE_ORDER_MARK, decode_utf8
 from nodrop.syntax.yaml import parse_yaml
-from nodrop.syntax.yaml_edit import Entry, Node, compose_yaml, write_yaml
+from nodrop.syntax.yaml_edit import EditableYamlEntry, EditableYamlNode, compose_yaml, write_yaml
 
 _PLAIN_SCALAR_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./%-]*")
 
@@ -63,14 +63,14 @@ def _normalize_value(value: object) -> object:
     return value if value is None or isinstance(value, bool) else str(value)
 
 
-def _set_node_value(node: Node, keys: Sequence[str], value: object) -> None:
+def _set_node_value(node: EditableYamlNode, keys: Sequence[str], value: object) -> None:
     first_key, *inner_keys = keys
     entries = node.entries = [] if node.entries is None else node.entries
     entry = next((candidate for candidate in entries if candidate.key == first_key), None)
     if value is None and not inner_keys:
         entries[:] = [candidate for candidate in entries if candidate is not entry]
     elif entry is None:
-        entries.append(Entry(first_key, _make_node(_nest_value(inner_keys, value))))
+        entries.append(EditableYamlEntry(first_key, _make_node(_nest_value(inner_keys, value))))
     elif not inner_keys and not isinstance(value, dict | list | tuple) and entry.value.entries is None:
         new = _make_node(value)
         entry.value.text, entry.value.raw = new.text, new.raw
@@ -86,15 +86,17 @@ def _nest_value(keys: Sequence[str], value: object) -> object:
     return value
 
 
-def _make_node(value: object) -> Node:
+def _make_node(value: object) -> EditableYamlNode:
     if isinstance(value, dict):
-        return Node(entries=[Entry(str(key), _make_node(child)) for key, child in value.items()])
+        return EditableYamlNode(
+            entries=[EditableYamlEntry(str(key), _make_node(child)) for key, child in value.items()]
+        )
     if isinstance(value, list | tuple):
-        return Node(items=[_make_node(child) for child in value])
+        return EditableYamlNode(items=[_make_node(child) for child in value])
     if value is None or isinstance(value, bool):
         word = "null" if value is None else str(value).lower()
-        return Node(text=word, raw=word)
-    return Node(text=str(value))
+        return EditableYamlNode(text=word, raw=word)
+    return EditableYamlNode(text=str(value))
 
 
 def _render_scalar(source_text: str) -> str:

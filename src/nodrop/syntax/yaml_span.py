@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from nodrop.syntax.places import Lines, Span, split_lines
-from nodrop.syntax.yaml_edit import Entry, Node, compose_yaml
+from nodrop.syntax.yaml_edit import EditableYamlEntry, EditableYamlNode, compose_yaml
 
 
 class YamlEntrySpans:
@@ -14,7 +14,7 @@ class YamlEntrySpans:
         self._text, self._lines = text, Lines(text)
 
     @cached_property
-    def _root_node(self) -> Node:
+    def _root_node(self) -> EditableYamlNode:
         return compose_yaml(self._text)
 
     def count_existing_keys(self, key_path: Sequence[str | int]) -> int:
@@ -24,8 +24,14 @@ class YamlEntrySpans:
     def ends_at_scalar(self, keys: Sequence[str | int]) -> bool:
         """Whether the nearest entry to `key_path` in the document is a text or number, which ends the way."""
         trail = self._trail_of_keys(keys)
-        node = trail[-1].value if trail and isinstance(trail[-1], Entry) else trail[-1] if trail else self._root_node
-        return isinstance(node, Node) and node.entries is None and not node.items
+        node = (
+            trail[-1].value
+            if trail and isinstance(trail[-1], EditableYamlEntry)
+            else trail[-1]
+            if trail
+            else self._root_node
+        )
+        return isinstance(node, EditableYamlNode) and node.entries is None and not node.items
 
     def span(self, keys: Sequence[str | int]) -> Span:
         """Return the place of the entry at `key_path` or the nearest around it; its key for a value over lines."""
@@ -44,9 +50,9 @@ class YamlEntrySpans:
     def _rows(self) -> list[str]:
         return split_lines(self._text)
 
-    def _trail_of_keys(self, keys: Sequence[str | int]) -> list[Entry | Node]:
+    def _trail_of_keys(self, keys: Sequence[str | int]) -> list[EditableYamlEntry | EditableYamlNode]:
         """Return the entries and items that the keys lead through, as far as there are any."""
-        trail: list[Entry | Node] = []
+        trail: list[EditableYamlEntry | EditableYamlNode] = []
         node = self._root_node
         for step in keys:
             if node.entries is not None:
@@ -63,14 +69,14 @@ class YamlEntrySpans:
         return trail
 
 
-def _start_of_node(node: Entry | Node) -> int | None:
+def _start_of_node(node: EditableYamlEntry | EditableYamlNode) -> int | None:
     """Return where it begins; None below an alias, which stands for another node."""
     return node.start
 
 
-def _end_offset(node: Entry | Node) -> int:
-    return max(node.end, node.value.end) if isinstance(node, Entry) else node.end
+def _end_offset(node: EditableYamlEntry | EditableYamlNode) -> int:
+    return max(node.end, node.value.end) if isinstance(node, EditableYamlEntry) else node.end
 
 
-def _key_end(node: Entry | Node) -> int:
-    return node.end if isinstance(node, Entry) else (node.start or 0) + 1
+def _key_end(node: EditableYamlEntry | EditableYamlNode) -> int:
+    return node.end if isinstance(node, EditableYamlEntry) else (node.start or 0) + 1

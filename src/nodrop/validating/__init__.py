@@ -9,10 +9,10 @@ from nodrop.analyses._computed import leaves_by_destination_prefix as leaves_by_
 from nodrop.analyses._computed import reach_items_worse_than_dscp as reach_items_worse_than_dscp
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
-from nodrop.routing.observation import Observation
+from nodrop.routing.observation import ValidatorObservation
 
 if TYPE_CHECKING:
-    from nodrop.validating.twin import Options
+    from nodrop.validating.twin import TwinOptions
 
 
 def run_validators(
@@ -21,9 +21,9 @@ def run_validators(
     *,
     batfish: str | None = None,
     against: Reading | None = None,
-    twin: "Options | None" = None,
+    twin: "TwinOptions | None" = None,
     progress: Callable[[str], None],
-) -> Iterator[Observation]:
+) -> Iterator[ValidatorObservation]:
     """Yield the observations of each requested validator: the service at `batfish`, a twin according to its options.
 
     The service also reports which packets another build of the fabric, `against`, delivers and this one does not, or

@@ -12,7 +12,7 @@ from nodrop.platforms.frr import rows as frr_rows
 from nodrop.platforms.frr.commands import CommandBinding, FieldCommandTable, command_form_of_context
 from nodrop.platforms.kit.bindings import FieldBinding, NumberRangeCheck, bound_fields
 from nodrop.platforms.kit.expressible import BGP_FIELDS_SHARED_BY_VRFS
-from nodrop.syntax.lines import NotUnderstood
+from nodrop.syntax.lines import CommandNotUnderstood
 
 LISTS = {"networks", "aggregates", "redistributions", "neighbors", "vrf", *BGP_FIELDS_SHARED_BY_VRFS} - {"session_dscp"}
 """Fields of a process that several commands state, or the block itself."""
@@ -113,7 +113,7 @@ def test_two_fields_of_one_command_are_read_and_written_together() -> None:
 
 
 def test_a_value_that_is_taken_back_is_not_understood() -> None:
-    with pytest.raises(NotUnderstood):
+    with pytest.raises(CommandNotUnderstood):
         frr_rows.SESSION_AND_FAMILY_COMMANDS.read_fields(("remote-as", "7"), False)
     assert frr_rows.SESSION_AND_FAMILY_COMMANDS.read_fields(("timers", "3", "9"), False) == {"hold_s": None}
     assert frr_rows.SESSION_AND_FAMILY_COMMANDS.read_fields(("timers", "connect", "9"), True) is None

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.model.routing import BgpNeighbor
 from nodrop.platforms.kit.bindings import (
     FieldBinding,
@@ -47,7 +47,7 @@ def lacks(what: str) -> str | None:
 def refusal(**fields: Any) -> tuple[str, str] | None:
     try:
         check_fields(ROWS, BgpNeighbor(**fields), "bgp", "swp1")
-    except Unsupported as error:
+    except UnsupportedByPlatform as error:
         return error.path, error.reason
     return None
 
@@ -99,7 +99,7 @@ def test_values_that_a_release_does_not_have(fields: dict[str, Any], refused: tu
     found = None
     try:
         check_release_has_fields(ROWS, BgpNeighbor(**fields), lacks, "bgp", "swp1")
-    except Unsupported as error:
+    except UnsupportedByPlatform as error:
         found = error.path, error.reason
     assert found == refused
     check_release_has_fields(ROWS, BgpNeighbor(**fields), {}.get, "bgp", "swp1")

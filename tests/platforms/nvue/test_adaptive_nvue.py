@@ -8,7 +8,7 @@ import pytest
 
 import nodrop
 from nodrop import platforms
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.model.change import Change, EditResult
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
@@ -67,7 +67,7 @@ def test_a_switch_that_has_none_says_so_where_a_port_has_it(release: str, turned
 
 @pytest.mark.parametrize("percent", [0, 101])
 def test_a_threshold_that_there_is_not_is_refused(percent: int) -> None:
-    with pytest.raises(Unsupported) as refused:
+    with pytest.raises(UnsupportedByPlatform) as refused:
         platforms.writer_of_platform("nvue").write(leaf("5.16", utilization_threshold_percent=percent), Index(fabric()))
     assert (refused.value.path, refused.value.reason) == (
         "interfaces/swp1/utilization_threshold_percent",

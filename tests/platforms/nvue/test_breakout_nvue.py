@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import nodrop
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.model.fabric import Fabric, Port
 from nodrop.model.index import Index
 from nodrop.model.values import replace_fields
@@ -84,5 +84,5 @@ def test_a_port_that_is_lost_to_eight_parts_is_refused() -> None:
     spare = next(port for port in leaf.interfaces if port.name == "swp3")
     lost = replace_fields(spare, name="swp2", port=Port(2))
     device = replace_fields(leaf, interfaces=(*leaf.interfaces[:8], lost, *leaf.interfaces[8:]))
-    with pytest.raises(Unsupported, match="8 parts need a port of odd number, and no port after it"):
+    with pytest.raises(UnsupportedByPlatform, match="8 parts need a port of odd number, and no port after it"):
         write(device, Index(alone(device)))

@@ -7,7 +7,7 @@ import pytest
 
 import nodrop
 from nodrop import platforms
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
@@ -205,7 +205,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_nvue_has_no_setting_for(case: str) -> None:
     fields, path, reason = REFUSED[case]
-    with pytest.raises(Unsupported) as refused:
+    with pytest.raises(UnsupportedByPlatform) as refused:
         platforms.writer_of_platform("nvue").write(leaf("5.16", **fields), Index(fabric()))
     assert str(refused.value) == f"{path}: {reason}"
 
@@ -235,6 +235,6 @@ def test_location_is_read_in_the_words_of_any_release(where: str, version: str) 
 
 
 def test_a_location_that_a_shell_or_yaml_would_break_is_refused() -> None:
-    with pytest.raises(Unsupported) as refused:
+    with pytest.raises(UnsupportedByPlatform) as refused:
         platforms.writer_of_platform("nvue").write(leaf("5.16", snmp_location="o'hare"), Index(fabric()))
     assert refused.value.path == "snmp_location"

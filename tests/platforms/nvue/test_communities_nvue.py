@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nodrop import platforms
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, CommunityList, RouteMap, RouteMapRule
@@ -75,7 +75,7 @@ vrf: {{default: {{router: {{bgp: {{enable: on}}}}}}}}
     ],
 )
 def test_a_community_that_would_not_come_back_is_refused(community: str, reason: str) -> None:
-    with pytest.raises(Unsupported) as caught:
+    with pytest.raises(UnsupportedByPlatform) as caught:
         commands(with_community(community))
     assert caught.value.path == "bgp/community_lists/C/rules"
     assert reason in str(caught.value)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.hardware.dynamic import resolve_dynamic_buffers
 from nodrop.model.buffers import BufferProfile, Headroom
 from nodrop.model.fabric import Device
@@ -132,7 +132,7 @@ def test_it_is_written_as_a_profile_of_the_port() -> None:
     ],
 )
 def test_headroom_that_no_profile_states(size: int, xoff: int, xon: int | None, part: str) -> None:
-    with pytest.raises(Unsupported) as error:
+    with pytest.raises(UnsupportedByPlatform) as error:
         writer.write(with_headroom(size, xoff, xon), Index(fabric()))
     assert error.value.path == f"interfaces/swp1/qos/priority_groups/3/buffer/{part}"
 
@@ -157,6 +157,6 @@ def test_a_port_has_one_headroom_for_all_of_its_groups() -> None:
         priority_groups=(lossy, third, fourth),
     )
     ports = (replace(first, qos=paused), *leaf.interfaces[1:])
-    with pytest.raises(Unsupported) as error:
+    with pytest.raises(UnsupportedByPlatform) as error:
         writer.write(resolve_dynamic_buffers(replace(leaf, interfaces=ports)), Index(fabric()))
     assert error.value.path == "interfaces/swp1/qos/priority_groups/4/buffer/headroom"

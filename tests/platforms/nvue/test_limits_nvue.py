@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.model.fabric import Collector, Device, Loopback, Management, Trimming
 from nodrop.model.index import Index
@@ -418,7 +418,7 @@ CASES: dict[str, tuple[Change, str, str]] = {
 
 @pytest.mark.parametrize(("change", "path", "reason"), CASES.values(), ids=list(CASES))
 def test_refused(change: Change, path: str, reason: str) -> None:
-    with pytest.raises(Unsupported) as error:
+    with pytest.raises(UnsupportedByPlatform) as error:
         writer.write(change(leaf()), Index(fabric()))
     assert (error.value.path, error.value.reason) == (path, reason)
 
@@ -430,14 +430,14 @@ def test_what_is_written_is_not_refused() -> None:
 def test_the_other_family_comes_second_since_the_two_stand_apart() -> None:
     change = port(addresses=("2001:db8::1/64", "10.0.0.0/31"))
     assert writer.write(change(leaf("5.14")), Index(fabric()))
-    with pytest.raises(Unsupported) as error:
+    with pytest.raises(UnsupportedByPlatform) as error:
         writer.write(change(leaf("5.16")), Index(fabric()))
     assert error.value.path == "interfaces/swp1/addresses"
 
 
 def test_a_part_of_a_port_without_the_others() -> None:
     whole = split(leaf(), "swp2", 2)
-    with pytest.raises(Unsupported) as error:
+    with pytest.raises(UnsupportedByPlatform) as error:
         writer.write(
             replace(whole, interfaces=tuple(one for one in whole.interfaces if one.name != "swp2s1")), Index(fabric())
         )
@@ -446,7 +446,7 @@ def test_a_part_of_a_port_without_the_others() -> None:
 
 def test_headroom_that_the_switch_does_not_work_out() -> None:
     change = port(cable_length_m=5)
-    with pytest.raises(Unsupported) as error:
+    with pytest.raises(UnsupportedByPlatform) as error:
         writer.write(change(leaf()), Index(fabric()))
     assert error.value.path.startswith("buffer_pools/egress_lossy/size_bytes")
 
@@ -456,7 +456,7 @@ def test_two_detection_times() -> None:
         own = replace(_qos(old.interfaces[0]).pfc_watchdog, detection_ms=500)
         return first_qos(pfc_watchdog=own)(old)
 
-    with pytest.raises(Unsupported) as error:
+    with pytest.raises(UnsupportedByPlatform) as error:
         writer.write(change(leaf()), Index(fabric()))
     assert (error.value.path, error.value.reason) == (
         "interfaces/swp2/qos/pfc_watchdog/detection_ms",
@@ -466,6 +466,6 @@ def test_two_detection_times() -> None:
 
 def test_trimming_on_a_switch_with_a_port_that_has_no_map() -> None:
     trims = device(trimming=Trimming(size_bytes=256, dscp=11, tc=5, queue=5))
-    with pytest.raises(Unsupported) as error:
+    with pytest.raises(UnsupportedByPlatform) as error:
         writer.write(first_qos(tc_to_queue=())(trims(as_nvue(fabric("trim").device("leaf1")))), Index(fabric("trim")))
     assert error.value.path == "trimming/queue"

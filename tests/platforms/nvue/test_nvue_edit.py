@@ -21,7 +21,7 @@ from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import parse_subject, subject_text
 from nodrop.platforms.nvue.edit import edit
 from nodrop.platforms.nvue.tree import comment_out_prompts
-from nodrop.syntax.yaml_edit import Node, compose_yaml, node_to_data
+from nodrop.syntax.yaml_edit import EditableYamlNode, compose_yaml, node_to_data
 from support.nvue_startup import FILE, NAME, read, state
 from support.places import TESTS
 from support.random_nvue import alone, devices
@@ -721,7 +721,7 @@ def _lines(document: str) -> dict[tuple[Any, ...], tuple[Any, str]]:
     found: dict[tuple[Any, ...], tuple[Any, str]] = {}
     body = comment_out_prompts(document.removeprefix("\ufeff"))
 
-    def walk(node: Node, path: tuple[Any, ...]) -> None:
+    def walk(node: EditableYamlNode, path: tuple[Any, ...]) -> None:
         for at, item in enumerate(node.items):
             walk(item, (*path, at))
         for entry in node.entries or ():

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nodrop import platforms
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.model.bridging import PortChannel
 from nodrop.model.index import Index
 from nodrop.model.overlays import MultiChassis, Tunnel
@@ -100,7 +100,7 @@ mlag: {backup: {10.0.0.2: {}}}
 def test_a_segment_is_not_written() -> None:
     built = build(shipped("two-by-two", {"topology.leaves.platform": "nvue", "topology.leaves.version": "5.16"}))
     bond = PortChannel(name="bond1", members=("swp1",), mtu_bytes=9216, segment="44:38:39:BE:EF:AA/2")
-    with pytest.raises(Unsupported) as caught:
+    with pytest.raises(UnsupportedByPlatform) as caught:
         list(
             platforms.writer_of_platform("nvue").write(
                 replace(built.device("leaf1"), port_channels=(bond,)), Index(built)

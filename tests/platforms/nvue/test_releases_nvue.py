@@ -8,7 +8,7 @@ import pytest
 import nodrop
 from nodrop import platforms
 from nodrop.design import find_adaptations
-from nodrop.errors import InputProblems, Unsupported
+from nodrop.errors import InputProblems, UnsupportedByPlatform
 from nodrop.model.fabric import Collector, Device, Trimming
 from nodrop.model.index import Index
 from nodrop.model.qos import COLORS, PfcWatchdog, QosProfile, WatchdogConditions, WredColor, WredProfile
@@ -124,7 +124,7 @@ def test_what_a_release_lacks_is_refused_with_the_first_that_has_it(what: str, r
     if has_feature(release, what):
         assert commands(device)
         return
-    with pytest.raises(Unsupported) as refused:
+    with pytest.raises(UnsupportedByPlatform) as refused:
         platforms.writer_of_platform("nvue").write(device, Index(fabric()))
     assert (
         str(refused.value) == f"{name}: NVUE has {what} since {FIRST_RELEASE_BY_FEATURE[what]}, and this is {release}"
@@ -254,7 +254,7 @@ def test_a_restoration_that_is_no_count_of_pollings_is_not_written(restoration_m
     assert isinstance(qos, QosProfile)
     assert isinstance(qos.pfc_watchdog, PfcWatchdog)
     other = replace(qos, pfc_watchdog=replace(qos.pfc_watchdog, restoration_ms=restoration_ms))
-    with pytest.raises(Unsupported) as refused:
+    with pytest.raises(UnsupportedByPlatform) as refused:
         platforms.writer_of_platform("nvue").write(
             replace(device, interfaces=tuple(replace(port, qos=other) for port in device.interfaces)), Index(fabric())
         )
@@ -276,7 +276,7 @@ def test_a_model_is_refused_in_a_release_older_than_it() -> None:
     ]
     device = build(on_nvue("5.10", **models)).devices[0]
     assert platforms.writer_of_platform("nvue").write(device, Index(fabric()))
-    with pytest.raises(Unsupported) as refused:
+    with pytest.raises(UnsupportedByPlatform) as refused:
         platforms.writer_of_platform("nvue").write(replace(device, version="5.9"), Index(fabric()))
     assert str(refused.value) == "version: NVUE knows SN5400 since 5.10, and this is 5.9"
 
@@ -362,7 +362,7 @@ def test_conditions_that_a_release_has_not_are_not_written(
 ) -> None:
     names = ("pause_ten_thousandths", "sent_frames", "queue_percent", "recovery_pause_frames")
     found = conditions and WatchdogConditions(**dict(zip(names, conditions, strict=True)))  # type: ignore[arg-type]
-    with pytest.raises(Unsupported) as refused:
+    with pytest.raises(UnsupportedByPlatform) as refused:
         platforms.writer_of_platform("nvue").write(replace(leaf(release), watchdog_conditions=found), Index(fabric()))
     assert (refused.value.path, refused.value.reason) == (path, reason)
 
@@ -416,7 +416,7 @@ def test_relative_marking_is_written_since_5_17() -> None:
     ],
 )
 def test_relative_marking_that_cannot_be_is_not_written(device: Device, field: str, reason: str) -> None:
-    with pytest.raises(Unsupported) as refused:
+    with pytest.raises(UnsupportedByPlatform) as refused:
         platforms.writer_of_platform("nvue").write(device, Index(fabric()))
     assert refused.value.path.endswith(f"/queues/3/wred/green/{field}")
     assert refused.value.reason == reason

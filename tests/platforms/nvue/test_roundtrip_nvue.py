@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import nodrop
 from nodrop import collect, platforms
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.hardware.dynamic import resolve_dynamic_buffers
 from nodrop.intent.load import loads
 from nodrop.model.compare import differences, mask_unsupported_fields
@@ -115,7 +115,7 @@ def test_any_device_round_trips_or_is_refused_with_its_path(data: st.DataObject)
         refusal = None
         try:
             platforms.writer_of_platform("nvue").write(other, Index(alone(other)))
-        except Unsupported as error:
+        except UnsupportedByPlatform as error:
             refusal = error
         if refusal is not None:
             assert random_values.leads_somewhere(other, refusal.path), str(refusal)

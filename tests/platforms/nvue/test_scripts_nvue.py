@@ -3,13 +3,13 @@
 import pytest
 
 from nodrop.platforms.nvue import tree
-from nodrop.platforms.nvue.tree import Tree
+from nodrop.platforms.nvue.tree import NvueFileTree
 from nodrop.syntax import nvset
 
 
 def test_the_last_line_of_a_list_or_range_is_the_place() -> None:
     text = "nv set interface swp1-3 link mtu 9216\nnv set interface swp2,swp9 link mtu 1500\nnv unset interface swp1\n"
-    held = Tree(text.encode(), "leaf1.nv")
+    held = NvueFileTree(text.encode(), "leaf1.nv")
     lines = {port: held.span(("interface", port, "link", "mtu")) for port in ("swp2", "swp3", "swp9")}
     assert {port: span and span.line for port, span in lines.items()} == {"swp2": 2, "swp3": 1, "swp9": 2}
     assert held.span(("interface", "swp4"), whole=True) is None
@@ -26,7 +26,9 @@ def test_a_long_word_is_read_as_one() -> None:
 
 def test_the_place_of_a_key_is_found_without_a_look_at_every_other(monkeypatch: pytest.MonkeyPatch) -> None:
     ports = "".join(f"      swp{number}:\n        link: {{mtu: 9216}}\n" for number in range(300))
-    held = Tree(f"- set:\n    interface:\n{ports}      swp5-7: {{link: {{mtu: 1500}}}}\n".encode(), "startup.yaml")
+    held = NvueFileTree(
+        f"- set:\n    interface:\n{ports}      swp5-7: {{link: {{mtu: 1500}}}}\n".encode(), "startup.yaml"
+    )
     asked: list[str] = []
     real = tree.expand_key
     monkeypatch.setattr(tree, "expand_key", lambda parent, key: asked.append(key) or real(parent, key))

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nodrop import platforms
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.hardware.dynamic import resolve_dynamic_buffers
 from nodrop.model.buffers import BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.change import Change
@@ -126,7 +126,7 @@ def test_a_share_of_small_packets_is_written_with_every_profile_since_5_17() -> 
     assert said(leaf("5.17", 60)) == [
         f"nv set qos pfc {name} small-packet-probability 60" for name in ("cable-30m", "default-global")
     ]
-    with pytest.raises(Unsupported) as refused:
+    with pytest.raises(UnsupportedByPlatform) as refused:
         said(leaf("5.16", 60))
     assert str(refused.value) == "dynamic_buffers/small_packet_percent: NVUE computes headroom with 100"
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.hardware.dynamic import resolve_dynamic_buffers
 from nodrop.model.fabric import Collector, Device, Extra, QosStyle
 from nodrop.model.index import Index
@@ -255,7 +255,7 @@ def test_what_an_owner_adds_is_merged_last_and_sorted_in() -> None:
 def test_what_the_configuration_says_already_is_not_for_an_owner_to_add(
     path: tuple[str, ...], value: str | None, reason: str
 ) -> None:
-    with pytest.raises(Unsupported) as error:
+    with pytest.raises(UnsupportedByPlatform) as error:
         written(with_extra(Extra(path=path, value=value)))
     assert error.value.path == f"extra/{'.'.join(path)}"
     assert error.value.reason == reason

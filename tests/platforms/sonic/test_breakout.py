@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import nodrop
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.model.fabric import Device, Fabric, Interface, Port
 from nodrop.model.index import Index
 from nodrop.platforms.sonic.writer import write
@@ -129,12 +129,12 @@ def with_port(name: str, **values: Any) -> Device:
 def test_parts_that_differ_are_refused() -> None:
     """Ethernet0 in four parts and Ethernet4 in two: no mode has both."""
     device = with_port("Ethernet0", lanes=2)
-    with pytest.raises(Unsupported, match="another part of the same port has 2 lanes") as refused:
+    with pytest.raises(UnsupportedByPlatform, match="another part of the same port has 2 lanes") as refused:
         write(device, Index(alone(device)))
     assert "interfaces/Ethernet4/lanes" in str(refused.value)
 
 
 def test_a_split_that_platform_json_lacks_is_refused() -> None:
     device = with_port("Ethernet0", lanes=1)
-    with pytest.raises(Unsupported, match="that port of SN5600 can have 8, 4, 2; others are not written"):
+    with pytest.raises(UnsupportedByPlatform, match="that port of SN5600 can have 8, 4, 2; others are not written"):
         write(device, Index(alone(device)))

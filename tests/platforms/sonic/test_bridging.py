@@ -7,7 +7,7 @@ import pytest
 
 import nodrop
 from nodrop import platforms
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
@@ -220,7 +220,7 @@ REFUSED = [
 def test_refused(changes: dict[str, Any], path: str, reason: str) -> None:
     fabric = nodrop.build(nodrop.load(resource_folder("intents") / "two-by-two.yaml"))
     device: Device = replace(fabric.device("leaf1"), **changes)
-    with pytest.raises(Unsupported) as caught:
+    with pytest.raises(UnsupportedByPlatform) as caught:
         platforms.writer_of_platform("sonic").write(device, Index(fabric))
     assert (caught.value.path, caught.value.reason) == (path, reason)
 

@@ -8,7 +8,7 @@ import pytest
 
 import nodrop
 from nodrop import collect, platforms
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.hardware.dynamic import resolve_dynamic_buffers
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.compare import differences, mask_unsupported_fields
@@ -479,7 +479,7 @@ def test_refused(where: str, value: Any, path: str, reason: str) -> None:
     ports = leaf().interfaces
     if where == "interfaces" and isinstance(value, str):
         value = ports[::-1] if value == "reversed" else (ports[0], *ports)
-    with pytest.raises(Unsupported) as caught:
+    with pytest.raises(UnsupportedByPlatform) as caught:
         write(changed(where, value))
     sizes = {pool.name: pool.size_bytes for pool in leaf().buffer_pools}
     found = caught.value.path.replace("interfaces/Ethernet0", "interfaces/0")

@@ -6,7 +6,7 @@ import pytest
 
 import nodrop
 from nodrop import platforms
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.model.index import Index
 from nodrop.model.overlays import MultiChassis, MuxCable, Tunnel
 from nodrop.model.states import UNKNOWN
@@ -121,6 +121,6 @@ def test_no_writer_spells_them(platform: str, changes: dict[str, Any]) -> None:
     mix = "reference-256-sonic-leaves" if platform == "sonic" else "reference-256-nvue-leaves"
     fabric = nodrop.build(nodrop.load(resource_folder("intents") / f"{mix}.yaml"))
     device = replace_fields(fabric.device("leaf1"), **changes)
-    with pytest.raises(Unsupported) as caught:
+    with pytest.raises(UnsupportedByPlatform) as caught:
         list(platforms.writer_of_platform(platform).write(device, Index(fabric)))
     assert (caught.value.path, caught.value.reason) == (next(iter(changes)), "is read for rules, and not written")

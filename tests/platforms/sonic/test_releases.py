@@ -10,7 +10,7 @@ import pytest
 import nodrop
 from nodrop import platforms
 from nodrop.design import find_adaptations
-from nodrop.errors import InputProblems, Unsupported
+from nodrop.errors import InputProblems, UnsupportedByPlatform
 from nodrop.intent.load import loads
 from nodrop.model.fabric import CounterStream, Device, Fabric, Trimming
 from nodrop.model.index import Index
@@ -215,7 +215,7 @@ def test_the_flow_label_is_hashed_where_the_release_knows_it(release: str) -> No
         said = json.loads(platforms.writer_of_platform("sonic").write(device, Index(alone(device)))[0].text)[
             "SWITCH_HASH"
         ]["GLOBAL"]
-    except Unsupported as refused:
+    except UnsupportedByPlatform as refused:
         said = str(refused)
     assert said == (
         f"hash_fields: SONiC has fields of the hash since 202311, and this is {release}"
@@ -286,7 +286,7 @@ def test_what_a_release_lacks_is_refused(release: str, what: str, where: str, va
     try:
         platforms.writer_of_platform("sonic").write(device, Index(alone(device)))
         said = ""
-    except Unsupported as refused:
+    except UnsupportedByPlatform as refused:
         said = str(refused)
     since = FIRST_RELEASE_BY_FEATURE[what]
     lacks = f"{path.replace('/0/', '/Ethernet0/', 1)}: SONiC has {what} since {since}, and this is {release}"

@@ -13,7 +13,7 @@ import pytest
 
 import nodrop
 from nodrop import platforms
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.hardware.dynamic import omit_computed_shared_headroom, resolve_dynamic_buffers
 from nodrop.model.compare import differences, mask_unsupported_fields
 from nodrop.model.fabric import Device
@@ -337,7 +337,7 @@ def test_what_tables_say(bgp: Bgp, table: str, row: str, columns: dict[str, Any]
 @pytest.mark.parametrize(("bgp", "path", "reason"), [case[1:] for case in REFUSED], ids=[c[0] for c in REFUSED])
 def test_what_tables_cannot_say(bgp: Bgp, path: str, reason: str) -> None:
     one = device(bgp)
-    with pytest.raises(Unsupported) as refusal:
+    with pytest.raises(UnsupportedByPlatform) as refusal:
         written(one)
     assert refusal.value.path == path
     assert reason in str(refusal.value)
@@ -351,7 +351,9 @@ def test_releases_that_take_routing_from_tables(release: str) -> None:
     if release >= "202511":
         assert tables(device(release=release))["BGP_GLOBALS"]["default"]["local_asn"] == "65001"
         return
-    with pytest.raises(Unsupported, match=f"routing in tables since 202511, and this is {release}") as refusal:
+    with pytest.raises(
+        UnsupportedByPlatform, match=f"routing in tables since 202511, and this is {release}"
+    ) as refusal:
         written(device(release=release))
     assert refusal.value.path == "routing_tables"
 
@@ -385,5 +387,5 @@ def test_each_field_has_a_column_or_a_row_or_is_refused(kind: type[Any], monkeyp
     part = {Bgp: BGP, BgpNeighbor: PEER, Ipv6Unicast: Ipv6Unicast(active=True)}[kind]
     bgp_rows.check_bgp_part_fits_columns(part, "x")
     monkeypatch.setitem(bgp_rows.BINDINGS_BY_CLASS, kind, ())  # type: ignore[index]
-    with pytest.raises(Unsupported, match="no table has a column for it"):
+    with pytest.raises(UnsupportedByPlatform, match="no table has a column for it"):
         bgp_rows.check_bgp_part_fits_columns(part, "x")

@@ -7,7 +7,7 @@ import pytest
 
 import nodrop
 from nodrop import collect, platforms
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.model.compare import differences, mask_unsupported_fields
 from nodrop.model.fabric import Device
@@ -51,14 +51,14 @@ def traditional(*groups: dict[int, BufferProfile]) -> Device:
 
 
 def test_groups_that_buffermgrd_would_replace_are_refused() -> None:
-    with pytest.raises(Unsupported) as caught:
+    with pytest.raises(UnsupportedByPlatform) as caught:
         write(traditional({0: LOSSY}))
     assert caught.value.path == "interfaces/Ethernet0/qos/priority_groups"
     assert caught.value.reason == TRADITIONAL.format(3)
-    with pytest.raises(Unsupported) as caught:
+    with pytest.raises(UnsupportedByPlatform) as caught:
         write(traditional({3: LOSSY}))
     assert caught.value.path == "interfaces/Ethernet0/qos/priority_groups/3"
-    with pytest.raises(Unsupported) as caught:
+    with pytest.raises(UnsupportedByPlatform) as caught:
         write(traditional({3: LOSSLESS}, {3: OTHER}))  # one name, and it is taken
     assert caught.value.path == "interfaces/Ethernet8/qos/priority_groups/3"
 

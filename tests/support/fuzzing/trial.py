@@ -22,7 +22,7 @@ from support.fuzzing.targets import CODES, HANG_S, MEMORY_BYTES, Command, RuleFa
 
 _FRAME = re.compile(r'^[ |]*File "[^"]*/nodrop/([^"]*)", line \d+, in (\S+)', re.MULTILINE)
 _ERROR = re.compile(
-    r"^[ |]*([A-Za-z_.]+(?:Error|Exception|Exit|Interrupt|Iteration|Misread|[A-Z]\w+))(?::|$)", re.MULTILINE
+    r"^[ |]*([A-Za-z_.]+(?:Error|Exception|Exit|Interrupt|Iteration|MalformedText|[A-Z]\w+))(?::|$)", re.MULTILINE
 )
 
 

@@ -13,7 +13,7 @@ from nodrop.model.index import Index
 from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, Redistribution, RouteMap, RouteMapRule, StaticRoute
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
-from nodrop.routing.observation import Observation, ObservationCheck, address_item, route_item
+from nodrop.routing.observation import ObservationCheck, ValidatorObservation, address_item, route_item
 from nodrop.validating.batfish import reaching
 from nodrop.validating.batfish.lines import why_line_is_harmless
 from nodrop.validating.batfish.names import format_node_specifier
@@ -48,7 +48,7 @@ CHECKED: tuple[ObservationCheck, ...] = (
 )
 
 
-def differences(seen: Observation, fabric: Fabric = FABRIC) -> dict[Any, Any]:
+def differences(seen: ValidatorObservation, fabric: Fabric = FABRIC) -> dict[Any, Any]:
     """The items that Batfish sees otherwise than the built-in computation, or does not have, with what it sees."""
     own = compute_observation(Index(fabric))
     return {

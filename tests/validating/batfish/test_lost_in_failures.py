@@ -7,7 +7,7 @@ import pytest
 
 from nodrop.model.fabric import End, Fabric
 from nodrop.model.index import Index
-from nodrop.routing.observation import Observation, failure_item, route_item
+from nodrop.routing.observation import ValidatorObservation, failure_item, route_item
 from nodrop.validating import compute_observation, leaves_by_destination_prefix
 from nodrop.validating.batfish import failures
 from nodrop.validating.batfish.comparing import ComparedBuild, DifferingFlow, compare_reachability
@@ -71,7 +71,7 @@ def all_of(fabric: Fabric) -> BatfishNames:
 
 
 def outcome(
-    fabric: Fabric, base: Pretended, seen: Observation | None = None, called: BatfishNames | None = None
+    fabric: Fabric, base: Pretended, seen: ValidatorObservation | None = None, called: BatfishNames | None = None
 ) -> FailureResults:
     index = Index(fabric)
     loaded = cast("LoadedSnapshot", base)
@@ -151,7 +151,7 @@ def test_packets_that_a_failure_brings_home_are_no_loss(fabric: Fabric) -> None:
 def test_routes_of_a_leaf_with_a_default_route_are_looked_at_though_it_loses_no_packet(fabric: Fabric) -> None:
     seen = compute_observation(Index(fabric))
     routes = {**seen.seen["routes"], route_item("leaf2", "0.0.0.0/0"): frozenset({"Ethernet224"})}
-    default = Observation(by="nodrop", seen={**seen.seen, "routes": routes})
+    default = ValidatorObservation(by="nodrop", seen={**seen.seen, "routes": routes})
 
     def answers(question: str, given: Mapping[str, Any]) -> Sequence[Row]:
         routes = question == "routes" and given["of"] == "s-without-spine1"
@@ -188,7 +188,7 @@ def test_a_large_fabric_has_a_part_of_its_failures_tried(fabric: Fabric, monkeyp
 def test_a_loss_in_ipv6_is_one_that_batfish_cannot_see(fabric: Fabric) -> None:
     seen = compute_observation(Index(fabric))
     lost = {failure_item("spine1"): frozenset({("leaf1", "fd00::2/128")})}
-    six = Observation(by="nodrop", seen={**seen.seen, "failures": {**seen.seen["failures"], **lost}})
+    six = ValidatorObservation(by="nodrop", seen={**seen.seen, "failures": {**seen.seen["failures"], **lost}})
     found = outcome(fabric, Pretended(nothing), six)
     assert found.unseen == {failure_item("spine1"): "it also loses IPv6 prefixes, and Batfish reads no IPv6 routes"}
 

@@ -9,7 +9,7 @@ import pytest
 
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
-from nodrop.routing.observation import OBSERVATION_CHECKS, Observation
+from nodrop.routing.observation import OBSERVATION_CHECKS, ValidatorObservation
 from nodrop.validating import compute_observation
 from nodrop.validating.batfish import compare_builds, observe_in_batfish
 from support.batfish_frozen import CASES, HERE, Fault, faults, faulty, read, shown
@@ -39,7 +39,7 @@ def sound(name: str) -> Reading:
     return read(HERE / name)
 
 
-def seen(name: str, reading: Reading) -> tuple[Observation, Observation]:
+def seen(name: str, reading: Reading) -> tuple[ValidatorObservation, ValidatorObservation]:
     """What Batfish sees, and what is computed."""
     index = Index(reading.fabric)
     with replayed(ANSWERS / f"{name}.json"):

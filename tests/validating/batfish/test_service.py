@@ -18,7 +18,7 @@ import pytest
 
 from nodrop.errors import ServiceUnavailable
 from nodrop.validating.batfish import service
-from nodrop.validating.batfish.service import Service, snapshot_name, zip_snapshot
+from nodrop.validating.batfish.service import BatfishService, snapshot_name, zip_snapshot
 from support.patience import clock
 
 pytest.importorskip("pybatfish")
@@ -116,7 +116,7 @@ def failing(at: str, reply: Reply | None) -> Callable[[str, str], Reply | None]:
 
 def said(where: str, **options: Any) -> str:
     """What is said when a service is asked one question."""
-    with pytest.raises(ServiceUnavailable) as raised, Service(where, **options) as made:
+    with pytest.raises(ServiceUnavailable) as raised, BatfishService(where, **options) as made:
         made.load({"a": "b"}).ask("ipOwners")
     text = str(raised.value)
     assert "\n" not in text
@@ -125,7 +125,7 @@ def said(where: str, **options: Any) -> str:
 
 def test_a_sound_service_is_asked_and_left_as_it_was() -> None:
     pretender = Pretender(sound)
-    with pretender.serving() as where, Service(where) as made:
+    with pretender.serving() as where, BatfishService(where) as made:
         assert made.versions.startswith("Batfish 0.36.0, pybatfish 20")
         loaded = made.load({"configs/a.cfg": "text"})
         assert loaded.name == snapshot_name({"configs/a.cfg": "text"})
@@ -140,14 +140,14 @@ def test_a_sound_service_is_asked_and_left_as_it_was() -> None:
 @pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
 def test_the_network_goes_whatever_happens(error: type[BaseException]) -> None:
     pretender = Pretender(sound)
-    with pretender.serving() as where, pytest.raises(error), Service(where) as made:
+    with pretender.serving() as where, pytest.raises(error), BatfishService(where) as made:
         raise error
     assert pretender.asked[-1] == f"DELETE /v2/networks/{made.network}"
 
 
 def test_two_snapshots_are_compared_and_forked() -> None:
     pretender = Pretender(sound)
-    with pretender.serving() as where, Service(where) as made:
+    with pretender.serving() as where, BatfishService(where) as made:
         base = made.load({"a": "b"})
         failed = base.fork_without("f1", nodes=["spine1"])
         assert failed.ask("ipOwners", reference=base) == [{"IP": "10.0.0.1"}]
@@ -169,7 +169,7 @@ def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_nobody_is_told_to_start_a_service_here_who_asked_another_machine() -> None:
-    with pytest.raises(ServiceUnavailable) as raised, Service("batfish.invalid"):
+    with pytest.raises(ServiceUnavailable) as raised, BatfishService("batfish.invalid"):
         pass
     assert str(raised.value).startswith("no Batfish answers at batfish.invalid:9996: ")
     assert "docker" not in str(raised.value)
@@ -178,7 +178,7 @@ def test_nobody_is_told_to_start_a_service_here_who_asked_another_machine() -> N
 @pytest.mark.parametrize("version", ["2023.12.16.1270", "2026.8.30"])
 def test_an_old_library_is_named(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     monkeypatch.setattr(service.importlib.metadata, "version", lambda _: version)
-    with pytest.raises(ServiceUnavailable) as raised, Service("127.0.0.1"):
+    with pytest.raises(ServiceUnavailable) as raised, BatfishService("127.0.0.1"):
         pass
     hint = "2026.9 or later is needed: pip install --upgrade nodrop[batfish]"
     assert str(raised.value) == f"pybatfish {version} is too old: {hint}"
@@ -266,13 +266,13 @@ def test_packets_that_nobody_can_send_are_none() -> None:
             return 200, b'{"workstatuscode": "TERMINATEDABNORMALLY", "task": {}}'
         return sound(method, path)
 
-    with Pretender(answers).serving() as where, Service(where) as made:
+    with Pretender(answers).serving() as where, BatfishService(where) as made:
         assert made.load({"a": "b"}).ask("ipOwners") == ()
 
 
 def test_a_service_that_dies_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
     with Pretender(sound).serving() as where:
-        made = Service(where).__enter__()
+        made = BatfishService(where).__enter__()
         loaded = made.load({"a": "b"})
     standing = clock(monkeypatch)
     with pytest.raises(ServiceUnavailable, match=r"stopped answering at ipOwners: .*Connection refused"):
@@ -334,7 +334,7 @@ def _drip_head(pretender: Pretender, handler: BaseHTTPRequestHandler) -> None:
 )
 def test_what_names_no_service(where: str) -> None:
     with pytest.raises(ServiceUnavailable, match=r"HOST or HOST:PORT is expected, as 127.0.0.1:9996"):
-        Service(where)
+        BatfishService(where)
 
 
 @pytest.mark.parametrize(
@@ -348,7 +348,7 @@ def test_what_names_no_service(where: str) -> None:
     ],
 )
 def test_what_names_one(where: str, host: str, port: int) -> None:
-    made = Service(where)
+    made = BatfishService(where)
     assert (made.host, made.port) == (host, port)
 
 
@@ -356,7 +356,7 @@ def test_without_the_library_it_says_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "pybatfish.py").write_text("raise ModuleNotFoundError('no', name='pybatfish')\n")
     code = (
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-        "from nodrop.validating.batfish.service import Service\n"
+        "from nodrop.validating.batfish.service import BatfishService\n"
         "from nodrop.errors import ServiceUnavailable\n"
         "try: Service('127.0.0.1').__enter__()\n"
         "except ServiceUnavailable as error: print(error)\n"

@@ -15,7 +15,7 @@ from nodrop.model.reading import Reading
 from nodrop.platforms.frr.harmless import BlockKind, HarmlessLine, harmless_rows
 from nodrop.validating.twin import box, looking
 from nodrop.validating.twin import lab as lab_module
-from nodrop.validating.twin.daemons import DAEMONS_FOLDER, BootConfiguration, Daemons
+from nodrop.validating.twin.daemons import DAEMONS_FOLDER, BootConfiguration, FrrDaemons
 from nodrop.validating.twin.lab import TwinLab
 from nodrop.validating.twin.plan import NamespaceKey
 from nodrop.validating.twin.starting import prepare_start
@@ -87,7 +87,7 @@ def tried(fabric: Fabric, given: list[HarmlessLine]) -> list[tuple[str, str]]:
     )
 
 
-class WithModules(Daemons):
+class WithModules(FrrDaemons):
     """Daemons with the modules of rows."""
 
     def _daemon_command(self, daemon: str) -> str:
@@ -100,7 +100,7 @@ def _try(
     boots: Mapping[str, BootConfiguration],
     given: list[tuple[BlockKind, str, bool, bool]],
 ) -> list[tuple[str, str]]:
-    with mock.patch.object(lab_module, "Daemons", WithModules):
+    with mock.patch.object(lab_module, "FrrDaemons", WithModules):
         lab = TwinLab(fabric, boots)
     lab.start()
     up = until_equal({"Established"}, lambda: set(state(lab)[1].values()))
@@ -160,7 +160,7 @@ def _started(
     _tell: box.ReportProgress, fabric: Fabric, boots: Mapping[str, BootConfiguration]
 ) -> tuple[Tables, list[str]]:
     """Return the tables and sessions once nothing changes any more, and the refused lines of the switch."""
-    with mock.patch.object(lab_module, "Daemons", WithModules):
+    with mock.patch.object(lab_module, "FrrDaemons", WithModules):
         lab = TwinLab(fabric, boots)
     lab.start()
     up = until_equal({"Established"}, lambda: set(state(lab)[1].values()))

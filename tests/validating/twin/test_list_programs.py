@@ -15,7 +15,7 @@ from nodrop.routing.prefixes import Address, parse_address
 from nodrop.routing.session_packets import single_address_range
 from nodrop.validating.twin import bpf
 from nodrop.validating.twin.bpf import BpfInstruction, BpfProgram, JumpLabel
-from nodrop.validating.twin.list_programs import DROP, PASS, Inexpressible, compile_list
+from nodrop.validating.twin.list_programs import DROP, PASS, InexpressibleAccessList, compile_list
 from support.bpf_machine import interpreted, run_by_kernel
 from support.frames import Frame
 
@@ -195,7 +195,7 @@ def test_stages_tell_packets_of_the_switch_itself_from_others() -> None:
 def test_what_no_program_can_do_is_said(
     entries: tuple[AccessEntry, ...], stage: AccessListStage, more: dict[str, Any], words: str
 ) -> None:
-    with pytest.raises(Inexpressible, match=words):
+    with pytest.raises(InexpressibleAccessList, match=words):
         program(*entries, stage=stage, **more)
 
 

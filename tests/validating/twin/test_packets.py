@@ -1,14 +1,14 @@
 """The order of the ports at which a packet came in, which is that of its hops."""
 
 from nodrop.routing.prefixes import Address
-from nodrop.validating.twin.packets import Flight, ProbePacket
+from nodrop.validating.twin.packets import PacketFlight, ProbePacket
 from nodrop.validating.twin.plan import NamespaceKey
 
 HERE, NEXT, LAST = ((NamespaceKey(node), "p1") for node in ("a", "b", "c"))
 
 
 def test_ports_go_by_the_hops_that_are_left() -> None:
-    flight = Flight()
+    flight = PacketFlight()
     for at, hops_left in ((LAST, 30), (HERE, 32), (NEXT, 31)):
         flight.arrive(at, hops_left)
     assert flight.arrivals == [HERE, NEXT, LAST]
@@ -16,14 +16,14 @@ def test_ports_go_by_the_hops_that_are_left() -> None:
 
 
 def test_ports_of_one_hop_go_by_when_they_were_seen() -> None:
-    flight = Flight()
+    flight = PacketFlight()
     flight.arrive(NEXT, 32)
     flight.arrive(HERE, 32)
     assert flight.arrivals == [NEXT, HERE]
 
 
 def test_a_packet_that_comes_again_loops() -> None:
-    flight = Flight()
+    flight = PacketFlight()
     flight.arrive(HERE, 32)
     flight.arrive(HERE, 30)
     assert flight.loops

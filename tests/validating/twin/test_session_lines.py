@@ -9,7 +9,7 @@ from nodrop.model.reading import Reading
 from nodrop.model.values import replace_fields
 from nodrop.routing.observation import ObservationCheck
 from nodrop.validating import compute_observation
-from nodrop.validating.twin import Options, observe_in_twin
+from nodrop.validating.twin import TwinOptions, observe_in_twin
 from support.designs import build, shipped
 from support.twin_runs import needed
 
@@ -37,7 +37,7 @@ def states(reading: Reading) -> tuple[dict[str, object], dict[str, object]]:
     """Return the states of all sessions by subject: those computed, and those of FRR."""
     needed()
     index = Index(reading.fabric)
-    own, twin = compute_observation(index), observe_in_twin(reading, index, options=Options(checks=ONLY))
+    own, twin = compute_observation(index), observe_in_twin(reading, index, options=TwinOptions(checks=ONLY))
     assert twin.refused == ()
     return tuple({"/".join(item): state for item, state in one.seen["sessions"].items()} for one in (own, twin))  # type: ignore[return-value]
 

@@ -9,26 +9,26 @@ from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.routing import Bgp, BgpNeighbor, StaticRoute
 from nodrop.model.values import replace_fields
-from nodrop.routing.observation import Observation, ObservationCheck
+from nodrop.routing.observation import ObservationCheck, ValidatorObservation
 from nodrop.validating import compute_observation
-from nodrop.validating.twin import Options, observe_in_twin
+from nodrop.validating.twin import TwinOptions, observe_in_twin
 from nodrop.validating.twin.starting import prepare_start
 from support.designs import build, shipped
 from support.twin_runs import needed
 
 CHECKS: tuple[ObservationCheck, ...] = ("configuration", "links", "sessions", "addresses", "routes")
-ONLY = Options(checks=frozenset(CHECKS))
+ONLY = TwinOptions(checks=frozenset(CHECKS))
 V6_ONLY = {f"addressing.{key}": f"fd00:{n}::/48" for n, key in enumerate(("loopbacks", "links", "endpoints"))}
 
 
-def seen(reading: Reading) -> tuple[Observation, Observation]:
+def seen(reading: Reading) -> tuple[ValidatorObservation, ValidatorObservation]:
     """What is computed of a fabric, and what its twin shows."""
     needed()
     index = Index(reading.fabric)
     return compute_observation(index), observe_in_twin(reading, index, options=ONLY)
 
 
-def differences(own: Observation, twin: Observation) -> dict[object, tuple[object, object]]:
+def differences(own: ValidatorObservation, twin: ValidatorObservation) -> dict[object, tuple[object, object]]:
     """The items that are not alike, also those of which the twin says nothing."""
     return {
         (check, item): (own.seen[check].get(item), twin.seen[check].get(item))

@@ -7,7 +7,7 @@ from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.values import replace_fields
 from nodrop.validating import compute_observation
-from nodrop.validating.twin import Options, observe_in_twin
+from nodrop.validating.twin import TwinOptions, observe_in_twin
 from support.filtered_sessions import ALL, FROM_BGP, REST6, SIX, TCP6, TO_BGP, site, wired
 from support.twin_runs import needed
 from support.wired_routers import to
@@ -38,7 +38,7 @@ def test_sessions_are_those_of_frr(made: Fabric, state: str) -> None:
     index = Index(made)
     own = compute_observation(index).seen["sessions"]
     seen = observe_in_twin(
-        Reading(fabric=made), index, options=Options(patience_s=30.0, checks=frozenset({"sessions"}))
+        Reading(fabric=made), index, options=TwinOptions(patience_s=30.0, checks=frozenset({"sessions"}))
     )
     assert dict(seen.seen["sessions"]) == dict(own)
     assert set(own.values()) == {state}

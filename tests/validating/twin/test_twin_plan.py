@@ -12,7 +12,7 @@ from nodrop.validating.twin import daemons
 from nodrop.validating.twin.daemons import BootConfiguration, RefusedFrrLine, parse_refusals
 from nodrop.validating.twin.lab import TwinLab
 from nodrop.validating.twin.observing import may_refused_line_matter
-from nodrop.validating.twin.plan import NamespaceKey, Plan, plan_twin
+from nodrop.validating.twin.plan import NamespaceKey, TwinPlan, plan_twin
 from nodrop.validating.twin.waiting import (
     COALESCE_TIME_TERMS_S,
     MAX_PATIENCE_FACTOR,
@@ -26,14 +26,14 @@ from support.patience import clock
 TWO = tuple(Link(a=End("a", f"p{n}"), b=End("b", f"p{n}")) for n in (1, 2))
 
 
-def pair(links: tuple[Link, ...] = TWO, **both: object) -> Plan:
+def pair(links: tuple[Link, ...] = TWO, **both: object) -> TwinPlan:
     """Two switches with ports p1 and p2, cabled, and what both have."""
     ports = (Interface(name="p1"), Interface(name="p2"))
     devices = tuple(Device(name=name, platform="sonic", **{"interfaces": ports, **both}) for name in "ab")  # type: ignore[arg-type]
     return plan_twin(Fabric(name="pair", mode="lossless", devices=devices, links=links))
 
 
-def cables(made: Plan) -> set[tuple[str, str | None]]:
+def cables(made: TwinPlan) -> set[tuple[str, str | None]]:
     """The cables by the interfaces at their ends, each with its bridge."""
 
     def shown(nic: object) -> str:
@@ -186,7 +186,7 @@ class _Told(TwinLab):
     def __init__(self, *pulses: dict[str, int]) -> None:
         self.fabric = Fabric(name="one", mode="lossless", devices=(Device(name="a", platform="sonic", bgp=_BGP),))
         self._pulses, self.asked = list(pulses), 0
-        self.plan = Plan()
+        self.plan = TwinPlan()
 
     running_devices = ("a",)
 

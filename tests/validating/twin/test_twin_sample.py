@@ -5,11 +5,11 @@ import pytest
 import nodrop
 from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Link
 from nodrop.model.index import Index
-from nodrop.routing.observation import Observation
+from nodrop.routing.observation import ValidatorObservation
 from nodrop.validating import compute_observation
-from nodrop.validating.twin import Options, observe_in_twin, sampling
+from nodrop.validating.twin import TwinOptions, observe_in_twin, sampling
 from nodrop.validating.twin.sampling import (
-    Sample,
+    SampledFabric,
     compute_sample_observation,
     limit_observation_to_sample,
     sample_fabric,
@@ -47,7 +47,7 @@ def three_tiers(pods: int, leaves: int, spines: int, tops: int, hosts: int = 0) 
     return Fabric(name="pods", mode="lossless", devices=devices, links=tuple(links), hosts=tuple(made))
 
 
-def names(taken: Sample) -> set[str]:
+def names(taken: SampledFabric) -> set[str]:
     return {device.name for device in taken.fabric.devices}
 
 
@@ -145,7 +145,7 @@ def test_a_sample_runs_and_says_so() -> None:
     index = Index(reading.fabric)
     whole = compute_observation(index)
     lines: list[str] = []
-    seen: Observation = observe_in_twin(reading, index, options=Options(devices=3), progress=lines.append)
+    seen: ValidatorObservation = observe_in_twin(reading, index, options=TwinOptions(devices=3), progress=lines.append)
     why = "the twin ran a sample of 3 of 4 devices"
     assert lines[0] == why
     assert seen.notes[1].startswith(why)

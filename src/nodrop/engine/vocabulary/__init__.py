@@ -36,7 +36,7 @@ _WORD_ATTRIBUTE = "nodrop_word"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Word:
+class VocabularyWord:
     """One word: its name, its parameters and result, and the function that answers; kind and name tell words apart."""
 
     kind: WordKind
@@ -81,7 +81,7 @@ def declare_word(
         positional = [
             parameter for parameter in signature.parameters.values() if parameter.kind is not parameter.KEYWORD_ONLY
         ]
-        new_word = Word(
+        new_word = VocabularyWord(
             kind=word_kind,
             name=function.__name__.removesuffix("_"),
             parameters=tuple((parameter.name, type_of(hints[parameter.name])) for parameter in positional),
@@ -103,9 +103,9 @@ def declare_word(
 
 
 @cache
-def vocabulary() -> Mapping[tuple[WordKind, str], Word]:
+def vocabulary() -> Mapping[tuple[WordKind, str], VocabularyWord]:
     """All words by kind and name; two words of one kind with one name are a bug."""
-    words: dict[tuple[WordKind, str], Word] = {}
+    words: dict[tuple[WordKind, str], VocabularyWord] = {}
     for module in pkgutil.iter_modules(__path__):
         for declared_word in words_declared_in(importlib.import_module(f"{__name__}.{module.name}")):
             if words.setdefault((declared_word.kind, declared_word.name), declared_word) is not declared_word:
@@ -113,7 +113,7 @@ def vocabulary() -> Mapping[tuple[WordKind, str], Word]:
     return words
 
 
-def words_declared_in(module: Any) -> list[Word]:
+def words_declared_in(module: Any) -> list[VocabularyWord]:
     """Return the words that a module declares itself."""
     members = [
         module_member

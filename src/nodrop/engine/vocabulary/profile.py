@@ -131,7 +131,7 @@ def _render_differences(clauses: Iterable[str], profile: Profile, source: str) -
 def _format_bytes_exactly(count: int) -> str:
     """Bytes exactly: in powers of ten where four digits do, else of two, else to the byte."""
     shown = units.show_bytes(count)
-    with suppress(units.Misread):  # four digits of a large number may be no size: 1e+11 MB
+    with suppress(units.MalformedText):  # four digits of a large number may be no size: 1e+11 MB
         if units.parse_size_bytes(shown.replace(" ", "")) == count:
             return shown
     size_unit = next(((size, unit) for size, unit in ((2**20, "MiB"), (2**10, "KiB")) if count % size == 0), None)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from nodrop import platforms
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.export.batfish.hosts import batfish_host_files
 from nodrop.export.batfish.lost import comment_out_lines, find_fatal_interface_lines, find_first_fatal_bgp_line
 from nodrop.export.batfish.names import BatfishInterfaceNames, node_names_of
@@ -141,7 +141,7 @@ class _SnapshotWriter:
         for device in self._index.devices.values():
             try:
                 self._device(device, names[device.name])
-            except Unsupported as error:
+            except UnsupportedByPlatform as error:
                 self._unseen[(device.name,)] = f"it cannot be written for Batfish: {error}"
             else:
                 written.add(names[device.name])

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nodrop.platforms.frr.words import is_neighbor_address
-from nodrop.syntax.frr import Statement, parse_frr
+from nodrop.syntax.frr import FrrStatement, parse_frr
 
 _STRAY_INTERFACE_LINE = re.compile(
     r"^(?!\s*+(?:[!#]|interface\s|match\s++interface\s|.*\bdescription\s)).*\sinterface(?:\s|$)"
@@ -73,7 +73,7 @@ def find_first_fatal_bgp_line(text: str) -> FatalFrrLine | None:
     )
 
 
-def _fatal_lines_of_bgp(process: Statement) -> Iterator[FatalFrrLine]:
+def _fatal_lines_of_bgp(process: FrrStatement) -> Iterator[FatalFrrLine]:
     declared: set[str] = set()
     for statement in process.children:
         match statement.words:

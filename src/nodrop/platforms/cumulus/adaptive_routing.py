@@ -7,7 +7,7 @@ turns it on with TRUE, against the key's name; another turns it on with FALSE.
 
 from nodrop.model.reading import FilePlace
 from nodrop.platforms.cumulus.keys import parse_lines
-from nodrop.platforms.kit.translating import Translation, format_command_word
+from nodrop.platforms.kit.translating import TranslatedFiles, format_command_word
 from nodrop.syntax.places import quote_text
 
 ADAPTIVE_ROUTING_FILE = "adaptive_routing.conf"
@@ -15,7 +15,7 @@ _ADAPTIVE_ROUTING_COMMAND = "router adaptive-routing"
 _IGNORED_KEY_PARTS = ("profile0", "congestion_threshold", "buffer-mode", "link_utilization_threshold_disabled")
 
 
-def translate_adaptive_routing(config_text: str, translation: Translation) -> None:
+def translate_adaptive_routing(config_text: str, translation: TranslatedFiles) -> None:
     """Translate the file; a switch that it does not turn on is off, even if its ports have settings."""
     enable_stated, first_setting = False, None
     for setting in parse_lines(ADAPTIVE_ROUTING_FILE, config_text):

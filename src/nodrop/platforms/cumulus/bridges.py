@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from nodrop.limits import MAX_VLAN
 from nodrop.model.reading import FilePlace
-from nodrop.platforms.kit.translating import Translation
+from nodrop.platforms.kit.translating import TranslatedFiles
 from nodrop.syntax.places import quote_text
 from nodrop.units import parse_whole_number
 
@@ -38,7 +38,7 @@ class InterfaceStanza:
         return next((words[0] for words, _ in self.settings.get(key, ()) if words), "")
 
 
-def translate_bridges(stanzas: Mapping[str, InterfaceStanza], translation: Translation) -> None:
+def translate_bridges(stanzas: Mapping[str, InterfaceStanza], translation: TranslatedFiles) -> None:
     """Add the meaning of the bridges; where they are not a single VLAN-aware bridge, the VLANs are not known."""
     bridges = {name: iface_stanza for name, iface_stanza in stanzas.items() if "bridge-ports" in iface_stanza.settings}
     aware = {name for name, bridge in bridges.items() if bridge.word("bridge-vlan-aware") == "yes"}
@@ -55,7 +55,7 @@ def translate_bridges(stanzas: Mapping[str, InterfaceStanza], translation: Trans
 
 
 def _add_bridge(
-    name: str, bridge: InterfaceStanza, stanzas: Mapping[str, InterfaceStanza], translation: Translation
+    name: str, bridge: InterfaceStanza, stanzas: Mapping[str, InterfaceStanza], translation: TranslatedFiles
 ) -> None:
     for words, place in bridge.settings.get("bridge-vids", ()):
         translation.add(f"bridge domain {name} vlan {_format_vlan_list(words)}", place, f"bridge-vids of {name}")
@@ -94,7 +94,7 @@ def _expand_ports(line_words: Sequence[str], stanzas: Mapping[str, InterfaceStan
     return ports
 
 
-def _add_vlan_interface(name: str, bridge: str, stanza: InterfaceStanza, translation: Translation) -> None:
+def _add_vlan_interface(name: str, bridge: str, stanza: InterfaceStanza, translation: TranslatedFiles) -> None:
     """Add the switch's own interface in a VLAN: `vlan10`, `bridge.10`, or any with a vlan-id over the bridge."""
     below, _, number = name.partition(".")
     named_match = _SVI_NAME_PATTERN.fullmatch(name)

@@ -15,8 +15,8 @@ from nodrop.model.types import known_word_hint, only_near_name
 from nodrop.platforms.cumulus.keys import QosFileSetting, parse_lines
 from nodrop.platforms.kit.command_lines import is_typable
 from nodrop.platforms.kit.near_words import find_near_word
-from nodrop.platforms.kit.translating import FileRemark, Translation, format_command_word
-from nodrop.syntax.lines import NotUnderstood, read_or_keep_line
+from nodrop.platforms.kit.translating import FileRemark, TranslatedFiles, format_command_word
+from nodrop.syntax.lines import CommandNotUnderstood, read_or_keep_line
 from nodrop.syntax.places import quote_text
 from nodrop.units import parse_whole_number
 
@@ -108,7 +108,7 @@ _UNMODELED_KEY_PARTS = frozenset({
 class QosFeatureReader:
     """Takes the settings of a device's files over, group by group."""
 
-    def __init__(self, translation: Translation) -> None:
+    def __init__(self, translation: TranslatedFiles) -> None:
         self._found = translation
         self._groups: dict[str, dict[str, list[QosFileSetting]]] = {}
         self._lists: dict[str, QosFileSetting] = {}
@@ -143,7 +143,7 @@ class QosFeatureReader:
             *QOS_INFRA_FILES,
             SWITCHD_FILE,
         ):
-            raise NotUnderstood
+            raise CommandNotUnderstood
 
     def translate_groups(self) -> None:
         """Add what groups of settings mean together."""

@@ -11,7 +11,7 @@ from nodrop.model.reading import FilePlace
 from nodrop.platforms.cumulus import bridges
 from nodrop.platforms.cumulus.bridges import InterfaceStanza
 from nodrop.platforms.kit.near_words import find_near_word
-from nodrop.platforms.kit.translating import Translation, format_command_word, non_blank_lines
+from nodrop.platforms.kit.translating import TranslatedFiles, format_command_word, non_blank_lines
 from nodrop.platforms.nvue.naming import nvue_port
 from nodrop.syntax.lines import read_or_keep_line
 from nodrop.syntax.places import quote_text
@@ -71,7 +71,7 @@ _NVUE_TRANSLATOR_BY_ATTRIBUTE: Mapping[str, Callable[[Sequence[str]], str]] = {
 class InterfaceReader:
     """Takes the stanzas of a device over."""
 
-    def __init__(self, translation: Translation) -> None:
+    def __init__(self, translation: TranslatedFiles) -> None:
         self._found = translation
         self._stanzas: dict[str, InterfaceStanza] = {}
         self._bare: list[tuple[str, str, FilePlace]] = []

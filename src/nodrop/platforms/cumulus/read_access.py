@@ -61,7 +61,7 @@ class UnreadRuleLine(NamedTuple):
 
 
 @dataclass(slots=True)
-class RuleReader:
+class AclRuleReader:
     """The rules of a device while its files are read in turn: by chain and stage, those of each section."""
 
     chains: dict[tuple[str, AccessListStage], dict[str, list[_ChainRule]]] = field(default_factory=dict)

@@ -10,10 +10,10 @@ from nodrop.platforms import frr
 from nodrop.platforms.cumulus.adaptive_routing import ADAPTIVE_ROUTING_FILE, translate_adaptive_routing
 from nodrop.platforms.cumulus.features import QOS_FEATURES_FILES, QOS_INFRA_FILES, SWITCHD_FILE, QosFeatureReader
 from nodrop.platforms.cumulus.interfaces import INTERFACES_FILE, PORTS_FILE, InterfaceReader
-from nodrop.platforms.cumulus.read_access import RULES_FILE_SUFFIX, RULES_FOLDERS, RuleReader, sort_rule_files
+from nodrop.platforms.cumulus.read_access import RULES_FILE_SUFFIX, RULES_FOLDERS, AclRuleReader, sort_rule_files
 from nodrop.platforms.kit import translating
 from nodrop.platforms.kit.secrets import find_frr_secrets
-from nodrop.platforms.kit.translating import Translation, format_command_word
+from nodrop.platforms.kit.translating import TranslatedFiles, format_command_word
 from nodrop.syntax.frr import parse_frr
 from nodrop.syntax.places import Span
 
@@ -51,13 +51,13 @@ def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceRead
     except InputProblems as error:
         displays = {source.name: source.display for source in sources}
         problems.extend(replace(problem, path=displays[problem.path]) for problem in error.problems)
-        translation = Translation()
+        translation = TranslatedFiles()
     return translating.read_translation("cumulus", name, sources, translation, problems)
 
 
-def translate_files(texts: Mapping[str, str]) -> Translation:
+def translate_files(texts: Mapping[str, str]) -> TranslatedFiles:
     """Return the meaning of the files, given by canonical name. Raise InputProblems where they mean too much."""
-    translation = Translation()
+    translation = TranslatedFiles()
     if (hostname := texts.get(HOSTNAME_FILE, "").strip()) and _HOSTNAME_PATTERN.fullmatch(hostname):
         place = FilePlace(HOSTNAME_FILE, Span(1, 1, 1, len(hostname) + 1))
         translation.add(f"system hostname {hostname}", place, HOSTNAME_FILE)
@@ -113,9 +113,9 @@ def _frr_text_offset(text: str) -> int:
     return match.start() if match else len(text)
 
 
-def _add_acl_rules(texts: Mapping[str, str], files: Iterable[str], translation: Translation) -> None:
+def _add_acl_rules(texts: Mapping[str, str], files: Iterable[str], translation: TranslatedFiles) -> None:
     """Add the rules of cl-acltool."""
-    rules = RuleReader()
+    rules = AclRuleReader()
     for file in files:
         rules.take(texts[file], file)
     translation.access_lists = rules.access_lists
@@ -123,7 +123,7 @@ def _add_acl_rules(texts: Mapping[str, str], files: Iterable[str], translation: 
     translation.unread += [(FilePlace(line.file, line.span), line.text, line.about) for line in rules.unread]
 
 
-def _add_frr_addresses(translation: Translation) -> None:
+def _add_frr_addresses(translation: TranslatedFiles) -> None:
     """Add the addresses that the routing daemon gives to interfaces, as zebra does on Linux."""
     for block in parse_frr("\n".join(line for line, _ in translation.frr)):
         if (

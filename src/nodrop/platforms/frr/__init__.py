@@ -25,7 +25,7 @@ from nodrop.platforms.kit.session_groups import (
 
 
 def render_frr_conf(device: Device, far_ends: GroupNameByFarEnd = NO_FAR_ENDS) -> str:
-    """Return the device's frr.conf; Unsupported names the model path that FRR cannot express.
+    """Return the device's frr.conf; UnsupportedByPlatform names the model path that FRR cannot express.
 
     `far_ends` names the peer groups of its sessions.
     """

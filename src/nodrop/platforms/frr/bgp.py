@@ -11,13 +11,13 @@ from nodrop.model.routing import ROUTE_SOURCE_BY_NAME, Aggregate, Bgp, BgpNeighb
 from nodrop.model.values import replace_fields
 from nodrop.platforms.frr import rows as frr_rows
 from nodrop.platforms.frr.harmless import find_harmless_row
-from nodrop.platforms.frr.policies import BFD_PROFILE, PolicyBuilder
+from nodrop.platforms.frr.policies import BFD_PROFILE, RoutingPolicyBuilder
 from nodrop.platforms.frr.rows import FAMILY_BY_BLOCK_COMMAND, Family
 from nodrop.platforms.frr.words import checked_address, checked_prefix_or_address, is_neighbor_address, strip_no_word
 from nodrop.platforms.kit.bindings import bound_fields
 from nodrop.platforms.kit.session_groups import mark_local_asn_of_group
-from nodrop.syntax.frr import Statement
-from nodrop.syntax.lines import NotUnderstood, read_or_keep_line
+from nodrop.syntax.frr import FrrStatement
+from nodrop.syntax.lines import CommandNotUnderstood, read_or_keep_line
 
 _SESSION_FAMILY_FIELDS = bound_fields(frr_rows.SESSION_FAMILY_COMMANDS.rows)
 _PROCESS_FIRST_WORDS = frozenset().union(
@@ -33,7 +33,7 @@ _EVPN_FAMILY_COMMANDS = (("address-family", "l2vpn", "evpn"), ("address-family",
 class BgpProcessBuilder:
     """The BGP process of a VRF, put together command by command."""
 
-    def __init__(self, bgp: Bgp, policies: PolicyBuilder, other_statements: list[Statement]) -> None:
+    def __init__(self, bgp: Bgp, policies: RoutingPolicyBuilder, other_statements: list[FrrStatement]) -> None:
         self._said: dict[str, Any] = {}
         self._bgp, self._policies, self._others = bgp, policies, other_statements
         self._networks: list[str] = []
@@ -51,7 +51,7 @@ class BgpProcessBuilder:
         """The number of its AS."""
         return self._bgp.asn
 
-    def read_statements(self, statements: list[Statement]) -> None:
+    def read_statements(self, statements: list[FrrStatement]) -> None:
         """Read the commands below `router bgp`."""
         for statement in statements:
             read_or_keep_line(statement, self._command, self._others)
@@ -86,7 +86,7 @@ class BgpProcessBuilder:
         ipv6_fields = self._every_ipv6 | self._ipv6.get(self._member_of.get(key, ""), {}) | self._ipv6.get(key, {})
         return Ipv6Unicast(**ipv6_fields) if ipv6_fields else _DEFAULT_IPV6_UNICAST
 
-    def _command(self, statement: Statement) -> None:
+    def _command(self, statement: FrrStatement) -> None:
         words = statement.words
         on = words[0] != "no"
         command_words = words if on else words[1:] or words
@@ -98,13 +98,13 @@ class BgpProcessBuilder:
                 read_or_keep_line(child, lambda inner: self._read_family_command(inner, family), self._others)
         elif words in _EVPN_FAMILY_COMMANDS:
             self._read_evpn_sessions(statement)
-            raise NotUnderstood
+            raise CommandNotUnderstood
         elif command_words[0] not in _PROCESS_FIRST_WORDS or not self._try_read_fields(command_words, on):
             self._read_family_command(
                 statement, "ipv4"
             )  # FRR takes commands of IPv4 unicast right under `router bgp` too
 
-    def _read_evpn_sessions(self, block: Statement) -> None:
+    def _read_evpn_sessions(self, block: FrrStatement) -> None:
         """Read which sessions carry EVPN; the routes of EVPN are not computed, so the block stays unknown."""
         for child in block.children:
             words, on = strip_no_word(child.words)
@@ -133,7 +133,7 @@ class BgpProcessBuilder:
                 return True
         return False
 
-    def _read_family_command(self, statement: Statement, family: Family) -> None:
+    def _read_family_command(self, statement: FrrStatement, family: Family) -> None:
         """Read a command of an address family."""
         words = statement.words
         on = words[0] != "no"
@@ -151,23 +151,25 @@ class BgpProcessBuilder:
         ) is not None:
             _update_stated_fields(self._said, stated)
         elif find_harmless_row("process", *strip_no_word(words)) is None:
-            raise NotUnderstood
+            raise CommandNotUnderstood
 
-    def _read_redistribution(self, statement: Statement, source: str, options: tuple[str, ...], family: Family) -> None:
+    def _read_redistribution(
+        self, statement: FrrStatement, source: str, options: tuple[str, ...], family: Family
+    ) -> None:
         policy = None
         if options:
             if options[0] != "route-map" or len(options) != 2:
-                raise NotUnderstood
+                raise CommandNotUnderstood
             policy = options[1]
             self._policies.record_reference(statement, "route map", policy)
         row = Redistribution(source=ROUTE_SOURCE_BY_NAME[source], family=family, policy=policy)
         self._redistributions[family, source] = row
 
     def _read_neighbor_statement(
-        self, statement: Statement, words: tuple[str, ...], *, on: bool, family: Family
+        self, statement: FrrStatement, words: tuple[str, ...], *, on: bool, family: Family
     ) -> None:
         if len(words) < 2:
-            raise NotUnderstood
+            raise CommandNotUnderstood
         key, remaining_words = words[0], words[1:]
         if remaining_words == ("peer-group",) and on:
             self._groups.setdefault(key, {})
@@ -175,7 +177,7 @@ class BgpProcessBuilder:
         stated = self._read_session_fields(statement, key, remaining_words, on, family)
         if family == "ipv6":
             if not _SESSION_FAMILY_FIELDS.issuperset(stated):
-                raise NotUnderstood
+                raise CommandNotUnderstood
             _update_stated_fields(self._ipv6.setdefault(key, {}), stated)
         else:
             session_fields = self._stated_fields_of_session(key)
@@ -183,11 +185,11 @@ class BgpProcessBuilder:
                 {name, *session_fields} >= frr_rows.EXCLUSIVE_HOP_FIELDS
                 for name in frr_rows.EXCLUSIVE_HOP_FIELDS.intersection(stated)
             ):
-                raise NotUnderstood  # bgpd refuses the second of the two (bgpd/bgpd.c, peer_ttl_security_hops_set)
+                raise CommandNotUnderstood  # bgpd refuses the second of the two (bgpd/bgpd.c, peer_ttl_security_hops_set)
             _update_stated_fields(session_fields, stated)
 
     def _join_peer_group(self, key: str, group: str) -> None:
-        """Put a session into a peer group; raise NotUnderstood where bgpd refuses it.
+        """Put a session into a peer group; raise CommandNotUnderstood where bgpd refuses it.
 
         Members are all internal or all external, as the group states, or its first member if the group does not: a
         member without an AS number keeps out all that have one (bgpd/bgpd.c, peer_group_bind and peer_sort).
@@ -200,7 +202,7 @@ class BgpProcessBuilder:
             first_kind = self._session_kind(own_asn if stated is None else stated)
         fits = own_asn is None or isinstance(stated, int) or self._session_kind(own_asn) == first_kind
         if not fits or self._member_of.get(key, group) != group:
-            raise NotUnderstood
+            raise CommandNotUnderstood
         self._member_of[key] = group
 
     def _first_member(self, group: str) -> str | None:
@@ -226,7 +228,7 @@ class BgpProcessBuilder:
         return asn if asn is None or isinstance(asn, str) else "internal" if asn == self.asn else "external"
 
     def _read_session_fields(
-        self, statement: Statement, key: str, words: tuple[str, ...], on: bool, family: Family
+        self, statement: FrrStatement, key: str, words: tuple[str, ...], on: bool, family: Family
     ) -> Mapping[str, Any]:
         """Return the fields that a command of a session states, None for one that it takes back."""
         if words[0] == "interface" and on:
@@ -238,16 +240,16 @@ class BgpProcessBuilder:
             return {}
         over_interface = not is_neighbor_address(key) and key not in self._groups
         if words == ("capability", "extended-nexthop") and not on and over_interface:
-            raise NotUnderstood  # bgpd refuses it (bgpd/bgp_vty.c, no_neighbor_capability_enhe)
+            raise CommandNotUnderstood  # bgpd refuses it (bgpd/bgp_vty.c, no_neighbor_capability_enhe)
         if words[:2] == ("ttl-security", "hops") and words[2:] != ("1",) and on and over_interface:
-            raise NotUnderstood  # bgpd refuses it (bgpd/bgp_vty.c, neighbor_ttl_security)
+            raise CommandNotUnderstood  # bgpd refuses it (bgpd/bgp_vty.c, neighbor_ttl_security)
         if find_harmless_row("session", words, on) is not None:
             return {}
         stated = frr_rows.SESSION_AND_FAMILY_COMMANDS.read_fields(words, on)
         if stated is None:
-            raise NotUnderstood
+            raise CommandNotUnderstood
         if stated.get("reflector_client") and not self._is_ibgp_session(key):
-            raise NotUnderstood  # bgpd refuses it (bgpd/bgpd.c, peer_af_flag_modify)
+            raise CommandNotUnderstood  # bgpd refuses it (bgpd/bgpd.c, peer_af_flag_modify)
         if not on:
             stated = {name: None if name in frr_rows.GROUP_DEFAULT_FLAGS else value for name, value in stated.items()}
         if words[0] in frr_rows.LIST_KINDS_BY_COMMAND:
@@ -258,9 +260,9 @@ class BgpProcessBuilder:
 
 
 def _require_prefix_family(family: Family, found: str) -> str:
-    """Return a prefix of an address family; NotUnderstood for one of the other family, which bgpd refuses."""
+    """Return a prefix of an address family; CommandNotUnderstood for one of the other family, which bgpd refuses."""
     if (":" in found) is not (family == "ipv6"):
-        raise NotUnderstood
+        raise CommandNotUnderstood
     return found
 
 

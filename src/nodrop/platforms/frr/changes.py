@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from nodrop.platforms.frr import rows as frr_rows
 from nodrop.platforms.frr.commands import VALUE_PLACEHOLDERS
-from nodrop.syntax.frr import Statement, parse_frr
+from nodrop.syntax.frr import FrrStatement, parse_frr
 
 VTYSH_CHANGES_FILE = "changes.vtysh"
 """The file, for `vtysh -f`."""
@@ -111,7 +111,7 @@ def _peer_group_by_session(lines: Sequence[str]) -> Mapping[str, str]:
 
 
 def _commands_by_block(
-    statements: Sequence[Statement], at: EnclosingBlockCommands = ()
+    statements: Sequence[FrrStatement], at: EnclosingBlockCommands = ()
 ) -> dict[EnclosingBlockCommands, list[str]]:
     """Return the commands of each block, in order; of two blocks that begin alike, those of both."""
     blocks: dict[EnclosingBlockCommands, list[str]] = {at: []}

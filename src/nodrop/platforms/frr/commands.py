@@ -27,7 +27,7 @@ class CommandValues(NamedTuple):
 CommandBinding = FieldBinding[str, CommandValues, Any, str]
 """`encode` is given the value and its part of the model; it returns the whole command, with `no` where it needs it.
 
-`decode` raises NotUnderstood where FRR does not take the command; None means that the field is not stated any more.
+`decode` raises CommandNotUnderstood where FRR does not take the command; None means that the field is not stated any more.
 """
 
 
@@ -97,7 +97,7 @@ class FieldCommandTable:
     def read_fields(self, line_words: tuple[str, ...], is_enabled: bool) -> Mapping[str, object] | None:
         """Return the fields of a command, None for a field that it takes back; None where no row reads the command.
 
-        Raise NotUnderstood where FRR does not take its values.
+        Raise CommandNotUnderstood where FRR does not take its values.
         """
         if not line_words or line_words[0] not in self.first_words:
             return None

@@ -7,7 +7,7 @@ from nodrop.model.fabric import Device
 from nodrop.model.routing import Bgp
 from nodrop.model.states import known_rows, surely_off
 from nodrop.platforms.frr.text_reader import FrrRouting
-from nodrop.syntax.frr import Statement
+from nodrop.syntax.frr import FrrStatement
 
 SHUT, FORWARDS_NOT = "interface-shut-by-frr", "forwarding-off-in-frr"
 
@@ -16,7 +16,7 @@ class FaultyLine(NamedTuple):
     """A line that is a remark: its kind and facts, and its subject."""
 
     kind: str
-    statement: Statement
+    statement: FrrStatement
     subject: tuple[str, ...]
     facts: Mapping[str, str]
 
@@ -41,7 +41,7 @@ def find_interface_faults(routing: FrrRouting, device: Device) -> Iterator[Fault
             yield FaultyLine(FORWARDS_NOT, statement, (device.name,), {"family": family})
 
 
-def statements_with_unknown_effect(routing: FrrRouting, device: Device) -> list[Statement]:
+def statements_with_unknown_effect(routing: FrrRouting, device: Device) -> list[FrrStatement]:
     """Return the commands with unknown effect: those not understood, and `no shutdown` of objects shut elsewhere."""
     off = _disabled_interface_names(device)
     return [*routing.not_understood, *(statement for name, statement in routing.raised.items() if name in off)]

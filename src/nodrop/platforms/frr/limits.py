@@ -77,7 +77,7 @@ _MAX_LENGTH_BY_FAMILY = {"ipv4": 32, "ipv6": 128}
 def expressible_bgp_processes(device: Device) -> tuple[Bgp, ...]:
     """Return the device's BGP processes, that of the default VRF first.
 
-    Unsupported where FRR has no command for a part of the routing.
+    UnsupportedByPlatform where FRR has no command for a part of the routing.
     """
     bgp, other_bgps = require_fact(device.bgp), require_fact(device.vrf_bgp)
     _SCALAR_CHECK_EXCEPT_POLICIES.check(device.static_routes, "static_routes")

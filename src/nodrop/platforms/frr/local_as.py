@@ -7,7 +7,7 @@ from nodrop.model.routing import BgpNeighbor, LocalAsnMode
 from nodrop.platforms.frr.commands import CommandBinding, CommandValues
 from nodrop.platforms.frr.words import checked_number
 from nodrop.platforms.kit.bindings import FieldBinding, NumberRangeCheck, refuse_unless_default
-from nodrop.syntax.lines import NotUnderstood
+from nodrop.syntax.lines import CommandNotUnderstood
 
 _LOCAL_AS_COMMAND = "local-as * [*] [*]"
 _LOCAL_AS_MODE_BY_WORDS: Mapping[str, LocalAsnMode] = {
@@ -26,7 +26,7 @@ def _encode_local_as(asn: int | None, neighbor: BgpNeighbor) -> str:
 def _decode_local_as_mode(command: CommandValues) -> LocalAsnMode | None:
     mode = _LOCAL_AS_MODE_BY_WORDS.get(" ".join(command.values[1:]))
     if mode is None:
-        raise NotUnderstood
+        raise CommandNotUnderstood
     return mode if command.on else None
 
 

@@ -3,12 +3,12 @@
 from nodrop.model.routing import BgpNeighbor, Ipv6Unicast
 from nodrop.platforms.frr.commands import CommandBinding, CommandValues
 from nodrop.platforms.kit.bindings import FieldBinding
-from nodrop.syntax.lines import NotUnderstood
+from nodrop.syntax.lines import CommandNotUnderstood
 
 
 def _decode_next_hop_self(command: CommandValues) -> bool:
     if command.values not in ((), ("force",)):
-        raise NotUnderstood
+        raise CommandNotUnderstood
     return command.on
 
 

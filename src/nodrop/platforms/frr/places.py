@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from nodrop.model.subject import Subject, natural_sort_key
 from nodrop.platforms.frr import rows as frr_rows
 from nodrop.platforms.kit.bindings import bound_fields
-from nodrop.syntax.frr import Statement, parse_frr, walk_statements
+from nodrop.syntax.frr import FrrStatement, parse_frr, walk_statements
 from nodrop.syntax.places import Span
 from nodrop.units import parse_whole_number
 
@@ -27,7 +27,7 @@ _COMMANDS_BY_POLICY_FIELD = {
     "route_maps": (("route-map",),),
 }
 
-_NestedStatement = tuple[tuple[Statement, ...], Statement]
+_NestedStatement = tuple[tuple[FrrStatement, ...], FrrStatement]
 
 
 def _is_in_ipv6_family(nested_statement: _NestedStatement) -> bool:
@@ -35,7 +35,7 @@ def _is_in_ipv6_family(nested_statement: _NestedStatement) -> bool:
     return any(outer.starts("address-family", "ipv6") for outer in nested_statement[0])
 
 
-def _candidate_statements(statements: list[_NestedStatement], subject: Subject) -> Iterator[Statement]:
+def _candidate_statements(statements: list[_NestedStatement], subject: Subject) -> Iterator[FrrStatement]:
     """Yield the commands that state the subject, the most exact first."""
     head, *subpath = subject or ("",)
     if head == "@static_routes":
@@ -62,7 +62,7 @@ def _candidate_statements(statements: list[_NestedStatement], subject: Subject) 
         yield from (statement for _, statement in statements if statement.starts("router", "bgp"))
 
 
-def _is_shutdown(outer: Statement, command: Statement) -> bool:
+def _is_shutdown(outer: FrrStatement, command: FrrStatement) -> bool:
     return outer.starts("interface") and command.words == ("shutdown",)
 
 
@@ -77,7 +77,7 @@ def _filter_by_process(statements: list[_NestedStatement], vrf: str | None) -> l
     return list(filter(belongs, statements))
 
 
-def _find_process_commands(statements: list[_NestedStatement], subpath: list[str]) -> Iterator[Statement]:
+def _find_process_commands(statements: list[_NestedStatement], subpath: list[str]) -> Iterator[FrrStatement]:
     """Yield the commands that state a part of a process, then the process itself."""
     field, key, *inner_path = (*subpath, "", "")
     if field == "neighbors" and key:
@@ -105,7 +105,7 @@ def _find_process_commands(statements: list[_NestedStatement], subpath: list[str
     yield from (statement for _, statement in statements if statement.starts("router", "bgp"))
 
 
-def _find_neighbor_commands(statements: list[_NestedStatement], key: str, subpath: list[str]) -> Iterator[Statement]:
+def _find_neighbor_commands(statements: list[_NestedStatement], key: str, subpath: list[str]) -> Iterator[FrrStatement]:
     """Yield the commands of a session that state a part of it, then all of them."""
     ipv6 = subpath[:1] == ["ipv6"]
     field = "".join(subpath[1:2] if ipv6 else subpath[:1])
@@ -122,18 +122,18 @@ def _find_neighbor_commands(statements: list[_NestedStatement], key: str, subpat
     yield from own_statements
 
 
-def _session_commands(statements: list[_NestedStatement], key: str, *, ipv6: bool) -> list[Statement]:
+def _session_commands(statements: list[_NestedStatement], key: str, *, ipv6: bool) -> list[FrrStatement]:
     """Return the commands of a session or a peer group, those of the family first."""
     every = [statement for statement in statements if _is_neighbor_command(statement[1], key)]
     return [statement for _, statement in sorted(every, key=lambda pair: _is_in_ipv6_family(pair) != ipv6)]
 
 
-def _is_neighbor_command(command: Statement, key: str) -> bool:
+def _is_neighbor_command(command: FrrStatement, key: str) -> bool:
     words = command.words[1:] if command.words[0] == "no" else command.words
     return words[:2] == ("neighbor", key)
 
 
-def _find_policy_commands(statements: list[_NestedStatement], kind: str, subpath: list[str]) -> Iterator[Statement]:
+def _find_policy_commands(statements: list[_NestedStatement], kind: str, subpath: list[str]) -> Iterator[FrrStatement]:
     """Yield the commands of a list or map: of the rule that is named, then of the whole."""
     name, _, rule, field, *_ = (*subpath, "", "", "", "")
     every = [

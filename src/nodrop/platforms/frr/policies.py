@@ -27,8 +27,8 @@ from nodrop.platforms.frr.rows import LIST_KINDS_BY_COMMAND
 from nodrop.platforms.frr.words import checked_action, checked_number
 from nodrop.platforms.frr.words import checked_prefix_or_address as prefix_in
 from nodrop.platforms.kit.command_lines import is_typable
-from nodrop.syntax.frr import Statement
-from nodrop.syntax.lines import NotUnderstood, read_or_keep_line
+from nodrop.syntax.frr import FrrStatement
+from nodrop.syntax.lines import CommandNotUnderstood, read_or_keep_line
 
 _LIST_LABEL_BY_FAMILY = {
     "ip": LIST_KINDS_BY_COMMAND["prefix-list"]["ipv4"],
@@ -68,7 +68,7 @@ _LISTING_COMMAND_BY_KIND = {
 class UndefinedReference(NamedTuple):
     """A command that names a list or map of a kind, where there is none of that name."""
 
-    statement: Statement
+    statement: FrrStatement
     kind: str
     name: str
     other_kind: str
@@ -121,10 +121,10 @@ class UndefinedReference(NamedTuple):
         return of_frr or "show running-config"
 
 
-class PolicyBuilder:
+class RoutingPolicyBuilder:
     """The lists and maps of a device, put together command by command."""
 
-    def __init__(self, other_statements: list[Statement]) -> None:
+    def __init__(self, other_statements: list[FrrStatement]) -> None:
         self._others = other_statements
         self._prefix_lists: dict[tuple[str, str], dict[int, PrefixRule]] = {}
         self._community_lists: dict[str, dict[int, tuple[PolicyAction, tuple[str, ...]]]] = {}
@@ -132,11 +132,11 @@ class PolicyBuilder:
         self._as_path_lists: dict[str, dict[int, tuple[PolicyAction, str]]] = {}
         self._route_maps: dict[str, dict[int, RouteMapRule]] = {}
         self.bfd_profiles: set[str] = set()
-        self._references: list[tuple[Statement, str, str]] = []
+        self._references: list[tuple[FrrStatement, str, str]] = []
         self._last: dict[tuple[str, str, str], int] = {}
         """The largest number of a rule, by the kind, family and name of its list."""
 
-    def record_reference(self, statement: Statement, object_kind: str, name: str) -> None:
+    def record_reference(self, statement: FrrStatement, object_kind: str, name: str) -> None:
         """Keep that a command names a list or map."""
         self._references.append((statement, object_kind, name))
 
@@ -191,7 +191,7 @@ class PolicyBuilder:
         self._last[object_kind, family, name] = max(number_of_rule, last)
         return number_of_rule
 
-    def read_prefix_list(self, statement: Statement) -> None:
+    def read_prefix_list(self, statement: FrrStatement) -> None:
         """Read a line of a prefix list."""
         family, _, name, *rule_words = (*statement.words, "", "")
         rule_words = rule_words[:-2]
@@ -199,14 +199,14 @@ class PolicyBuilder:
         if rule_words[:1] == ["seq"] and len(rule_words) > 1:
             sequence, rule_words = checked_number(rule_words[1]), rule_words[2:]
         if len(rule_words) not in (2, 4, 6):
-            raise NotUnderstood
+            raise CommandNotUnderstood
         action_word, prefix, *bounds = rule_words
         limits = {
             word: checked_number(length, most=_MAX_PREFIX_LENGTH)
             for word, length in zip(bounds[::2], bounds[1::2], strict=True)
         }
         if set(limits) - {"ge", "le"}:
-            raise NotUnderstood
+            raise CommandNotUnderstood
         rules = self._prefix_lists.setdefault((family, name), {})
         sequence = self._assign_sequence(sequence, "prefix list", name, family)
         rules[sequence] = PrefixRule(
@@ -217,7 +217,7 @@ class PolicyBuilder:
             le=limits.get("le"),
         )
 
-    def read_community_list(self, statement: Statement) -> None:
+    def read_community_list(self, statement: FrrStatement) -> None:
         """Read a line of a community list; those with a number from 100 on are of expressions."""
         _, _, *rule_words = statement.words
         style = rule_words[0] if rule_words else ""
@@ -226,7 +226,7 @@ class PolicyBuilder:
             rule_words.insert(0, style)
         name, sequence, said, communities = _parse_list_line(rule_words[1:])
         if name in self._community_lists and (style == "expanded") != (name in self._expanded):
-            raise NotUnderstood  # bgpd refuses a line of the other style (bgp_clist.c, community_list_set)
+            raise CommandNotUnderstood  # bgpd refuses a line of the other style (bgp_clist.c, community_list_set)
         if style == "expanded":
             self._expanded.add(name)
             communities = (" ".join(communities),)
@@ -236,7 +236,7 @@ class PolicyBuilder:
         if not policy_values.is_computable_list(own_community_list):
             self._others.append(statement)
 
-    def read_as_path_list(self, statement: Statement) -> None:
+    def read_as_path_list(self, statement: FrrStatement) -> None:
         """Read a line of an AS path list."""
         name, sequence, said, words = _parse_list_line(statement.words[3:])
         expression = " ".join(words)
@@ -245,7 +245,7 @@ class PolicyBuilder:
         if policy_values.parse_as_path_expression(expression) is None:
             self._others.append(statement)
 
-    def read_route_map(self, statement: Statement) -> None:
+    def read_route_map(self, statement: FrrStatement) -> None:
         """Read an entry of a route map with the commands inside it.
 
         An unknown command is kept, which prevents reading the entry as more than it is.
@@ -254,7 +254,7 @@ class PolicyBuilder:
         sequence, verdict = checked_number(place), checked_action(word)
         entry: dict[str, dict[str, str]] = {"match": {}, "set": {}}
         for child in statement.children:
-            remaining_statements: list[Statement] = []
+            remaining_statements: list[FrrStatement] = []
             read_or_keep_line(
                 child, lambda command: self._read_entry_command(command, sequence, verdict, entry), remaining_statements
             )
@@ -273,7 +273,7 @@ class PolicyBuilder:
         )
 
     def _read_entry_command(
-        self, statement: Statement, sequence: int, what: PolicyAction, entry: dict[str, dict[str, str]]
+        self, statement: FrrStatement, sequence: int, what: PolicyAction, entry: dict[str, dict[str, str]]
     ) -> None:
         """Read a command of an entry into its matches and sets."""
         kind, _, remainder = statement.text.partition(" ")
@@ -291,14 +291,14 @@ class PolicyBuilder:
         attributes = {"match": ROUTE_MAP_MATCHES, "set": ROUTE_MAP_SETS}.get(kind, ())
         attribute = next(iter([name for name in attributes if remainder.startswith(f"{name} ")]), None)
         if attribute is None:
-            raise NotUnderstood
+            raise CommandNotUnderstood
         value = remainder[len(attribute) + 1 :]
         if not policy_values.is_computable("match" if kind == "match" else "set", attribute, value):
             self._others.append(statement)
         self._record_list_reference(statement, attribute, value)
         _replace_attribute(entry[kind], attribute, value)
 
-    def _record_list_reference(self, match: Statement, attribute: str, value: str) -> None:
+    def _record_list_reference(self, match: FrrStatement, attribute: str, value: str) -> None:
         """Keep that a command of a route map names a list, if it does."""
         if attribute.endswith("prefix-list"):
             self.record_reference(match, _LIST_LABEL_BY_FAMILY[attribute.partition(" ")[0]], value)
@@ -307,7 +307,7 @@ class PolicyBuilder:
         elif match.starts("match", "as-path"):
             self.record_reference(match, "AS path list", value)
 
-    def _read_route_flow(self, statement: Statement) -> dict[str, str]:
+    def _read_route_flow(self, statement: FrrStatement) -> dict[str, str]:
         """Return where a route goes from an entry; one that is not understood is kept."""
         match statement.words:
             case ("call", name):
@@ -330,7 +330,7 @@ def _parse_list_line(words: Sequence[str]) -> tuple[str, int | None, PolicyActio
             return name, checked_number(place), checked_action(said), tuple(rest)
         case (name, said, *rest) if rest:
             return name, None, checked_action(said), tuple(rest)
-    raise NotUnderstood
+    raise CommandNotUnderstood
 
 
 def _replace_attribute(values_by_attribute: dict[str, str], attribute: str, value: str) -> None:
@@ -340,7 +340,7 @@ def _replace_attribute(values_by_attribute: dict[str, str], attribute: str, valu
 
 
 def _parse_prefix_or_any(word: str) -> str:
-    """Return the match of a prefix list rule: a prefix or `any`; raise NotUnderstood for any other word."""
+    """Return the match of a prefix list rule: a prefix or `any`; raise CommandNotUnderstood for any other word."""
     return word if word == ANY_PREFIX_WORD else prefix_in(word)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from nodrop.platforms.frr.commands import VALUE_PLACEHOLDERS, CommandBinding, CommandValues
 from nodrop.platforms.frr.words import checked_number
 from nodrop.platforms.kit.bindings import FieldBinding, NumberRangeCheck, RefusalCheck
-from nodrop.syntax.lines import NotUnderstood
+from nodrop.syntax.lines import CommandNotUnderstood
 
 
 def flag_row(
@@ -29,7 +29,7 @@ def value_row(
 
     def decode(command: CommandValues) -> object:
         if not command.on:
-            raise NotUnderstood
+            raise CommandNotUnderstood
         return read(*command.values)
 
     words = " ".join("{}" if word in VALUE_PLACEHOLDERS else word for word in frr_context[0].split())

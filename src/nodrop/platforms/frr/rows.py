@@ -20,7 +20,7 @@ from nodrop.platforms.frr.next_hop import NEXT_HOP_BINDINGS
 from nodrop.platforms.frr.row_shapes import flag_row, number_row, value_row
 from nodrop.platforms.frr.words import checked_address, checked_number, checked_prefix_or_address, password_digest
 from nodrop.platforms.kit.bindings import FieldBinding, NumberRangeCheck, refuse_unless_default
-from nodrop.syntax.lines import NotUnderstood
+from nodrop.syntax.lines import CommandNotUnderstood
 
 Family = Literal["ipv4", "ipv6"]
 FAMILY_BY_BLOCK_COMMAND: Mapping[tuple[str, ...], Family] = {
@@ -42,7 +42,7 @@ def _encode_remote_as(asn: int | str, neighbor: BgpNeighbor) -> str:
 
 def _decode_asn(said: CommandValues) -> int | str:
     if not said.on:
-        raise NotUnderstood
+        raise CommandNotUnderstood
     (word,) = said.values
     return word if word in ("external", "internal") else checked_number(word, 1)
 
@@ -72,7 +72,7 @@ _PRIVATE_ASNS_BY_WORDS = {command.partition(" ")[2]: private for private, comman
 def _decode_private_as(said: CommandValues) -> str | None:
     private = _PRIVATE_ASNS_BY_WORDS.get(" ".join(said.values))
     if private is None:
-        raise NotUnderstood
+        raise CommandNotUnderstood
     return private if said.on else None
 
 
@@ -287,9 +287,9 @@ def _installed_policy_row(field: str, family: str) -> CommandBinding:
 
 
 def parse_aggregate(line_words: tuple[str, ...]) -> Aggregate:
-    """Return the aggregate that words behind `aggregate-address` state; NotUnderstood for any other word."""
+    """Return the aggregate that words behind `aggregate-address` state; CommandNotUnderstood for any other word."""
     if not line_words or not {"summary-only", "as-set"}.issuperset(line_words[1:]):
-        raise NotUnderstood
+        raise CommandNotUnderstood
     return Aggregate(
         prefix=checked_prefix_or_address(line_words[0]),
         summary_only="summary-only" in line_words,

@@ -11,11 +11,11 @@ from nodrop.model.values import replace_fields
 from nodrop.platforms.frr import rows as frr_rows
 from nodrop.platforms.frr.bgp import BgpProcessBuilder
 from nodrop.platforms.frr.harmless import BlockKind, find_harmless_row
-from nodrop.platforms.frr.policies import PolicyBuilder, UndefinedReference
+from nodrop.platforms.frr.policies import RoutingPolicyBuilder, UndefinedReference
 from nodrop.platforms.frr.words import checked_number, strip_no_word
 from nodrop.platforms.frr.words import checked_prefix_or_address as prefix_in
-from nodrop.syntax.frr import Statement, parse_frr
-from nodrop.syntax.lines import NotUnderstood, read_or_keep_line
+from nodrop.syntax.frr import FrrStatement, parse_frr
+from nodrop.syntax.lines import CommandNotUnderstood, read_or_keep_line
 
 ADDRESS_COMMANDS = (("ip", "address"), ("ipv6", "address"))
 """How commands begin that give an interface an address."""
@@ -37,14 +37,14 @@ class FrrRouting:
     vrf_bgp: tuple[Bgp, ...] = ()
     static_routes: tuple[StaticRoute, ...] = ()
     hostname: str | None = None
-    not_understood: list[Statement] = field(default_factory=list)
+    not_understood: list[FrrStatement] = field(default_factory=list)
     undefined: list[UndefinedReference] = field(default_factory=list)
     """(command, kind, name) of every reference to a list or map that is not there."""
-    shut: dict[str, Statement] = field(default_factory=dict)
+    shut: dict[str, FrrStatement] = field(default_factory=dict)
     """The interfaces that zebra takes down, and the commands that say so."""
-    raised: dict[str, Statement] = field(default_factory=dict)
+    raised: dict[str, FrrStatement] = field(default_factory=dict)
     """The interfaces that zebra takes up, and the commands that say so."""
-    forwards_not: list[Statement] = field(default_factory=list)
+    forwards_not: list[FrrStatement] = field(default_factory=list)
     """The commands that turn forwarding in the kernel off."""
 
 
@@ -62,7 +62,7 @@ class _FrrTextReader:
         self._addressed = addressed
         self._top = parse_frr(text)
         self._result = FrrRouting()
-        self._policies = PolicyBuilder(self._result.not_understood)
+        self._policies = RoutingPolicyBuilder(self._result.not_understood)
         self._routes: list[StaticRoute] = []
         self._processes: dict[str | None, BgpProcessBuilder] = {}
         self._shared: dict[str, object] = {}
@@ -86,7 +86,7 @@ class _FrrTextReader:
         result.undefined = [each._replace(within=around.get(id(each.statement), ())) for each in undefined]
         return result
 
-    def _read_statement(self, statement: Statement) -> None:
+    def _read_statement(self, statement: FrrStatement) -> None:
         """Read a statement by its first words, as a row of one setting, or as one that means nothing to the model."""
         words = statement.words
         if (read := _reader_of_command(words)) is not None:
@@ -99,66 +99,66 @@ class _FrrTextReader:
         else:
             _require_harmless("top", words)
 
-    def _read_default_vrf_route(self, statement: Statement) -> None:
+    def _read_default_vrf_route(self, statement: FrrStatement) -> None:
         self._read_static_route(statement.words, None)
 
-    def _read_vrf_static_routes(self, statement: Statement) -> None:
+    def _read_vrf_static_routes(self, statement: FrrStatement) -> None:
         _, name = statement.words
         for child in statement.children:
             read_or_keep_line(
                 child, lambda inner: self._read_static_route(inner.words, name), self._result.not_understood
             )
 
-    def _read_process(self, statement: Statement) -> None:
+    def _read_process(self, statement: FrrStatement) -> None:
         self._process(statement.words[2:]).read_statements(statement.children)
 
-    def _read_drain(self, _statement: Statement) -> None:
+    def _read_drain(self, _statement: FrrStatement) -> None:
         self._drained = True
 
-    def _read_interface(self, statement: Statement) -> None:
+    def _read_interface(self, statement: FrrStatement) -> None:
         name = "".join(statement.words[1:2])
         for child in statement.children:
             read_or_keep_line(
                 child, lambda inner: self._read_interface_command(inner, name), self._result.not_understood
             )
 
-    def _read_no_forwarding(self, statement: Statement) -> None:
+    def _read_no_forwarding(self, statement: FrrStatement) -> None:
         self._result.forwards_not.append(statement)
 
-    def _read_bfd(self, statement: Statement) -> None:
+    def _read_bfd(self, statement: FrrStatement) -> None:
         for child in statement.children:
             read_or_keep_line(child, self._read_bfd_profile, self._result.not_understood)
 
-    def _read_hostname(self, statement: Statement) -> None:
+    def _read_hostname(self, statement: FrrStatement) -> None:
         _, self._result.hostname = statement.words
 
-    def _read_frr_defaults_profile(self, statement: Statement) -> None:
+    def _read_frr_defaults_profile(self, statement: FrrStatement) -> None:
         *_, profile = statement.words
         if profile in (TRADITIONAL, DATACENTER):
             self._profile = profile
         else:
             _require_harmless("top", statement.words)
 
-    def _read_version(self, statement: Statement) -> None:
+    def _read_version(self, statement: FrrStatement) -> None:
         if match := _VERSION_PATTERN.match("".join(statement.words[2:3])):
             self._release = int(match[1]), int(match[2])
             self._old = self._release < _EBGP_POLICIES_REQUIRED_SINCE
         else:
             _require_harmless("top", statement.words)
 
-    def _read_prefix_list(self, statement: Statement) -> None:
+    def _read_prefix_list(self, statement: FrrStatement) -> None:
         self._policies.read_prefix_list(statement)
 
-    def _read_community_list(self, statement: Statement) -> None:
+    def _read_community_list(self, statement: FrrStatement) -> None:
         self._policies.read_community_list(statement)
 
-    def _read_as_path_list(self, statement: Statement) -> None:
+    def _read_as_path_list(self, statement: FrrStatement) -> None:
         self._policies.read_as_path_list(statement)
 
-    def _read_list_of_old_release(self, statement: Statement) -> None:
+    def _read_list_of_old_release(self, statement: FrrStatement) -> None:
         """Read a list as old releases write it; later ones refuse the line, so without a release it is unknown too."""
         if self._release >= _BGP_LIST_COMMANDS_SINCE:
-            raise NotUnderstood
+            raise CommandNotUnderstood
         if statement.words[1] == "as-path":
             self._policies.read_as_path_list(statement)
         else:
@@ -166,7 +166,7 @@ class _FrrTextReader:
         if not any(self._release):
             self._result.not_understood.append(statement)
 
-    def _read_route_map(self, statement: Statement) -> None:
+    def _read_route_map(self, statement: FrrStatement) -> None:
         self._policies.read_route_map(statement)
 
     def _process(self, words: tuple[str, ...]) -> BgpProcessBuilder:
@@ -177,7 +177,7 @@ class _FrrTextReader:
             case (asn, "vrf", name):
                 vrf = name
             case _:
-                raise NotUnderstood
+                raise CommandNotUnderstood
         if vrf not in self._processes:
             traditional = self._profile == TRADITIONAL
             bgp = Bgp(
@@ -188,14 +188,14 @@ class _FrrTextReader:
             )
             self._processes[vrf] = BgpProcessBuilder(bgp, self._policies, self._result.not_understood)
         if self._processes[vrf].asn != checked_number(asn, 1):
-            raise NotUnderstood
+            raise CommandNotUnderstood
         return self._processes[vrf]
 
     def _read_static_route(self, words: tuple[str, ...], vrf: str | None) -> None:
         """Read a static route; the words behind its next hop come in any order (staticd/static_vty.c, ip_route)."""
         _, _, prefix, next_hop, *options = (*words, *[""] * (4 - len(words)))
         if not next_hop:
-            raise NotUnderstood
+            raise CommandNotUnderstood
         distance = 1
         while options:
             match options:
@@ -204,23 +204,23 @@ class _FrrTextReader:
                 case [word, *options] if word.isdecimal():
                     distance = checked_number(word, 1, MAX_ADMINISTRATIVE_DISTANCE)
                 case _:
-                    raise NotUnderstood
+                    raise CommandNotUnderstood
         route = StaticRoute(prefix=prefix_in(prefix), next_hop=next_hop, vrf=vrf, distance=distance)
         self._routes.append(route)
 
-    def _read_bfd_profile(self, statement: Statement) -> None:
+    def _read_bfd_profile(self, statement: FrrStatement) -> None:
         """Read a profile of BFD; only its name is in the model."""
         match statement.words:
             case ("profile", name):
                 self._policies.bfd_profiles.add(name)
             case _:
-                raise NotUnderstood
+                raise CommandNotUnderstood
         for child in statement.children:
             words, on = strip_no_word(child.words)
             if find_harmless_row("bfd profile", words, on) is None:
                 self._result.not_understood.append(child)
 
-    def _read_interface_command(self, statement: Statement, name: str) -> None:
+    def _read_interface_command(self, statement: FrrStatement, name: str) -> None:
         """Read a command of an interface: of `shutdown` and `no shutdown` the last one counts."""
         words, on = strip_no_word(statement.words)
         if words == ("shutdown",):
@@ -231,16 +231,16 @@ class _FrrTextReader:
         if self._addressed and words[:2] in ADDRESS_COMMANDS:
             return
         if find_harmless_row("interface", words, on) is None:
-            raise NotUnderstood
+            raise CommandNotUnderstood
 
 
 def _require_harmless(block: BlockKind, words: tuple[str, ...]) -> None:
-    """Raise NotUnderstood unless a statement of a block is one that is known to mean nothing to the model."""
+    """Raise CommandNotUnderstood unless a statement of a block is one that is known to mean nothing to the model."""
     if find_harmless_row(block, *strip_no_word(words)) is None:
-        raise NotUnderstood
+        raise CommandNotUnderstood
 
 
-def _reader_of_command(words: tuple[str, ...]) -> Callable[[_FrrTextReader, Statement], None] | None:
+def _reader_of_command(words: tuple[str, ...]) -> Callable[[_FrrTextReader, FrrStatement], None] | None:
     for length in (3, 2, 1):
         number_of_words, read = _READER_BY_COMMAND.get(words[:length], (None, None))
         if read is not None and number_of_words in (None, len(words)):
@@ -248,7 +248,7 @@ def _reader_of_command(words: tuple[str, ...]) -> Callable[[_FrrTextReader, Stat
     return None
 
 
-_READER_BY_COMMAND: Mapping[tuple[str, ...], tuple[int | None, Callable[[_FrrTextReader, Statement], None]]] = {
+_READER_BY_COMMAND: Mapping[tuple[str, ...], tuple[int | None, Callable[[_FrrTextReader, FrrStatement], None]]] = {
     ("ip", "prefix-list"): (None, _FrrTextReader._read_prefix_list),
     ("ipv6", "prefix-list"): (None, _FrrTextReader._read_prefix_list),
     ("bgp", "community-list"): (None, _FrrTextReader._read_community_list),
@@ -273,7 +273,7 @@ _READER_BY_COMMAND: Mapping[tuple[str, ...], tuple[int | None, Callable[[_FrrTex
 
 
 def _find_enclosing_blocks(
-    statements: Iterable[Statement], within: tuple[str, ...] = ()
+    statements: Iterable[FrrStatement], within: tuple[str, ...] = ()
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Yield the identity of each command with the commands that open the blocks around it."""
     for statement in statements:

@@ -1,33 +1,33 @@
-"""Words of FRR's commands as values; NotUnderstood for a word that FRR does not take."""
+"""Words of FRR's commands as values; CommandNotUnderstood for a word that FRR does not take."""
 
 from hashlib import blake2b
 from typing import Literal
 
 from nodrop.limits import MAX_UINT32
 from nodrop.model.addresses import is_address_or_prefix
-from nodrop.syntax.lines import NotUnderstood
+from nodrop.syntax.lines import CommandNotUnderstood
 from nodrop.units import parse_whole_number
 
 
 def checked_number(word: str, min_value: int = 0, most: int = MAX_UINT32) -> int:
-    """Return the decimal number of a word; raise NotUnderstood where it is no number that FRR takes."""
+    """Return the decimal number of a word; raise CommandNotUnderstood where it is no number that FRR takes."""
     integer = parse_whole_number(word, most)
     if integer is None or integer < min_value:
-        raise NotUnderstood
+        raise CommandNotUnderstood
     return integer
 
 
 def checked_prefix_or_address(word: str) -> str:
-    """Return a word that is a prefix, or an address alone; NotUnderstood for any other."""
+    """Return a word that is a prefix, or an address alone; CommandNotUnderstood for any other."""
     if not is_address_or_prefix(word):
-        raise NotUnderstood
+        raise CommandNotUnderstood
     return word
 
 
 def checked_address(word: str) -> str:
-    """Return a word that is an address; NotUnderstood for any other."""
+    """Return a word that is an address; CommandNotUnderstood for any other."""
     if "/" in word or not is_address_or_prefix(word):
-        raise NotUnderstood
+        raise CommandNotUnderstood
     return word
 
 
@@ -42,12 +42,12 @@ def strip_no_word(line_words: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
 
 
 def checked_action(word: str) -> Literal["permit", "deny"]:
-    """Return a rule's action on matches, permit or deny; raise NotUnderstood where the word is neither."""
+    """Return a rule's action on matches, permit or deny; raise CommandNotUnderstood where the word is neither."""
     if word == "permit":
         return "permit"
     if word == "deny":
         return "deny"
-    raise NotUnderstood
+    raise CommandNotUnderstood
 
 
 def is_neighbor_address(key: str) -> bool:

@@ -11,7 +11,7 @@ from nodrop.platforms.hosts.facts import HostFileContent, HostFileKind, HostFile
 from nodrop.platforms.hosts.firmware import note_infiniband
 from nodrop.platforms.hosts.template import split_documents_of_kind
 from nodrop.syntax.places import Span
-from nodrop.syntax.yaml import Document, parse_yaml
+from nodrop.syntax.yaml import DocumentWithPlaces, parse_yaml
 
 _SRIOV_POLICY_KIND_LINE = re.compile(r"""(?m)^(?:- )?["']?kind["']?\s*:\s*["']?SriovNetworkNodePolicy\b""")
 _MELLANOX_VENDOR_ID = "15b3"
@@ -30,7 +30,7 @@ def _parse_sriov_policies(file_text: str) -> tuple[HostFileContent, ...]:
 class _SriovPolicyReader:
     def __init__(self, text: str) -> None:
         self._lines = text.splitlines()
-        self._document: Document = parse_yaml(text, "policy")
+        self._document: DocumentWithPlaces = parse_yaml(text, "policy")
 
     @property
     def name(self) -> str:

@@ -22,7 +22,7 @@ from nodrop.platforms.hosts.facts import (
 )
 from nodrop.platforms.hosts.template_schema import find_refused_parts
 from nodrop.syntax.places import Span
-from nodrop.syntax.yaml import Document, parse_yaml
+from nodrop.syntax.yaml import DocumentWithPlaces, parse_yaml
 
 _NIC_TEMPLATE_KIND_LINE = re.compile(r"""(?m)^(?:- )?["']?kind["']?\s*:\s*["']?NicConfigurationTemplate\b""")
 _YAML_DOCUMENT_SEPARATOR = re.compile(r"(?m)^---[^\n]*\n")
@@ -61,7 +61,7 @@ def _parse_nic_templates(file_text: str) -> tuple[HostFileContent, ...]:
 class _NicTemplateReader:
     def __init__(self, text: str) -> None:
         self._lines = text.splitlines()
-        self._document: Document = parse_yaml(text, "template")
+        self._document: DocumentWithPlaces = parse_yaml(text, "template")
         self._part = ""
 
     @property

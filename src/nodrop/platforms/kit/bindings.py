@@ -85,7 +85,7 @@ def find_refused_fields(bindings: Iterable[AnyFieldBinding], model: object) -> I
 
 
 def check_fields(bindings: Iterable[AnyFieldBinding], model: object, *path: object) -> None:
-    """Raise Unsupported for the first field of a part of the model, at `path`, that its row refuses."""
+    """Raise UnsupportedByPlatform for the first field of a part of the model, at `path`, that its row refuses."""
     for field, reason in find_refused_fields(bindings, model):
         raise unsupported_error((*path, field), reason)
 
@@ -93,7 +93,7 @@ def check_fields(bindings: Iterable[AnyFieldBinding], model: object, *path: obje
 def check_release_has_fields(
     bindings: Iterable[AnyFieldBinding], model: Any, lacks: Callable[[str], str | None], *path: object
 ) -> None:
-    """Raise Unsupported for the first field that is not at its default and that a release does not have.
+    """Raise UnsupportedByPlatform for the first field that is not at its default and that a release does not have.
 
     `lacks` returns why a release does not have a row's requirement; None if it has it.
     """

@@ -1,7 +1,7 @@
 """Limits of any configuration: known facts, words without blanks, numbers that every reader takes.
 
 Writers ask this before they render a device, so a template never meets text that could end a string or a line. The
-paths of `Unsupported` consist of attributes and the names of rows, from the device: `interfaces/Ethernet0/qos/trust`.
+paths of `UnsupportedByPlatform` consist of attributes and the names of rows, from the device: `interfaces/Ethernet0/qos/trust`.
 """
 
 import re
@@ -11,7 +11,7 @@ from operator import attrgetter
 from types import NoneType
 from typing import Any
 
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.model.addresses import address_of
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.model.fabric import Device
@@ -33,9 +33,9 @@ InexpressiblePart = tuple[Subject, str]
 """Where a part of the model cannot be said, from that part on, and why."""
 
 
-def unsupported_error(path: Iterable[object], reason: str) -> Unsupported:
+def unsupported_error(path: Iterable[object], reason: str) -> UnsupportedByPlatform:
     """Return the error for the part of a device at `path`."""
-    return Unsupported(subject_text(tuple(map(str, path))), reason)
+    return UnsupportedByPlatform(subject_text(tuple(map(str, path))), reason)
 
 
 class ScalarCheck:
@@ -50,7 +50,7 @@ class ScalarCheck:
         self._plans: dict[type[Any], tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]] = {}
 
     def check(self, model: object, *path: object) -> None:
-        """Raise Unsupported where a scalar cannot; parts shared by value are checked once."""
+        """Raise UnsupportedByPlatform where a scalar cannot; parts shared by value are checked once."""
         if fault := self._find_unwritable_value(model, set()):
             raise unsupported_error((*path, *fault[0]), fault[1])
 
@@ -114,7 +114,7 @@ def _is_computed_part(model: object) -> bool:
 def check_row_names_and_order(
     table_rows: Sequence[object], *path: object, order: Callable[[Any], Any] | None = None
 ) -> None:
-    """Raise Unsupported where two rows have one name, or are not in the order of reading them back."""
+    """Raise UnsupportedByPlatform where two rows have one name, or are not in the order of reading them back."""
     names = [row if isinstance(row, str) else key_of(row, position) for position, row in enumerate(table_rows)]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -125,19 +125,19 @@ def check_row_names_and_order(
 
 
 def check_distinct(line_words: Sequence[str], *path: object) -> None:
-    """Raise Unsupported where a word is there twice, because a table has one row of a name."""
+    """Raise UnsupportedByPlatform where a word is there twice, because a table has one row of a name."""
     if len(set(line_words)) < len(line_words):
         raise unsupported_error(path, f"{max(line_words, key=line_words.count)} is there twice")
 
 
 def check_range(value: int | None, low: int, high: int, *path: object) -> None:
-    """Raise Unsupported where a number that is stated is below `low` or above `high`."""
+    """Raise UnsupportedByPlatform where a number that is stated is below `low` or above `high`."""
     if value is not None and not low <= value <= high:
         raise unsupported_error(path, f"is not from {low} to {high}")
 
 
 def check_without_unwritten_parts(device: Device) -> None:
-    """Raise Unsupported where a device has parts that no writer writes: a second switch, tunnels, access lists."""
+    """Raise UnsupportedByPlatform where a device has parts that no writer writes: a second switch, tunnels, access lists."""
     for name in ("multi_chassis", "dual_tor", "mux_cables", "tunnels", "access_lists"):
         if getattr(device, name):
             raise unsupported_error([name], "is read for rules, and not written")
@@ -147,7 +147,7 @@ def check_without_unwritten_parts(device: Device) -> None:
 
 
 def check_session_far_end(neighbor: BgpNeighbor, *path: object) -> None:
-    """Raise Unsupported where the other end of a BGP session is not stated, or stated twice."""
+    """Raise UnsupportedByPlatform where the other end of a BGP session is not stated, or stated twice."""
     if neighbor.remote_asn is None:
         raise unsupported_error((*path, "remote_asn"), "a neighbor is made by its AS")
     if (neighbor.address is None) == (neighbor.interface is None):
@@ -157,7 +157,7 @@ def check_session_far_end(neighbor: BgpNeighbor, *path: object) -> None:
 
 
 def check_server_addresses(servers: Sequence[str], *path: object) -> None:
-    """Raise Unsupported where a server has a name, which cannot be looked up before there is a name server."""
+    """Raise UnsupportedByPlatform where a server has a name, which cannot be looked up before there is a name server."""
     for position, server in enumerate(servers):
         if address_of(server) is None:
             raise unsupported_error((*path, position), f"{server} is not an address")

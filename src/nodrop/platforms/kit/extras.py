@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Device, Extra
 from nodrop.model.fields import field_names
@@ -23,7 +23,7 @@ from nodrop.platforms.kit.expressible import json_string_fault, reason_unwritabl
 SettingsTree = dict[str, Any]
 
 
-class AdditionOverlap(Unsupported):
+class AdditionOverlap(UnsupportedByPlatform):
     """An addition overlaps the model; `model` is the path that it changes, if any, and `others` overlap it too."""
 
     def __init__(self, path: str, reason: str, model: Subject = (), others: tuple["AdditionOverlap", ...] = ()) -> None:
@@ -41,7 +41,7 @@ DEVICE_FIELDS_SET_ONLY_BY_ADDITIONS: Mapping[str, None] = dict.fromkeys(
 
 
 def additions_of_device(device: Device) -> tuple[Extra, ...]:
-    """Return a device's additions; none where it is not known which they are. Unsupported where one has no path."""
+    """Return a device's additions; none where it is not known which they are. UnsupportedByPlatform where one has no path."""
     extra = known_rows(device.extra)
     for position, addition in enumerate(extra):
         texts = (*addition.path, *(addition.value if isinstance(addition.value, tuple) else (addition.value or "",)))

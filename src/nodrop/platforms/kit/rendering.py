@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.resources import resource_folder
 
 _SAFE_TEXT_PATTERN = re.compile(r"[A-Za-z0-9 ._,:;|/+*=()\[\]@#-]*")
@@ -29,7 +29,7 @@ def checked_line_text(text: object) -> EscapedText:
     """Write free text for a line of a configuration; what would end the line is refused."""
     written = str(text)
     if _CONTROL_CHARACTER_PATTERN.search(written):
-        raise Unsupported("text", f"{written!r} has control characters and would break a line")
+        raise UnsupportedByPlatform("text", f"{written!r} has control characters and would break a line")
     return EscapedText(written)
 
 
@@ -40,7 +40,7 @@ def _check_template_value(value: object) -> object:
 @lru_cache(maxsize=65_536)
 def _require_plain_text(text: str) -> str:
     if not _SAFE_TEXT_PATTERN.fullmatch(text):
-        raise Unsupported("text", f"{text!r} cannot be written without quotes")
+        raise UnsupportedByPlatform("text", f"{text!r} cannot be written without quotes")
     return text
 
 

@@ -113,11 +113,11 @@ class TraitsBeforeRelease:
 
     release: str
     traits: Mapping[str, Any]
-    """Fields of `Traits`, by name."""
+    """Fields of `PlatformTraits`, by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Traits:
+class PlatformTraits:
     """Limits of a platform, and its facts that no configuration changes: in the newest release."""
 
     title: str
@@ -235,14 +235,14 @@ class Traits:
 
 
 @cache
-def traits_of_platform(platform: str, release: str | None = None) -> Traits:
+def traits_of_platform(platform: str, release: str | None = None) -> PlatformTraits:
     """Return the limits of a platform, in the given release if that is written, else in the newest.
 
     Raises KeyError for an unknown platform.
     """
     if not (_PLATFORMS_FOLDER / platform / "traits.py").is_file():
         raise KeyError(platform)
-    newest = cast("Traits", importlib.import_module(f"nodrop.platforms.{platform}.traits").TRAITS)
+    newest = cast("PlatformTraits", importlib.import_module(f"nodrop.platforms.{platform}.traits").TRAITS)
     if release not in newest.releases:
         return newest
     at = newest.releases.index
@@ -250,7 +250,7 @@ def traits_of_platform(platform: str, release: str | None = None) -> Traits:
     return replace(newest, **{name: value for overrides in older for name, value in overrides.items()})
 
 
-def newest_traits(platform: str) -> Traits | None:
+def newest_traits(platform: str) -> PlatformTraits | None:
     """Return the limits of a platform in its newest release; None where nothing is known of the platform."""
     try:
         return traits_of_platform(platform)
@@ -263,7 +263,7 @@ def canonical_release(platform: str, release: str) -> str:
     return traits_of_platform(platform).same_as.get(release, release)
 
 
-def first_release(platform: str, holds: Callable[[Traits], bool]) -> str | None:
+def first_release(platform: str, holds: Callable[[PlatformTraits], bool]) -> str | None:
     """Return the first release of a platform whose traits fulfil a condition; None where there is none."""
     return next(
         (release for release in traits_of_platform(platform).releases if holds(traits_of_platform(platform, release))),

@@ -53,7 +53,7 @@ class TranslatedCommand:
 
 
 @dataclass(slots=True)
-class Translation:
+class TranslatedFiles:
     """The meaning of a device's files; `frr` are the lines for the routing daemon, with the place of each."""
 
     lines: list[TranslatedCommand] = field(default_factory=list)
@@ -134,14 +134,14 @@ def non_blank_lines(text: str) -> Iterable[tuple[int, str, Span]]:
 
 
 def read_translation(
-    platform: str, name: str, sources: tuple[Source, ...], translation: Translation, problems: Sequence[Problem]
+    platform: str, name: str, sources: tuple[Source, ...], translation: TranslatedFiles, problems: Sequence[Problem]
 ) -> DeviceReading:
     """Read a device from the translation of its files."""
     if len(translation.lines) > MAX_COMMANDS_PER_FILE:
         size_text = f"{len(translation.lines):,} settings, lists and ranges of ports written out"
         expected = f"at most {MAX_COMMANDS_PER_FILE:,}"
         problems = (*problems, Problem(path=sources[0].display, found=size_text, expected=expected))
-        translation = Translation()
+        translation = TranslatedFiles()
     text = "\n".join(line.command for line in translation.lines)
     target_source = Source(name=_TARGET, display=_TARGET, held=text.encode())
     reading = reader.read_device(name, [(target_source, text.encode())] if text else [])
@@ -201,7 +201,7 @@ def read_translation(
 
 
 def _with_unstated_unknown(
-    platform: str, device_reading: DeviceReading, translation: Translation
+    platform: str, device_reading: DeviceReading, translation: TranslatedFiles
 ) -> tuple[Device, dict[Subject, str]]:
     """Return the device with UNKNOWN wherever the older form does not state a setting of the newer one."""
     derived = {subject: reason.replace("NVUE", "Cumulus Linux") for subject, reason in device_reading.derived.items()}
@@ -258,7 +258,7 @@ def _with_unstated_unknown(
 
 
 def _channel_without_derived_mtu(
-    device: str, channel: PortChannel, translation: Translation, derived: dict[Subject, str]
+    device: str, channel: PortChannel, translation: TranslatedFiles, derived: dict[Subject, str]
 ) -> PortChannel:
     subject = (device, "@port_channels", channel.name, "mtu_bytes")
     if translation.of_5 or not derived.pop(subject, ""):
@@ -266,7 +266,9 @@ def _channel_without_derived_mtu(
     return replace_fields(channel, mtu_bytes=UNKNOWN)
 
 
-def _vlan_without_derived_mtu(device: str, vlan: Vlan, translation: Translation, derived: dict[Subject, str]) -> Vlan:
+def _vlan_without_derived_mtu(
+    device: str, vlan: Vlan, translation: TranslatedFiles, derived: dict[Subject, str]
+) -> Vlan:
     subject = (device, "@vlans", vlan.key, "mtu_bytes")
     if translation.of_5 or not derived.pop(subject, ""):
         return vlan
@@ -278,7 +280,7 @@ def _not_understood_note(device: str, displays: Mapping[str, str], source_place:
     return Note(kind="not-understood", message=message, device=device, file=file, line=source_place.span.line)
 
 
-def _relocate_remark(remark: Remark, translation: Translation) -> Remark:
+def _relocate_remark(remark: Remark, translation: TranslatedFiles) -> Remark:
     """Return a remark about a command as one about the line that means it."""
     if remark.place is None:
         return remark
@@ -287,7 +289,7 @@ def _relocate_remark(remark: Remark, translation: Translation) -> Remark:
     return Remark(kind=remark.kind, subject=remark.subject, place=line.place, facts=facts)
 
 
-def make_place_finder(translation: Translation) -> Callable[[Subject], FilePlace | None]:
+def make_place_finder(translation: TranslatedFiles) -> Callable[[Subject], FilePlace | None]:
     """Return a function that finds a subject, its device first, in the files that were translated."""
     look = places.where({_TARGET: "\n".join(line.command for line in translation.lines).encode()})
     routing = frr.where("\n".join(line for line, _ in translation.frr))

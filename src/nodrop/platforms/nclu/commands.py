@@ -12,7 +12,7 @@ from nodrop.model.reading import FilePlace
 from nodrop.model.types import did_you_mean_hint
 from nodrop.platforms.kit.near_words import find_near_word
 from nodrop.platforms.kit.secrets import find_nclu_secrets, mask_secret
-from nodrop.platforms.kit.translating import Translation, format_command_word, non_blank_lines
+from nodrop.platforms.kit.translating import TranslatedFiles, format_command_word, non_blank_lines
 from nodrop.platforms.nclu.deleting import drop_deleted_rows
 from nodrop.syntax.lines import read_or_keep_line
 from nodrop.syntax.places import quote_text
@@ -69,9 +69,9 @@ _NET_SUBCOMMANDS = ("abort", "add", "commit", "del", "example", "help", "pending
 _IGNORED_BGP_WORDS = ("graceful-restart", "timers", "log-neighbor-changes", "cluster-id")
 
 
-def translate_commands(config_text: str) -> Translation:
+def translate_commands(config_text: str) -> TranslatedFiles:
     """Return the meaning of the commands, in their order."""
-    translation = Translation(serves=True, routes=True, balances=True)
+    translation = TranslatedFiles(serves=True, routes=True, balances=True)
     translation.add_secrets(find_nclu_secrets(config_text), COMMANDS_FILE)
     reader = _NcluCommandTranslator(translation)
     hosts: dict[str, FilePlace] = {}
@@ -94,7 +94,7 @@ def translate_commands(config_text: str) -> Translation:
 
 
 class _NcluCommandTranslator:
-    def __init__(self, translation: Translation) -> None:
+    def __init__(self, translation: TranslatedFiles) -> None:
         self._found = translation
         self._asns: dict[str, tuple[str, FilePlace]] = {}
         """Of each VRF with BGP, the default one empty: its AS number, and where it is said."""

@@ -26,7 +26,7 @@ _StatementTree = dict[str, "_StatementTree | str"]
 def merge_statements(statements: str, extras: Sequence[Extra]) -> str:
     """Return the statements with the owner's additions.
 
-    Raise Unsupported where these name an existing setting, or lead through a value.
+    Raise UnsupportedByPlatform where these name an existing setting, or lead through a value.
     """
     tree: _StatementTree = {}
     for line in statements.splitlines():

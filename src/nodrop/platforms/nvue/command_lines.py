@@ -7,7 +7,7 @@ from nodrop.platforms.kit.command_lines import fill_port_slots, has_port_slot
 from nodrop.platforms.nvue.edit_document import join_single_keys
 from nodrop.platforms.nvue.edit_removals import raise_removal_commands
 from nodrop.platforms.nvue.edit_steps import COMMANDS
-from nodrop.platforms.nvue.tree import Tree
+from nodrop.platforms.nvue.tree import NvueFileTree
 
 LANGUAGE_TITLE = "NVUE"
 LINES_BEFORE: tuple[str, ...] = ()
@@ -31,4 +31,4 @@ def fit_commands(lines: Sequence[str], read_files: Callable[[], Mapping[str, byt
     if not any(line.startswith("nv unset ") for line in lines):
         return tuple(lines)
     (name, text), *_ = read_files().items()
-    return raise_removal_commands(Tree(text, name).root, lines)
+    return raise_removal_commands(NvueFileTree(text, name).root, lines)

@@ -15,14 +15,14 @@ Path = tuple[str, ...]
 class _CommandWordNode:
     """A word after the words above it, the last command that has it, and the words after it."""
 
-    last: nvset.Command | None = None
+    last: nvset.NvSetCommand | None = None
     after: dict[str, "_CommandWordNode"] = field(default_factory=dict)
 
 
 class CommandPlaces:
     """The places of commands of one verb; lists and ranges are written out, up to MAX_PLACES names."""
 
-    def __init__(self, commands: Sequence[nvset.Command], verb: str) -> None:
+    def __init__(self, commands: Sequence[nvset.NvSetCommand], verb: str) -> None:
         """Index the commands of a verb, `set` or `unset`."""
         self._root = _CommandWordNode()
         self._left = MAX_EXPANDED_NAMES
@@ -30,7 +30,7 @@ class CommandPlaces:
             if command.verb == verb:
                 self._add_command_words(command)
 
-    def _add_command_words(self, command: nvset.Command) -> None:
+    def _add_command_words(self, command: nvset.NvSetCommand) -> None:
         words, parent = [self._root], ""
         for word in command.words:
             singles = (word, *(key for key in expand_key(parent, word) if key != word))

@@ -121,7 +121,7 @@ def watchdog_condition_paths(field: str) -> Iterator[Path]:
 
 
 def check_watchdog_conditions(device: Device) -> None:
-    """Raise Unsupported where a release has no such conditions, or no such values of them."""
+    """Raise UnsupportedByPlatform where a release has no such conditions, or no such values of them."""
     conditions = require_fact(device.watchdog_conditions)
     if not has_feature(device.version, WATCHDOG_CONDITIONS_FEATURE):
         if conditions is not None:

@@ -42,7 +42,7 @@ from nodrop.platforms.nvue.edit_script import ScriptDocument
 from nodrop.platforms.nvue.edit_steps import format_operations, split_into_steps
 from nodrop.platforms.nvue.reader import read_device
 from nodrop.platforms.nvue.schema_types import Release, parse_release
-from nodrop.platforms.nvue.tree import Node, Path, Tree
+from nodrop.platforms.nvue.tree import Node, NvueFileTree, Path
 from nodrop.syntax import nvset
 
 _NOT_A_SETTING_REASON = "it is the switch, not a setting"
@@ -104,7 +104,7 @@ def edit(
     file = main_config_file("nvue", config_files)
     if state.bundle == config_files:
         return EditResult(by_hand=by_hand)
-    tree = Tree(config_files[file], file)
+    tree = NvueFileTree(config_files[file], file)
     release = PendingSettingChanges(tree, state.first).release
     new_operations = drawing.collect_operations(state.bundle, tree.root, parse_release(release))
     return EditResult(
@@ -133,7 +133,7 @@ class _NvueEdit:
         if file not in config_files:
             raise ValueError(f"there is no {file}")
         self._discard_untaken_drafts(config_files)
-        tree = Tree(config_files[file], file)
+        tree = NvueFileTree(config_files[file], file)
         known: list[list[SetOrUnsetOperation]] = []
         untaken: list[PendingSettingChanges] = []
         for shut_ports_follow in (True, False):
@@ -182,7 +182,9 @@ class _NvueEdit:
         """Return the files with settings changed at their paths."""
         file = main_config_file("nvue", config_files)
         self._discard_untaken_drafts(config_files)
-        draft = PendingSettingChanges(Tree(config_files[file], file), read_device("", sources_of_files(config_files)))
+        draft = PendingSettingChanges(
+            NvueFileTree(config_files[file], file), read_device("", sources_of_files(config_files))
+        )
         for change in changes:
             path = change.subject[2:]
             if change.new is None:

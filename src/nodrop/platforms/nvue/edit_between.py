@@ -13,7 +13,7 @@ from nodrop.platforms.nvue.reader import read_device
 from nodrop.platforms.nvue.schema import SchemaNode as Known
 from nodrop.platforms.nvue.schema import node_below, schema_root
 from nodrop.platforms.nvue.schema_types import SettingLeaf
-from nodrop.platforms.nvue.tree import Node, Path, Tree
+from nodrop.platforms.nvue.tree import Node, NvueFileTree, Path
 from nodrop.syntax.shapes import mapping_at, value_at
 
 _BREAKOUT_PATH = ("link", "breakout")
@@ -28,7 +28,7 @@ def between(old_files: Mapping[str, bytes], new_files: Mapping[str, bytes], *, n
     file = main_config_file("nvue", old_files)
     if not (file in old_files and file in new_files):
         return None
-    trees = Tree(old_files[file], file), Tree(new_files[file], file)
+    trees = NvueFileTree(old_files[file], file), NvueFileTree(new_files[file], file)
     before, after = (expand_ranges(tree.root, "") for tree in trees)
     if _breakouts_by_port(before) != _breakouts_by_port(after):
         return None

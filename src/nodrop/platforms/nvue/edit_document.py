@@ -12,7 +12,7 @@ from nodrop.platforms.nvue.spelling import format_numbers, format_port_key
 from nodrop.platforms.nvue.stages import quote_yaml, quote_yaml_key
 from nodrop.platforms.nvue.tree import comment_out_prompts
 from nodrop.syntax.places import BYTE_ORDER_MARK
-from nodrop.syntax.yaml_edit import Entry, Node, compose_yaml, copy_node, write_yaml
+from nodrop.syntax.yaml_edit import EditableYamlEntry, EditableYamlNode, compose_yaml, copy_node, write_yaml
 from nodrop.units import parse_whole_number
 
 
@@ -35,12 +35,12 @@ _FREE_TEXT_KEYS = frozenset({"description", "hostname", "system-contact", "syste
 _UNQUOTED_VALUE_PATTERN = re.compile(r"on|off|[0-9]+(?:\.[0-9]+)?[GMT]?")
 
 
-def leaf_node(setting: str, value: str) -> Node:
+def leaf_node(setting: str, value: str) -> EditableYamlNode:
     """Return the value of a setting, written as exports do; THERE is an empty mapping."""
     if value == PRESENT_WITHOUT_VALUE:
-        return Node(entries=[])
+        return EditableYamlNode(entries=[])
     plain = setting not in _FREE_TEXT_KEYS and _UNQUOTED_VALUE_PATTERN.fullmatch(value)
-    return Node(text=value, raw=value if plain else quote_yaml(value))
+    return EditableYamlNode(text=value, raw=value if plain else quote_yaml(value))
 
 
 class YamlDocument:
@@ -55,7 +55,7 @@ class YamlDocument:
         nodes = self._root.items or [self._root]
         entries = [entry for node in nodes for entry in node.entries or () if entry.key == "set"]
         self._sets = [entry.value for entry in entries if entry.value.entries is not None]
-        self._emptied: list[tuple[Node, Entry]] = []
+        self._emptied: list[tuple[EditableYamlNode, EditableYamlEntry]] = []
 
     @property
     def text(self) -> str:
@@ -87,7 +87,7 @@ class YamlDocument:
         self._root.items += patch_nodes(operations)
 
 
-def _encode_texts_as_json(node: Node) -> None:
+def _encode_texts_as_json(node: EditableYamlNode) -> None:
     """Write the new texts in JSON form."""
     for entry in _entries_of_node(node):
         value = entry.value
@@ -99,37 +99,37 @@ def _encode_texts_as_json(node: Node) -> None:
         _encode_texts_as_json(item)
 
 
-def patch_nodes(operations: Sequence[SetOrUnsetOperation]) -> list[Node]:
+def patch_nodes(operations: Sequence[SetOrUnsetOperation]) -> list[EditableYamlNode]:
     """Return operations as `nv config patch` takes them: first unset, then set."""
-    nodes: list[Node] = []
+    nodes: list[EditableYamlNode] = []
     for verb, own_operations in (
         ("unset", [patch_operation for patch_operation in operations if patch_operation.value is None]),
         ("set", [patch_operation for patch_operation in operations if patch_operation.value is not None]),
     ):
-        top = Node(entries=[])
+        top = EditableYamlNode(entries=[])
         for operation in own_operations:
             inside, parent = top, ""
             for step in operation.steps:
                 key = join_single_keys(parent, step)
                 below = next((entry for entry in _entries_of_node(inside) if entry.key == key), None)
                 if below is None:
-                    below = Entry(key, Node(entries=[]))
+                    below = EditableYamlEntry(key, EditableYamlNode(entries=[]))
                     _entries_of_node(inside).append(below)
                 inside, parent = below.value, step[0]
             assert below is not None
             below.value = leaf_node(parent, operation.value or PRESENT_WITHOUT_VALUE)
         if top.entries:
-            nodes.append(Node(entries=[Entry(verb, top)]))
+            nodes.append(EditableYamlNode(entries=[EditableYamlEntry(verb, top)]))
     return nodes
 
 
-def _find_matching_keys(parent: str, entry: Entry, step: Sequence[str]) -> list[str]:
+def _find_matching_keys(parent: str, entry: EditableYamlEntry, step: Sequence[str]) -> list[str]:
     """Return those of some single keys that an entry stands for."""
     stands_for = expand_key(parent, entry.key)
     return [single for single in step if single in stands_for]
 
 
-def _matching_depth(node: Node, parent: str, steps: MultiKeyPath) -> int:
+def _matching_depth(node: EditableYamlNode, parent: str, steps: MultiKeyPath) -> int:
     """Return how far a node leads down a path."""
     if not steps:
         return 0
@@ -139,7 +139,7 @@ def _matching_depth(node: Node, parent: str, steps: MultiKeyPath) -> int:
     return max((1 + _matching_depth(entry.value, steps[0][0], steps[1:]) for entry in entries), default=0)
 
 
-def _put_value(node: Node, parent: str, steps: MultiKeyPath, value: str) -> None:
+def _put_value(node: EditableYamlNode, parent: str, steps: MultiKeyPath, value: str) -> None:
     """Set the value at a path below a mapping."""
     assert node.entries is not None
     step, remaining_steps = steps[0], steps[1:]
@@ -165,36 +165,38 @@ def _put_value(node: Node, parent: str, steps: MultiKeyPath, value: str) -> None
         path = (step, *remaining_steps)
         inside = leaf_node(path[-1][0], value)
         for at in range(len(path) - 1, 0, -1):
-            inside = Node(entries=[Entry(join_single_keys(path[at - 1][0], path[at]), inside)])
-        _insert_entry(node, Entry(join_single_keys(parent, new), inside), is_sorted=parent != "address")
+            inside = EditableYamlNode(entries=[EditableYamlEntry(join_single_keys(path[at - 1][0], path[at]), inside)])
+        _insert_entry(node, EditableYamlEntry(join_single_keys(parent, new), inside), is_sorted=parent != "address")
 
 
-def _as_mapping(node: Node) -> Node:
+def _as_mapping(node: EditableYamlNode) -> EditableYamlNode:
     """Return a value as a mapping: a text as its only key."""
     if node.entries is not None:
         return node
-    return Node(entries=[] if node.text is None else [Entry(node.text, Node(entries=[]))])
+    return EditableYamlNode(
+        entries=[] if node.text is None else [EditableYamlEntry(node.text, EditableYamlNode(entries=[]))]
+    )
 
 
-def _entries_of_node(node: Node) -> list[Entry]:
+def _entries_of_node(node: EditableYamlNode) -> list[EditableYamlEntry]:
     return [] if node.entries is None else node.entries
 
 
-def _set_leaf_value(entry: Entry, setting: str, value: str) -> None:
+def _set_leaf_value(entry: EditableYamlEntry, setting: str, value: str) -> None:
     """Give a leaf its value in the form of its existing value."""
     node = entry.value
     if value == PRESENT_WITHOUT_VALUE:
         return
     if node.entries:
         if [child.key for child in node.entries] != [value]:
-            node.entries = [Entry(value, Node(entries=[]))]
+            node.entries = [EditableYamlEntry(value, EditableYamlNode(entries=[]))]
     elif node.entries is not None:
         entry.value = leaf_node(setting, value)
     elif node.text != value:
         node.text, node.raw = value, leaf_node(setting, value).raw
 
 
-def _insert_entry(node: Node, entry: Entry, *, is_sorted: bool = True) -> None:
+def _insert_entry(node: EditableYamlNode, entry: EditableYamlEntry, *, is_sorted: bool = True) -> None:
     """Put a new entry where its key belongs, if the others are sorted; else behind them."""
     other_entries = _entries_of_node(node)
     order = [natural_sort_key(sibling.key) for sibling in other_entries]
@@ -204,7 +206,9 @@ def _insert_entry(node: Node, entry: Entry, *, is_sorted: bool = True) -> None:
     other_entries.insert(at, entry)
 
 
-def _drop_path(node: Node, parent: str, steps: MultiKeyPath, emptied: list[tuple[Node, Entry]]) -> None:
+def _drop_path(
+    node: EditableYamlNode, parent: str, steps: MultiKeyPath, emptied: list[tuple[EditableYamlNode, EditableYamlEntry]]
+) -> None:
     """Remove the node at a path below a mapping, and remember entries that may be empty then, except interfaces.
 
     A value may still be put there; then the line, and its owner's text behind it, stays.
@@ -226,7 +230,9 @@ def _drop_path(node: Node, parent: str, steps: MultiKeyPath, emptied: list[tuple
             _entries_of_node(node).remove(own_entry)
 
 
-def _separate_entry_for_keys(node: Node, parent: str, entry: Entry, singles: Sequence[str]) -> Entry:
+def _separate_entry_for_keys(
+    node: EditableYamlNode, parent: str, entry: EditableYamlEntry, singles: Sequence[str]
+) -> EditableYamlEntry:
     """Return an entry for some of the keys of an entry, taken out of it with all its settings."""
     other_keys = [key for key in expand_key(parent, entry.key) if key not in singles]
     if not other_keys:
@@ -234,7 +240,7 @@ def _separate_entry_for_keys(node: Node, parent: str, entry: Entry, singles: Seq
     entries = _entries_of_node(node)
     own_entry = _merge_into_other_entry(entries, join_single_keys(parent, singles), entry)
     if own_entry is None:
-        own_entry = Entry(join_single_keys(parent, singles), copy_node(entry.value))
+        own_entry = EditableYamlEntry(join_single_keys(parent, singles), copy_node(entry.value))
         entries.insert(entries.index(entry) + 1, own_entry)
     remainder = join_single_keys(parent, other_keys)
     if _merge_into_other_entry(entries, remainder, entry) is None:
@@ -244,7 +250,9 @@ def _separate_entry_for_keys(node: Node, parent: str, entry: Entry, singles: Seq
     return own_entry
 
 
-def _merge_into_other_entry(entries: Sequence[Entry], key: str, entry: Entry) -> Entry | None:
+def _merge_into_other_entry(
+    entries: Sequence[EditableYamlEntry], key: str, entry: EditableYamlEntry
+) -> EditableYamlEntry | None:
     """Return another entry with a key, the settings of several laid over or under it; None where none has the key."""
     at = entries.index(entry)
     for place, far_entry in enumerate(entries):
@@ -254,7 +262,7 @@ def _merge_into_other_entry(entries: Sequence[Entry], key: str, entry: Entry) ->
     return None
 
 
-def _merge_node(entry: Entry, node: Node, *, over: bool) -> None:
+def _merge_node(entry: EditableYamlEntry, node: EditableYamlNode, *, over: bool) -> None:
     """Lay the settings of several keys over those of a single key, or under them."""
     if node.entries is None:
         if over:
@@ -264,6 +272,6 @@ def _merge_node(entry: Entry, node: Node, *, over: bool) -> None:
     for child in node.entries:
         far_entry = next((candidate for candidate in _entries_of_node(entry.value) if candidate.key == child.key), None)
         if far_entry is None:
-            _insert_entry(entry.value, Entry(child.key, copy_node(child.value)))
+            _insert_entry(entry.value, EditableYamlEntry(child.key, copy_node(child.value)))
         else:
             _merge_node(far_entry, child.value, over=over)

@@ -8,7 +8,7 @@ from nodrop.platforms.nvue.read_values import ConfigNodeView, NvueConfigFile
 from nodrop.platforms.nvue.releases import RELEASES
 from nodrop.platforms.nvue.schema_check import find_dialect
 from nodrop.platforms.nvue.spelling import DialectWords, dialect_of_release
-from nodrop.platforms.nvue.tree import Path, Tree
+from nodrop.platforms.nvue.tree import NvueFileTree, Path
 
 _ASSUMED_RELEASE_BY_DIALECT = {"old": "5.14", "new": "5.16"}
 """A release of each dialect, for files that name none which is written."""
@@ -17,7 +17,7 @@ _ASSUMED_RELEASE_BY_DIALECT = {"old": "5.14", "new": "5.16"}
 class PendingSettingChanges:
     """The settings to remove and then those to make, and the file's current settings."""
 
-    def __init__(self, tree: Tree, reading: DeviceReading) -> None:
+    def __init__(self, tree: NvueFileTree, reading: DeviceReading) -> None:
         """Take a file that has been read."""
         self.gone: dict[Path, None] = {}
         self.wanted: dict[Path, str] = {}

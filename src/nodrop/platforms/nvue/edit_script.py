@@ -22,7 +22,7 @@ class _ScriptCommand:
 
     verb: str
     words: list[str] | None
-    given: nvset.Command | None = None
+    given: nvset.NvSetCommand | None = None
     stands_for: list[tuple[str, ...]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -91,11 +91,11 @@ class ScriptDocument:
             at = end
         return self._bom + "".join([*out, self._text[at:]])
 
-    def _offsets_of_command(self, command: nvset.Command) -> tuple[int, int]:
+    def _offsets_of_command(self, command: nvset.NvSetCommand) -> tuple[int, int]:
         """Return where the lines begin and end that a command stands on."""
         return self._starts[command.spans[0].line - 1], self._starts[command.spans[-1].end_line]
 
-    def _is_alone(self, command: nvset.Command) -> bool:
+    def _is_alone(self, command: nvset.NvSetCommand) -> bool:
         """Whether nothing else stands on a command's lines."""
         start, end = self._offsets_of_command(command)
         return len(nvset.parse_nv_commands(self._text[start:end]).commands) == 1 and "#" not in self._text[start:end]

@@ -8,7 +8,7 @@ from functools import partial
 
 from nodrop.hardware import switch, switches
 from nodrop.hardware.ports import PortSplit
-from nodrop.hardware.schema import Switch
+from nodrop.hardware.schema import SwitchModel
 from nodrop.model.bridging import PortChannel, Vlan
 from nodrop.model.fabric import HASH_FIELDS, Device, Interface
 from nodrop.model.qos import QosProfile
@@ -60,8 +60,8 @@ _SCALAR_CHECK_OF_DEVICE = ScalarCheck(
 """What no file says, and what has a check of its own."""
 
 
-def check_expressible(device: Device) -> Switch:
-    """Return the facts of the device's model; raise Unsupported where NVUE has no setting for something.
+def check_expressible(device: Device) -> SwitchModel:
+    """Return the facts of the device's model; raise UnsupportedByPlatform where NVUE has no setting for something.
 
     `limits_qos` checks QoS and buffers, once for all devices that have the same.
     """
@@ -79,7 +79,7 @@ def check_expressible(device: Device) -> Switch:
     return facts
 
 
-def _check_device(device: Device) -> Switch:
+def _check_device(device: Device) -> SwitchModel:
     model = str(device.model)
     if device.platform != "nvue":
         raise unsupported_error(["platform"], f"{device.platform} is not nvue")
@@ -199,7 +199,7 @@ def _check_trimming(device: Device) -> None:
         )
 
 
-def _check_breakouts(facts: Switch, device: Device) -> dict[int, int]:
+def _check_breakouts(facts: SwitchModel, device: Device) -> dict[int, int]:
     """Return into how many parts panel ports are broken out."""
     lanes: dict[int, set[object]] = {}
     splits_by_panel: dict[int, list[int]] = {}
@@ -234,13 +234,13 @@ def _check_breakouts(facts: Switch, device: Device) -> dict[int, int]:
     return {panel: len(splits) for panel, splits in splits_by_panel.items()}
 
 
-def breakouts_of_panel(facts: Switch, panel: int) -> list[PortSplit]:
+def breakouts_of_panel(facts: SwitchModel, panel: int) -> list[PortSplit]:
     """Return NVUE's breakouts of a panel port; none where the model has no such port."""
     group = facts.group(panel)
     return group.splits_on("nvue") if group else []
 
 
-def _check_port(device: Device, facts: Switch, interface: Interface, split: dict[int, int]) -> None:
+def _check_port(device: Device, facts: SwitchModel, interface: Interface, split: dict[int, int]) -> None:
     path = ("interfaces", interface.name)
     if require_fact(interface.macsec):
         raise unsupported_error((*path, "macsec"), "NVUE has no setting for MACsec")

@@ -30,7 +30,7 @@ Path = tuple[str, ...]
 
 
 def check_qos(device: Device) -> None:
-    """Raise Unsupported where a port's QoS, or a shared part of the switch, has no setting in NVUE."""
+    """Raise UnsupportedByPlatform where a port's QoS, or a shared part of the switch, has no setting in NVUE."""
     seen: dict[tuple[object, ...], None] = {}
     for port in device.interfaces:
         key = port.qos, port.cable_length_m, port.link_pause

@@ -65,7 +65,7 @@ _BGP_ORIGINS = ("egp", "igp", "incomplete")
 
 
 def check_routing(device: Device) -> None:
-    """Raise Unsupported where NVUE has no setting for a part of the routing."""
+    """Raise UnsupportedByPlatform where NVUE has no setting for a part of the routing."""
     _check_routes(require_fact(device.static_routes))
     if isinstance(device.extra_lines, tuple) and device.extra_lines:
         raise unsupported_error(["extra_lines"], "NVUE writes the routing daemon's configuration by itself")

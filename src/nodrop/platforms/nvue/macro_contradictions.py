@@ -32,7 +32,7 @@ _Setting = tuple[Path, str | None, str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Contradiction:
+class RoceModeContradiction:
     """A setting below `qos`, why the mode contradicts it, and what ends that."""
 
     path: Path
@@ -40,7 +40,7 @@ class Contradiction:
     remedy: Remedy
 
 
-def mode_contradictions(qos: ConfigNodeView, mode: str) -> Iterator[Contradiction]:
+def mode_contradictions(qos: ConfigNodeView, mode: str) -> Iterator[RoceModeContradiction]:
     """Yield the settings that contradict a mode of the macro."""
     to_lossless: _Setting = (_MODE_PATH, qos.below("roce").text("mode"), "lossless")
     pfc = qos.below("pfc", GLOBAL_PROFILE)
@@ -49,19 +49,19 @@ def mode_contradictions(qos: ConfigNodeView, mode: str) -> Iterator[Contradictio
     if mode.startswith("lossy") and pfc.texts("switch-priority") and pauses:
         path = (*_PFC_PATH, "switch-priority")
         reason = f"mode {mode} is one without PFC"
-        yield Contradiction(path[1:], reason, _mode_remedy([to_lossless], [(path, "", None)]))
+        yield RoceModeContradiction(path[1:], reason, _mode_remedy([to_lossless], [(path, "", None)]))
     elif mode == "lossy" and pfc:
         reason = "mode lossy is refused as long as there is the profile"
-        yield Contradiction(_PFC_PATH[1:], reason, _mode_remedy([to_lossless], [(_PFC_PATH, "", None)]))
+        yield RoceModeContradiction(_PFC_PATH[1:], reason, _mode_remedy([to_lossless], [(_PFC_PATH, "", None)]))
     if mode.startswith("lossless") and not pauses:
         enable = [((*_PFC_PATH, key), word, _ON_WORD_BY_OFF_WORD[word]) for key, word in words.items() if word]
         make_lossy: list[_Setting] = [(_PFC_PATH, "", None), (_MODE_PATH, mode, "lossy")]
         reason = f"mode {mode} is one with PFC, and neither direction is left"
-        yield Contradiction((*_PFC_PATH[1:], "tx"), reason, _mode_remedy(enable, make_lossy))
+        yield RoceModeContradiction((*_PFC_PATH[1:], "tx"), reason, _mode_remedy(enable, make_lossy))
     if qos.below("traffic-pool", "default-lossless").has("memory-percent"):
         pool = "roce-lossless" if mode == "lossless" else "none"
         reason = f"in mode {mode} the lossless pool is {pool}"
-        yield Contradiction(("traffic-pool", "default-lossless"), reason, _pool_remedy(qos, mode, to_lossless))
+        yield RoceModeContradiction(("traffic-pool", "default-lossless"), reason, _pool_remedy(qos, mode, to_lossless))
 
 
 def _pool_remedy(qos: ConfigNodeView, mode: str, to_lossless: _Setting) -> Remedy:

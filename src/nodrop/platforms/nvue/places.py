@@ -18,7 +18,7 @@ from nodrop.platforms.nvue.read_ports import FileInterfaces, may_be_address
 from nodrop.platforms.nvue.read_qos import GLOBAL_PROFILE
 from nodrop.platforms.nvue.read_services import LOOPBACK, PACKET_TRIM_PATH, SNMP_PATHS, server_paths
 from nodrop.platforms.nvue.read_values import STARTUP_FILE, NvueConfigFile
-from nodrop.platforms.nvue.tree import Path, Tree
+from nodrop.platforms.nvue.tree import NvueFileTree, Path
 from nodrop.syntax.places import Span
 
 _NVUE_LINK_KEY_BY_FIELD = {
@@ -92,7 +92,7 @@ _FALLBACK_PATHS: tuple[Path, ...] = (("system", "hostname"), ("interface",), ("q
 def where(config_files: Mapping[str, bytes]) -> Callable[[Subject], FilePlace | None]:
     """Return a function that finds a subject, its device first, in a device's files by canonical name."""
     try:
-        tree = Tree(config_files.get(STARTUP_FILE, b""), STARTUP_FILE)
+        tree = NvueFileTree(config_files.get(STARTUP_FILE, b""), STARTUP_FILE)
         finder = _SubjectPlaceFinder(tree)
     except InputProblems:
         return lambda subject: None
@@ -107,7 +107,7 @@ def where(config_files: Mapping[str, bytes]) -> Callable[[Subject], FilePlace | 
 class _SubjectPlaceFinder:
     """Finds subjects in one file."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: NvueFileTree) -> None:
         self._tree = tree
         config = NvueConfigFile("", tree)
         self._ports = FileInterfaces(config)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from nodrop.hardware import switch
 from nodrop.hardware.ports import PortGroup, PortSplit
-from nodrop.hardware.schema import Switch
+from nodrop.hardware.schema import SwitchModel
 from nodrop.model.reading import FilePlace
 from nodrop.model.states import Unknown
 from nodrop.platforms.nvue.names import expand_names
@@ -127,7 +127,7 @@ def _panel_numbers(model: str) -> frozenset[int]:
 class _BreakoutByPanelPort:
     """Breakouts stated for the panel ports that have parts."""
 
-    def __init__(self, ports: FileInterfaces, model: Switch | None, *, whole_state: bool) -> None:
+    def __init__(self, ports: FileInterfaces, model: SwitchModel | None, *, whole_state: bool) -> None:
         self._ports, self._model, self._whole_state = ports, model, whole_state
         self._of: dict[int, Breakout | None] = {}
         self._any: bool | None = None
@@ -160,7 +160,7 @@ class _BreakoutByPanelPort:
         return self._any
 
 
-def _remark_impossible_breakouts(config: NvueConfigFile, ports: FileInterfaces, model: Switch) -> None:
+def _remark_impossible_breakouts(config: NvueConfigFile, ports: FileInterfaces, model: SwitchModel) -> None:
     """Remark breakouts that the model has not, and ports in use that are lost to the parts of the one before."""
     impossible: list[_MissingPort] = []
     lost: list[_MissingPort] = []

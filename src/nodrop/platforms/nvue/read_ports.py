@@ -18,7 +18,7 @@ from nodrop.platforms.nvue.read_qos import QosReader
 from nodrop.platforms.nvue.read_values import ConfigNodeView, NvueConfigFile
 from nodrop.platforms.nvue.tree import Node
 from nodrop.syntax.places import quote_text
-from nodrop.units import Misread, parse_speed_mbps
+from nodrop.units import MalformedText, parse_speed_mbps
 
 MAX_INTERFACES_OF_FILE = 20_000
 """More names than a switch has interfaces; a key may stand for many, and many keys for the same."""
@@ -294,7 +294,7 @@ def _read_speed(node: ConfigNodeView) -> Any:
         return UNKNOWN
     try:
         return parse_speed_mbps(text)
-    except Misread as error:
+    except MalformedText as error:
         node.config.remark_malformed_value((*node.path, "speed"), quote_text(text), error.expected)
         return UNKNOWN
 

@@ -10,7 +10,7 @@ from nodrop.model.subject import Subject
 from nodrop.model.types import did_you_mean_hint
 from nodrop.platforms.nvue.names import expand_numbers
 from nodrop.platforms.nvue.schema_types import NUMBER_WITH_UNIT_PATTERN
-from nodrop.platforms.nvue.tree import Node, Path, Tree
+from nodrop.platforms.nvue.tree import Node, NvueFileTree, Path
 from nodrop.syntax.places import quote_text, sanitize_for_message
 from nodrop.syntax.shapes import value_at
 from nodrop.units import parse_whole_number
@@ -40,7 +40,7 @@ def no_remedy() -> Remedy:
 class NvueConfigFile:
     """One file, opened: its settings, and the remarks that reading it gives."""
 
-    def __init__(self, device: str, tree: Tree | None) -> None:
+    def __init__(self, device: str, tree: NvueFileTree | None) -> None:
         """Without a tree, nothing is set."""
         self.device = device
         self.tree = tree

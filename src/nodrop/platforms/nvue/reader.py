@@ -53,7 +53,7 @@ from nodrop.platforms.nvue.read_shared import check_shared_headroom
 from nodrop.platforms.nvue.read_shares import check_shares_and_lossless_pools
 from nodrop.platforms.nvue.read_values import STARTUP_FILE, NvueConfigFile, render_path
 from nodrop.platforms.nvue.schema_check import check_schema
-from nodrop.platforms.nvue.tree import Path, Tree
+from nodrop.platforms.nvue.tree import NvueFileTree, Path
 from nodrop.syntax import nvset
 from nodrop.syntax.places import quote_text
 
@@ -99,7 +99,7 @@ def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceRead
             beside[source.name] = raw
             continue
         try:
-            tree = Tree(raw, source.display)
+            tree = NvueFileTree(raw, source.display)
             if system_name := other_system_name(tree.header, tree.root):
                 tree, problem_text = None, f"a configuration of {system_name}, which nodrop does not read"
                 problems.append(Problem(path=source.display, found=problem_text, expected="one of Cumulus Linux"))
@@ -120,7 +120,7 @@ class _DeviceReader:
         self,
         name: str,
         sources: tuple[Source, ...],
-        tree: Tree | None,
+        tree: NvueFileTree | None,
         problems: list[Problem],
         beside: Mapping[str, bytes],
     ) -> None:

@@ -1,6 +1,6 @@
 """Features that a device's release does not have but later ones do: refused with the first release that has them."""
 
-from nodrop.hardware.schema import Switch
+from nodrop.hardware.schema import SwitchModel
 from nodrop.model.fabric import Device
 from nodrop.platforms.kit import bindings
 from nodrop.platforms.kit.expressible import unsupported_error
@@ -10,7 +10,7 @@ from nodrop.platforms.nvue.traits import TRAITS
 
 
 def check_features_in_release(device: Device) -> None:
-    """Raise Unsupported if a device, whose release is written, has a feature that the release cannot express."""
+    """Raise UnsupportedByPlatform if a device, whose release is written, has a feature that the release cannot express."""
     version = device.version
 
     def lacks(what: str) -> str | None:
@@ -23,8 +23,8 @@ def check_features_in_release(device: Device) -> None:
     bindings.check_release_has_fields(SWITCH_BINDINGS, device, lacks)
 
 
-def check_release_knows_model(device: Device, facts: Switch) -> None:
-    """Raise Unsupported where a device's release is older than its model."""
+def check_release_knows_model(device: Device, facts: SwitchModel) -> None:
+    """Raise UnsupportedByPlatform where a device's release is older than its model."""
     since = facts.since.get("nvue")
     if since is not None and not is_same_or_earlier(since, device.version):
         raise unsupported_error(

@@ -9,7 +9,7 @@ from nodrop.platforms.nvue.edit_between import expand_ranges
 from nodrop.platforms.nvue.read_secrets import SECRET_LABEL_BY_KEY, SECRET_LABELS_BY_SERVICE
 from nodrop.platforms.nvue.schema import SchemaNode, node_below, schema_root
 from nodrop.platforms.nvue.schema_types import SettingLeaf
-from nodrop.platforms.nvue.tree import Tree as File
+from nodrop.platforms.nvue.tree import NvueFileTree as File
 
 HEAD = 2
 """How many words of a path name a part of the configuration."""

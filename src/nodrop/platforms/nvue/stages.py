@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 
 _PLAIN_SCALAR_PATTERN = re.compile(
     r"(?:[A-Za-z_./](?:[A-Za-z0-9_./+:-]*[A-Za-z0-9_./+-])?(?: [A-Za-z0-9_./+-]+)*)|[0-9][0-9./]*"
@@ -81,7 +81,7 @@ def quote_yaml(text: str) -> str:
     ):
         return text
     if not _PRINTABLE_PATTERN.fullmatch(text):
-        raise Unsupported("text", f"{text!r} has control characters, which no configuration holds")
+        raise UnsupportedByPlatform("text", f"{text!r} has control characters, which no configuration holds")
     return "'{}'".format(text.replace("'", "''"))
 
 

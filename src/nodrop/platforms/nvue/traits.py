@@ -12,7 +12,7 @@ egress-mgmt-buffer` (traffic class 16 of BGP, OSPF and BFD); 5.16, Equal Cost Mu
 from dataclasses import replace
 
 from nodrop.model.qos import PfcWatchdog
-from nodrop.platforms.kit.traits import Traits, TraitsBeforeRelease, TrimmingTraits, WatchdogTraits
+from nodrop.platforms.kit.traits import PlatformTraits, TraitsBeforeRelease, TrimmingTraits, WatchdogTraits
 from nodrop.platforms.nvue.ageing import USUAL_MAC_AGEING_S, USUAL_REACHABLE_S
 from nodrop.platforms.nvue.conditions import DEFAULT_WATCHDOG_CONDITIONS, QUEUE_CONDITION_POLLING_ABOVE_MS
 from nodrop.platforms.nvue.hashing import NVUE_FLAG_BY_FIELD
@@ -55,7 +55,7 @@ _WATCHDOG_TRAITS = WatchdogTraits(
 RECOVERY_POLLINGS_RANGE = (1, 1000)
 """In how many pollings without pause, one after the other, a queue is free again (5.19, Quality of Service)."""
 
-TRAITS = Traits(
+TRAITS = PlatformTraits(
     title="NVUE",
     releases=RELEASES,
     usual="5.16",

@@ -14,7 +14,7 @@ from nodrop.platforms.nvue.command_places import CommandPlaces
 from nodrop.platforms.nvue.names import expand_key
 from nodrop.syntax import nvset
 from nodrop.syntax.places import Span, decode_utf8, split_lines
-from nodrop.syntax.yaml import Document, DuplicateKey, parse_yaml
+from nodrop.syntax.yaml import DocumentWithPlaces, DuplicateKey, parse_yaml
 
 Path = tuple[str, ...]
 Node = dict[str, object]
@@ -27,7 +27,7 @@ _PROMPT_LINE = re.compile(rf"{nvset.PROMPT_PATTERN.pattern}.*$", re.MULTILINE)
 """The line of a session in which a configuration was asked for, when its output is kept with it."""
 
 
-class Tree:
+class NvueFileTree:
     """One file, read: `root` holds its settings, `unset` the words it takes back, `header` its data about itself."""
 
     def __init__(self, raw: bytes, display: str) -> None:
@@ -40,10 +40,10 @@ class Tree:
         self._display, self._steps = display, 0
         self._text = decode_utf8(raw, display)
         self._lines: list[str] | None = None
-        self._document: Document | None = None
+        self._document: DocumentWithPlaces | None = None
         self._sets: list[tuple[int | str, ...]] = []
         self._unsets: list[tuple[int | str, ...]] = []
-        self._script: nvset.Script | None = None
+        self._script: nvset.NvSetScript | None = None
         self._places: dict[str, CommandPlaces] = {}
         self._raw_paths = _KeysAsWritten()
         if nvset.has_nv_lines(raw):
@@ -118,7 +118,7 @@ class Tree:
                         continue
                 out_of.pop(single_key, None)
 
-    def _apply_command(self, command: nvset.Command) -> None:
+    def _apply_command(self, command: nvset.NvSetCommand) -> None:
         """Apply a command."""
         if len(command.words) > MAX_COMMAND_WORDS:
             return
@@ -178,7 +178,7 @@ class Tree:
         return self._places[verb]
 
     @property
-    def revisions(self) -> tuple[tuple[nvset.Command, ...], ...]:
+    def revisions(self) -> tuple[tuple[nvset.NvSetCommand, ...], ...]:
         """The commands of each revision of a script, as `nv config apply` ends it; none where the file is no script."""
         if self._script is None:
             return ()

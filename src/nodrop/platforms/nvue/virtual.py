@@ -16,7 +16,7 @@ from nodrop.platforms import main_config_file
 from nodrop.platforms.kit.virtual_switches import ContainerlabNodeKind, VirtualSwitch
 from nodrop.platforms.nvue.edit import edit
 from nodrop.platforms.nvue.read_values import STARTUP_FILE
-from nodrop.platforms.nvue.tree import Tree
+from nodrop.platforms.nvue.tree import NvueFileTree
 from nodrop.syntax import nvset
 from nodrop.syntax.shapes import value_at
 
@@ -73,7 +73,7 @@ def _virtual_settings(device: Device, bundle: Mapping[str, bytes], remarks: list
         else:
             raw = new_edit.files[name]
             remarks.append("nothing is said of eth0, whose address containerlab gives")
-    root = Tree(raw, name).root
+    root = NvueFileTree(raw, name).root
     if value_at(root, "system", "aaa", "user"):
         remarks.append("users and passwords are those of the settings, no longer the image's")
     if nvset.has_nv_lines(raw):

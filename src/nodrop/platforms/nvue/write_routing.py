@@ -105,7 +105,7 @@ class _RoutingTemplateWords:
 
 
 def _policy_word(words: Mapping[str, str], attribute: str, rule: RouteMapRule) -> str:
-    """Return NVUE's word for a match or set of a rule; raise Unsupported if it has no word for it."""
+    """Return NVUE's word for a match or set of a rule; raise UnsupportedByPlatform if it has no word for it."""
     if attribute not in words:
         raise unsupported_error(("route_maps", "*", "rules", rule.sequence), f"NVUE has no word for {attribute}")
     return words[attribute]

@@ -58,7 +58,7 @@ _SMALL_PACKETS_KEY = "small-packet-probability"
 
 
 def write(device: Device, index: Index) -> tuple[Artifact, ...]:
-    """Return the device's files; Unsupported names the model path that NVUE cannot express."""
+    """Return the device's files; UnsupportedByPlatform names the model path that NVUE cannot express."""
     design = _find_or_render_shared_statements(device)
     router, vrf = routing_statements(device, group_name_by_far_end(device, index))
     texts = [_render_interface_statements(device, design), design.qos, router, _render_services(device, design), vrf]

@@ -29,7 +29,7 @@ _INTERFACE_NUMBER_PATTERN = re.compile(r"(?:[0-9]{1,2}/){0,2}[0-9]{1,5}")
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class OnyxCommand:
     """A command without its `no`; `kind` and `names` are the interfaces it is about, nothing for the switch itself."""
 
     words: tuple[str, ...]
@@ -49,21 +49,21 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
+class OnyxScript:
     """A whole text: the switch's data in its header, and its commands in their order."""
 
     header: dict[str, str]
-    commands: tuple[Command, ...]
+    commands: tuple[OnyxCommand, ...]
 
 
 @lru_cache(maxsize=1)
-def parse_running_config(text: str) -> Script:
+def parse_running_config(text: str) -> OnyxScript:
     """Read a text; comments and blank lines are dropped, and so are what asks and what saves.
 
     The last text is remembered: who has read it looks for places in it next.
     """
     header: dict[str, str] = {}
-    commands: list[Command] = []
+    commands: list[OnyxCommand] = []
     opened: tuple[str, tuple[str, ...]] | None = None
     depth = -1
     rows = split_lines(text)
@@ -93,7 +93,7 @@ def parse_running_config(text: str) -> Script:
             if command.names and not command.words and _opens_block(rows, number, indent):
                 opened, depth = (command.kind, command.names), _block_end_indent(rows, number, indent)
             commands.append(command)
-    return Script(header, tuple(commands))
+    return OnyxScript(header, tuple(commands))
 
 
 def _opens_block(rows: list[str], number: int, indent: int) -> bool:
@@ -117,7 +117,7 @@ def _block_end_indent(rows: list[str], number: int, indent: int) -> int:
     return indent if len(below) - len(below.lstrip()) > indent else -1
 
 
-def _parse_commands(words: list[str], span: Span, opened: tuple[str, tuple[str, ...]] | None) -> Iterator[Command]:
+def _parse_commands(words: list[str], span: Span, opened: tuple[str, tuple[str, ...]] | None) -> Iterator[OnyxCommand]:
     negated = words[0] == "no" and len(words) > 1
     words = words[1:] if negated else words
     if words[0] in ("interface", "int") and (interface := _parse_interface(words[1:])) is not None:
@@ -128,7 +128,7 @@ def _parse_commands(words: list[str], span: Span, opened: tuple[str, tuple[str, 
     if words[:1] == ["no"] and not negated:
         negated, words = True, words[1:]
     kind, names = opened or ("", ())
-    yield Command(tuple(words), span, kind, names, negated)
+    yield OnyxCommand(tuple(words), span, kind, names, negated)
 
 
 def _parse_interface(words: list[str]) -> tuple[str, tuple[str, ...]] | None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nodrop.model.buffers import BufferPool, BufferProfile
-from nodrop.platforms.onyx.commands import Command
+from nodrop.platforms.onyx.commands import OnyxCommand
 
 ROCE_MODES = ("lossless", "semi-lossless", "lossy")
 
@@ -97,7 +97,7 @@ class StatedNonRoutingSettings:
     ntp: list[str] = field(default_factory=list)
     dns: list[str] = field(default_factory=list)
     syslog: list[str] = field(default_factory=list)
-    routing: list[Command] = field(default_factory=list)
+    routing: list[OnyxCommand] = field(default_factory=list)
     management_vrf: bool = False
 
     @property

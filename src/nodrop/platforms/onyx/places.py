@@ -6,13 +6,13 @@ from functools import cache
 from nodrop.errors import InputProblems
 from nodrop.model.reading import FilePlace
 from nodrop.model.subject import Subject
-from nodrop.platforms.onyx.commands import Command, parse_running_config
+from nodrop.platforms.onyx.commands import OnyxCommand, parse_running_config
 from nodrop.platforms.onyx.read_access import entry_commands
 from nodrop.platforms.onyx.read_values import RUNNING_CONFIG_FILE
 from nodrop.syntax.places import Span, decode_utf8
 
 Words = tuple[str, ...]
-FindCommands = Callable[[str, str | None], Sequence[Command]]
+FindCommands = Callable[[str, str | None], Sequence[OnyxCommand]]
 """What gives the commands that set a part of a device, of BGP in a VRF; it goes through all commands once for each."""
 
 _COMMANDS_BY_PORT_FIELD: Mapping[str, tuple[Words, ...]] = {
@@ -84,7 +84,7 @@ def where(config_files: Mapping[str, bytes]) -> Callable[[Subject], FilePlace | 
         commands = ()
 
     @cache
-    def commands_of(head: str, vrf: str | None) -> Sequence[Command]:
+    def commands_of(head: str, vrf: str | None) -> Sequence[OnyxCommand]:
         return _commands_of_part(commands, head, vrf)
 
     def find(subject: Subject) -> FilePlace | None:
@@ -94,7 +94,7 @@ def where(config_files: Mapping[str, bytes]) -> Callable[[Subject], FilePlace | 
     return find
 
 
-def _commands_of_part(commands: Sequence[Command], head: str, vrf: str | None) -> Sequence[Command]:
+def _commands_of_part(commands: Sequence[OnyxCommand], head: str, vrf: str | None) -> Sequence[OnyxCommand]:
     """Return the commands that set a part of a device; of BGP those of a VRF, or all where it has none."""
     own_commands = [
         command
@@ -107,7 +107,7 @@ def _commands_of_part(commands: Sequence[Command], head: str, vrf: str | None) -
     return [command for command in own_commands if _command_vrf(command) == vrf] or own_commands
 
 
-def _subject_spans(commands: Sequence[Command], commands_of: FindCommands, subject: Subject) -> Iterator[Span]:
+def _subject_spans(commands: Sequence[OnyxCommand], commands_of: FindCommands, subject: Subject) -> Iterator[Span]:
     """Yield the places of a subject below the device, the most exact first."""
     head, *path = subject or ("",)
     if head.startswith("@"):
@@ -119,7 +119,7 @@ def _subject_spans(commands: Sequence[Command], commands_of: FindCommands, subje
 
 
 def _spans_of_device_part(
-    commands: Sequence[Command], commands_of: FindCommands, head: str, path: Sequence[str]
+    commands: Sequence[OnyxCommand], commands_of: FindCommands, head: str, path: Sequence[str]
 ) -> Iterator[Span]:
     if head == "@access_lists":
         name, _, number = (*path, "", "", "")[:3]
@@ -128,7 +128,7 @@ def _spans_of_device_part(
         yield from (command.span for command in commands if name in command.words)
     if head in ("@port_channels", "@loopbacks", "@vlans", "@management") and (path or head == "@management"):
         name = {"@vlans": f"Vlan{path[0]}" if path else "", "@management": "mgmt0"}.get(head, path[0] if path else "")
-        found_commands: Sequence[Command] = (
+        found_commands: Sequence[OnyxCommand] = (
             *(command for command in commands if name in command.names),
             *commands_of(head, None),
         )
@@ -149,12 +149,12 @@ def _spans_of_device_part(
     yield from (command.span for command in (*exact, *found_commands))
 
 
-def _command_vrf(command: Command) -> str:
+def _command_vrf(command: OnyxCommand) -> str:
     """Return the VRF of a command of BGP."""
     return command.words[4] if command.words[3:4] == ("vrf",) and len(command.words) > 4 else "default"
 
 
-def _spans_of_port(commands: Sequence[Command], name: str, path: Sequence[str]) -> Iterator[Span]:
+def _spans_of_port(commands: Sequence[OnyxCommand], name: str, path: Sequence[str]) -> Iterator[Span]:
     own_commands = [command for command in commands if name in command.names]
     channels = {
         f"{'Mpo' if command.words[0][0] == 'm' else 'Po'}{command.words[1]}"
@@ -176,13 +176,13 @@ def _spans_of_port(commands: Sequence[Command], name: str, path: Sequence[str]) 
     yield from (command.span for command in own_commands)
 
 
-def _joins_port_channel(command: Command) -> bool:
+def _joins_port_channel(command: OnyxCommand) -> bool:
     return command.words[:1] in (("channel-group",), ("mlag-channel-group",)) and len(command.words) > 1
 
 
 def _commands_of_qos(
-    own_commands: Sequence[Command], every: Sequence[Command], inner: Sequence[str]
-) -> Iterator[Command]:
+    own_commands: Sequence[OnyxCommand], every: Sequence[OnyxCommand], inner: Sequence[str]
+) -> Iterator[OnyxCommand]:
     head = inner[0] if inner else ""
     switch = [command for command in every if not command.kind]
     if head == "queues":

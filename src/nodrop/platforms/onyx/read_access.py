@@ -13,7 +13,7 @@ from nodrop.model.addresses import address_of, network_of
 from nodrop.model.states import UNKNOWN
 from nodrop.platforms.kit.entry_order import sort_lists_and_entries
 from nodrop.platforms.kit.packet_words import IP_PROTOCOL_NUMBER_BY_WORD
-from nodrop.platforms.onyx.commands import Command
+from nodrop.platforms.onyx.commands import OnyxCommand
 from nodrop.units import parse_whole_number
 
 _ACL_FAMILIES = ("ipv4", "ipv6", "mac")
@@ -27,12 +27,12 @@ class _GatheredAccessList:
     """A list while it is gathered: its entries by number, with the words of each, and where it is bound."""
 
     family: str
-    entries: dict[int, Command] = field(default_factory=dict)
+    entries: dict[int, OnyxCommand] = field(default_factory=dict)
     words: dict[int, tuple[str, ...]] = field(default_factory=dict)
     bindings: list[Binding] = field(default_factory=list)
 
 
-def read_access_lists(commands: Iterable[Command]) -> tuple[AccessList, ...]:
+def read_access_lists(commands: Iterable[OnyxCommand]) -> tuple[AccessList, ...]:
     """Return the access lists that commands make and bind."""
     lists_by_name: dict[str, _GatheredAccessList] = {}
     for name, number, command, words in _read_entries(commands, lists_by_name):
@@ -49,15 +49,15 @@ def read_access_lists(commands: Iterable[Command]) -> tuple[AccessList, ...]:
     )
 
 
-def entry_commands(commands: Iterable[Command]) -> Mapping[tuple[str, str], Command]:
+def entry_commands(commands: Iterable[OnyxCommand]) -> Mapping[tuple[str, str], OnyxCommand]:
     """Return the command of each entry, by the name of its list and its number."""
     lists_by_name: dict[str, _GatheredAccessList] = {}
     return {(name, str(number)): command for name, number, command, _ in _read_entries(commands, lists_by_name)}
 
 
 def _read_entries(
-    commands: Iterable[Command], lists_by_name: dict[str, _GatheredAccessList]
-) -> Iterator[tuple[str, int, Command, tuple[str, ...]]]:
+    commands: Iterable[OnyxCommand], lists_by_name: dict[str, _GatheredAccessList]
+) -> Iterator[tuple[str, int, OnyxCommand, tuple[str, ...]]]:
     """Yield list, number, command and words of each entry, and note lists and bindings in `lists_by_name`."""
     last: str | None = None
     for command in commands:

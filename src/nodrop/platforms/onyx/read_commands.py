@@ -6,7 +6,7 @@ from nodrop.limits import MAX_VLAN
 from nodrop.model.addresses import is_address_or_prefix
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.model.states import UNKNOWN
-from nodrop.platforms.onyx.commands import NAME_PREFIX_BY_INTERFACE_KIND, Command, expand_numbers
+from nodrop.platforms.onyx.commands import NAME_PREFIX_BY_INTERFACE_KIND, OnyxCommand, expand_numbers
 from nodrop.platforms.onyx.gathered import (
     ROCE_MODES,
     StatedLinkSettings,
@@ -14,9 +14,9 @@ from nodrop.platforms.onyx.gathered import (
     StatedPortQos,
     TrafficPool,
 )
-from nodrop.platforms.onyx.read_values import WordReader
-from nodrop.syntax.lines import NotUnderstood, read_or_keep_line
-from nodrop.units import Misread, parse_speed_mbps, parse_whole_number
+from nodrop.platforms.onyx.read_values import CommandWordReader
+from nodrop.syntax.lines import CommandNotUnderstood, read_or_keep_line
+from nodrop.units import MalformedText, parse_speed_mbps, parse_whole_number
 
 UNLIMITED_DYNAMIC_TH = 7
 ZERO_DYNAMIC_TH = -8
@@ -43,11 +43,11 @@ _IGNORED_PORT_WORDS = frozenset({
 
 
 def parse_settings(
-    commands: tuple[Command, ...], attribute_values: WordReader
-) -> tuple[StatedNonRoutingSettings, list[Command]]:
+    commands: tuple[OnyxCommand, ...], attribute_values: CommandWordReader
+) -> tuple[StatedNonRoutingSettings, list[OnyxCommand]]:
     """Return the settings that the commands make, and the commands that were not understood."""
     settings = StatedNonRoutingSettings()
-    other_commands: list[Command] = []
+    other_commands: list[OnyxCommand] = []
     reader = _NonRoutingCommandReader(settings, attribute_values)
     for command in commands:
         read_or_keep_line(command, reader.take, other_commands)
@@ -55,9 +55,9 @@ def parse_settings(
 
 
 class _NonRoutingCommandReader:
-    def __init__(self, settings: StatedNonRoutingSettings, values: WordReader) -> None:
+    def __init__(self, settings: StatedNonRoutingSettings, values: CommandWordReader) -> None:
         self._settings, self._values = settings, values
-        self._of_port: Mapping[str, Callable[[Command, str], None]] = {
+        self._of_port: Mapping[str, Callable[[OnyxCommand, str], None]] = {
             "traffic-class": self._read_traffic_class,
             "qos": self._read_qos,
             "dcb": self._read_port_pfc,
@@ -68,7 +68,7 @@ class _NonRoutingCommandReader:
             "vrf": self._read_vrf_of_port,
             "switchport": self._read_switchport,
         }
-        self._of_switch: Mapping[tuple[str, ...], Callable[[Command], None]] = {
+        self._of_switch: Mapping[tuple[str, ...], Callable[[OnyxCommand], None]] = {
             ("roce",): self._read_roce,
             ("dcb", "priority-flow-control", "enable"): self._read_pfc,
             ("dcb", "priority-flow-control", "priority"): self._read_pfc_priority,
@@ -79,57 +79,57 @@ class _NonRoutingCommandReader:
             ("hostname",): self._read_hostname,
         }
 
-    def take(self, command: Command) -> None:
+    def take(self, command: OnyxCommand) -> None:
         """Take a command over into the settings."""
         if command.kind:
             if not command.names:
-                raise NotUnderstood
+                raise CommandNotUnderstood
             for name in command.names:
                 self._port(command, name)
         else:
             self._read_global_command(command)
 
-    def _read_global_command(self, command: Command) -> None:
+    def _read_global_command(self, command: OnyxCommand) -> None:
         if not command.words:
-            raise NotUnderstood
+            raise CommandNotUnderstood
         if any(command.starts(*start) for start in _ROUTING_COMMANDS):
             self._settings.routing.append(command)
             return
         read = next((read for start, read in self._of_switch.items() if command.starts(*start)), self._read_service)
         read(command)
 
-    def _read_roce(self, command: Command) -> None:
+    def _read_roce(self, command: OnyxCommand) -> None:
         settings = self._settings
         settings.roce = (command.words[1:2] or ("lossless",))[0] if not command.negated else None
         if settings.roce is not None and settings.roce not in ROCE_MODES:
             self._values.remark_malformed_value(command, settings.roce, " or ".join(ROCE_MODES))
             settings.roce = None
 
-    def _read_pfc(self, command: Command) -> None:
+    def _read_pfc(self, command: OnyxCommand) -> None:
         self._settings.pfc = not command.negated
 
-    def _read_pfc_priority(self, command: Command) -> None:
+    def _read_pfc_priority(self, command: OnyxCommand) -> None:
         if len(command.words) < 4:
-            raise NotUnderstood
+            raise CommandNotUnderstood
         enabled = not command.negated and command.words[4:5] != ("disable",)
         for priority in self._values.indexes(command, command.words[3:4], 7):
             self._settings.pfc_priorities[priority] = enabled
 
-    def _read_buffer_management(self, command: Command) -> None:
+    def _read_buffer_management(self, command: OnyxCommand) -> None:
         self._settings.advanced = not command.negated
 
-    def _read_vlan(self, command: Command) -> None:
+    def _read_vlan(self, command: OnyxCommand) -> None:
         if len(command.words) < 2:
-            raise NotUnderstood
+            raise CommandNotUnderstood
         if not command.negated and len(command.words) == 2:
             self._settings.vlans |= self._vlan_numbers(command, command.words[1])
 
-    def _read_hostname(self, command: Command) -> None:
+    def _read_hostname(self, command: OnyxCommand) -> None:
         if len(command.words) != 2:
-            raise NotUnderstood
+            raise CommandNotUnderstood
         self._settings.hostname = command.words[1]
 
-    def _read_service(self, command: Command) -> None:
+    def _read_service(self, command: OnyxCommand) -> None:
         words, settings, on = command.words, self._settings, not command.negated
         if words[:2] in (("ntp", "server"), ("ntp", "peer")) and len(words) > 2:
             server = words[4] if words[2] == "vrf" and len(words) > 4 else words[2]
@@ -142,11 +142,11 @@ class _NonRoutingCommandReader:
         elif words[:3] == ("vrf", "definition", "mgmt"):
             settings.management_vrf = on
         elif words[0] not in _UNMODELED_FIRST_WORDS and words[0] not in ("ip", "ipv6"):
-            raise NotUnderstood
+            raise CommandNotUnderstood
 
-    def _read_traffic_pool(self, command: Command) -> None:
+    def _read_traffic_pool(self, command: OnyxCommand) -> None:
         if len(command.words) < 4:
-            raise NotUnderstood
+            raise CommandNotUnderstood
         _, _, name, *arguments = command.words
         pool = self._settings.traffic_pools.setdefault(name, TrafficPool())
         match arguments:
@@ -161,11 +161,11 @@ class _NonRoutingCommandReader:
             case ["map", "switch-priority", *priorities]:
                 pool.priorities |= set(self._values.indexes(command, tuple(priorities), 7))
             case _:
-                raise NotUnderstood
+                raise CommandNotUnderstood
 
-    def _pool(self, command: Command) -> None:
+    def _pool(self, command: OnyxCommand) -> None:
         if len(command.words) < 4 or command.negated:
-            raise NotUnderstood
+            raise CommandNotUnderstood
         name, *arguments = command.words[1:]
         options = dict(zip(arguments[::2], arguments[1::2], strict=False))
         size = self._values.size_bytes(command, options["size"]) if options.get("size", "inf") != "inf" else None
@@ -176,7 +176,7 @@ class _NonRoutingCommandReader:
             size_bytes=size,
         )
 
-    def _port(self, command: Command, name: str) -> None:
+    def _port(self, command: OnyxCommand, name: str) -> None:
         words = command.words
         link = self._settings.ensure_link(name)
         if not words:
@@ -189,9 +189,9 @@ class _NonRoutingCommandReader:
             direction, word = words[1:3]
             self._settings.ensure_port_qos(name).pause[direction] = word == "on" and not command.negated
         elif not self._read_link_setting(command, link) and words[0] not in _IGNORED_PORT_WORDS:
-            raise NotUnderstood
+            raise CommandNotUnderstood
 
-    def _read_link_setting(self, command: Command, link: StatedLinkSettings) -> bool:
+    def _read_link_setting(self, command: OnyxCommand, link: StatedLinkSettings) -> bool:
         """Take a setting of the link itself; False where the command is none."""
         words, on = command.words, not command.negated
         argument = words[1] if len(words) > 1 else ""
@@ -221,17 +221,17 @@ class _NonRoutingCommandReader:
                 return False
         return True
 
-    def _read_speed(self, command: Command, link: StatedLinkSettings, word: str) -> None:
+    def _read_speed(self, command: OnyxCommand, link: StatedLinkSettings, word: str) -> None:
         text = word.split("x")[0]
         if text.lower() in ("auto", ""):
             link.speed_mbps = None
             return
         try:
             link.speed_mbps = parse_speed_mbps(text if text[-1] in "GMT" else f"{text}M")
-        except Misread as error:
+        except MalformedText as error:
             self._values.remark_malformed_value(command, word, error.expected)
 
-    def _read_address(self, command: Command, name: str) -> None:
+    def _read_address(self, command: OnyxCommand, name: str) -> None:
         words = command.words
         if words[1:2] != ("address",) or len(words) < 3:
             return
@@ -252,12 +252,12 @@ class _NonRoutingCommandReader:
                 command, address, "an address and the length of its prefix, such as 10.0.0.1/31"
             )
 
-    def _read_vrf_of_port(self, command: Command, name: str) -> None:
+    def _read_vrf_of_port(self, command: OnyxCommand, name: str) -> None:
         if command.words[1:2] == ("forwarding",) and len(command.words) > 2:
             vrf = command.words[2]
             self._settings.ensure_link(name).vrf = None if command.negated or vrf == "default" else vrf
 
-    def _read_switchport(self, command: Command, name: str) -> None:
+    def _read_switchport(self, command: OnyxCommand, name: str) -> None:
         words, link, on = command.words, self._settings.ensure_link(name), not command.negated
         match words[1:]:
             case () | ("force",):
@@ -268,9 +268,9 @@ class _NonRoutingCommandReader:
             case ("access", "vlan", *_) | ("trunk" | "hybrid" | "dot1q-tunnel", *_):
                 self._read_switchport_vlan(command, link, words[1:])
             case _:
-                raise NotUnderstood
+                raise CommandNotUnderstood
 
-    def _vlan_numbers(self, command: Command, config_text: str) -> set[int]:
+    def _vlan_numbers(self, command: OnyxCommand, config_text: str) -> set[int]:
         """Return the VLANs that a list such as 10,20-29 names, with a remark for each entry that is not a VLAN."""
         vlan_numbers = {
             number for word in expand_numbers(config_text) if (number := parse_whole_number(word, MAX_VLAN))
@@ -279,7 +279,7 @@ class _NonRoutingCommandReader:
             self._values.remark_malformed_value(command, config_text, f"VLANs from 1 to {MAX_VLAN}")
         return vlan_numbers
 
-    def _read_switchport_vlan(self, command: Command, link: StatedLinkSettings, words: tuple[str, ...]) -> None:
+    def _read_switchport_vlan(self, command: OnyxCommand, link: StatedLinkSettings, words: tuple[str, ...]) -> None:
         words = words or command.words[2:]
         if ("access" in words and "vlan" in words and words[-1] != "vlan") or ("native" in words[:-1]):
             if not command.negated:
@@ -295,7 +295,7 @@ class _NonRoutingCommandReader:
                 link.tagged_vlans - vlan_numbers if "remove" in words else link.tagged_vlans | vlan_numbers
             )
 
-    def _read_port_pfc(self, command: Command, name: str) -> None:
+    def _read_port_pfc(self, command: OnyxCommand, name: str) -> None:
         match command.words:
             case ("dcb", "priority-flow-control", "mode", mode, *_) if mode in ("on", "auto", "off"):
                 on = mode == "on" and not command.negated
@@ -303,9 +303,9 @@ class _NonRoutingCommandReader:
             case ("dcb", "priority-flow-control", "mode", *_) if command.negated:
                 self._settings.ensure_port_qos(name).pfc = False
             case _:
-                raise NotUnderstood
+                raise CommandNotUnderstood
 
-    def _read_traffic_class(self, command: Command, name: str) -> None:
+    def _read_traffic_class(self, command: OnyxCommand, name: str) -> None:
         qos, values = self._settings.ensure_port_qos(name), self._values
         for tc in values.indexes(command, command.words[1:2], 7):
             match command.words[2:]:
@@ -321,9 +321,9 @@ class _NonRoutingCommandReader:
                     for priority in values.indexes(command, tuple(priorities), 7):
                         qos.traffic_class[priority] = tc
                 case _:
-                    raise NotUnderstood
+                    raise CommandNotUnderstood
 
-    def _read_marking(self, command: Command, qos: StatedPortQos, tc: int, kind: str, words: list[str]) -> None:
+    def _read_marking(self, command: OnyxCommand, qos: StatedPortQos, tc: int, kind: str, words: list[str]) -> None:
         options = dict(zip(words[::2], words[1::2], strict=False))
         if {"minimum-absolute", "maximum-absolute"} <= options.keys():
             unit = "bytes"
@@ -334,10 +334,10 @@ class _NonRoutingCommandReader:
             low = self._values.integer(command, options["minimum-relative"], 0, 100)
             high = self._values.integer(command, options["maximum-relative"], 0, 100)
         else:
-            raise NotUnderstood
+            raise CommandNotUnderstood
         qos.ecn[tc] = UNKNOWN if low is None or high is None else (kind, {f"min_{unit}": low, f"max_{unit}": high})
 
-    def _read_qos(self, command: Command, name: str) -> None:
+    def _read_qos(self, command: OnyxCommand, name: str) -> None:
         qos, values = self._settings.ensure_port_qos(name), self._values
         match command.words:
             case ("qos", "trust", *word):
@@ -358,15 +358,15 @@ class _NonRoutingCommandReader:
             case ("qos", "rewrite" | "default", *_):
                 pass
             case _:
-                raise NotUnderstood
+                raise CommandNotUnderstood
 
-    def _read_ingress_buffer(self, command: Command, name: str) -> None:
+    def _read_ingress_buffer(self, command: OnyxCommand, name: str) -> None:
         buffer, *arguments = command.words[1:] or ("",)
         qos, values = self._settings.ensure_port_qos(name), self._values
         if not buffer.startswith("iPort.pg"):
             if buffer.startswith(("iPort", "iSHP")):
                 return
-            raise NotUnderstood
+            raise CommandNotUnderstood
         for index in values.indexes(command, (buffer.removeprefix("iPort.pg"),), 15):
             if arguments[:2] == ["bind", "switch-priority"]:
                 for priority in values.indexes(command, tuple(arguments[2:]), 7):
@@ -374,22 +374,22 @@ class _NonRoutingCommandReader:
             elif arguments[:2] == ["map", "pool"] and len(arguments) > 2:
                 qos.groups[index] = self._build_buffer_profile(command, arguments[2], arguments[3:])
             else:
-                raise NotUnderstood
+                raise CommandNotUnderstood
 
-    def _read_egress_buffer(self, command: Command, name: str) -> None:
+    def _read_egress_buffer(self, command: OnyxCommand, name: str) -> None:
         buffer, *arguments = command.words[1:] or ("",)
         if not buffer.startswith("ePort.tc"):
             if buffer.startswith("ePort"):
                 return
-            raise NotUnderstood
+            raise CommandNotUnderstood
         if arguments[:2] != ["map", "pool"] or len(arguments) < 3:
-            raise NotUnderstood
+            raise CommandNotUnderstood
         for index in self._values.indexes(command, (buffer.removeprefix("ePort.tc"),), 15):
             self._settings.ensure_port_qos(name).queues[index] = self._build_buffer_profile(
                 command, arguments[2], arguments[3:]
             )
 
-    def _build_buffer_profile(self, command: Command, pool: str, words: list[str]) -> BufferProfile:
+    def _build_buffer_profile(self, command: OnyxCommand, pool: str, words: list[str]) -> BufferProfile:
         """Return the share of a pool that a group or queue may use."""
         words = [word for word in words if word != "shared"]
         args = dict(zip(words[::2], words[1::2], strict=False))
@@ -406,7 +406,7 @@ class _NonRoutingCommandReader:
             headroom=headroom,
         )
 
-    def _alpha_exponent(self, command: Command, word: str) -> int | None:
+    def _alpha_exponent(self, command: OnyxCommand, word: str) -> int | None:
         """Return alpha as an exponent of two."""
         if word in ("inf", "infinity"):
             return UNLIMITED_DYNAMIC_TH

@@ -7,7 +7,7 @@ from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
 from nodrop.platforms.frr.text_reader import DATACENTER, FrrRouting
 from nodrop.platforms.frr.text_reader import read_frr as read_frr
-from nodrop.platforms.onyx.commands import Command
+from nodrop.platforms.onyx.commands import OnyxCommand
 
 _IGNORED_WORDS = frozenset({"force", "bulk-mode", "commit"})
 _IGNORED_BGP_WORDS = ("distance", "timers", "transport", "send-community", "weight")
@@ -17,15 +17,15 @@ _NEIGHBOR_WORDS = frozenset(
 )
 
 
-def parse_routing(commands: Iterable[Command]) -> tuple[FrrRouting, list[Command | None], list[Command]]:
+def parse_routing(commands: Iterable[OnyxCommand]) -> tuple[FrrRouting, list[OnyxCommand | None], list[OnyxCommand]]:
     """Return the routing that the commands state, their command by line, and the commands that were not understood.
 
     A line that only opens a block has no command.
     """
     lines: list[str] = []
-    sources: list[Command | None] = []
-    other_commands: list[Command] = []
-    inside: dict[str, list[tuple[str, Command]]] = {}
+    sources: list[OnyxCommand | None] = []
+    other_commands: list[OnyxCommand] = []
+    inside: dict[str, list[tuple[str, OnyxCommand]]] = {}
     routes: list[StaticRoute] = []
     for command in commands:
         words = _normalize_words(command)
@@ -64,7 +64,7 @@ def parse_routing(commands: Iterable[Command]) -> tuple[FrrRouting, list[Command
     return routing, sources, other_commands
 
 
-def _normalize_words(command: Command) -> list[str]:
+def _normalize_words(command: OnyxCommand) -> list[str]:
     """Return a command's words with `10.0.0.0 /24` as one, and without what only speaks to the prompt."""
     words: list[str] = []
     for word in command.words:

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator
 
 from nodrop.model.reading import FilePlace, Remark
 from nodrop.platforms.kit.secrets import SecretExposure, build_secret_remark, exposure_of_secret
-from nodrop.platforms.onyx.commands import Command
+from nodrop.platforms.onyx.commands import OnyxCommand
 
 _SECRET_LABEL_BY_SERVER = {"tacacs-server": "the key of TACACS+", "radius-server": "the key of RADIUS"}
 _ENCRYPTED_SECRET_TYPE = "7"  # noqa: S105 -- a type of secret, none itself
 """The number before a secret that the switch has encrypted or hashed; 0 is before one as it is typed."""
 
 
-def find_secrets(device: str, commands: Iterable[Command], file: str) -> Iterator[Remark]:
+def find_secrets(device: str, commands: Iterable[OnyxCommand], file: str) -> Iterator[Remark]:
     """Yield a remark for every secret of a switch's commands."""
     for command in commands:
         if (secret := _find_secret(command.words)) is not None:

@@ -11,13 +11,13 @@ from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject, natural_sort_key
 from nodrop.platforms.frr.policies import UndefinedReference
 from nodrop.platforms.onyx import read_commands, read_routing
-from nodrop.platforms.onyx.commands import Command, Script, parse_running_config
+from nodrop.platforms.onyx.commands import OnyxCommand, OnyxScript, parse_running_config
 from nodrop.platforms.onyx.gathered import StatedLinkSettings, StatedNonRoutingSettings, StatedPortQos
 from nodrop.platforms.onyx.naming import onyx_port
 from nodrop.platforms.onyx.read_access import read_access_lists
 from nodrop.platforms.onyx.read_qos import QosReader
 from nodrop.platforms.onyx.read_secrets import find_secrets
-from nodrop.platforms.onyx.read_values import RUNNING_CONFIG_FILE, WordReader
+from nodrop.platforms.onyx.read_values import RUNNING_CONFIG_FILE, CommandWordReader
 from nodrop.platforms.onyx.unknown import suggest_command
 from nodrop.syntax.places import decode_utf8, quote_text
 from nodrop.units import parse_whole_number
@@ -65,7 +65,7 @@ def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceRead
     """Read a device; a file that cannot be read at all is a problem of the reading."""
     problems: list[Problem] = []
     sources = []
-    script = Script({}, ())
+    script = OnyxScript({}, ())
     for source, raw in bundle:
         sources.append(source)
         try:
@@ -76,9 +76,9 @@ def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceRead
 
 
 class _DeviceReader:
-    def __init__(self, name: str, sources: tuple[Source, ...], script: Script, problems: list[Problem]) -> None:
+    def __init__(self, name: str, sources: tuple[Source, ...], script: OnyxScript, problems: list[Problem]) -> None:
         self._sources, self._script, self._problems = sources, script, problems
-        self._values = WordReader(name)
+        self._values = CommandWordReader(name)
         self._settings, self._others = read_commands.parse_settings(script.commands, self._values)
         self.name = self._values.device = self._hostname(name)
         self._values.remarks = [_rename_remark_device(remark, self.name) for remark in self._values.remarks]
@@ -149,7 +149,7 @@ class _DeviceReader:
         )
 
     def _remark_undefined_names(
-        self, undefined: Sequence[UndefinedReference], sources: Sequence[Command | None]
+        self, undefined: Sequence[UndefinedReference], sources: Sequence[OnyxCommand | None]
     ) -> None:
         """Remark the lists and maps that are named and not there, at the command that names them."""
         for missing in undefined:
@@ -304,7 +304,7 @@ def _format_port_names(object_names: Sequence[str]) -> str:
     return f"{noun} {', '.join(sorted_names[:_MAX_PORTS_NAMED_IN_REMARK] + ellipsis)}" if sorted_names else ""
 
 
-def _command_text(command: Command) -> str:
+def _command_text(command: OnyxCommand) -> str:
     if not command.kind:
         return command.text
     number = "".join(command.names[:1]).lstrip("EthPoMpVlanLbck")

@@ -6,7 +6,7 @@ Sources: NVIDIA Onyx User Manual 3.10.4606 LTS, RoCE Commands, and Quality of Se
 from collections import Counter
 
 from nodrop.platforms.kit.near_words import find_near_word
-from nodrop.platforms.onyx.commands import Command
+from nodrop.platforms.onyx.commands import OnyxCommand
 
 _SWITCH_COMMAND_EXAMPLES = (
     "roce lossless",
@@ -63,7 +63,7 @@ _ONYX_WORD_BY_SYNONYM = {
 """Words of other systems, and what Onyx calls it."""
 
 
-def suggest_command(command: Command) -> str | None:
+def suggest_command(command: OnyxCommand) -> str | None:
     """Return what there is instead of a command that Onyx does not have; None where it may have it."""
     for word in command.words:
         if word not in _KNOWN_WORDS and (meant := find_near_word(word, _KNOWN_WORDS)):
@@ -75,7 +75,7 @@ def suggest_command(command: Command) -> str | None:
     return None
 
 
-def _nearest_command_form(command: Command) -> str:
+def _nearest_command_form(command: OnyxCommand) -> str:
     """Return the form that shares most with a command, words that few forms have counting most."""
     preferred_forms = _PORT_COMMAND_EXAMPLES if command.kind else _SWITCH_COMMAND_EXAMPLES
     typed = {*command.words, *(_ONYX_WORD_BY_SYNONYM.get(word, word) for word in command.words)}

@@ -21,7 +21,7 @@ _LIST_KIND_REASON = "Batfish has lists of IPv4 at ports only"
 _UNKNOWN_ENTRIES_REASON = "its entries are not known"
 
 
-class _NotExpressible(Exception):
+class _InexpressibleInBatfish(Exception):
     """Batfish has no field for a condition or an action, which the text names."""
 
 
@@ -38,10 +38,10 @@ def batfish_access_tables(
         try:
             rows = list(_build_rule_rows(rules))
             if any(binding.stage != "ingress" for binding in bound):
-                raise _NotExpressible(_EGRESS_REASON)
+                raise _InexpressibleInBatfish(_EGRESS_REASON)
             if any(binding.interface not in ports for binding in bound):
-                raise _NotExpressible(_LIST_KIND_REASON)
-        except _NotExpressible as error:
+                raise _InexpressibleInBatfish(_LIST_KIND_REASON)
+        except _InexpressibleInBatfish as error:
             unseen[device.name, "@access_lists", rules.name] = str(error)
             continue
         tables[TABLE][rules.name] = {
@@ -63,7 +63,7 @@ def _has_only_ipv6_entries(rules: AccessList) -> bool:
 def _build_rule_rows(rules: AccessList) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the rules of a list in their order, those of ranges of ports several times."""
     if isinstance(rules.entries, Unknown):
-        raise _NotExpressible(_UNKNOWN_ENTRIES_REASON)
+        raise _InexpressibleInBatfish(_UNKNOWN_ENTRIES_REASON)
     for entry in rules.entries:
         if entry.refused is None and entry.family not in ("ipv6", "other") and not entry.mirrors:
             _require_supported_entry(entry)
@@ -87,14 +87,14 @@ def _require_supported_entry(entry: AccessEntry) -> None:
         **dict.fromkeys(entry.others, True),
     }
     if missing_features := [feature for feature, is_used in lacking.items() if is_used]:
-        raise _NotExpressible(f"Batfish has no {', '.join(missing_features)} in access lists of SONiC")
+        raise _InexpressibleInBatfish(f"Batfish has no {', '.join(missing_features)} in access lists of SONiC")
 
 
 def _expand_port_ranges(field: str, ranges: tuple[PortRange, ...]) -> list[dict[str, str]]:
     """Return the field for every port of some ranges; once without it where there is no range."""
     count = sum(port_range.last - port_range.first + 1 for port_range in ranges)
     if count > _MOST_PORTS_OF_EXPANDED_RANGE:
-        raise _NotExpressible(
+        raise _InexpressibleInBatfish(
             f"Batfish has no ranges of ports in access lists of SONiC, and {count} ports are too many rules"
         )
     every = (port for port_range in ranges for port in range(port_range.first, port_range.last + 1))

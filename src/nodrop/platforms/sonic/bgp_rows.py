@@ -356,7 +356,7 @@ BINDINGS_BY_CLASS: Mapping[type[Any], tuple[BgpBinding, ...]] = {
 
 
 def check_bgp_part_fits_columns(model_part: Any, *path: object) -> None:
-    """Raise Unsupported for the first field of a part, at `path`, that no column can hold as it is."""
+    """Raise UnsupportedByPlatform for the first field of a part, at `path`, that no column can hold as it is."""
     rows, kind = BINDINGS_BY_CLASS[type(model_part)], type(model_part)
     check_fields(rows, model_part, *path)
     for field in fields(kind):

@@ -16,7 +16,7 @@ from nodrop.platforms.sonic.document import CONFIG_DB_FILE as CONFIG_DB_FILE
 from nodrop.platforms.sonic.document import TablesDocument, find_place, merge_documents
 from nodrop.platforms.sonic.secret_fields import are_keys_secret, may_hold_secret
 from nodrop.platforms.sonic.tables import TABLE_BY_MAP_ATTRIBUTE
-from nodrop.syntax.json import Duplicate
+from nodrop.syntax.json import DuplicateJsonKey
 from nodrop.syntax.places import quote_text
 from nodrop.syntax.shapes import mapping_at
 from nodrop.units import parse_whole_number
@@ -304,7 +304,7 @@ class DeviceTables:
                         path = (table,) if key is table else (table, key)
                         self.remark("odd-name", (), path, name=quote_text(key))
 
-    def _remark_duplicate_key(self, name: str, double: Duplicate) -> None:
+    def _remark_duplicate_key(self, name: str, double: DuplicateJsonKey) -> None:
         facts = {"path": "/".join(map(str, double.keys)), "first_line": str(double.first.line)}
         place = FilePlace(name, double.span)
         self.remarks.append(Remark(kind="duplicate-key", subject=(self.device,), place=place, facts=facts))

@@ -14,7 +14,7 @@ from nodrop.limits import MAX_PORTS_PER_SWITCH
 from nodrop.model.reading import FilePlace
 from nodrop.platforms.kit.secrets import mask_secret
 from nodrop.platforms.sonic.tables import EMPTY_ROW_FIELD
-from nodrop.syntax.json import Duplicate, Locator, duplicate_keys, parse_json_counting_keys
+from nodrop.syntax.json import DuplicateJsonKey, JsonPlaceLocator, duplicate_keys, parse_json_counting_keys
 from nodrop.syntax.places import BYTE_ORDER_MARK, quote_text
 from nodrop.syntax.shapes import mapping_at, value_at
 
@@ -128,9 +128,9 @@ class TablesDocument:
         return group_dump_by_table(data)
 
     @cached_property
-    def locator(self) -> Locator:
+    def locator(self) -> JsonPlaceLocator:
         """Places in the text."""
-        return Locator(self.raw)
+        return JsonPlaceLocator(self.raw)
 
     @property
     def frr_keys(self) -> tuple[str, ...]:
@@ -163,7 +163,7 @@ class TablesDocument:
             return (row, (*self._base, *keys))
         return tuple((*row, *inside, field) for field in fields for inside in ((), ("value",)))
 
-    def duplicates(self) -> list[Duplicate]:
+    def duplicates(self) -> list[DuplicateJsonKey]:
         """Return the keys that stand twice in one object."""
         return duplicate_keys(self.raw, self._counted)
 

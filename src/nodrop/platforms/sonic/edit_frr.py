@@ -17,7 +17,7 @@ from nodrop.platforms.frr.rows import FAMILY_BY_BLOCK_COMMAND, Family
 from nodrop.platforms.kit.bindings import bound_fields
 from nodrop.platforms.kit.editing import is_equal
 from nodrop.platforms.sonic.edit_frr_groups import ChangedGroupFields, change_peer_groups
-from nodrop.syntax.frr import Statement, parse_frr
+from nodrop.syntax.frr import FrrStatement, parse_frr
 
 _MaybeStaticRoutes = tuple[StaticRoute, ...] | Unknown
 
@@ -66,23 +66,23 @@ class _EditedLines:
         lines = ((at, [line] if at not in self._gone else []) for at, line in enumerate(self._lines, 1))
         return "\n".join(text_line for at, own_lines in lines for text_line in (*own_lines, *self._added.get(at, ())))
 
-    def swap(self, statement: Statement, *words: str) -> None:
+    def swap(self, statement: FrrStatement, *words: str) -> None:
         """Replace the words of a command."""
         line = self._lines[statement.line - 1]
         end = statement.column - 1 + statement.length
         self._lines[statement.line - 1] = line[: statement.column - 1] + " ".join(words) + line[end:]
 
-    def drop(self, statement: Statement) -> None:
+    def drop(self, statement: FrrStatement) -> None:
         """Take a command out, with its line."""
         self._gone.add(statement.line)
 
-    def add(self, behind: Statement, indent: int, *words: str, before: bool = False) -> None:
+    def add(self, behind: FrrStatement, indent: int, *words: str, before: bool = False) -> None:
         """Put a command behind another, or before it."""
         self._added.setdefault(behind.line - before, []).append(" " * indent + " ".join(words) + self._ended)
 
 
 def _remove_static_routes(
-    lines: _EditedLines, top: Sequence[Statement], old: _MaybeStaticRoutes, new: _MaybeStaticRoutes
+    lines: _EditedLines, top: Sequence[FrrStatement], old: _MaybeStaticRoutes, new: _MaybeStaticRoutes
 ) -> None:
     """Take out the commands of static routes of the default VRF that are gone; ValueError for any other change."""
     if is_equal(old, new):
@@ -101,7 +101,7 @@ def _changed_fields(a: Bgp | BgpNeighbor | Ipv6Unicast, b: Bgp | BgpNeighbor | I
     return {field.name for field in fields(a) if not is_equal(getattr(a, field.name), getattr(b, field.name))}
 
 
-def _edit_process(lines: _EditedLines, top: Sequence[Statement], block: Statement, a: Bgp, b: Bgp) -> None:
+def _edit_process(lines: _EditedLines, top: Sequence[FrrStatement], block: FrrStatement, a: Bgp, b: Bgp) -> None:
     moved = _changed_fields(a, b)
     _require_commands(moved - {"neighbors"}, frr_rows.ALL_PROCESS_COMMANDS)
     _edit_block_fields(lines, frr_rows.TOP_LEVEL_COMMANDS, moved, b, top, None)
@@ -129,7 +129,7 @@ def _changed_neighbors(a: Bgp, b: Bgp) -> Iterator[tuple[str, BgpNeighbor, BgpNe
 
 def _change_session(
     lines: _EditedLines,
-    block: Statement,
+    block: FrrStatement,
     key: str,
     neighbor_before: BgpNeighbor,
     neighbor_after: BgpNeighbor,
@@ -181,7 +181,7 @@ def _require_commands(moved: set[str], commands: FieldCommandTable) -> None:
         raise ValueError(MANUAL_EDIT_REASON)
 
 
-def _family_block(block: Statement, family: Family) -> Statement:
+def _family_block(block: FrrStatement, family: Family) -> FrrStatement:
     """Return the block of an address family; ValueError where there is none, or several."""
     statements = [child for child in block.children if FAMILY_BY_BLOCK_COMMAND.get(child.words) == family]
     if len(statements) != 1:
@@ -189,7 +189,7 @@ def _family_block(block: Statement, family: Family) -> Statement:
     return statements[0]
 
 
-def _session_statements(block: Statement, key: str) -> list[Statement]:
+def _session_statements(block: FrrStatement, key: str) -> list[FrrStatement]:
     return [child for child in block.children if child.starts("neighbor", key) or child.starts("no", "neighbor", key)]
 
 
@@ -198,8 +198,8 @@ def _edit_block_fields(
     commands: FieldCommandTable,
     moved: set[str],
     model_part: Bgp | BgpNeighbor | Ipv6Unicast,
-    inside: Sequence[Statement],
-    behind: Statement | None,
+    inside: Sequence[FrrStatement],
+    behind: FrrStatement | None,
     key: str | None = None,
     unless: Mapping[str, object] = MappingProxyType({}),
 ) -> None:
@@ -224,13 +224,13 @@ def _edit_block_fields(
             raise ValueError(MANUAL_EDIT_REASON)
 
 
-def _keep_v6only_word(stated: Statement, words: list[str]) -> list[str]:
+def _keep_v6only_word(stated: FrrStatement, words: list[str]) -> list[str]:
     """Return the words of a session over an interface with `v6only` where it had that."""
     v6only = words[2:3] == ["interface"] and stated.words[2:4] == ("interface", "v6only")
     return [*words[:3], "v6only", *words[3:]] if v6only else words
 
 
-def _next_indent(behind: Statement) -> int:
+def _next_indent(behind: FrrStatement) -> int:
     """Return how far a command behind another is indented: inside a block, as its first command is."""
     if behind.children:
         return behind.children[0].column - 1

@@ -15,7 +15,7 @@ from nodrop.platforms.frr import rows as frr_rows
 from nodrop.platforms.frr.commands import FieldCommandTable
 from nodrop.platforms.frr.rows import FAMILY_BY_BLOCK_COMMAND
 from nodrop.platforms.kit.editing import is_equal
-from nodrop.syntax.frr import Statement
+from nodrop.syntax.frr import FrrStatement
 
 _REMOTE_ASN_FIELD = "remote_asn"
 SessionBeforeAndAfter = tuple[BgpNeighbor, BgpNeighbor]
@@ -27,20 +27,20 @@ ChangedGroupFields = frozenset[tuple[str, bool, str]]
 class EditableLines(Protocol):
     """The lines of a text, as they are changed."""
 
-    def swap(self, statement: Statement, *words: str) -> None:
+    def swap(self, statement: FrrStatement, *words: str) -> None:
         """Replace the words of a command."""
 
-    def drop(self, statement: Statement) -> None:
+    def drop(self, statement: FrrStatement) -> None:
         """Remove a command, with its line."""
 
-    def add(self, behind: Statement, indent: int, *words: str, before: bool = False) -> None:
+    def add(self, behind: FrrStatement, indent: int, *words: str, before: bool = False) -> None:
         """Add a command behind another, or before it."""
 
 
 class _CommandBlock(NamedTuple):
     """A part of a process, a block or an address family: its commands, and its settings of sessions."""
 
-    inside: Sequence[Statement]
+    inside: Sequence[FrrStatement]
     commands: FieldCommandTable
     ipv6: bool = False
 
@@ -59,7 +59,7 @@ class _CommandBlock(NamedTuple):
 
 def change_peer_groups(
     lines: EditableLines,
-    block: Statement,
+    block: FrrStatement,
     pairs: Mapping[str, SessionBeforeAndAfter],
     by_default: Mapping[bool, object],
 ) -> ChangedGroupFields:
@@ -95,7 +95,7 @@ def change_peer_groups(
     return frozenset(done)
 
 
-def _session_command_blocks(block: Statement) -> Iterator[_CommandBlock]:
+def _session_command_blocks(block: FrrStatement) -> Iterator[_CommandBlock]:
     yield _CommandBlock(block.children, frr_rows.SESSION_AND_FAMILY_COMMANDS)
     for inner in block.children:
         if family := FAMILY_BY_BLOCK_COMMAND.get(inner.words):
@@ -111,9 +111,9 @@ def _has_field_change(scope: _CommandBlock, pairs: Mapping[str, SessionBeforeAnd
 
 def _edit_group_command(
     lines: EditableLines,
-    block: Statement,
+    block: FrrStatement,
     scope: _CommandBlock,
-    stated: Statement,
+    stated: FrrStatement,
     field: str,
     members: Sequence[str],
     values: Mapping[str, object],
@@ -158,5 +158,5 @@ def _session_as_group(session: BgpNeighbor) -> BgpNeighbor:
     return replace_fields(session, address=None, interface=None)
 
 
-def _is_session_statement(statement: Statement, key: str) -> bool:
+def _is_session_statement(statement: FrrStatement, key: str) -> bool:
     return statement.starts("neighbor", key) or statement.starts("no", "neighbor", key)

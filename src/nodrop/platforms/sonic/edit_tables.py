@@ -1,6 +1,6 @@
 """Changes of BGP in tables: those of the management framework by the rows of the writer, and bgpcfgd's sessions."""
 
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.model.fabric import Device
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown, UnknownFact
@@ -19,7 +19,7 @@ def change_routing_config_tables(draft: EditableTables, old_device: Device, new_
         return
     try:
         before, after = build_routing_tables(old_device), build_routing_tables(new_device)
-    except (Unsupported, UnknownFact) as error:
+    except (UnsupportedByPlatform, UnknownFact) as error:
         raise ValueError(f"no table says it: {error}") from None
     for table in {**after, **before}:
         was, will = before.get(table, {}), after.get(table, {})

@@ -7,7 +7,7 @@ from typing import Any
 
 from nodrop.hardware import switch, switches
 from nodrop.hardware.ports import PortSplit
-from nodrop.hardware.schema import Switch
+from nodrop.hardware.schema import SwitchModel
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.fabric import HASH_FIELDS, Device, Interface, Port
 from nodrop.model.qos import QosProfile
@@ -49,8 +49,8 @@ _SCALAR_CHECK_OF_DEVICE = ScalarCheck(
 """Routing is for frr.conf to say, the far end of a cable for no file; ports and additions have their own checks."""
 
 
-def check_expressible(device: Device) -> Switch:
-    """Return the facts of the device's model; Unsupported if there is no table or field for something."""
+def check_expressible(device: Device) -> SwitchModel:
+    """Return the facts of the device's model; UnsupportedByPlatform if there is no table or field for something."""
     _SCALAR_CHECK_OF_DEVICE.check(device)
     facts = _check_device(device)
     pools = require_fact(device.buffer_pools)
@@ -71,7 +71,7 @@ def check_expressible(device: Device) -> Switch:
     return facts
 
 
-def _check_device(device: Device) -> Switch:
+def _check_device(device: Device) -> SwitchModel:
     model, role = str(device.model), str(device.role)
     if device.platform != "sonic":
         raise unsupported_error(["platform"], f"{device.platform} is not sonic")
@@ -174,7 +174,7 @@ def _check_no_adaptive_routing(model_part: Device | Interface, *names: str, path
             raise unsupported_error((*path, name), "SONiC has no adaptive routing")
 
 
-def _check_port(facts: Switch, interface: Interface) -> None:
+def _check_port(facts: SwitchModel, interface: Interface) -> None:
     path = ("interfaces", interface.name)
     _check_no_adaptive_routing(interface, "adaptive_routing", "utilization_threshold_percent", path=path)
     if require_fact(interface.macsec):
@@ -204,12 +204,12 @@ def _check_port(facts: Switch, interface: Interface) -> None:
     check_distinct(require_fact(interface.addresses), *path, "addresses")
 
 
-def breakouts_of_panel(facts: Switch, panel: int) -> list[PortSplit]:
+def breakouts_of_panel(facts: SwitchModel, panel: int) -> list[PortSplit]:
     """Return the ways to use a panel port that platform.json allows; none if the model has no such port."""
     return _sonic_breakouts(facts.name, panel)
 
 
-def breakout_of_port(facts: Switch, interface: Interface, *, alone: bool = False) -> PortSplit | None:
+def breakout_of_port(facts: SwitchModel, interface: Interface, *, alone: bool = False) -> PortSplit | None:
     """Return how the panel port of a port is used: with its lanes, and if there are several such ways its speed.
 
     `alone` states that the panel port has no other port: with fewer lanes than all, it is then a way with few lanes.
@@ -237,7 +237,7 @@ def _sonic_breakouts(model: str, panel: int) -> list[PortSplit]:
     return [split for split in group.ways if not split.platforms or "sonic" in split.platforms] if group else []
 
 
-def _check_split_lanes(facts: Switch, interfaces: Iterable[Interface]) -> None:
+def _check_split_lanes(facts: SwitchModel, interfaces: Iterable[Interface]) -> None:
     """Refuse parts of one panel port that differ in lanes: no breakout mode has them, and they may overlap."""
     lanes: dict[int, Any] = {}
     for interface in interfaces:

@@ -17,7 +17,7 @@ _VLAN_ID_RANGE = (2, 4094)
 
 
 def check_bridging(device: Device) -> None:
-    """Raise Unsupported if no rows can express a port channel or VLAN of the device."""
+    """Raise UnsupportedByPlatform if no rows can express a port channel or VLAN of the device."""
     channels, vlans = require_fact(device.port_channels), require_fact(device.vlans)
     check_row_names_and_order(channels, "port_channels", order=lambda row: natural_sort_key(row.name))
     check_row_names_and_order(vlans, "vlans", order=lambda row: row.id)
@@ -50,6 +50,6 @@ def _check_common_settings(row: PortChannel | Vlan, path: tuple[str, str]) -> No
 
 
 def check_vrf(name: str | None, *path: str) -> None:
-    """Raise Unsupported where a VRF has a name that SONiC does not take."""
+    """Raise UnsupportedByPlatform where a VRF has a name that SONiC does not take."""
     if name is not None and not _VRF_NAME_PATTERN.fullmatch(name):
         raise unsupported_error(path, f"{name} does not begin with Vrf, as VRFs of SONiC do")

@@ -275,7 +275,7 @@ def _encode_route_map_rule(rule: RouteMapRule) -> dict[str, object]:
 
 
 def check_policies(shared: Any) -> None:
-    """Raise Unsupported for the first list or map of a BGP process that no row of the tables can be."""
+    """Raise UnsupportedByPlatform for the first list or map of a BGP process that no row of the tables can be."""
     check_distinct([row.name for row in shared.prefix_lists], "bgp", "prefix_lists")
     for prefix_list in shared.prefix_lists:
         for rule in prefix_list.rules:

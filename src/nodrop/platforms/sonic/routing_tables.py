@@ -7,7 +7,7 @@ open.
 from collections.abc import Iterator
 from typing import Any
 
-from nodrop.errors import Unsupported
+from nodrop.errors import UnsupportedByPlatform
 from nodrop.model.fabric import Device
 from nodrop.model.routing import (
     ROUTE_SOURCE_BY_NAME,
@@ -143,11 +143,11 @@ def _read_session_fields(config: DeviceTables, table_name: str, key: str) -> dic
 
 
 def build_routing_tables(device: Device) -> dict[str, RowsByKey]:
-    """Return the tables of a device's routing; Unsupported names the model path that they cannot express."""
+    """Return the tables of a device's routing; UnsupportedByPlatform names the model path that they cannot express."""
     try:
         processes = _require_expressible_bgp(device)
-    except Unsupported as error:
-        raise Unsupported(error.path, f"{error.reason}; {FRR_DELIVERY_HINT}") from None
+    except UnsupportedByPlatform as error:
+        raise UnsupportedByPlatform(error.path, f"{error.reason}; {FRR_DELIVERY_HINT}") from None
     rows_by_table: dict[str, RowsByKey] = {}
     for bgp in processes:
         for table, rows in _build_bgp_tables(bgp):
@@ -217,7 +217,7 @@ def next_hop_column_and_value(route: StaticRoute) -> tuple[str, str]:
 
 
 def _require_expressible_bgp(device: Device) -> tuple[Bgp, ...]:
-    """Return a device's BGP processes; Unsupported if FRR or its tables cannot express a part of the routing."""
+    """Return a device's BGP processes; UnsupportedByPlatform if FRR or its tables cannot express a part of the routing."""
     processes = frr_limits.expressible_bgp_processes(device)
     if not processes or processes[0].vrf is not None:
         raise unsupported_error(["routing_tables"], "there is no BGP process of the default VRF")

@@ -110,11 +110,11 @@ def _port_subject(config: DeviceTables, path: Path) -> tuple[str, ...]:
 
 
 @cache
-def _checker_for_release(release: str | None) -> "_Checker":
-    return _Checker(schema_of_release(release))
+def _checker_for_release(release: str | None) -> "_TableSchemaChecker":
+    return _TableSchemaChecker(schema_of_release(release))
 
 
-class _Checker:
+class _TableSchemaChecker:
     def __init__(self, of_release: ReleaseSchema) -> None:
         self._schema = of_release
         self._judge = TableSchemaJudge(of_release)

@@ -56,7 +56,7 @@ def sonic_group_of_kind(kind: str) -> str | None:
 
 
 def require_expressible_streams(stated_streams: Iterable[CounterStream]) -> None:
-    """Raise Unsupported where streams cannot be written as they are, or are read back in another order."""
+    """Raise UnsupportedByPlatform where streams cannot be written as they are, or are read back in another order."""
     stated_streams = tuple(stated_streams)
     check_row_names_and_order(stated_streams, "high_frequency")
     for stream in stated_streams:

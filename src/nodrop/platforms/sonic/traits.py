@@ -14,8 +14,8 @@ from nodrop.model.qos import PfcWatchdog
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.platforms.kit.traits import (
     BgpTableTraits,
+    PlatformTraits,
     TelemetryStreamTraits,
-    Traits,
     TraitsBeforeRelease,
     TrimmingTraits,
     WatchdogTraits,
@@ -63,7 +63,7 @@ _PLATFORM_DEFAULT_WATCHDOG = PfcWatchdog(priorities=(), detection_ms=200, restor
 """sonic-utilities pfcwd/main.py: `start_default` detects in 200 ms for up to 32 ports and drops; `start` restores after
 twice the detection."""
 
-TRAITS = Traits(
+TRAITS = PlatformTraits(
     title="SONiC",
     releases=(*DATABASE_VERSION_BY_RELEASE, *RELEASE_BY_BRANCH),
     usual="202505",

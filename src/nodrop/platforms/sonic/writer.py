@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from nodrop.hardware.dynamic import omit_computed_shared_headroom, resolve_dynamic_buffers, speed_for_headroom_mbps
 from nodrop.hardware.ports import NarrowSplit, PortSplit
-from nodrop.hardware.schema import Switch
+from nodrop.hardware.schema import SwitchModel
 from nodrop.model.buffers import BufferPool, BufferProfile
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Device, End, Interface, Port
@@ -48,7 +48,7 @@ _MAX_CACHED_RENDERINGS = 128
 
 
 def write(device: Device, index: Index) -> tuple[Artifact, ...]:
-    """Return the device's files; Unsupported names the model path that SONiC cannot express."""
+    """Return the device's files; UnsupportedByPlatform names the model path that SONiC cannot express."""
     facts = check_expressible(device)
     device = _omit_settings_switch_recomputes(device)
     far = _far_ends(device, index)
@@ -229,7 +229,7 @@ class _PortRow(NamedTuple):
     vrf: str | None
 
 
-def _port_row(facts: Switch, interface: Interface, breakout: PortSplit) -> _PortRow:
+def _port_row(facts: SwitchModel, interface: Interface, breakout: PortSplit) -> _PortRow:
     """Return a port's row: alias, index and lanes are the SKU's own; a part of a port has a letter and a number."""
     port, lanes, qos = require_fact(interface.port), require_fact(interface.lanes), interface.qos
     advertised = require_fact(interface.advertised_speeds_mbps)
@@ -259,7 +259,7 @@ def _port_row(facts: Switch, interface: Interface, breakout: PortSplit) -> _Port
     )
 
 
-def _panel_split_by_port(facts: Switch, device: Device) -> dict[str, PortSplit]:
+def _panel_split_by_port(facts: SwitchModel, device: Device) -> dict[str, PortSplit]:
     """Return how the panel port of each port is used, by the name of the port."""
     counts = Counter(port.panel for iface in device.interfaces if (port := require_fact(iface.port)) is not None)
     splits: dict[str, PortSplit] = {}
@@ -272,7 +272,7 @@ def _panel_split_by_port(facts: Switch, device: Device) -> dict[str, PortSplit]:
     return splits
 
 
-def _breakout_modes(facts: Switch, device: Device, splits: Mapping[str, PortSplit]) -> Iterator[tuple[str, str]]:
+def _breakout_modes(facts: SwitchModel, device: Device, splits: Mapping[str, PortSplit]) -> Iterator[tuple[str, str]]:
     """Yield (first port, breakout mode) of every panel port in the words of platform.json, unless all are whole."""
     used = {
         port.panel: (splits[interface.name], require_fact(interface.speed_mbps))
@@ -294,7 +294,7 @@ _RENDERED_CONFIG_CACHE: OrderedDict[object, tuple[object, QosObjectNames, str]] 
 _TABLE_LINE = re.compile(r'^    "([A-Z_]+)": \{$', re.MULTILINE)
 
 
-def _render_qos(device: Device, facts: Switch) -> str:
+def _render_qos(device: Device, facts: SwitchModel) -> str:
     """Return all QoS tables: rendered once for all devices that have the same ports, profiles and buffers."""
     ports = [port for port in device.interfaces if port.qos is not None]
     cables = tuple((port.name, port.cable_length_m) for port in device.interfaces if port.cable_length_m is not None)
@@ -314,7 +314,7 @@ def _render_qos(device: Device, facts: Switch) -> str:
             "ports": ports,
             "cables": cables,
             "spelling": spelling,
-            "say": _TemplateWords(spelling, none=key[-1]),
+            "say": _QosTemplateWords(spelling, none=key[-1]),
         }
         kept_profiles = [port.qos for port in ports]  # holds the profiles, so that their ids stay theirs
         text = "".join(_render_template(name, **names) for name in ("maps", "port_qos", "buffers"))
@@ -328,7 +328,9 @@ def _render_qos(device: Device, facts: Switch) -> str:
     return text
 
 
-def _refuse_added_lossless_groups(port: Interface, facts: Switch, hwsku: str | None, spelling: QosObjectNames) -> None:
+def _refuse_added_lossless_groups(
+    port: Interface, facts: SwitchModel, hwsku: str | None, spelling: QosObjectNames
+) -> None:
     """Refuse a port on which buffermgrd would lay other lossless priority groups over those of the model."""
     row = facts.sonic.headroom_row(require_fact(port.speed_mbps), require_fact(port.cable_length_m), hwsku)
     if row is None or not port.enabled or not isinstance(port.qos, QosProfile):
@@ -344,7 +346,7 @@ def _refuse_added_lossless_groups(port: Interface, facts: Switch, hwsku: str | N
             )
 
 
-class _TemplateWords:
+class _QosTemplateWords:
     """The words that the QoS templates ask for."""
 
     colors = COLORS

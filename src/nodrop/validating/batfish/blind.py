@@ -19,7 +19,7 @@ from nodrop.model.subject import FABRIC_HEAD, Subject, ends_of_cable_key
 from nodrop.model.values import replace_fields
 from nodrop.platforms import frr
 from nodrop.platforms.frr.text_reader import FrrRouting
-from nodrop.routing.observation import Observation, ObservationCheck
+from nodrop.routing.observation import ObservationCheck, ValidatorObservation
 from nodrop.routing.prefixes import Address, parse_address
 from nodrop.validating.batfish.lines import SkippedLines, why_line_is_harmless
 from nodrop.validating.batfish.names import ExportedSnapshot, NodeNames
@@ -81,7 +81,7 @@ class LineReadCheck:
 
 def find_items_batfish_misreads(
     reading: Reading,
-    observation: Observation,
+    observation: ValidatorObservation,
     snapshot: ExportedSnapshot,
     lines: SkippedLines,
     followed: Callable[[str, int], bool],
@@ -111,7 +111,7 @@ def _add_first_reasons(
 
 
 def find_items_outside_snapshot(
-    snapshot: ExportedSnapshot, observation: Observation
+    snapshot: ExportedSnapshot, observation: ValidatorObservation
 ) -> Mapping[ObservationCheck, Mapping[Subject, str]]:
     """Return the items missing in the snapshot; all routes if a device or its BGP is missing: they may lead there."""
     reasons: dict[ObservationCheck, dict[Subject, str]] = {check: {} for check in observation.seen}
@@ -397,12 +397,14 @@ def _set_stated_bgp_field(device: Device, field: str, value: int | bool) -> Devi
     return _map_bgp_processes(device, process)
 
 
-def _differing_items(seen: Observation, fabric: Fabric) -> Mapping[ObservationCheck, Sequence[Subject]]:
+def _differing_items(seen: ValidatorObservation, fabric: Fabric) -> Mapping[ObservationCheck, Sequence[Subject]]:
     """Return the items that differ in another fabric."""
     other_observation = compute_observation(Index(fabric))
     return {check: list(_unequal_items(seen, other_observation, check)) for check in _RECOMPUTED_CHECKS}
 
 
-def _unequal_items(seen: Observation, other_observation: Observation, check: ObservationCheck) -> Iterator[Subject]:
+def _unequal_items(
+    seen: ValidatorObservation, other_observation: ValidatorObservation, check: ObservationCheck
+) -> Iterator[Subject]:
     seen_items, other_items = seen.seen.get(check, {}), other_observation.seen.get(check, {})
     return (item for item in {**seen_items, **other_items} if seen_items.get(item) != other_items.get(item))

@@ -19,7 +19,7 @@ from nodrop.routing.observation import DifferingFlow
 from nodrop.validating import compute_observation, leaves_by_destination_prefix
 from nodrop.validating.batfish.failures import MAX_SHOWN_PACKET_PATHS, BatfishNames, DifferingPacket
 from nodrop.validating.batfish.names import ExportedSnapshot, format_node_specifier
-from nodrop.validating.batfish.service import LoadedSnapshot, Service
+from nodrop.validating.batfish.service import BatfishService, LoadedSnapshot
 
 MAX_QUESTIONS: Final = 200
 """So many questions are asked at most, of half a second each in a small fabric and of some seconds for 50 switches."""
@@ -64,7 +64,7 @@ def compare_builds(
         (new_reading, index or Index(new_reading.fabric), build_snapshot(new_reading)),
     ]
     prefixes: set[str] = set()
-    with Service(service, progress=progress) as opened:
+    with BatfishService(service, progress=progress) as opened:
         sides = []
         for reading, own_index, exported in builds:
             if progress is not None:

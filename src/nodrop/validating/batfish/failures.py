@@ -14,7 +14,7 @@ from nodrop.model.fabric import End, Fabric
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject
 from nodrop.model.subject import link_subject as link_subject
-from nodrop.routing.observation import Observation
+from nodrop.routing.observation import ValidatorObservation
 from nodrop.validating import leaves_by_destination_prefix
 from nodrop.validating.batfish.names import ExportedSnapshot, NodeNames, format_node_specifier
 from nodrop.validating.batfish.service import AnswerRow, LoadedSnapshot
@@ -66,13 +66,13 @@ class FailureResults:
 
 
 def add_failure_observations(
-    observation: Observation,
+    observation: ValidatorObservation,
     index: Index,
-    computed: Observation,
+    computed: ValidatorObservation,
     snapshot: ExportedSnapshot,
     base: LoadedSnapshot,
     progress: Callable[[str], None] | None = None,
-) -> Observation:
+) -> ValidatorObservation:
     """Add the effects of failures to the observation `observation` of a snapshot.
 
     If routes are not seen whole, the routes left after a failure are not either.
@@ -97,7 +97,7 @@ def try_failures(
     base: LoadedSnapshot,
     called: BatfishNames,
     fabric: Fabric,
-    computed: Observation,
+    computed: ValidatorObservation,
     announced: Mapping[str, frozenset[str]],
     progress: Callable[[str], None] | None = None,
 ) -> FailureResults:
@@ -127,7 +127,7 @@ def try_failures(
 
 
 def _record_failure_outcome(
-    trial_record: FailureResults, item: Subject, outcome: "_Outcome", computed: Observation
+    trial_record: FailureResults, item: Subject, outcome: "_TrialOutcome", computed: ValidatorObservation
 ) -> None:
     """Record the observed outcome; a loss in IPv6 alone is unseen, as Batfish reads no IPv6."""
     computed_loss = computed.seen.get("failures", {}).get(item)
@@ -142,7 +142,7 @@ def _record_failure_outcome(
 
 
 @dataclass(frozen=True, slots=True)
-class _Outcome:
+class _TrialOutcome:
     lost: LostDevicePrefixes
     said: str = ""
 
@@ -156,7 +156,7 @@ class _FailedParts:
 
 
 def _failures_in_snapshot(
-    fabric: Fabric, called: BatfishNames, computed: Observation, trial_record: FailureResults
+    fabric: Fabric, called: BatfishNames, computed: ValidatorObservation, trial_record: FailureResults
 ) -> Iterator[tuple[Subject, _FailedParts]]:
     links = {link_subject(link.a, link.b)[-1]: link for link in fabric.links}
     for item in computed.seen.get("failures", {}):
@@ -184,7 +184,11 @@ class _FailureTrials:
     """Failures of one snapshot."""
 
     def __init__(
-        self, base: LoadedSnapshot, called: BatfishNames, computed: Observation, announced: Mapping[str, frozenset[str]]
+        self,
+        base: LoadedSnapshot,
+        called: BatfishNames,
+        computed: ValidatorObservation,
+        announced: Mapping[str, frozenset[str]],
     ) -> None:
         self._base, self._called, self._announced = base, called, announced
         self._devices = {node: device for device, node in called.nodes.items()}
@@ -195,12 +199,12 @@ class _FailureTrials:
         self._leaves = [leaf for leaf in leaves if leaf in called.nodes]
         self._nested = frozenset(_devices_with_covering_route(computed.seen.get("routes", {}), self._prefixes))
 
-    def without(self, failed_name: str, failure: _FailedParts) -> _Outcome:
+    def without(self, failed_name: str, failure: _FailedParts) -> _TrialOutcome:
         """Return the routes that the leaves lose."""
         starts = [leaf for leaf in self._leaves if leaf != failed_name]
         missed = [prefix for prefix in self._prefixes if self._announced[prefix] != {failed_name}]
         if not starts or not missed:
-            return _Outcome(frozenset())
+            return _TrialOutcome(frozenset())
         snapshot = self._base.fork_without(
             f"{self._base.name}-without-{failed_name.replace(':', '-')}", nodes=failure.nodes, ports=failure.ports
         )
@@ -223,7 +227,7 @@ class _FailureTrials:
                 lost.add((witness.start, max(within, key=lambda prefix: self._prefixes[prefix].prefixlen)))
                 loss_texts.append(f"{witness.start} to {witness.to}: {witness.after}")
         snapshot.delete_snapshot()
-        return _Outcome(frozenset(lost), ", ".join(loss_texts))
+        return _TrialOutcome(frozenset(lost), ", ".join(loss_texts))
 
     def _lost_prefixes(
         self, snapshot: LoadedSnapshot, devices: Iterable[str], missed: Sequence[str]

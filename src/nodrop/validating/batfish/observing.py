@@ -21,9 +21,9 @@ from nodrop.model.subject import link_subject as link_subject
 from nodrop.routing.observation import (
     DELIVERY_FATES,
     OBSERVATION_CHECKS,
-    Observation,
     ObservationCheck,
     RefusedLine,
+    ValidatorObservation,
     route_item,
 )
 from nodrop.validating import compute_observation, reach_items_worse_than_dscp
@@ -69,7 +69,7 @@ class SnapshotObserver:
         self.unseen: dict[ObservationCheck, dict[Subject, str]] = {check: {} for check in OBSERVATION_CHECKS}
         self.refused: list[RefusedLine] = []
 
-    def observation(self, *notes: str) -> Observation:
+    def observation(self, *notes: str) -> ValidatorObservation:
         """Return all that Batfish sees; except failures and recoveries, which are separate snapshots."""
         started = time.monotonic()
         for step in (
@@ -83,7 +83,7 @@ class SnapshotObserver:
             step()
         self._add_unseen_items()
         seconds = f"answers of {len(self.names.node_by_device)} devices in {time.monotonic() - started:.1f} s"
-        return Observation(
+        return ValidatorObservation(
             by=OBSERVER_NAME,
             seen={check: items for check, items in self.seen.items() if items},
             said=self.said,

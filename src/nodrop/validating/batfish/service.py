@@ -56,7 +56,7 @@ class _OperationTimedOut(Exception):
     """The time for an operation is over."""
 
 
-class Service:
+class BatfishService:
     """A service at HOST or HOST:PORT, with a separate network there while it is entered.
 
     The network is deleted at the end in any case. `versions` names those of both sides. Raises ServiceUnavailable if
@@ -78,7 +78,7 @@ class Service:
         """How messages name it."""
         return f"Batfish at {self._shown}:{self.port}"
 
-    def __enter__(self) -> "Service":
+    def __enter__(self) -> "BatfishService":
         library = _require_pybatfish_version()
         self.versions = f"Batfish {self._ask_service_version()}, pybatfish {library}"
         self._session = self._connect_session()
@@ -237,7 +237,7 @@ class Service:
 
         service = self
 
-        class Noted(Connection):
+        class CuttableConnection(Connection):
             """A connection that is cut when the time is over."""
 
             def connect(self) -> None:
@@ -245,15 +245,15 @@ class Service:
                 if self.sock is not None:
                     service._watch.note(self.sock)
 
-        class Pool(HTTPConnectionPool):
-            ConnectionCls = Noted
+        class CuttableConnectionPool(HTTPConnectionPool):
+            ConnectionCls = CuttableConnection
 
-        class Patient(HTTPAdapter):
+        class TimeLimitedAdapter(HTTPAdapter):
             """Requests of an operation with a time limit, straight to the service, regardless of proxies."""
 
             def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
                 super().init_poolmanager(*arguments, **options)
-                self.poolmanager.pool_classes_by_scheme = {"http": Pool}
+                self.poolmanager.pool_classes_by_scheme = {"http": CuttableConnectionPool}
 
             def send(self, request: PreparedRequest, *_: object, **options: Any) -> Response:
                 remaining_silent_s = SILENCE_TIMEOUT_S if service._until is None else service._until - time.monotonic()
@@ -264,7 +264,7 @@ class Service:
                 )
                 return super().send(request, **options)
 
-        class Plain(Session):
+        class UndecodedSession(Session):
             """A session whose answers stay as they came: a data frame of a fabric's routes takes a minute to make."""
 
             def get_answer(self, question: str, snapshot: str, reference_snapshot: str | None = None) -> Any:
@@ -276,10 +276,12 @@ class Service:
         self._prefix = f"http://{self._shown}:{self.port}/"
         self._transports = (restv2helper._requests_session, restv2helper._requests_session_fail_fast)
         for transport in self._transports:
-            transport.mount(self._prefix, Patient(max_retries=Retry(2, backoff_factor=0.2, raise_on_status=False)))
+            transport.mount(
+                self._prefix, TimeLimitedAdapter(max_retries=Retry(2, backoff_factor=0.2, raise_on_status=False))
+            )
         try:
             with self.limit_time("its list of questions"):
-                return Plain(host=self._shown, port=self.port, ssl=False)
+                return UndecodedSession(host=self._shown, port=self.port, ssl=False)
         except BaseException:
             self._unmount_adapters()
             raise
@@ -302,7 +304,7 @@ class Service:
 class LoadedSnapshot:
     """A snapshot in a service."""
 
-    def __init__(self, service: Service, name: str) -> None:
+    def __init__(self, service: BatfishService, name: str) -> None:
         self.service, self.name = service, name
 
     def ask(

@@ -2,4 +2,4 @@
 
 from nodrop.validating.twin.observing import observe_in_twin as observe_in_twin
 from nodrop.validating.twin.observing import require_twin_support as require_twin_support
-from nodrop.validating.twin.work import Options as Options
+from nodrop.validating.twin.work import TwinOptions as TwinOptions

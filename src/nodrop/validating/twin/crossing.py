@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from nodrop.model.fabric import Link
 from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, Prefix, parse_address, parse_prefix
 from nodrop.validating.twin.packets import PortLocation, ProbePacket, TwinSockets
-from nodrop.validating.twin.plan import Plan, TwinInterface
+from nodrop.validating.twin.plan import TwinInterface, TwinPlan
 
 _LINK_LOCAL_ADDRESS: Final[Mapping[AddressFamily, Address]] = {
     "ipv4": Address("ipv4", 0xA9FE0001),
@@ -15,7 +15,7 @@ _LINK_LOCAL_ADDRESS: Final[Mapping[AddressFamily, Address]] = {
 """Addresses of one link (RFC 3927, RFC 4291) for frames between ports that have none of their own."""
 
 
-class CrossingResult(NamedTuple):
+class CableCrossingResult(NamedTuple):
     """The observation of a cable, and the words for it."""
 
     crosses: bool
@@ -30,7 +30,7 @@ class _CableDirection(NamedTuple):
     far: TwinInterface
 
 
-def send_largest_packets_over_cables(twin_sockets: TwinSockets, plan: Plan) -> dict[Link, CrossingResult]:
+def send_largest_packets_over_cables(twin_sockets: TwinSockets, plan: TwinPlan) -> dict[Link, CableCrossingResult]:
     """Send over each cable, both ways and in each family, the largest packet that the sending port may.
 
     It goes to the MAC address at the other end, as IP would send it that has found it: a kernel keeps about a thousand
@@ -65,9 +65,9 @@ def send_largest_packets_over_cables(twin_sockets: TwinSockets, plan: Plan) -> d
                 loss_text = f"{packet.size_bytes} B from {end} do not arrive at {far_end}{why}"
                 lost.setdefault(link, {}).setdefault(loss_text, set()).add(packet.target.family)
     return {
-        link: CrossingResult(False, _format_packet_losses(lost[link], family_sizes))
+        link: CableCrossingResult(False, _format_packet_losses(lost[link], family_sizes))
         if link in lost
-        else CrossingResult(True, _format_packet_sizes(family_sizes))
+        else CableCrossingResult(True, _format_packet_sizes(family_sizes))
         for link, family_sizes in tried.items()
     }
 

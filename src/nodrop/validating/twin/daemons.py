@@ -58,7 +58,7 @@ class DaemonsFailed(Exception):
     """Daemons that did not start, or did not read their configuration in time."""
 
 
-class Daemons:
+class FrrDaemons:
     """The daemons of one device, in the namespace of its default VRF."""
 
     def __init__(self, number: str, space: str, boot: BootConfiguration) -> None:

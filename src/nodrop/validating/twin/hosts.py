@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from nodrop.model.fabric import Fabric
 from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, Prefix, parse_address, parse_prefix
 from nodrop.validating.twin.lab import TwinLab
-from nodrop.validating.twin.plan import NamespaceKey, Plan, TwinInterface
+from nodrop.validating.twin.plan import NamespaceKey, TwinInterface, TwinPlan
 
 _DEFAULT_ROUTE_PREFIX_BY_FAMILY = {"ipv4": "0.0.0.0/0", "ipv6": "::/0"}
 
@@ -40,7 +40,7 @@ def _neighbor_commands(lab: TwinLab) -> Iterator[tuple[NamespaceKey, str]]:
                     yield near_nic.space, f"neighbor replace {far} {neighbor_words}"
 
 
-def default_route_commands(fabric: Fabric, plan: Plan) -> Mapping[NamespaceKey, tuple[str, ...]]:
+def default_route_commands(fabric: Fabric, plan: TwinPlan) -> Mapping[NamespaceKey, tuple[str, ...]]:
     """Return what gives each host its default routes, as the words for `ip`.
 
     The gateway of a port is the address that a switch has in the port's subnet; of several ports all are equal paths.

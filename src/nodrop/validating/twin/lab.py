@@ -18,10 +18,10 @@ from nodrop.model.states import known_rows, surely_off
 from nodrop.routing.prefixes import Address
 from nodrop.syntax.json import parse_json_text
 from nodrop.validating.twin import neighbors
-from nodrop.validating.twin.daemons import BootConfiguration, Daemons, DaemonsFailed, RefusedFrrLine
+from nodrop.validating.twin.daemons import BootConfiguration, DaemonsFailed, FrrDaemons, RefusedFrrLine
 from nodrop.validating.twin.entering import namespace_command_prefix
 from nodrop.validating.twin.lists import TwinFilters, build_filters
-from nodrop.validating.twin.plan import NamespaceKey, Plan, TwinInterface, kernel_sysctls_by_device, plan_twin
+from nodrop.validating.twin.plan import NamespaceKey, TwinInterface, TwinPlan, kernel_sysctls_by_device, plan_twin
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -49,7 +49,7 @@ class TwinLab:
     def __init__(self, fabric: Fabric, boots: Mapping[str, BootConfiguration], failed: Iterable[End] = ()) -> None:
         self.fabric = fabric
         self.index = Index(fabric)
-        self.plan: Plan = plan_twin(fabric)
+        self.plan: TwinPlan = plan_twin(fabric)
         self.filters: TwinFilters = build_filters(fabric, self.plan)
         self.unfiltered: dict[str, str] = {}
         """Devices where the kernel refuses a program of an access list, and what it says."""
@@ -61,7 +61,7 @@ class TwinLab:
         self._up: dict[tuple[NamespaceKey, str], bool] = {}
         self._daemons = {name: self._make_daemons(name, boot) for name, boot in boots.items()}
 
-    def _make_daemons(self, name: str, boot: BootConfiguration) -> Daemons:
+    def _make_daemons(self, name: str, boot: BootConfiguration) -> FrrDaemons:
         vrfs = {
             space.vrf: new_space for space, new_space in self.plan.spaces.items() if space.node == name and space.vrf
         }
@@ -69,7 +69,7 @@ class TwinLab:
         for long, short in self.plan.names.get(name, {}).items():
             text = re.sub(rf"(?<!\S){re.escape(long)}(?!\S)", short, text)
         space = self.plan.spaces[NamespaceKey(name)]
-        return Daemons(
+        return FrrDaemons(
             space, space, BootConfiguration(text=text, daemons=boot.daemons, profile=boot.profile, vrfs=vrfs)
         )
 

@@ -57,7 +57,7 @@ _SWITCH_OWNED_SOURCES: Final = {"ipv4": (), "ipv6": (Prefix("ipv6", 0xFE80 << 11
 """What a switch sends from besides its addresses: link-local addresses, and none while it looks for duplicates."""
 
 
-class Inexpressible(Exception):
+class InexpressibleAccessList(Exception):
     """A list with effects that no program can have; the text gives the reason."""
 
 
@@ -69,13 +69,13 @@ def compile_list(
     `own_addresses` are the addresses of the switch, which distinguish its own packets from others. Raise Inexpressible
     if the stage, or the length of the program, is beyond the twin's kernel.
     """
-    rows = _Compiler(rules, entries, stage, tuple(own_addresses)).program.rows()
+    rows = _AccessListCompiler(rules, entries, stage, tuple(own_addresses)).program.rows()
     if len(rows) > bpf.MAX_INSTRUCTIONS:
-        raise Inexpressible(f"it makes {len(rows)} rows of BPF, and {bpf.MAX_INSTRUCTIONS} are possible")
+        raise InexpressibleAccessList(f"it makes {len(rows)} rows of BPF, and {bpf.MAX_INSTRUCTIONS} are possible")
     return rows
 
 
-class _Compiler:
+class _AccessListCompiler:
     """One program, written family by family."""
 
     def __init__(
@@ -154,7 +154,9 @@ class _Compiler:
             case "egress" if self._rules.own_packets is not True:
                 self._jump_by_prefixes(places.source, (*alone, *_SWITCH_OWNED_SOURCES[family]), self._passes, inside)
             case "services":
-                raise Inexpressible("the twin has no connection tracking, by which the switch accepts answers")
+                raise InexpressibleAccessList(
+                    "the twin has no connection tracking, by which the switch accepts answers"
+                )
             case _:
                 pass
         self.program.put(inside)

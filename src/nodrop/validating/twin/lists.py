@@ -15,9 +15,9 @@ from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address
 from nodrop.routing.roce_packets import roce_packets_of_dscp
 from nodrop.validating.twin import bpf
 from nodrop.validating.twin.bpf import BpfInstruction
-from nodrop.validating.twin.list_programs import Inexpressible, compile_list
+from nodrop.validating.twin.list_programs import InexpressibleAccessList, compile_list
 from nodrop.validating.twin.packets import ECT0_CODEPOINT, PortLocation, ProbePacket
-from nodrop.validating.twin.plan import NamespaceKey, Plan, TwinInterface
+from nodrop.validating.twin.plan import NamespaceKey, TwinInterface, TwinPlan
 from nodrop.validating.twin.reaching import DeniedPacket
 
 FilterDirection = Literal["ingress", "egress"]
@@ -38,7 +38,9 @@ class TwinFilters:
     fabric: Fabric
     notes: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     """What is not applied, with the switches of which that is so."""
-    acting: dict[tuple[NamespaceKey, str], list["_AppliedList"]] = field(default_factory=lambda: defaultdict(list))
+    acting: dict[tuple[NamespaceKey, str], list["_AppliedAccessList"]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
     """By namespace and interface the lists that run there, in this order."""
     far: Mapping[PortLocation, PortLocation] = field(default_factory=dict)
     """The interface at the other end of the cable of each."""
@@ -92,7 +94,7 @@ class TwinFilters:
         causes = (self._dropping_entry(acting, packet, interface[0]) for acting in acting_lists)
         return next(filter(None, causes), "")
 
-    def _dropping_entry(self, acting: "_AppliedList", packet: ProbePacket, space: NamespaceKey) -> str:
+    def _dropping_entry(self, acting: "_AppliedAccessList", packet: ProbePacket, space: NamespaceKey) -> str:
         """Return which entry of a list drops a packet in a namespace, in words; "" where none surely does."""
         rules, own_addresses = acting.rules, self.own.get(space.node, frozenset())
         for_itself, from_itself = packet.target in own_addresses, packet.space.node == space.node
@@ -123,7 +125,7 @@ class TwinFilters:
                     yield f'filter add dev {name} {acting.way} pref {number} bpf da bytecode "{code}"'
 
 
-class _AppliedList(NamedTuple):
+class _AppliedAccessList(NamedTuple):
     """A list at an interface, with those of its entries that are for the interface, and its program."""
 
     way: FilterDirection
@@ -132,7 +134,7 @@ class _AppliedList(NamedTuple):
     program: tuple[BpfInstruction, ...]
 
 
-def build_filters(fabric: Fabric, plan: Plan) -> TwinFilters:
+def build_filters(fabric: Fabric, plan: TwinPlan) -> TwinFilters:
     """Return what applies the access lists of a fabric's switches in its twin."""
     wires = [(wire.a, wire.b) for wire in plan.wires if wire.b is not None]
     ends = [(one, other) for wire in wires for one, other in (wire, wire[::-1])]
@@ -145,14 +147,14 @@ def build_filters(fabric: Fabric, plan: Plan) -> TwinFilters:
     for device in fabric.devices:
         lists = [access_list for access_list in known_rows(device.access_lists) if access_list.bindings]
         if lists:
-            _DeviceLists(device, plan, found_filters).take(lists)
+            _DeviceAccessLists(device, plan, found_filters).take(lists)
     return found_filters
 
 
-class _DeviceLists:
+class _DeviceAccessLists:
     """The lists of one switch."""
 
-    def __init__(self, device: Device, plan: Plan, found_filters: TwinFilters) -> None:
+    def __init__(self, device: Device, plan: TwinPlan, found_filters: TwinFilters) -> None:
         self._name, self._found = device.name, found_filters
         self._nics = [nic for nic in plan.nics if nic.space.node == device.name and (nic.ends or _is_vlan(nic))]
         self._ports = {port.name for port in device.interfaces}
@@ -174,7 +176,7 @@ class _DeviceLists:
                 continue
             try:
                 rows = list(self._acting_lists_by_nic(rules, rules.entries))
-            except Inexpressible as error:
+            except InexpressibleAccessList as error:
                 self._add_limitation(f"{name}, for {error}")
                 continue
             for nic, acting in rows:
@@ -193,7 +195,7 @@ class _DeviceLists:
 
     def _acting_lists_by_nic(
         self, rules: AccessList, entries: Sequence[AccessEntry]
-    ) -> Iterator[tuple[TwinInterface, _AppliedList]]:
+    ) -> Iterator[tuple[TwinInterface, _AppliedAccessList]]:
         rows: dict[tuple[object, ...], tuple[BpfInstruction, ...]] = {}
         for binding in dict.fromkeys(rules.bindings):
             nics = [nic for nic in self._nics if self._applies_to_nic(rules, entries, binding, nic)]
@@ -208,7 +210,7 @@ class _DeviceLists:
                     rows[key] = compile_list(rules, chosen, binding.stage, self._own)
                 there = tuple(replace_fields(entry, interfaces=()) if entry.interfaces else entry for entry in chosen)
                 way: FilterDirection = "ingress" if binding.stage in ENTERING_STAGES else "egress"
-                yield nic, _AppliedList(way, binding.stage, replace_fields(rules, entries=there), rows[key])
+                yield nic, _AppliedAccessList(way, binding.stage, replace_fields(rules, entries=there), rows[key])
 
     def _applies_to_nic(
         self, rules: AccessList, entries: Sequence[AccessEntry], binding: Binding, nic: TwinInterface
@@ -223,7 +225,7 @@ class _DeviceLists:
             return False
         alike = {other_binding.interface for other_binding in rules.bindings if other_binding.stage == binding.stage}
         if not alike.issuperset(ports):
-            raise Inexpressible(f"it acts at some members of {nic.leg}, which is one interface in the twin")
+            raise InexpressibleAccessList(f"it acts at some members of {nic.leg}, which is one interface in the twin")
         return binding.interface == ports[0]
 
     def _entry_applies_to_nic(self, entry: AccessEntry, nic: TwinInterface) -> bool:
@@ -231,7 +233,9 @@ class _DeviceLists:
             return True
         ports = {end.port for end in nic.ends}
         if ports & set(entry.interfaces) and not ports <= set(entry.interfaces):
-            raise Inexpressible(f"entry {entry.name} is for some members of {nic.leg}, one interface in the twin")
+            raise InexpressibleAccessList(
+                f"entry {entry.name} is for some members of {nic.leg}, one interface in the twin"
+            )
         return bool(ports) and ports <= set(entry.interfaces)
 
     def _add_limitation(self, limitation: str) -> None:

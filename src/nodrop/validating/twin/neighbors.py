@@ -23,7 +23,7 @@ _LOOKS, _PAUSE_S = 5, 0.05
 _UNRESOLVED_STATES: Final = frozenset({"FAILED", "INCOMPLETE", "NOARP"})
 
 
-class Neighbor(NamedTuple):
+class KernelNeighbor(NamedTuple):
     """A namespace's knowledge of a neighbor: its interface, its address and its MAC."""
 
     port: str
@@ -55,13 +55,13 @@ def trigger_neighbor_resolution(namespace_name: str, far_addresses: Iterable[tup
                 out.sendto(b"", (str(far), _DISCARD_PORT))
 
 
-def read_neighbors(namespace_name: str) -> list[Neighbor]:
+def read_neighbors(namespace_name: str) -> list[KernelNeighbor]:
     """Return the neighbors that a namespace has found."""
     words = [*namespace_command_prefix(namespace_name), "ip", "-json", "neighbor"]
     stdout = subprocess.run(words, capture_output=True, check=True).stdout
     rows = cast("list[dict[str, Any]]", parse_json_text(stdout, "ip neighbor")) if stdout.strip() else []
     return [
-        Neighbor(row["dev"], str(parse_address(row["dst"])), row["lladdr"], "PERMANENT" in row["state"])
+        KernelNeighbor(row["dev"], str(parse_address(row["dst"])), row["lladdr"], "PERMANENT" in row["state"])
         for row in rows
         if "lladdr" in row and not _UNRESOLVED_STATES & set(row.get("state", ()))
     ]

@@ -11,7 +11,13 @@ from nodrop.errors import ServiceUnavailable
 from nodrop.model.index import Index
 from nodrop.model.reading import FilePlace, Reading
 from nodrop.routing.legs import unknown_leg_fact
-from nodrop.routing.observation import OBSERVATION_CHECKS, Observation, ObservationCheck, RefusedLine, address_item
+from nodrop.routing.observation import (
+    OBSERVATION_CHECKS,
+    ObservationCheck,
+    RefusedLine,
+    ValidatorObservation,
+    address_item,
+)
 from nodrop.validating import compute_observation
 from nodrop.validating.twin import box, looking
 from nodrop.validating.twin.acts import observe_packets_and_failures
@@ -32,7 +38,7 @@ from nodrop.validating.twin.waiting import (
     SettledState,
     wait_until_settled,
 )
-from nodrop.validating.twin.work import NOT_ASKED_REASON, ObservationWork, Options, PartialObservation
+from nodrop.validating.twin.work import NOT_ASKED_REASON, ObservationWork, PartialObservation, TwinOptions
 
 OBSERVER_NAME: Final = "real FRR"
 
@@ -80,15 +86,15 @@ def require_twin_support() -> None:
 
 
 def observe_in_twin(
-    reading: Reading, index: Index, *, options: Options | None = None, progress: box.ReportProgress | None = None
-) -> Observation:
+    reading: Reading, index: Index, *, options: TwinOptions | None = None, progress: box.ReportProgress | None = None
+) -> ValidatorObservation:
     """Run a fabric in real FRR daemons, and return the observations there of the computed items.
 
     `index` is of the fabric of the reading. ServiceUnavailable if no twin can be run here; InputProblems if a file has
     changed since it was read.
     """
     require_twin_support()
-    begun, chosen = time.monotonic(), options or Options()
+    begun, chosen = time.monotonic(), options or TwinOptions()
     taken = sample_fabric(index, chosen.devices or max_devices_of_machine())
     whole_observation = compute_observation(index)
     own_observation = whole_observation if taken.whole else compute_sample_observation(taken, whole_observation)
@@ -126,7 +132,7 @@ def observe_in_twin(
         *observed_part.notes,
         *twin_start.left_out,
     )
-    return Observation(
+    return ValidatorObservation(
         by=OBSERVER_NAME,
         seen=observed_part.seen,
         said=observed_part.said,

@@ -22,7 +22,7 @@ from nodrop.routing.roce_opcodes import RC_RDMA_WRITE_ONLY_OPCODE
 from nodrop.routing.roce_packets import ROCE_PORT
 from nodrop.validating.twin.entering import thread_in_namespace
 from nodrop.validating.twin.kernel import NamespaceKernel
-from nodrop.validating.twin.plan import NamespaceKey, Plan
+from nodrop.validating.twin.plan import NamespaceKey, TwinPlan
 
 ECT0_CODEPOINT: Final = 2
 """ECT(0) of RFC 3168."""
@@ -82,7 +82,7 @@ class ProbePacket(NamedTuple):
 
 
 @dataclass(slots=True)
-class Flight:
+class PacketFlight:
     """What became of a packet: the ports at which it came in, in order, and who has it in the end."""
 
     arrivals: list[PortLocation] = field(default_factory=list)
@@ -248,7 +248,7 @@ def _widen_buffer(listener: socket.socket) -> None:
 class TwinSockets:
     """The sockets of all namespaces of a twin, and packets between them."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: TwinPlan) -> None:
         self.posts = {space: NamespaceSockets(name) for space, name in plan.spaces.items()}
         self.watched: frozenset[PortLocation] = frozenset((nic.space, nic.name) for nic in plan.nics)
         """The interfaces at which it counts that a packet comes in."""
@@ -267,12 +267,12 @@ class TwinSockets:
 
     def send_and_trace(
         self, packets: Sequence[ProbePacket], *, expected_ports: Mapping[int, PortLocation] | None = None
-    ) -> list[Flight]:
+    ) -> list[PacketFlight]:
         """Send packets and follow them; one that does not get through is sent again, twice at most.
 
         A packet is through when a node takes it, or, of those that are in `to` by their place, when it comes in there.
         """
-        flights, expected_ports = [Flight() for _ in packets], expected_ports or {}
+        flights, expected_ports = [PacketFlight() for _ in packets], expected_ports or {}
         pending_numbers = list(range(len(packets)))
         for patience_s in _RETRY_WAITS_S:
             for start in range(0, len(pending_numbers), _MAX_PACKETS_IN_FLIGHT):
@@ -296,7 +296,7 @@ class TwinSockets:
         self,
         packets: Sequence[ProbePacket],
         which: Sequence[int],
-        flights: list[Flight],
+        flights: list[PacketFlight],
         to: Mapping[int, PortLocation],
         patience_s: float,
     ) -> None:
@@ -305,7 +305,7 @@ class TwinSockets:
         self._number += len(which)
         by_space: dict[NamespaceKey, list[tuple[int, ProbePacket]]] = {}
         for mark, number in numbers.items():
-            flights[number] = Flight()
+            flights[number] = PacketFlight()
             by_space.setdefault(packets[number].space, []).append((mark, packets[number]))
         waiting = set(which)
         for space, rows in by_space.items():
@@ -332,7 +332,7 @@ class TwinSockets:
                         waiting.discard(number)
 
 
-def _has_arrived_or_been_received(flight: Flight, to: PortLocation | None) -> bool:
+def _has_arrived_or_been_received(flight: PacketFlight, to: PortLocation | None) -> bool:
     return to in flight.arrivals if to is not None else flight.taken_by is not None
 
 

@@ -61,7 +61,7 @@ class VethCable:
 
 
 @dataclass(kw_only=True)
-class Plan:
+class TwinPlan:
     """All of a fabric."""
 
     spaces: dict[NamespaceKey, str] = field(default_factory=dict)
@@ -121,14 +121,14 @@ class _CableEndPoint(NamedTuple):
     """Of each lane its tag, and the VLAN that it is in; None where it routes."""
 
 
-def plan_twin(fabric: Fabric) -> Plan:
+def plan_twin(fabric: Fabric) -> TwinPlan:
     """Return the plan of a fabric's twin."""
-    return _Planner(fabric).made
+    return _TwinPlanner(fabric).made
 
 
-class _Planner:
+class _TwinPlanner:
     def __init__(self, fabric: Fabric) -> None:
-        self.fabric, self.made = fabric, Plan()
+        self.fabric, self.made = fabric, TwinPlan()
         self.points: dict[End, _CableEndPoint] = {}
         self.joined: dict[_DeviceVlan, _DeviceVlan] = {}
         """Bridges that are joined, each with another of those that it is joined to."""

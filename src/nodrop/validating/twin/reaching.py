@@ -17,8 +17,8 @@ from nodrop.routing.observation import DELIVERY_FATES, DeliveryFate
 from nodrop.routing.prefixes import Address, Prefix, parse_address
 from nodrop.routing.roce_opcodes import RC_RDMA_WRITE_ONLY_OPCODE
 from nodrop.validating.twin.kernel import KernelRoute
-from nodrop.validating.twin.packets import Flight, PortLocation, ProbePacket, TwinSockets
-from nodrop.validating.twin.plan import NamespaceKey, Plan, TwinInterface
+from nodrop.validating.twin.packets import PacketFlight, PortLocation, ProbePacket, TwinSockets
+from nodrop.validating.twin.plan import NamespaceKey, TwinInterface, TwinPlan
 
 _FORBIDDEN_ERROR_TEXTS: Final = frozenset(os.strerror(number) for number in (errno.EACCES, errno.EPERM))
 """How a kernel refuses a packet that a rule or a filter forbids."""
@@ -68,7 +68,7 @@ class _ProbeTarget(NamedTuple):
     kind: PacketKind
 
 
-class _FlightEdge(NamedTuple):
+class _PacketFlightEdge(NamedTuple):
     fate: DeliveryFate
     said: str
     onward: tuple[_ProbeTarget, ...]
@@ -83,7 +83,7 @@ class ReachabilityTest:
     def __init__(
         self,
         posts: TwinSockets,
-        plan: Plan,
+        plan: TwinPlan,
         hosts: Iterable[str],
         without: str = "",
         *,
@@ -94,7 +94,7 @@ class ReachabilityTest:
         self._without, self._kinds, self._because = without, tuple(kinds), because
         self._tables = {space: post.kernel.routes() for space, post in posts.posts.items()}
         self._owned = {space: list(self._addresses_and_cabling(space)) for space in posts.posts}
-        self._edges: dict[_ProbeTarget, list[_FlightEdge]] = {}
+        self._edges: dict[_ProbeTarget, list[_PacketFlightEdge]] = {}
         self.packets = 0
         """How many packets were sent."""
 
@@ -173,16 +173,16 @@ class ReachabilityTest:
         for place, packet, flight in zip(whose, packets, self._posts.send_and_trace(packets), strict=True):
             self._edges[place].append(self._edge_of_flight(place.kind, packet, flight))
 
-    def _edge_of_flight(self, kind: PacketKind, packet: ProbePacket, flight: Flight) -> _FlightEdge:
+    def _edge_of_flight(self, kind: PacketKind, packet: ProbePacket, flight: PacketFlight) -> _PacketFlightEdge:
         fate, explanation = self._fate_of_packet(kind, packet, flight)
         onward = tuple(
             _ProbeTarget(space, packet.target, kind)
             for space, _ in flight.arrivals[:1]
             if space != flight.taken_by and space.node not in self._hosts
         )
-        return _FlightEdge(fate, explanation, onward)
+        return _PacketFlightEdge(fate, explanation, onward)
 
-    def _fate_of_packet(self, kind: PacketKind, packet: ProbePacket, flight: Flight) -> tuple[DeliveryFate, str]:
+    def _fate_of_packet(self, kind: PacketKind, packet: ProbePacket, flight: PacketFlight) -> tuple[DeliveryFate, str]:
         if flight.taken_by:
             return "delivered", ""
         by = f" by {packet.device}" if packet.device else ""

@@ -16,7 +16,7 @@ from nodrop.model.fabric import Device, Fabric
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject, ends_of_cable_key, natural_sort_key
 from nodrop.model.values import replace_fields
-from nodrop.routing.observation import OBSERVATION_CHECKS, Observation
+from nodrop.routing.observation import OBSERVATION_CHECKS, ValidatorObservation
 from nodrop.routing.tiers import tier_of_device
 from nodrop.validating import compute_observation, leaves_by_destination_prefix
 from nodrop.validating.twin.work import PartialObservation
@@ -35,7 +35,7 @@ _MEMORY_LIMIT_FILES: Final = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
+class SampledFabric:
     """The part of a fabric that runs, `of` how many devices; all of it where none is left out."""
 
     fabric: Fabric
@@ -65,7 +65,7 @@ def max_devices_of_machine() -> int:
     return max(2, min(by_memory, _DEVICES_PER_CPU * len(os.sched_getaffinity(0))))
 
 
-def sample_fabric(index: Index, max_bytes: int) -> Sample:
+def sample_fabric(index: Index, max_bytes: int) -> SampledFabric:
     """Return what runs of a fabric with at most so many devices, and no more hosts than can."""
     fabric = index.fabric
     names = [device.name for device in fabric.devices]
@@ -83,7 +83,7 @@ def sample_fabric(index: Index, max_bytes: int) -> Sample:
         links=tuple(link for link in links if link.a.node in node_names and link.b.node in node_names),
         hosts=tuple(host for host in fabric.hosts if host.name in hosts),
     )
-    return Sample(fabric=field, of=len(names))
+    return SampledFabric(fabric=field, of=len(names))
 
 
 def _choose_hosts(fabric: Fabric, chosen: set[str]) -> set[str]:
@@ -180,9 +180,9 @@ def _nearest_devices(devices: Iterable[Device], beside: Mapping[str, list[str]],
 
 def limit_observation_to_sample(
     observed_part: PartialObservation,
-    fabric_sample: Sample,
-    own_observation: Observation,
-    whole_observation: Observation,
+    fabric_sample: SampledFabric,
+    own_observation: ValidatorObservation,
+    whole_observation: ValidatorObservation,
 ) -> PartialObservation:
     """Describe the coverage of a sample; `own_observation` and `whole_observation` are the computed results of both.
 
@@ -231,7 +231,9 @@ def _format_device_counts_by_role(devices: Iterable[Device]) -> str:
     )
 
 
-def compute_sample_observation(fabric_sample: Sample, whole_observation: Observation) -> Observation:
+def compute_sample_observation(
+    fabric_sample: SampledFabric, whole_observation: ValidatorObservation
+) -> ValidatorObservation:
     """Return the computed results of a sample, with the failures of the whole fabric that can be tried in it.
 
     The losses of a failure are those of the running devices; the first of devices that are alike may be another in a

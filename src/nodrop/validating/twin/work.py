@@ -11,7 +11,7 @@ from nodrop.validating.twin.daemons import BootConfiguration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class TwinOptions:
     """How a twin is run."""
 
     patience_s: float = 60.0
@@ -36,7 +36,7 @@ class ObservationWork:
     without: Mapping[str, str]
     """Devices that start nothing, and why."""
     computed: Mapping[ObservationCheck, Mapping[Subject, Hashable]]
-    options: Options
+    options: TwinOptions
 
     @property
     def expected_sessions(self) -> frozenset[Subject]:
