@@ -16,7 +16,8 @@ from nodrop.engine.rules import load_rules
 from nodrop.errors import InputProblems
 from nodrop.intent.load import loads
 from nodrop.resources import resource_folder
-from nodrop.schemas import SCHEMA_KINDS, USER_FILE_KINDS, json_schema
+from nodrop.schema_names import PUBLISHED_NAME_BY_CLASS
+from nodrop.schemas import SCHEMA_KINDS, USER_FILE_KINDS, json_schema, pydantic_model_of_file_kind
 from support.command import nodrop
 
 SHIPPED = {
@@ -48,6 +49,15 @@ def test_a_file_is_what_the_command_prints(kind: str, update_golden: bool) -> No
         path.write_text(printed)
     assert path.read_text() == printed, "make golden"
     validator_for(json_schema(kind), default=None).check_schema(json_schema(kind))
+
+
+def test_each_published_name_is_that_of_a_class_in_a_schema() -> None:
+    classes = {
+        name for kind in USER_FILE_KINDS for name in pydantic_model_of_file_kind(kind).model_json_schema()["$defs"]
+    }
+    assert PUBLISHED_NAME_BY_CLASS.keys() <= classes
+    published = {name for kind in USER_FILE_KINDS for name in json_schema(kind)["$defs"]}
+    assert set(PUBLISHED_NAME_BY_CLASS.values()) <= published
 
 
 @pytest.mark.parametrize("kind", USER_FILE_KINDS)

@@ -2,18 +2,18 @@
 
 The public functions; each is pure where it can be:
 
-    load(path) -> Intent                the intent that a user wrote
-    build(intent) -> Fabric             the fabric that it describes
-    write(fabric) -> Iterator[Artifact] the configurations of that fabric
-    rack(fabric) -> Iterator[Artifact]  its cables, addresses and hosts, for people
-    host_files(fabric) -> Iterator      the files that set the NICs of its hosts
-    read(sources) -> Reading            the fabric that configurations describe, from any author
-    lint(reading) -> FabricVerdict            its faults
-    fix(sources) -> FixedFabric               the same configurations without faults, as far as rules can fix them
-    validate(reading) -> FabricVerdict        the behavior of its control plane, and the faults in that
-    plan(old, new) -> Plan              the differences of two fabrics, and their impact on running switches
-    drift(running, wanted) -> Drift     the differences of running switches from the intended fabric
-    check(sources, base) -> CheckedChange     the impact of changed files, and the findings that they add
+    load(path) -> Intent                  the intent that a user wrote
+    build(intent) -> Fabric               the fabric that it describes
+    write(fabric) -> Iterator[Artifact]   the configurations of that fabric
+    rack(fabric) -> Iterator[Artifact]    its cables, addresses and hosts, for people
+    host_files(fabric) -> Iterator        the files that set the NICs of its hosts
+    read(sources) -> Reading              the fabric that configurations describe, from any author
+    lint(reading) -> FabricVerdict        its faults
+    fix(sources) -> FixedFabric           the same configurations without faults, as far as rules can fix them
+    validate(reading) -> FabricVerdict    the behavior of its control plane, and the faults in that
+    plan(old, new) -> Plan                the differences of two fabrics, and their impact on running switches
+    drift(running, wanted) -> Drift       the differences of running switches from the intended fabric
+    check(sources, base) -> CheckedChange the impact of changed files, and the findings that they add
 """
 
 from collections.abc import Iterator, Sequence

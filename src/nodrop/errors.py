@@ -1,9 +1,9 @@
 """Possible errors and their messages: a Problem is bad input, with its place; anything that is not here is a bug.
 
 NodropError
-├── InputProblems        the user's input or command is wrong: one or more Problems, all of a phase at once
-├── UnsupportedByPlatform          a platform cannot express the content of the model
-└── ServiceUnavailable   something outside nodrop did not answer
+├── InputProblems         the user's input or command is wrong: one or more Problems, all of a phase at once
+├── UnsupportedByPlatform a platform cannot express the content of the model
+└── ServiceUnavailable    something outside nodrop did not answer
 """
 
 from collections.abc import Iterable

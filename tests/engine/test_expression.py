@@ -379,7 +379,14 @@ def test_judging_goes_on_after_what_is_unknown_and_after_a_crash() -> None:
     function = compiler.compile_check(("device", "interface"), ("fabric", "options"), when, claim)
     ports = [port(0), port(0, lanes=4), port(0, enabled=UNKNOWN), port(0, lanes=0), port(0, enabled=False), port(0)]
     found = function([(None, each) for each in ports], None, OPTION_VALUES, index=None)
-    assert [type(each).__name__ for each in found] == ["bool", "bool", "Missing", "ZeroDivisionError", "bool", "bool"]
+    assert [type(each).__name__ for each in found] == [
+        "bool",
+        "bool",
+        "UnknownFactAtPath",
+        "ZeroDivisionError",
+        "bool",
+        "bool",
+    ]
     assert [each for each in found if isinstance(each, bool)] == [True, False, False, True]
     assert str(found[2]) == "interface.enabled"
 

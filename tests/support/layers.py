@@ -38,7 +38,7 @@ WHOLE: Final = {
     "nodrop.rule_tests": ("run_rule_examples",),
     "nodrop.validating.twin": ("require_twin_support", "observe_in_twin"),
     "nodrop.validating.twin.box": ("call_in_sandbox", "usable_unshare_command"),
-    "nodrop.validating.twin.daemons": ("Daemons",),
+    "nodrop.validating.twin.daemons": ("FrrDaemons",),
     "nodrop.validating.twin.lab": ("TwinLab",),
 }
 """Functions that do the work of a command, and classes that start processes, by module."""

@@ -66,7 +66,7 @@ _RULE_PAGES_URL_REGEX = (
 
 
 def _require_rule_page_url(value: object) -> object:
-    """Return the address of rule pages; MalformedText where it is none, or could end the link that it is written into."""
+    """Return the address of rule pages; MalformedText where it is none, or could end the link around it."""
     if (
         isinstance(value, str)
         and len(value) <= MAX_RULE_PAGES_URL_CHARACTERS

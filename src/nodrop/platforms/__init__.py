@@ -47,7 +47,7 @@ class WriterModule(Protocol):
     """A platform's `writer.py`."""
 
     def write(self, device: Device, index: Index) -> tuple[Artifact, ...]:
-        """Return the files of a device of the indexed fabric; UnsupportedByPlatform where the platform cannot express it."""
+        """Return a device's files, by the indexed fabric; UnsupportedByPlatform where they cannot express it."""
 
 
 class EditorModule(Protocol):

@@ -119,7 +119,7 @@ class HeldFolder:
         return OutputPlace(self.open_subfolder(above), name)
 
     def read_file(self, path: str) -> tuple[os.stat_result, bytes]:
-        """Return the status of a file below it, and its bytes; NotPlainFile if it is not plain. No pipe is waited for."""
+        """Return the status of a file below it, and its bytes; NotPlainFile if it is none. No pipe is waited for."""
         above, _, name = path.rpartition("/")
         with put_path_into_os_errors(path), open_plain_file(name, self.open_subfolder(above)) as file:
             return os.fstat(file.fileno()), file.read()

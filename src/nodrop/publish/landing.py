@@ -124,7 +124,7 @@ def open_folder_of_output(path: Path, make: Callable[[OutputPlace], None] | None
 
 
 def resolve_output(path: Path) -> str:
-    """Return where an output really goes, without links; LinkLeadsOut or IsLink where one is in the way below the root."""
+    """Return where an output really goes, without links; LinkLeadsOut or OutputIsLink where one is below the root."""
     with _open_nearest_folder_of_output(path) as (_, names_below, above):
         return os.path.join(above, *names_below)  # noqa: PTH118
 

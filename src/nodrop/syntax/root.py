@@ -104,7 +104,7 @@ class InputRoot:
             return os.open(names[-1], flags | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folders[-1])
 
     def status(self, path: str | os.PathLike[str]) -> os.stat_result:
-        """Return the status of a path's target below the root, like `os.stat`; LinkLeadsOut if the target is outside."""
+        """Return the status of a path's target below the root, like `os.stat`; LinkLeadsOut if that is outside."""
         handle = self.open(path, _STATUS_OPEN_FLAGS)
         try:
             return os.fstat(handle)

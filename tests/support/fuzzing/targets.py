@@ -3,7 +3,7 @@
 A crash is one of these, for any input at all:
 
 traceback   an exception other than `NodropError` from a public verb, or exit 70 of a command
-rule        a shipped rule that fails on what was read (`Verdict.problems`), which a command ends with exit 70 for
+rule        a shipped rule that fails on what was read (`FabricVerdict.problems`), which a command ends with exit 70 for
 hang        no answer within `HANG_S` seconds of processor time, or no sign of life for `SILENCE_S` seconds
 memory      a MemoryError under `MEMORY_BYTES` of address space beyond what the process begins with
 death       the process ends by a signal

@@ -358,7 +358,7 @@ def test_without_the_library_it_says_what_to_install(tmp_path: Path) -> None:
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
         "from nodrop.validating.batfish.service import BatfishService\n"
         "from nodrop.errors import ServiceUnavailable\n"
-        "try: Service('127.0.0.1').__enter__()\n"
+        "try: BatfishService('127.0.0.1').__enter__()\n"
         "except ServiceUnavailable as error: print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -39,7 +39,7 @@ class InterfaceStanza:
 
 
 def format_interfaces_part(device: Device, node: str, node_names: BatfishInterfaceNames, text: str) -> str:
-    """Return the part before frr.conf, a `text`, in the file of a node; UnsupportedByPlatform where a name cannot be written.
+    """Return the part of a node's file before frr.conf, a `text`; UnsupportedByPlatform if a name cannot be written.
 
     An interface that only FRR mentions is written empty, because Batfish would not know its kind.
     """

@@ -185,7 +185,8 @@ class BgpProcessBuilder:
                 {name, *session_fields} >= frr_rows.EXCLUSIVE_HOP_FIELDS
                 for name in frr_rows.EXCLUSIVE_HOP_FIELDS.intersection(stated)
             ):
-                raise CommandNotUnderstood  # bgpd refuses the second of the two (bgpd/bgpd.c, peer_ttl_security_hops_set)
+                # bgpd refuses the second of the two (bgpd/bgpd.c, peer_ttl_security_hops_set)
+                raise CommandNotUnderstood
             _update_stated_fields(session_fields, stated)
 
     def _join_peer_group(self, key: str, group: str) -> None:

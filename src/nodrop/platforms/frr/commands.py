@@ -27,7 +27,8 @@ class CommandValues(NamedTuple):
 CommandBinding = FieldBinding[str, CommandValues, Any, str]
 """`encode` is given the value and its part of the model; it returns the whole command, with `no` where it needs it.
 
-`decode` raises CommandNotUnderstood where FRR does not take the command; None means that the field is not stated any more.
+`decode` raises CommandNotUnderstood where FRR does not take the command; None means that the field is
+not stated any more.
 """
 
 

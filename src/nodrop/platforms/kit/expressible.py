@@ -1,7 +1,8 @@
 """Limits of any configuration: known facts, words without blanks, numbers that every reader takes.
 
 Writers ask this before they render a device, so a template never meets text that could end a string or a line. The
-paths of `UnsupportedByPlatform` consist of attributes and the names of rows, from the device: `interfaces/Ethernet0/qos/trust`.
+paths of `UnsupportedByPlatform` consist of attributes and the names of rows, from the device:
+`interfaces/Ethernet0/qos/trust`.
 """
 
 import re
@@ -137,7 +138,7 @@ def check_range(value: int | None, low: int, high: int, *path: object) -> None:
 
 
 def check_without_unwritten_parts(device: Device) -> None:
-    """Raise UnsupportedByPlatform where a device has parts that no writer writes: a second switch, tunnels, access lists."""
+    """Raise UnsupportedByPlatform where a device has what no writer writes: a second switch, tunnels, access lists."""
     for name in ("multi_chassis", "dual_tor", "mux_cables", "tunnels", "access_lists"):
         if getattr(device, name):
             raise unsupported_error([name], "is read for rules, and not written")
@@ -157,7 +158,7 @@ def check_session_far_end(neighbor: BgpNeighbor, *path: object) -> None:
 
 
 def check_server_addresses(servers: Sequence[str], *path: object) -> None:
-    """Raise UnsupportedByPlatform where a server has a name, which cannot be looked up before there is a name server."""
+    """Raise UnsupportedByPlatform where a server has a name that nothing can look up before there is a name server."""
     for position, server in enumerate(servers):
         if address_of(server) is None:
             raise unsupported_error((*path, position), f"{server} is not an address")

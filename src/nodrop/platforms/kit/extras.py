@@ -41,7 +41,7 @@ DEVICE_FIELDS_SET_ONLY_BY_ADDITIONS: Mapping[str, None] = dict.fromkeys(
 
 
 def additions_of_device(device: Device) -> tuple[Extra, ...]:
-    """Return a device's additions; none where it is not known which they are. UnsupportedByPlatform where one has no path."""
+    """Return a device's additions; none where they are not known. UnsupportedByPlatform where one has no path."""
     extra = known_rows(device.extra)
     for position, addition in enumerate(extra):
         texts = (*addition.path, *(addition.value if isinstance(addition.value, tuple) else (addition.value or "",)))

@@ -21,7 +21,7 @@ CheckLinkSettings = Callable[[PortChannel | Vlan, tuple[str, str]], None]
 
 
 def check_bridging(device: Device, check_link: CheckLinkSettings) -> None:
-    """Raise UnsupportedByPlatform where a bond or VLAN has no setting; `check_link` looks at what ports have too."""
+    """Raise UnsupportedByPlatform where a bond or VLAN has no setting; `check_link` checks what ports have too."""
     bonds, vlans = require_fact(device.port_channels), require_fact(device.vlans)
     if not bonds and not vlans:
         return

@@ -10,7 +10,7 @@ from nodrop.platforms.nvue.traits import TRAITS
 
 
 def check_features_in_release(device: Device) -> None:
-    """Raise UnsupportedByPlatform if a device, whose release is written, has a feature that the release cannot express."""
+    """Raise UnsupportedByPlatform if a device has a feature that its release, which is written, cannot express."""
     version = device.version
 
     def lacks(what: str) -> str | None:

@@ -21,7 +21,7 @@ ADDED_LINES_FILE = "frr.conf"
 
 
 def add_to_config_db(value_text: str, device: Device) -> str:
-    """Return config_db.json with the additions of the device's owner; UnsupportedByPlatform if one changes the model's data."""
+    """Return config_db.json with the owner's additions; UnsupportedByPlatform if one changes the model's data."""
     if device.bgp is None and isinstance(device.extra_lines, tuple) and device.extra_lines:
         raise unsupported_error(["extra_lines"], "are written into frr.conf, which a device without BGP does not have")
     for addition in extras.additions_of_device(device):
@@ -38,7 +38,7 @@ def add_to_config_db(value_text: str, device: Device) -> str:
 
 
 def add_to_frr_conf(text: str, device: Device) -> str:
-    """Return frr.conf with the lines that the device's owner adds; UnsupportedByPlatform where one changes the routing."""
+    """Return frr.conf with the lines that its owner adds; UnsupportedByPlatform where one changes the routing."""
 
     def read_frr_lines(written_text: str) -> tuple[object, ...]:
         found_routing = frr.read_frr(written_text)

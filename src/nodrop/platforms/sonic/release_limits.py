@@ -18,7 +18,7 @@ _NeededFeature = tuple[str, tuple[str, ...]]
 
 
 def check_features_in_release(device: Device) -> None:
-    """Raise UnsupportedByPlatform if a device, whose release is written, has a feature that the release cannot express."""
+    """Raise UnsupportedByPlatform if a device has a feature that its release, which is written, cannot express."""
     release = str(device.version)
     if all(has_feature(release, feature_name) for feature_name in FIRST_RELEASE_BY_FEATURE):
         return

@@ -217,7 +217,7 @@ def next_hop_column_and_value(route: StaticRoute) -> tuple[str, str]:
 
 
 def _require_expressible_bgp(device: Device) -> tuple[Bgp, ...]:
-    """Return a device's BGP processes; UnsupportedByPlatform if FRR or its tables cannot express a part of the routing."""
+    """Return a device's BGP processes; UnsupportedByPlatform if FRR or its tables cannot express a part."""
     processes = frr_limits.expressible_bgp_processes(device)
     if not processes or processes[0].vrf is not None:
         raise unsupported_error(["routing_tables"], "there is no BGP process of the default VRF")
