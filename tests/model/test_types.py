@@ -109,9 +109,9 @@ def test_types_in_words(owner: type, name: str, described: str, unknown: bool, p
 def test_joined_types_are_either() -> None:
     assert join_types(type_of(int | None), type_of(str)).describe() == "a number or text or none"
     assert join_types(type_of(tuple[int, ...]), type_of(tuple[str, ...])).describe() == "a list of (a number or text)"
-    assert type_of(int).number
-    assert not type_of(int | str).number
-    assert not type_of(bool).number
+    assert type_of(int).is_number
+    assert not type_of(int | str).is_number
+    assert not type_of(bool).is_number
     assert type_of(object) == ANY_TYPE
     assert not ANY_TYPE.is_scalar
     with pytest.raises(TypeError, match="the model does not hold"):
