@@ -6,6 +6,7 @@ changes at any time, and buffers can hold packets from before and after: either 
 """
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import NamedTuple
 
 from nodrop.model.fabric import Device
@@ -79,7 +80,7 @@ class FabricTunnels:
         for tunnel in tunnels:
             servers = tuple(self._servers_of(device, tunnel))
             address = None if isinstance(tunnel.far, Unknown) else parse_address(tunnel.far or "")
-            far = None if address is None else self._owner_of(address)
+            far = None if address is None else self._router_by_address.get(address)
             if address is None or isinstance(tunnel.far, Unknown):
                 self._miss(device, f"the far end of tunnel {tunnel.name}")
             elif far is None:
@@ -101,15 +102,15 @@ class FabricTunnels:
                 self._miss(device, f"the addresses of the server at {cable.interface}, behind tunnel {tunnel.name}")
             yield from (prefix for prefix in servers if prefix is not None)
 
-    def _owner_of(self, address: Address) -> int | None:
-        return next(
-            (
-                router.number
-                for router in self._plane.routers
-                if not router.vrf and any(address in leg.addresses for leg in router.legs)
-            ),
-            None,
-        )
+    @cached_property
+    def _router_by_address(self) -> Mapping[Address, int]:
+        return {
+            address: router.number
+            for router in reversed(self._plane.routers)
+            if not router.vrf
+            for leg in router.legs
+            for address in leg.addresses
+        }
 
     def _miss(self, device: Device, what: str) -> None:
         self.gaps[TunnelGap(device.name, what)] = None
