@@ -392,7 +392,7 @@ def _fold_commands_over_ports(language: str, commands: Iterable[tuple[str, str]]
         for block in fill_ports_into_command(command, ports)
         for line in block.split("\n")
     )
-    return platforms.open_contexts_once(language, lines) if platforms.depends_on_context(language) else lines
+    return platforms.drop_openings_of_open_context(language, lines) if platforms.depends_on_context(language) else lines
 
 
 def _add_opening_and_closing_lines(language: str, lines: Sequence[str]) -> tuple[str, ...]:

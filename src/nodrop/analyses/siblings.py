@@ -30,7 +30,7 @@ NOTHING_STATED = "nothing stated"
 BYTES_PER_MBIT = 125_000
 
 
-class PortTrait(NamedTuple):
+class StatedPortTrait(NamedTuple):
     """A behavior of a port: its label, its text in words, and its place below the port."""
 
     label: str
@@ -40,7 +40,7 @@ class PortTrait(NamedTuple):
     """Whether a port that has no such thing at all is not to be compared in it."""
 
 
-PortTraits = tuple[PortTrait, ...]
+StatedPortTraits = tuple[StatedPortTrait, ...]
 
 
 def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
@@ -53,7 +53,7 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
 def _outlier_hits(kinship: PortFamilies, aspect: str) -> Iterator[AnalysisHit | UndecidedSubject]:
     read_traits = cache(partial(_read_profile_traits, aspect))
 
-    def value(member: PortWithQosProfile) -> PortTraits | None:
+    def value(member: PortWithQosProfile) -> StatedPortTraits | None:
         member_traits = read_traits(member.qos)
         return None if isinstance(member_traits, str) or not member_traits else member_traits
 
@@ -71,7 +71,7 @@ def _outlier_hits(kinship: PortFamilies, aspect: str) -> Iterator[AnalysisHit | 
                     )
 
 
-def _read_profile_traits(aspect: str, qos: QosProfile) -> PortTraits | str:
+def _read_profile_traits(aspect: str, qos: QosProfile) -> StatedPortTraits | str:
     """Return the traits of a profile; if one is not known, the path of the missing fact."""
     try:
         return tuple(PORT_TRAITS_BY_ASPECT[aspect](qos))
@@ -82,8 +82,8 @@ def _read_profile_traits(aspect: str, qos: QosProfile) -> PortTraits | str:
 def _build_difference_hit(
     aspect: str,
     member: PortWithQosProfile,
-    traits: PortTraits | str,
-    expected: PortTraits,
+    traits: StatedPortTraits | str,
+    expected: StatedPortTraits,
     sibling: PortWithQosProfile,
     count: int,
     *,
@@ -123,7 +123,7 @@ def _change_to_sibling_value(port: Subject, sibling: PortWithQosProfile, place: 
         return (*port, *place), None
 
 
-def _differing_traits(own_traits: PortTraits, sibling_traits: PortTraits) -> Iterator[tuple[str, Subject]]:
+def _differing_traits(own_traits: StatedPortTraits, sibling_traits: StatedPortTraits) -> Iterator[tuple[str, Subject]]:
     """Yield what differs in words, and where."""
     own_trait, other_trait = (
         {traits.label: traits for traits in own_traits},
@@ -145,32 +145,32 @@ def _without_common_words(own_text: str, sibling_text: str) -> str:
     return " ".join(words[len(common) :]) or sibling_text
 
 
-def _classification_traits(qos: QosProfile) -> Iterator[PortTrait]:
+def _classification_traits(qos: QosProfile) -> Iterator[StatedPortTrait]:
     trust = require_fact(qos.trust, "interface.qos.trust")
-    yield PortTrait("trust:", trust or "nothing", ("qos", "trust"))
+    yield StatedPortTrait("trust:", trust or "nothing", ("qos", "trust"))
     yield from _map_traits(qos, "classification")
 
 
-def _map_traits(qos: QosProfile, aspect: str) -> Iterator[PortTrait]:
+def _map_traits(qos: QosProfile, aspect: str) -> Iterator[StatedPortTrait]:
     """Yield the entries of the maps of an aspect, in the words of their fields."""
     for name in field_names(QosProfile, aspect=aspect):
         if (words := number_map_words_by_field().get(name)) is not None:
             yield from _map_entry_traits(qos, name, f"{words.source} {{}} {words.verb}", f"{words.target} {{}}")
 
 
-def _map_entry_traits(qos: QosProfile, name: str, label: str, target: str) -> Iterator[PortTrait]:
+def _map_entry_traits(qos: QosProfile, name: str, label: str, target: str) -> Iterator[StatedPortTrait]:
     for index, value in enumerate(require_fact(getattr(qos, name), f"interface.qos.{name}") or ()):
         if value is not None:
-            yield PortTrait(label.format(index), target.format(value), ("qos", name, str(index)))
+            yield StatedPortTrait(label.format(index), target.format(value), ("qos", name, str(index)))
 
 
-def _scheduling_traits(qos: QosProfile) -> Iterator[PortTrait]:
+def _scheduling_traits(qos: QosProfile) -> Iterator[StatedPortTrait]:
     yield from _map_traits(qos, "scheduling")
     for queue in require_fact(qos.queues, "interface.qos.queues"):
         scheduler = require_fact(queue.scheduler, "queue.scheduler")
         if scheduler is not None:
             place = ("qos", "queues", str(queue.index), "scheduler")
-            yield PortTrait(f"queue {queue.index} is", _format_scheduler(scheduler), place)
+            yield StatedPortTrait(f"queue {queue.index} is", _format_scheduler(scheduler), place)
 
 
 def _format_scheduler(scheduler: Scheduler) -> str:
@@ -186,14 +186,14 @@ def _format_rate(bytes_per_s: int) -> str:
     return units.show_speed(bytes_per_s // BYTES_PER_MBIT) if exact else f"{bytes_per_s} B/s"
 
 
-def _marking_traits(qos: QosProfile) -> Iterator[PortTrait]:
+def _marking_traits(qos: QosProfile) -> Iterator[StatedPortTrait]:
     for queue in require_fact(qos.queues, "interface.qos.queues"):
         wred = require_fact(queue.wred, "queue.wred")
         if wred is not None and wred.green.probability_percent != 0:
             yield _build_marking_trait(queue, wred)
 
 
-def _build_marking_trait(queue: Queue, wred: WredProfile) -> PortTrait:
+def _build_marking_trait(queue: Queue, wred: WredProfile) -> StatedPortTrait:
     """Return the curve of green, the color of all traffic without a policer, and the action on it."""
     green = wred.green
     does = "marks" if "green" in wred.ecn_colors else "drops" if green.enabled else "ignores"
@@ -201,10 +201,10 @@ def _build_marking_trait(queue: Queue, wred: WredProfile) -> PortTrait:
     if green.min_percent is not None:
         low, high = f"{green.min_percent} %", f"{green.max_percent} % of its limit"
     curve = f"{low} to {high}, {green.probability_percent} %"
-    return PortTrait(f"queue {queue.index}", f"{does} at {curve}", ("qos", "queues", str(queue.index), "wred"))
+    return StatedPortTrait(f"queue {queue.index}", f"{does} at {curve}", ("qos", "queues", str(queue.index), "wred"))
 
 
-def _buffer_traits(qos: QosProfile) -> Iterator[PortTrait]:
+def _buffer_traits(qos: QosProfile) -> Iterator[StatedPortTrait]:
     groups = [
         (priority_group.index, priority_group.buffer)
         for priority_group in require_fact(qos.priority_groups, "interface.qos.priority_groups")
@@ -215,7 +215,7 @@ def _buffer_traits(qos: QosProfile) -> Iterator[PortTrait]:
             buffer_profile = require_fact(buffer, f"{kind.replace(' ', '_')}.buffer")
             room = "has no buffer" if buffer_profile is None else _format_buffer_pool(buffer_profile)
             has_headroom = buffer_profile is not None and bool(buffer_profile.headroom)
-            yield PortTrait(
+            yield StatedPortTrait(
                 f"{kind} {index}", room, ("qos", name, str(index), "buffer"), optional=name == "queues" or has_headroom
             )
 
@@ -229,16 +229,16 @@ def _format_buffer_pool(buffer: BufferProfile) -> str:
     )
 
 
-def _watchdog_traits(qos: QosProfile) -> Iterator[PortTrait]:
+def _watchdog_traits(qos: QosProfile) -> Iterator[StatedPortTrait]:
     watchdog = require_fact(qos.pfc_watchdog, "interface.qos.pfc_watchdog")
     if watchdog is not None:
         for name in field_names(PfcWatchdog, aspect="watchdog"):
             value = require_fact(getattr(watchdog, name), "interface.qos.pfc_watchdog")
             text = "not stated" if value is None else f"{value} {unit_of(name)}".rstrip()
-            yield PortTrait(f"the watchdog's {label_of(name)} is", text, ("qos", "pfc_watchdog", name))
+            yield StatedPortTrait(f"the watchdog's {label_of(name)} is", text, ("qos", "pfc_watchdog", name))
 
 
-PORT_TRAITS_BY_ASPECT: dict[str, Callable[[QosProfile], Iterator[PortTrait]]] = {
+PORT_TRAITS_BY_ASPECT: dict[str, Callable[[QosProfile], Iterator[StatedPortTrait]]] = {
     "classification": _classification_traits,
     "scheduling": _scheduling_traits,
     "marking": _marking_traits,

@@ -395,7 +395,7 @@ class FindingBuilder:
         for line in commands.get(language, ()):
             keys_by_node: dict[Node, tuple[str, ...]] = {}
             for node in (piece for piece in line if not isinstance(piece, str)):
-                keys = self._typable_values(node, names)
+                keys = self._command_texts_of_slot(node, names)
                 if keys is None:
                     return "", ()
                 keys_by_node[node] = keys
@@ -404,7 +404,7 @@ class FindingBuilder:
                 lines.append("".join(piece if isinstance(piece, str) else key_by_node[piece] for piece in line))
         return language, tuple(lines)
 
-    def _typable_values(self, node: Node, names: Sequence[object]) -> tuple[str, ...] | None:
+    def _command_texts_of_slot(self, node: Node, names: Sequence[object]) -> tuple[str, ...] | None:
         """Return a value, or each of several keys, as commands have it; None if not known whole or safe to type."""
         value = self._value_or_unknown(node, names)
         if value is None or isinstance(value, Unknown) or _AND_MORE_PATTERN.search(str(value)):

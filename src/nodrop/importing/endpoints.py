@@ -415,10 +415,10 @@ def _panels_of_hosts(
         position, split_index = divmod(slot, into)
         if plug.port.split != split_index or panels.setdefault(position, plug.port.panel) != plug.port.panel:
             return None
-    return _fill_panel_gaps(panels)
+    return _list_panels_by_position_filling_gaps(panels)
 
 
-def _fill_panel_gaps(panels: Mapping[int, int]) -> tuple[int, ...] | None:
+def _list_panels_by_position_filling_gaps(panels: Mapping[int, int]) -> tuple[int, ...] | None:
     """Return a sorted list with panel ports at their places, those between them filled up."""
     result: list[int] = []
     for place in range(max(panels) + 1):

@@ -14,7 +14,7 @@ from nodrop.intent.types import (
     HashFields,
     Ipv4Network,
     Name,
-    RoutingLine,
+    OneLineText,
     TimeUs,
 )
 from nodrop.model.fabric import SampledKind
@@ -95,8 +95,8 @@ class Snmp(SchemaMapping):
     any.
     """
 
-    location: RoutingLine | None = Field(None, description="where the switches are")
-    contact: RoutingLine | None = Field(None, description="who looks after them")
+    location: OneLineText | None = Field(None, description="where the switches are")
+    contact: OneLineText | None = Field(None, description="who looks after them")
 
 
 class ManagementServices(SchemaMapping):

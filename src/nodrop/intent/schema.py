@@ -23,9 +23,9 @@ from nodrop.intent.types import (
     Ids,
     LengthM,
     Name,
+    OneLineText,
     Percent,
     PlatformSettings,
-    RoutingLine,
     SpeedMbps,
     Text,
     TimeMs,
@@ -243,7 +243,7 @@ class PassThroughSettings(SchemaMapping):
     paths: Annotated[PlatformSettings, scalar_of_settings_tree()] = Field(
         (), description="settings as a tree, where the platform has paths", json_schema_extra=_EMPTY_DEFAULT_SCHEMA
     )
-    lines: tuple[RoutingLine, ...] = Field(
+    lines: tuple[OneLineText, ...] = Field(
         (), description="lines for the routing daemon's file, where the platform has one"
     )
 

@@ -270,11 +270,9 @@ def _require_plain_text(value: object, expected: str) -> str:
     return text
 
 
-def _parse_routing_line(text: str) -> str:
+def _parse_one_line_text(text: str) -> str:
     if not text.strip() or _CONTROL_CHARACTER_PATTERN.search(text) or text != text.rstrip():
-        raise MalformedText(
-            "a line, as the routing daemon's file has it, without control characters or blanks at its end"
-        )
+        raise MalformedText("one line, without control characters or blanks at its end")
     return text
 
 
@@ -292,7 +290,7 @@ def scalar_of_texts() -> ScalarAnnotation:
     return ScalarAnnotation(read_texts, {"anyOf": [{"type": "string"}, strings]})
 
 
-RoutingLine = Annotated[str, _text_scalar(_parse_routing_line, "[^\\x00-\\x1f\\x7f]*[^\\x00-\\x20\\x7f]")]
+OneLineText = Annotated[str, _text_scalar(_parse_one_line_text, "[^\\x00-\\x1f\\x7f]*[^\\x00-\\x20\\x7f]")]
 Name = Annotated[str, _text_scalar(_parse_name, NAME_PATTERN)]
 Text = Annotated[str, _text_scalar(_read_printable_text, "[^\\x00-\\x1f\\x7f]+")]
 Bool = StrictBool

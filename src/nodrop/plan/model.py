@@ -192,7 +192,7 @@ class RolloutCheckResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CombinedImpact:
+class ImpactOfChangesTogether:
     """The effect of several changes together, if it is worse than that of each alone."""
 
     devices: tuple[str, ...]
@@ -223,7 +223,7 @@ class Plan:
     """Added, removed and changed switches, by name."""
     changes: tuple[ChangedFactGroup, ...] = ()
     """All facts that change, those of the fabric first."""
-    combined_impact: tuple[CombinedImpact, ...] = ()
+    combined_impact: tuple[ImpactOfChangesTogether, ...] = ()
     outside_model: tuple[UnmodeledChange, ...] = ()
     """Changes in files outside the model, on switches of `devices`."""
     not_compared: tuple[ChangedFactGroup, ...] = ()

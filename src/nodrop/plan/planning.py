@@ -14,8 +14,8 @@ from nodrop.plan.model import (
     ChangedFactGroup,
     ChangeEffect,
     ChangeRisk,
-    CombinedImpact,
     DeviceChange,
+    ImpactOfChangesTogether,
     Plan,
     UnmodeledChange,
     worst_risk,
@@ -110,7 +110,7 @@ def build_plan(
         devices=tuple(changes),
         changes=tuple(facts),
         combined_impact=tuple(
-            CombinedImpact(devices=tuple(names), effect=effect) for effect, names in together.items()
+            ImpactOfChangesTogether(devices=tuple(names), effect=effect) for effect, names in together.items()
         ),
         outside_model=tuple(unmodeled_changes),
         not_compared=tuple(silent),

@@ -234,14 +234,14 @@ def command_lines(language: str) -> CommandLinesModule:
     return cast("CommandLinesModule", importlib.import_module(f"nodrop.platforms.{language}.command_lines"))
 
 
-def open_contexts_once(language: str, lines: Sequence[str]) -> tuple[str, ...]:
+def drop_openings_of_open_context(language: str, lines: Sequence[str]) -> tuple[str, ...]:
     """Return the lines of several blocks, of a language whose lines depend on those before, as one sequence."""
-    return cast("tuple[str, ...]", command_lines(language).open_contexts_once(lines))  # type: ignore[attr-defined]
+    return cast("tuple[str, ...]", command_lines(language).drop_openings_of_open_context(lines))  # type: ignore[attr-defined]
 
 
 def depends_on_context(language: str) -> bool:
     """Whether the effect of a line depends on the lines before it, so that those of a finding stay together."""
-    return hasattr(command_lines(language), "open_contexts_once")
+    return hasattr(command_lines(language), "drop_openings_of_open_context")
 
 
 def would_refuse_commands(

@@ -9,9 +9,9 @@ from nodrop.plan.model import (
     DEVICE_CHANGE_KINDS,
     ChangedFact,
     ChangedFactGroup,
-    CombinedImpact,
     DeviceChange,
     DifferingEntry,
+    ImpactOfChangesTogether,
     Plan,
     RolloutCheckResult,
     RolloutHazard,
@@ -79,7 +79,7 @@ def _fact_document(fact: ChangedFact, wording: DifferenceWording) -> dict[str, o
     }
 
 
-def _combined_impact_document(batch: CombinedImpact) -> dict[str, object]:
+def _combined_impact_document(batch: ImpactOfChangesTogether) -> dict[str, object]:
     return {"devices": list(batch.devices), "risk": batch.effect.risk, "reasons": list(batch.effect.reasons)}
 
 

@@ -250,11 +250,11 @@ def _route_install_gaps(plane: "ControlPlane", router: VrfRouter, bgp: Bgp) -> I
     for aggregate in bgp.aggregates:
         if aggregate.as_set:
             yield UncomputedPart(router.bgp_subject, "aggregate-address with as-set")
-    if any(_may_install_distance_255_aggregates(plane, router, bgp, family) for family in ADDRESS_FAMILIES):
+    if any(_may_install_aggregates_despite_distance_255(plane, router, bgp, family) for family in ADDRESS_FAMILIES):
         yield UncomputedPart(router.bgp_subject, "distance 255 of aggregates")
 
 
-def _may_install_distance_255_aggregates(
+def _may_install_aggregates_despite_distance_255(
     plane: "ControlPlane", router: VrfRouter, bgp: Bgp, family: AddressFamily
 ) -> bool:
     """Whether aggregates with the distance 255 may be installed: those that bgpd sends before it reads that line.

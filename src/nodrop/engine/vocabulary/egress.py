@@ -43,7 +43,7 @@ def lossless_ingress_pools_bytes(device: Device, pool: BufferPool) -> int:
 
 def _lossless_egress_pools(qos: QosProfile) -> set[str | None]:
     """Return the pools that a port's lossless queues use, except for queues on a buffer of lossy queues."""
-    lossless = _stopped_lossless_queues(qos).difference(lossless_queues_with_lossy_buffer(qos))
+    lossless = _lossless_queues_stopped_by_pause(qos).difference(lossless_queues_with_lossy_buffer(qos))
     queues = [queue for queue in require_fact(qos.queues, "interface.qos.queues") if queue.index in lossless]
     buffers = [require_fact(queue.buffer, "queue.buffer") for queue in queues]
     return {buffer.pool for buffer in buffers if buffer is not None}
@@ -62,7 +62,7 @@ def lossless_queues_without_buffer(qos: QosProfile) -> tuple[int, ...]:
     stated = {queue.index: queue.buffer for queue in require_fact(qos.queues, "interface.qos.queues")}
     return tuple(
         index
-        for index in sorted(_stopped_lossless_queues(qos))
+        for index in sorted(_lossless_queues_stopped_by_pause(qos))
         if require_fact(stated.get(index), "queue.buffer") is None
     )
 
@@ -162,5 +162,5 @@ def _find_highest_static_threshold(device: Device, pool: BufferPool) -> tuple[in
     return highest_bytes, holder
 
 
-def _stopped_lossless_queues(qos: QosProfile) -> frozenset[int]:
+def _lossless_queues_stopped_by_pause(qos: QosProfile) -> frozenset[int]:
     return frozenset(index for index in lossless_queues(qos) if index in queues_stopped_by_pause(qos))

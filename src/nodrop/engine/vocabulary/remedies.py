@@ -122,7 +122,7 @@ def intended_priorities(fabric: Fabric, qos: QosProfile | None, priorities: tupl
 
 
 @declare_word("function", rests_on=("classes",))
-def intended_watchdog(fabric: Fabric, qos: QosProfile | None) -> PfcWatchdog | None | Unknown:
+def watchdog_of_lossless_classes_alone(fabric: Fabric, qos: QosProfile | None) -> PfcWatchdog | None | Unknown:
     """Return a port's watchdog, of the priorities alone that lossless classes have."""
     if qos is None or isinstance(qos.pfc_watchdog, Unknown) or qos.pfc_watchdog is None:
         return UNKNOWN

@@ -24,7 +24,7 @@ def fill_ports_into_command(command: str, ports: Sequence[str]) -> tuple[str, ..
     return repeat_for_ports(command, ports)
 
 
-def open_contexts_once(lines: Sequence[str]) -> tuple[str, ...]:
+def drop_openings_of_open_context(lines: Sequence[str]) -> tuple[str, ...]:
     """Return lines of several blocks without those that open the context that is open already."""
     kept: list[str] = []
     context = ""

@@ -30,7 +30,7 @@ class SettingAddedBySwitch:
     paths: tuple[Subject, ...]
     settings: tuple[Subject, ...]
     values: tuple[object, ...]
-    over: bool
+    overwrite: bool
 
 
 def is_added_by_switch(
@@ -57,10 +57,10 @@ def is_self_written_setting(platform: str, path: Subject, value: object, *, over
     last word, as the value of the path before that.
     """
     if isinstance(value, str):
-        return _matches_self_written_row(platform, path, value, over=overwrite)
+        return _matches_self_written_row(platform, path, value, overwrite=overwrite)
     nothing_below = value == {} and len(path) > 1
-    return _matches_self_written_row(platform, path, None, over=overwrite) or (
-        nothing_below and _matches_self_written_row(platform, path[:-1], path[-1], over=overwrite)
+    return _matches_self_written_row(platform, path, None, overwrite=overwrite) or (
+        nothing_below and _matches_self_written_row(platform, path[:-1], path[-1], overwrite=overwrite)
     )
 
 
@@ -70,9 +70,9 @@ def switch_writes_at_path(platform: str, path: Subject) -> bool:
 
 
 @lru_cache(maxsize=65536)
-def _matches_self_written_row(platform: str, path: Subject, value: str | None, *, over: bool) -> bool:
+def _matches_self_written_row(platform: str, path: Subject, value: str | None, *, overwrite: bool) -> bool:
     return any(
-        matches(pattern, path) and (not row.values or value in row.values) and (row.over or not over)
+        matches(pattern, path) and (not row.values or value in row.values) and (row.overwrite or not overwrite)
         for pattern, row in _additions_by_first_word(platform).get(path[0], ())
     )
 
@@ -101,7 +101,7 @@ def _parse_addition_row(raw_row: Mapping[str, Any]) -> SettingAddedBySwitch:
         raise ValueError(f"{_ADDITIONS_FILE}: {raw_row}")
     values = tuple(tuple(literal) if isinstance(literal, list) else literal for literal in raw_row.get("values", ()))
     paths, settings = (parse_path_patterns(raw_row.get(word, ())) for word in ("paths", "settings"))
-    return SettingAddedBySwitch(paths=paths, settings=settings, values=values, over="over" in raw_row)
+    return SettingAddedBySwitch(paths=paths, settings=settings, values=values, overwrite="over" in raw_row)
 
 
 def _equals_any_value(running: object, values: tuple[object, ...]) -> bool:
