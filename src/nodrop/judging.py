@@ -450,10 +450,10 @@ def reading_at(path: str, settings: CheckSettings | None = None, platform: str |
     from nodrop.inputs import find_inputs
 
     settings = settings or CheckSettings()
-    return reading_of(find_inputs((path,), platform, exclude=settings.config.excludes), settings, path)
+    return require_one_fabric_reading(find_inputs((path,), platform, exclude=settings.config.excludes), settings, path)
 
 
-def reading_of(inputs: "FabricInputs", settings: CheckSettings, named_path: str) -> "Reading":
+def require_one_fabric_reading(inputs: "FabricInputs", settings: CheckSettings, named_path: str) -> "Reading":
     """Return the reading of inputs that are one fabric or one intent; else raise InputProblems under the name."""
     if intents := inputs.all_intents():
         text, *other_texts = intents

@@ -28,7 +28,7 @@ WHOLE: Final = {
         "run_rules",
         "read_fabric_or_intent",
         "reading_at",
-        "reading_of",
+        "require_one_fabric_reading",
         "readings_of",
     ),
     "nodrop.engine.examples": ("run_example", "run_rule", "build_example_views"),

@@ -36,7 +36,7 @@ def compare_with_wanted(
     under `running_name`.
     """
     progress(f"reading {name}")
-    after = judging.reading_of(wanted_inputs, settings, name)
+    after = judging.require_one_fabric_reading(wanted_inputs, settings, name)
     progress("reading what runs")
     stated = settings.declared.completed_from(declared_facts_of(after.fabric))
     before = judging.read_fabric_or_intent(

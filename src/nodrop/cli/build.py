@@ -131,7 +131,7 @@ def _build_intents(
     outcomes: list[FabricOutcome] = []
     for path, called in zip(intents, stable_path_names(intents), strict=True):
         with collect_input_problems(outcomes):
-            raw, intent = _load_intent(path, names)
+            raw, intent = _read_intent_and_check_name(path, names)
             top = f"{intent.fabric}/" if len(intents) > 1 else ""
             sheet = ("", b"") if intent.sheet_file is None else (intent.sheet_file.path, intent.sheet_file.content)
             made = _IntentBuildTask(
@@ -206,7 +206,7 @@ def _read_built_files(task: _IntentBuildTask) -> "Reading":
     return _build_and_read_back(task)[1]
 
 
-def _load_intent(path: str, names: dict[str, str]) -> "tuple[bytes, Intent]":
+def _read_intent_and_check_name(path: str, names: dict[str, str]) -> "tuple[bytes, Intent]":
     """Read an intent; its fabric must not have the name of an earlier one's, because folders have these names."""
     from nodrop.errors import InputProblems
     from nodrop.inputs import find_named_intent

@@ -81,7 +81,7 @@ def command(
     from nodrop.cli.output import save_report, write_output
     from nodrop.errors import InputProblems
     from nodrop.inputs import find_inputs
-    from nodrop.judging import CheckSettings, reading_of
+    from nodrop.judging import CheckSettings, require_one_fabric_reading
     from nodrop.model.index import Index
     from nodrop.proofs.proving import prove_deadlock
     from nodrop.report.json import encode_json_document
@@ -90,7 +90,7 @@ def command(
 
     if claim == "storm" and (certificate is not None or failures):
         raise click.UsageError("--certificate and --failures are for --claim deadlock")
-    reading = reading_of(find_inputs(paths), CheckSettings(), " ".join(paths))
+    reading = require_one_fabric_reading(find_inputs(paths), CheckSettings(), " ".join(paths))
     if reading.problems:
         raise InputProblems(reading.problems)
     index = Index(reading.fabric)

@@ -85,9 +85,9 @@ class ReadingOptions:
 
     def fabric(self, paths: tuple[str, ...], settings: "CheckSettings") -> "Reading":
         """Return the one fabric that lies at the paths, or that an intent means; InputProblems where there is none."""
-        from nodrop.judging import reading_of
+        from nodrop.judging import require_one_fabric_reading
 
-        return reading_of(self.inputs(paths, settings), settings, " ".join(paths))
+        return require_one_fabric_reading(self.inputs(paths, settings), settings, " ".join(paths))
 
     def read_fabric_or_report(self, paths: tuple[str, ...], settings: "CheckSettings") -> "Reading | None":
         """Return the one fabric at the paths; None if a part cannot be read, with the problem reported."""

@@ -48,9 +48,9 @@ class FindingBuilder:
     def build_from_group(self, item_group: ItemGroup) -> Iterator[Finding]:
         """Yield a finding for each item that a case represents; their common parts are computed once."""
         for subcase in split_by_columns(item_group, self.rule.finding_columns):
-            shared = self._shared_facts(subcase.item)
+            shared = self._find_parts_shared_by_cause(subcase.item)
             for item in subcase.members():
-                yield self._build_finding(item, shared)
+                yield self._build_finding_of_item(item, shared)
 
     def build_from_hit(self, hit: AnalysisHit) -> Finding:
         """Return the finding of an analysis."""
@@ -62,7 +62,7 @@ class FindingBuilder:
             for subject, new in (() if self.brief else hit.changes)
             for change in changes_making_part(self.index, subject, new)
         )
-        return self._build_from_facts(
+        return self._build_finding_of_facts(
             hit.subject,
             at,
             hit.facts,
@@ -84,7 +84,9 @@ class FindingBuilder:
             Change(subject=(device, *correction.keys), old=correction.old, new=correction.new)
             for correction in (remark.remedy.corrections if self._has_stated_mode(remark) else ())
         )
-        finding = self._build_from_facts(remark.subject, at, remark.facts, changes=changes, located=located, rows=names)
+        finding = self._build_finding_of_facts(
+            remark.subject, at, remark.facts, changes=changes, located=located, rows=names
+        )
         if (
             remark.remedy.choices
             and not changes
@@ -114,7 +116,7 @@ class FindingBuilder:
         return condition is None or bool(self._value(condition, (facts,)))
 
     @cached_property
-    def _message_pieces(self) -> tuple[tuple[str, Node | None], ...]:
+    def _message_pieces_with_sources(self) -> tuple[tuple[str, Node | None], ...]:
         """The pieces of the message: each as it is written, and the node of an expression."""
         return tuple(
             (piece, None) if isinstance(piece, str) else (format_node(piece), piece) for piece in self.rule.message
@@ -125,12 +127,12 @@ class FindingBuilder:
         """The pieces of the message that write a size, each with the node of its number of bytes."""
         return {
             number: node.arguments[0]
-            for number, (_, node) in enumerate(self._message_pieces)
+            for number, (_, node) in enumerate(self._message_pieces_with_sources)
             if isinstance(node, Call) and (node.word.kind, node.word.name) == ("filter", "bytes")
         }
 
     @cached_property
-    def _shared_facts_of_subject(self) -> "Callable[[Subject, Subject, str], _PartsSharedBySubject]":
+    def _find_parts_shared_by_subject(self) -> "Callable[[Subject, Subject, str], _PartsSharedBySubject]":
         """The function that gives what follows from subject, place and discriminator: many remarks share these."""
 
         @lru_cache(maxsize=64)
@@ -154,7 +156,7 @@ class FindingBuilder:
         alike = not typed and all(isinstance(piece, str) for piece in rule.fix)
         return self._build_fix(()) if alike else None
 
-    def _shared_facts(self, item: ScopeItem) -> "_PartsSharedByCause":
+    def _find_parts_shared_by_cause(self, item: ScopeItem) -> "_PartsSharedByCause":
         """Return the facts that equal items share, computed for the first of them."""
         rule = self.rule
         pieces: list[str | Node] = [
@@ -184,7 +186,7 @@ class FindingBuilder:
             for below, old, new in part_changes_between(old_value, new_value):
                 yield (*(model_path_of(target) or ()), *below), old, new
 
-    def _build_finding(self, item: ScopeItem, shared: "_PartsSharedByCause") -> Finding:
+    def _build_finding_of_item(self, item: ScopeItem, shared: "_PartsSharedByCause") -> Finding:
         rule, scope = self.rule, self.rule.scope
         subject = scope.subject(item)
         at = scope.subject_of_path(item, rule.pointed_path) if rule.pointed_path else subject
@@ -248,7 +250,7 @@ class FindingBuilder:
             ),
         )
 
-    def _build_from_facts(
+    def _build_finding_of_facts(
         self,
         subject: Subject,
         at: Subject,
@@ -267,16 +269,16 @@ class FindingBuilder:
         that is pointed at. What else happens to have such a name, as the same port of another switch, counts. Nor do
         `rows`, the words that only name a row of a file, wherever they are.
         """
-        rule, names, about = self.rule, (facts,), self._shared_facts_of_subject(subject, at, discriminator)
+        rule, names, about = self.rule, (facts,), self._find_parts_shared_by_subject(subject, at, discriminator)
         rows = tuple(sorted(filter(None, rows), key=len, reverse=True)) if rows else ()
         pieces = [
             written if node is None else render_value(self._value_or_unknown(node, names))
-            for written, node in self._message_pieces
+            for written, node in self._message_pieces_with_sources
         ]
         self._distinguish_sizes(pieces, names)
         cause = []
         naming: dict[str, str] = {}  # the parts of the subject, and what names each first
-        for (written, node), piece in zip(self._message_pieces, pieces, strict=True):
+        for (written, node), piece in zip(self._message_pieces_with_sources, pieces, strict=True):
             if (
                 node is None
                 or not consists_only_of_names(piece, subject, about.names)

@@ -187,16 +187,16 @@ class _RuleRun:
             sick = findings if builder.index is self.index else self._findings_in_whole_fabric(rule, builder)
             self.findings[before:] = add_sibling_changes(rule, findings, self.index, sick, options)
         for finding in () if rule.failures or rule.observed else self.findings[before:]:
-            self._report(rule, finding)
+            self._tell_rules_that_read_findings(rule, finding)
 
     def note_findings(self, judged: JudgedRules) -> None:
         """Note the findings of rules that were evaluated elsewhere."""
         rule_by_name = {rule.name: rule for rule in judged.rules}
         self.findings += judged.findings
         for finding in judged.findings:
-            self._report(rule_by_name[finding.rule], finding)
+            self._tell_rules_that_read_findings(rule_by_name[finding.rule], finding)
 
-    def _report(self, rule: Rule, finding: Finding) -> None:
+    def _tell_rules_that_read_findings(self, rule: Rule, finding: Finding) -> None:
         """Let rules that read findings know of one."""
         place = finding.subject[: 3 if finding.subject[0] == FABRIC_HEAD else 2]
         parts = (part[:2] for part in finding.parts)

@@ -154,9 +154,9 @@ class InputFinder:
         elif path.name in (files := platforms.reader(platform).CANONICAL_FILES):
             names = sorted((*files, *platforms.reader(platform).COMPANION_FILES))
             files_there = [name for name in names if self._disk.is_file(path.parent / name)]
-            self._device(inputs, path.parent, files_there, platform)
+            self._add_canonical_files_as_device(inputs, path.parent, files_there, platform)
         else:
-            self._add_file_as_device(inputs, path, platform, head)
+            self._add_file_of_other_name_as_device(inputs, path, platform, head)
 
     def _is_of_host(self, path: Path, file_head: bytes) -> bool:
         """Whether a file states the settings of NICs."""
@@ -176,7 +176,9 @@ class InputFinder:
         if self._register_if_new(path):
             inputs.intents.append(self._disk.intent(path))
 
-    def _device(self, inputs: FabricInputs, folder: Path, names: Sequence[str], platform: str) -> None:
+    def _add_canonical_files_as_device(
+        self, inputs: FabricInputs, folder: Path, names: Sequence[str], platform: str
+    ) -> None:
         """Add the canonical files of a folder as one device, called as the folder is."""
         if self._register_if_new(f"{folder}/{names[0]}"):
             names = (*names, *self._device_files_in_subfolders(folder, platform))
@@ -195,7 +197,7 @@ class InputFinder:
                 return [str(file.relative_to(folder)) for file in own_paths]
         return []
 
-    def _add_file_as_device(self, inputs: FabricInputs, path: Path, platform: str, head: bytes) -> None:
+    def _add_file_of_other_name_as_device(self, inputs: FabricInputs, path: Path, platform: str, head: bytes) -> None:
         """Add a file of any other name as a separate device."""
         if self._register_if_new(path):
             files = ((_canonical_name(platform, path, head), self._disk.text(path)),)
@@ -325,7 +327,7 @@ class InputFinder:
             if any(name in reader.CANONICAL_FILES for name in free):
                 canonical = [name for name in free if name in (*reader.CANONICAL_FILES, *reader.COMPANION_FILES)]
                 taken |= set(canonical)
-                self._device(inputs, path, canonical, platform)
+                self._add_canonical_files_as_device(inputs, path, canonical, platform)
                 if platforms.find_staged_module(platform) is not None:
                     state = platform, self._disk.text(path / reader.CANONICAL_FILES[0])
         for name in files:
@@ -349,7 +351,7 @@ class InputFinder:
         elif _may_be_intent(path.name, text):
             self._add_intent(inputs, path)
         elif (platform := self._platform_in_folder(path, text)) is not None:
-            self._add_file_as_device(inputs, path, platform, text)
+            self._add_file_of_other_name_as_device(inputs, path, platform, text)
         elif self._is_of_host(path, text):
             self._add_host(inputs, path)
         elif kind := nodrop_yaml_kind(text) if path.suffix.lower() in _YAML_SUFFIXES else "":

@@ -106,7 +106,7 @@ class TextChecker:
         text = open_texts[str(path)]
         kind = text_kind_of_file(path, text, site.settings.config.rules)
         if kind == "device":
-            return self._device(path, open_texts, site)
+            return self._check_device_files(path, open_texts, site)
         if kind == "intent":
             return self._check_intent(path, open_texts, site)
         marks: DiagnosticsByFile = {str(path): []}
@@ -157,7 +157,7 @@ class TextChecker:
                 settings=alone, rules=select_lint_rules(shipped_rules()), every=shipped_rules(), problems=error.problems
             )
 
-    def _device(self, path: Path, open_texts: OpenTextByPath, site: SiteSettings) -> TextCheckResult:
+    def _check_device_files(self, path: Path, open_texts: OpenTextByPath, site: SiteSettings) -> TextCheckResult:
         inputs = find_inputs((str(path),), held=open_texts).require_single_fabric()
         files = {text.display for bundle in (*inputs.bundles, *inputs.hosts) for _, text in bundle.files}
         marks: DiagnosticsByFile = {file: [] for file in sorted({*files, str(path)})}

@@ -57,11 +57,11 @@ class ReportStyle:
         """Return text in a style, escaped: text from users and configurations reaches the page through here alone."""
         return style_text(escape_terminal(text), _ANSI_STYLE_BY_NAME.get(style, ""), self.color)
 
-    def format_line(self, style: str, heading: str, shown_text: str) -> str:
+    def format_note_line(self, style: str, heading: str, shown_text: str) -> str:
         """Return one line of a report: a head in a style, and its text."""
         return f"{self.paint(style, heading)}: {self.paint('', shown_text)}"
 
-    def rules(self, style: str, word: str, *names: str) -> str:
+    def format_rule_heading(self, style: str, word: str, *names: str) -> str:
         """Return a word and the rules that it is about, as `error[pfc-without-watchdog]`, each linked to its page."""
         if self.links is None:
             return self.paint(style, f"{word}[{', '.join(names)}]")
@@ -94,7 +94,7 @@ class ReportStyle:
 
     def _problem_headline(self, problem: Problem) -> str:
         if self.links is None:
-            return self.format_line("error", "error", str(problem))
+            return self.format_note_line("error", "error", str(problem))
         place = ":".join(str(field) for field in (problem.path, problem.line, problem.column) if field is not None)
         address = self.links.place(problem.path, problem.line)
         shown = format_link(address, self.paint("", place))
@@ -119,7 +119,7 @@ def format_finding_block(
         page=report_style, gutter=_line_number_width([place, *(mention.located for mention in related)], report_style)
     )
     lines = [
-        f"{report_style.rules(first_finding.severity, first_finding.severity, first_finding.rule)}: "
+        f"{report_style.format_rule_heading(first_finding.severity, first_finding.severity, first_finding.rule)}: "
         f"{report_style.paint('strong', finding_message_with_device(first_finding))}"
     ]
     captions = [

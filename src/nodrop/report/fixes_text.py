@@ -66,7 +66,7 @@ def render(
     leftovers = [leftover for fabric in fixed for leftover in fabric.remaining]
     sections = [
         [line for fabric in fixed for line in _format_fixed_fabric(fabric, page, output)],
-        [page.format_line("strong", "by hand", line) for line in _manual_step_lines(leftovers)],
+        [page.format_note_line("strong", "by hand", line) for line in _manual_step_lines(leftovers)],
         [line for group in _group_leftovers(leftovers) for line in _format_remaining_group(group, page)],
         [line for fabric in fixed for problem in fabric.outcome.problems for line in page.problem(problem)],
         [page.paint("strong", format_fix_totals(fixed, output))],
@@ -111,7 +111,7 @@ def _format_fixed_fabric(fabric: FixedFabric, page: ReportStyle, output: FixOutp
         devices.setdefault(file.device, []).append(file.display)
     for device, files in devices.items():
         findings = [finding for finding in fabric.made if not device or finding.device == device]
-        yield page.format_line(
+        yield page.format_note_line(
             "strong",
             _VERBS_BY_OUTPUT[output][0],
             f"{', '.join(files)}: {_format_finding_counts_by_rule(findings) or 'with others'}",
@@ -120,7 +120,7 @@ def _format_fixed_fabric(fabric: FixedFabric, page: ReportStyle, output: FixOutp
             yield from (f"  = {page.paint('', line)}" for line in _describe_patch_effects(patches[device]))
     elsewhere = [finding for finding in fabric.made if devices.keys().isdisjoint({"", finding.device or ""})]
     if elsewhere and devices:
-        yield page.format_line("strong", "gone with that", _format_finding_counts_by_rule(elsewhere))
+        yield page.format_note_line("strong", "gone with that", _format_finding_counts_by_rule(elsewhere))
 
 
 def _format_finding_counts_by_rule(findings: Iterable[Finding]) -> str:
@@ -171,7 +171,7 @@ def _format_remaining_group(group: Sequence[RemainingFinding], report_style: Rep
     """Render findings of one cause that are left for one reason."""
     first_finding = group[0].finding
     lines = [
-        f"{report_style.rules(first_finding.severity, first_finding.severity, first_finding.rule)}: "
+        f"{report_style.format_rule_heading(first_finding.severity, first_finding.severity, first_finding.rule)}: "
         f"{report_style.paint('strong', finding_message_with_device(first_finding))}"
     ]
     where = (

@@ -13,7 +13,7 @@ def format_hidden_findings(findings: Iterable[Finding], report_style: ReportStyl
     for finding in findings:
         causes.setdefault((finding.rule, *_how_and_why_hidden(finding)), []).append(finding)
     return [
-        report_style.format_line("note", f"{how}[{rule}]", f"{_list_subjects(of)}{why}")
+        report_style.format_note_line("note", f"{how}[{rule}]", f"{_list_subjects(of)}{why}")
         for (rule, how, why), of in causes.items()
     ]
 

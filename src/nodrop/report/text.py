@@ -78,7 +78,7 @@ def render(
     ]
     besides = [
         _undecided_lines(outcome.unknown, page),
-        [page.format_line("note", "note", text) for text in _note_lines(other_notes, page)],
+        [page.format_note_line("note", "note", text) for text in _note_lines(other_notes, page)],
     ]
     unread = unread_file_lines_by_reason(outcome.unread, page)
     besides.append(ignored_file_lines_by_reason(outcome, page) if verbose else [])
@@ -156,7 +156,7 @@ def _assumption_lines(assumptions: Sequence[Assumption], page: ReportStyle) -> l
         + f" ({assumption.reason})"
         for assumption in assumptions
     )
-    return [page.format_line("strong", "assumed", ", ".join(assumption_texts))] if assumptions else []
+    return [page.format_note_line("strong", "assumed", ", ".join(assumption_texts))] if assumptions else []
 
 
 def _format_counts_by_rule(every: FindingGroups, page: ReportStyle) -> list[str]:
@@ -172,7 +172,7 @@ def _format_counts_by_rule(every: FindingGroups, page: ReportStyle) -> list[str]
         devices = len({(finding.within, finding.device) for finding in findings if finding.device is not None})
         where = f" on {format_count(devices, 'device')}" if devices else ""
         kinds = f", {numbers[rule]} different" if numbers[rule] > 1 else ""
-        head = page.rules(SEVERITIES[rule[0]], SEVERITIES[rule[0]], rule[1])
+        head = page.format_rule_heading(SEVERITIES[rule[0]], SEVERITIES[rule[0]], rule[1])
         lines.append(f"  {head}: {format_count(len(findings), 'finding')}{where}{kinds}")
     return lines
 
@@ -211,7 +211,7 @@ def _format_needed_statement(verdicts: Sequence[UnknownVerdict], page: ReportSty
             f"{format_count(len(rules), 'rule')} undecided{where} without {statement[0]}; "
             f"state in fabric.yaml: {statement[1]}"
         )
-    return page.format_line("unknown", "unknown", text)
+    return page.format_note_line("unknown", "unknown", text)
 
 
 def _format_missing_facts(verdicts: Sequence[UnknownVerdict], devices_count: int) -> str:
@@ -253,7 +253,7 @@ def _format_unknown_verdicts(alike: Sequence[UnknownVerdict], page: ReportStyle)
     names = format_name_list(map(escape_or_quote_name, verdict.devices))
     devices = f" on {format_count(len(verdict.devices), 'device')} ({names})"
     text = f"{subjects}{devices if verdict.devices else ''}: {verdict.reason}"
-    head = page.rules("unknown", "unknown", *(unknown_verdict.rule for unknown_verdict in alike))
+    head = page.format_rule_heading("unknown", "unknown", *(unknown_verdict.rule for unknown_verdict in alike))
     return f"{head}: {page.paint('', text)}"
 
 
@@ -262,7 +262,7 @@ def _format_unknown_config_lines(verdict: UnknownVerdict, page: ReportStyle) -> 
     place = verdict.places[0].describe(column=False)
     lines = len(verdict.places)
     extent = f" ({lines} lines on {format_name_list(map(escape_or_quote_name, verdict.devices))})" if lines > 1 else ""
-    head = page.rules("unknown", "unknown", verdict.rule)
+    head = page.format_rule_heading("unknown", "unknown", verdict.rule)
     return f"{head}: {page.paint('', f'{place}: {verdict.text_about_line_of_unknown_effect}{extent}')}"
 
 

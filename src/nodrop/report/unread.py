@@ -18,14 +18,17 @@ def unread_file_lines_by_reason(notes: Sequence[Note], report_style: ReportStyle
     """Return a line for each reason why files were not read, with their names."""
     rows = ((note.file or "", note.message) for note in notes)
     return [
-        report_style.format_line("unknown", "not read", text) for text in _format_files_by_reason(rows, report_style)
+        report_style.format_note_line("unknown", "not read", text)
+        for text in _format_files_by_reason(rows, report_style)
     ]
 
 
 def ignored_file_lines_by_reason(outcome: FabricOutcome, report_style: ReportStyle) -> list[str]:
     """Return a line for each reason why files are ignored, with their names."""
     rows = outcome.files.ignored if outcome.files is not None else ()
-    return [report_style.format_line("note", "ignored", text) for text in _format_files_by_reason(rows, report_style)]
+    return [
+        report_style.format_note_line("note", "ignored", text) for text in _format_files_by_reason(rows, report_style)
+    ]
 
 
 def summarize_left_out(outcome: FabricOutcome) -> str:

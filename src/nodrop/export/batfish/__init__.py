@@ -140,7 +140,7 @@ class _SnapshotWriter:
         names, written = node_names_of(self._index), set[str]()
         for device in self._index.devices.values():
             try:
-                self._device(device, names[device.name])
+                self._export_device(device, names[device.name])
             except UnsupportedByPlatform as error:
                 self._unseen[(device.name,)] = f"it cannot be written for Batfish: {error}"
             else:
@@ -164,7 +164,7 @@ class _SnapshotWriter:
             made=tuple((part_kind, tuple(whose)) for part_kind, whose in self._made.items()),
         )
 
-    def _device(self, device: Device, node: str) -> None:
+    def _export_device(self, device: Device, node: str) -> None:
         conf = self._frr_conf_for_batfish(device)
         bundle = {source.name: load_unchanged_source(source) for source in self._reading.sources.get(device.name, ())}
         text = conf.text if conf else ""

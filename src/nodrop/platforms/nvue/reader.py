@@ -133,7 +133,7 @@ class _DeviceReader:
         self.name = self._config.device = self._hostname(name)
 
     def build_reading(self) -> DeviceReading:
-        device = self._device()
+        device = self._build_device()
         self._remark_text_faults(device)
         return DeviceReading(
             device=resolve_dynamic_buffers(device),
@@ -180,7 +180,7 @@ class _DeviceReader:
             return name
         return stated
 
-    def _device(self) -> Device:
+    def _build_device(self) -> Device:
         config = self._config
         model = self._model()
         version = self._version()

@@ -85,7 +85,7 @@ class _DeviceReader:
         self._derived: dict[Subject, str] = {}
 
     def build_reading(self) -> DeviceReading:
-        device = self._device()
+        device = self._build_device()
         return DeviceReading(
             device=device,
             sources=self._sources,
@@ -99,7 +99,7 @@ class _DeviceReader:
         stated = self._settings.hostname or self._script.header.get("Hostname")
         return stated if stated and _HOSTNAME_PATTERN.fullmatch(stated) else name
 
-    def _device(self) -> Device:
+    def _build_device(self) -> Device:
         settings = self._settings
         routing, sources, other_commands = read_routing.parse_routing(settings.routing)
         self._others += other_commands

@@ -153,7 +153,7 @@ class _DeviceReader:
     def build_reading(self) -> DeviceReading:
         config = self._config
         config.remark_odd_keys()
-        device = self._device()
+        device = self._build_device()
         self._note_unread_parts(device)
         remark_routing_faults(config, self._localhost, self._frr, self._routing, device)
         remark_unloaded_tables_and_routing(config, self._localhost, self._start, self._frr, self._routing)
@@ -186,7 +186,7 @@ class _DeviceReader:
             return name
         return stated
 
-    def _device(self) -> Device:
+    def _build_device(self) -> Device:
         config = self._config
         routes, reasons = read_routing(config, self._localhost, self._frr, self._routing)
         self._problems += find_differences_from_frr_files(config, self._localhost, self._frr, routes)

@@ -134,7 +134,7 @@ class _TwinPlanner:
         """Bridges that are joined, each with another of those that it is joined to."""
         self.count = 0
         for device in fabric.devices:
-            self._device(device)
+            self._plan_device(device)
         for host in fabric.hosts:
             self._add_host(host)
         self._wire_cabled_points()
@@ -151,7 +151,7 @@ class _TwinPlanner:
         names = self.made.names[node]
         return names.setdefault(name, f"if{len(names)}")
 
-    def _device(self, device: Device) -> None:
+    def _plan_device(self, device: Device) -> None:
         self._add_space(device.name)
         for loopback in known_rows(device.loopbacks):
             space = self._add_space(device.name, loopback.vrf)
