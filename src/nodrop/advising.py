@@ -168,7 +168,9 @@ class _FixCommandAdviser:
                 if commands is not None
             )
         else:
-            yield from (replace(commands, condition=condition) for commands in self._commands_of_rule(group))
+            yield from (
+                replace(commands, condition=condition) for commands in self._fill_commands_written_in_rule(group)
+            )
         yield from self._commands_of_choices(group, shows_only=False)
 
     def _commands_of_choices(self, group: Sequence[Finding], *, shows_only: bool) -> Iterator[FixCommands]:
@@ -193,7 +195,7 @@ class _FixCommandAdviser:
                 impact = _format_impact(disruptions_of_lines(lines))
                 yield FixCommands(device=device, language=language, lines=lines, condition=condition, impact=impact)
 
-    def _commands_of_rule(self, group: Sequence[Finding]) -> Iterator[FixCommands]:
+    def _fill_commands_written_in_rule(self, group: Sequence[Finding]) -> Iterator[FixCommands]:
         """Yield the commands of the rule of a group, filled with its ports."""
         spelled: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
         for finding in group:

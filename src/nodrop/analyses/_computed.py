@@ -128,7 +128,7 @@ class _ObservationBuilder:
             if joint.at_a.ports != (joint.at_a.name,) or joint.at_b.ports != (joint.at_b.name,):
                 continue
             item = link_subject(link.a, link.b)
-            links[item] = "up" if are_ends_neighbors(joint) else "down"
+            links[item] = "up" if are_ends_in_one_subnet_or_unnumbered(joint) else "down"
             sizes = [_mtu_of_port(self.index.interface(*end)) for end in (link.a, link.b)]
             if None in sizes:
                 self.unseen["packets"][item] = "the configuration does not say the MTU of both ends"
@@ -209,7 +209,7 @@ def _has_address_or_session(index: Index, router: VrfRouter, leg: RoutedInterfac
     )
 
 
-def are_ends_neighbors(joint: RoutedCable) -> bool:
+def are_ends_in_one_subnet_or_unnumbered(joint: RoutedCable) -> bool:
     """Whether both ends are each other's next router: in one subnet, or found by router advertisements."""
     if joint.at_a.name in joint.a.neighbors_by_interface and joint.at_b.name in joint.b.neighbors_by_interface:
         return True

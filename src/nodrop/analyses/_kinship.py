@@ -43,7 +43,7 @@ class AlikePorts(NamedTuple):
         return AlikePorts(self.first, self.ports + other.ports, self.devices | other.devices)
 
 
-class PortFamilies:
+class PortsExpectedAlike:
     """The ports of a fabric by family and profile; with `sides`, ports that face different things are no family."""
 
     def __init__(self, index: Index, *, sides: bool) -> None:

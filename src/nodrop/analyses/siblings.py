@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from nodrop import units
 from nodrop.analyses import AnalysisHit, UndecidedSubject
-from nodrop.analyses._kinship import UNKNOWN_SIDE_NAME, PortFamilies, PortWithQosProfile
+from nodrop.analyses._kinship import UNKNOWN_SIDE_NAME, PortsExpectedAlike, PortWithQosProfile
 from nodrop.model.buffers import BufferProfile
 from nodrop.model.edit import get_part
 from nodrop.model.fields import field_names, label_of, number_map_words_by_field, unit_of
@@ -45,12 +45,12 @@ StatedPortTraits = tuple[StatedPortTrait, ...]
 
 def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the ports unlike most of their siblings, once for each aspect with a difference."""
-    kinship = PortFamilies(index, sides=True)
+    kinship = PortsExpectedAlike(index, sides=True)
     for aspect in PORT_TRAITS_BY_ASPECT:
         yield from _outlier_hits(kinship, aspect)
 
 
-def _outlier_hits(kinship: PortFamilies, aspect: str) -> Iterator[AnalysisHit | UndecidedSubject]:
+def _outlier_hits(kinship: PortsExpectedAlike, aspect: str) -> Iterator[AnalysisHit | UndecidedSubject]:
     read_traits = cache(partial(_read_profile_traits, aspect))
 
     def value(member: PortWithQosProfile) -> StatedPortTraits | None:

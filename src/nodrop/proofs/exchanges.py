@@ -360,8 +360,8 @@ def _match_neighbors(
             wanted[far] -= 1
         else:
             apart.append(far)
-    return list(_distinct_pairs(apart, list(wanted.elements())))
+    return list(_pair_in_order_without_repeats(apart, list(wanted.elements())))
 
 
-def _distinct_pairs(one: Sequence[int], other: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _pair_in_order_without_repeats(one: Sequence[int], other: Sequence[int]) -> Iterator[tuple[int, int]]:
     yield from dict.fromkeys(zip(sorted(one), sorted(other), strict=True))

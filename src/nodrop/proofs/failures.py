@@ -198,7 +198,7 @@ def _possible_single_failures(plane: ControlPlane) -> tuple[FailureUnit, ...]:
     others. Cables of port channels, and all where `maximum-paths` leaves out next hops, fail one by one.
     """
     index = plane.index
-    alone = _has_unused_paths(plane)
+    alone = _may_maximum_paths_leave_out_hops(plane)
     bundled = {port for router in plane.routers for leg in router.legs if len(leg.ports) > 1 for port in leg.ports}
     cables: dict[object, list[tuple[End, End]]] = {}
     for link in index.fabric.links:
@@ -224,7 +224,7 @@ def _ends_of_device(index: Index, name: str) -> frozenset[End]:
     return frozenset(End(name, port.name) for port in index.devices[name].interfaces)
 
 
-def _has_unused_paths(plane: ControlPlane) -> bool:
+def _may_maximum_paths_leave_out_hops(plane: ControlPlane) -> bool:
     """Whether any router may have more equal paths than it uses."""
     return any(
         speaker.limits.most is not None and speaker.limits.most < len(speaker.links)

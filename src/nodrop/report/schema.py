@@ -146,7 +146,7 @@ def _plan_schema() -> JsonSchema:
             object_schema(devices=TEXT_LIST_SCHEMA, risk=_RISK_SCHEMA, reasons=TEXT_LIST_SCHEMA)
         ),
         outside_model={
-            **list_schema(_outside_schema()),
+            **list_schema(_change_outside_model_schema()),
             "description": "Changes in files outside the model, by table or part of the configuration.",
         },
         not_compared={
@@ -168,7 +168,7 @@ def _fact_group_schema() -> JsonSchema:
     return object_schema(devices=TEXT_LIST_SCHEMA, ports=TEXT_LIST_SCHEMA, facts=list_schema(_fact_schema()))
 
 
-def _outside_schema() -> JsonSchema:
+def _change_outside_model_schema() -> JsonSchema:
     kinds: JsonSchema = {"enum": ["added", "removed", "changed"]}
     return object_schema(
         devices=TEXT_LIST_SCHEMA,

@@ -148,7 +148,7 @@ class FailureAnalysis:
         dead = {
             number for end in ends for number in self._sessions.get(end, ()) if not self._is_session_up(number, ends)
         }
-        if self._world.keeps or self._is_any_reopened(dead, ends) or self._changes_refused_prefixes(ends):
+        if self._world.keeps or self._does_any_session_reopen(dead, ends) or self._changes_refused_prefixes(ends):
             return self._recompute_outcome(ends, frozenset())
         local = {}
         for node in dict.fromkeys(end.node for end in ends):
@@ -185,9 +185,9 @@ class FailureAnalysis:
             for side in (session.a, session.b)
         )
 
-    def _is_any_reopened(self, dead: Iterable[int], ends: frozenset[End]) -> bool:
+    def _does_any_session_reopen(self, dead_sessions: Iterable[int], ends: frozenset[End]) -> bool:
         """Whether any of these sessions over links that fail opens again over other routes."""
-        numbers = [number for number in dead if self._may_reopen(number)]
+        numbers = [number for number in dead_sessions if self._may_reopen(number)]
         if not numbers:
             return False
         plane = ControlPlane(self._plane.index, ends | self._plane.failed)

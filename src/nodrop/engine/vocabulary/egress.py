@@ -80,7 +80,7 @@ def queues_without_any_buffer(qos: QosProfile) -> tuple[int, ...]:
 
 
 @declare_word("function")
-def queue_that_may_hold_more(qos: QosProfile, group: PriorityGroup) -> int | None:
+def queue_with_threshold_above_lossy_group(qos: QosProfile, group: PriorityGroup) -> int | None:
     """Return the queue with the highest dynamic threshold among those behind a lossy group that may take less.
 
     Thresholds are compared within one pool. None where no queue behind the group has a higher one.

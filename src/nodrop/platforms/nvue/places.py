@@ -266,7 +266,7 @@ class _SubjectPlaceFinder:
             yield (*port_path, "qos", "link-pause", "profile")
             yield ("qos", "link-pause", GLOBAL_PROFILE)
         elif field == "cable_length_m":
-            yield from self._cable_paths(port)
+            yield from self._cable_length_paths(port)
         yield port_path
 
     def _lane_paths(self, port: str) -> Iterator[Path]:
@@ -279,7 +279,7 @@ class _SubjectPlaceFinder:
             yield panel
         yield ("interface", port, "link", "speed")
 
-    def _cable_paths(self, port: str) -> Iterator[Path]:
+    def _cable_length_paths(self, port: str) -> Iterator[Path]:
         name = self._profile_of(port, "pfc")
         yield ("qos", "pfc", name, "cable-length")
         if name == GLOBAL_PROFILE:  # a port's own profile ignores the length of RoCE mode
@@ -354,7 +354,7 @@ class _SubjectPlaceFinder:
             if word in _NVUE_HEADROOM_KEY_BY_FIELD:
                 yield ("qos", "pfc", self._profile_of(port, "pfc"), _NVUE_HEADROOM_KEY_BY_FIELD[word])
         yield ("qos", "pfc", self._profile_of(port, "pfc"), "switch-priority", *([index] if index else ()))
-        yield from self._cable_paths(port)
+        yield from self._cable_length_paths(port)
 
     def _queue_paths(self, port: str, field_words: list[str]) -> Iterator[Path]:
         index, queue_field, field, inner, *_ = (*field_words, "", "", "")

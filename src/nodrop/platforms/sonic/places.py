@@ -268,7 +268,7 @@ class _SubjectPlaceFinder:
         if path[:1] == ("qos",):
             yield from self._qos_paths(port, path[1:])
         elif path[:1] == ("cable_length_m",):
-            yield from self._cable_paths(port)
+            yield from self._cable_length_paths(port)
         elif path[:1] == ("neighbor",):
             rows = {key: self._row("DEVICE_NEIGHBOR", key) for key in self._table("DEVICE_NEIGHBOR")}
             yield from (("DEVICE_NEIGHBOR", key) for key, row in rows.items() if row.get("local_port", key) == port)
@@ -283,9 +283,9 @@ class _SubjectPlaceFinder:
         for table in _QOS_TABLES_WITH_PORT_ROWS:
             keys = ((key, key_within_asic(key, self._here).partition("|")[0]) for key in self._table(table))
             yield from ((table, key) for key, ports in keys if port in ports.split(","))
-        yield from self._cable_paths(port)
+        yield from self._cable_length_paths(port)
 
-    def _cable_paths(self, port: str) -> Iterator[Path]:
+    def _cable_length_paths(self, port: str) -> Iterator[Path]:
         yield from (("CABLE_LENGTH", name, port) for name in self._table("CABLE_LENGTH"))
 
     def _qos_paths(self, port: str, path: Path) -> Iterator[Path]:
