@@ -12,6 +12,7 @@ import pytest
 from nodrop import judging, outcome_cache, reading_cache
 from nodrop.cache import Store
 from nodrop.engine import verdicts
+from nodrop.engine.rules import shipped_rules
 from nodrop.inputs import find_inputs
 from nodrop.judging import CheckSettings
 from nodrop.locate import FILE_CHANGED_NOTE_KIND
@@ -234,6 +235,7 @@ def test_the_same_fabric_elsewhere_shows_its_own_paths() -> None:
 
 def test_no_secret_and_no_line_of_a_file_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     kept: list[bytes] = []
+    shipped_rules()  # so that this process does not keep them too
     monkeypatch.setattr(Store, "put", lambda _store, _key, data: kept.append(data))
     done = lint("-v")
     assert '"PFC_WD": {' in done.out or '"mtuu": "9216"' in done.out

@@ -20,7 +20,7 @@ from nodrop.syntax import yaml
 
 def rule_of_name(name: str, settings: CheckSettings) -> Rule:
     """Return the rule of a name or former name; ValueError names the nearest, or the rules of an area."""
-    rules = all_rules(settings.config)
+    rules = all_rules(settings.config, settings.store)
     known_rules = {word: rule for rule in rules for word in (*rule.aliases, rule.name)}
     if name in known_rules:
         return known_rules[name]

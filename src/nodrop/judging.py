@@ -57,11 +57,15 @@ class CheckSettings:
     """Whether `select` and `ignore` may name rules of failures too, which the command computes in some cases."""
 
 
-def all_rules(config: Config) -> tuple[Rule, ...]:
-    """Return the rules that are shipped and the site's own."""
+def all_rules(config: Config, store: Store | None = None) -> tuple[Rule, ...]:
+    """Return the rules that are shipped, kept in the store if there is one, and the site's own."""
     from nodrop.engine import rules
     from nodrop.engine.site_rules import load_rules_with_shipped
 
+    if store is not None:
+        from nodrop.engine.rule_cache import take_shipped_rules_from
+
+        take_shipped_rules_from(store)
     return load_rules_with_shipped(config.rules, config.held) if config.rules else rules.shipped_rules()
 
 
@@ -77,7 +81,7 @@ def chosen_rules(
     from nodrop.engine.rules import select_lint_rules, select_validate_rules
     from nodrop.engine.skipped import explain_not_selected
 
-    every = all_rules(settings.config)
+    every = all_rules(settings.config, settings.store)
     settings.config.check_severity_and_options(every)
     halves = (
         select_lint_rules(every) if files else (),
@@ -99,7 +103,7 @@ def list_rules(settings: CheckSettings) -> "tuple[ListedRule, ...]":
     from nodrop.engine.verdicts import rule_options, rule_severity
     from nodrop.report.rule_list import ListedRule
 
-    every, config = all_rules(settings.config), settings.config
+    every, config = all_rules(settings.config, settings.store), settings.config
     config.check_severity_and_options(every)
     words = {word for rule in every for word in rule.selectors}
     selection, unwanted = (_checked_words(option, words, getattr(settings, option)) for option in ("select", "ignore"))
@@ -192,7 +196,7 @@ def run_rules(
     outcome = FabricOutcome.of(reading, verdict, findings=pointed.findings, notes=pointed.notes, line=line)
     config = settings.config
     left_out = find_skipped_rules(
-        all_rules(config),
+        all_rules(config, settings.store),
         rules,
         mode=reading.fabric.mode,
         strictness=settings.strictness,
@@ -224,7 +228,7 @@ def build_suppression_context(rules: Sequence[Rule], settings: CheckSettings) ->
     """Return the basis for settling findings."""
     from nodrop.accepted_findings import SuppressionContext, load_configured_baseline
 
-    config, every = settings.config, all_rules(settings.config)
+    config, every = settings.config, all_rules(settings.config, settings.store)
     return SuppressionContext(
         config=config,
         every=every,

@@ -2,6 +2,7 @@
 
 import math
 import time
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import orjson
@@ -15,7 +16,7 @@ from nodrop.reading_cache import MODEL_CLASSES
 from nodrop.syntax.packed import CannotPackValue, PackerOfClasses, UnreadablePackedBytes
 from support.random_fabrics import fabrics
 
-TABLE = PackerOfClasses(MODEL_CLASSES, (UNKNOWN,))
+TABLE = PackerOfClasses(MODEL_CLASSES, (UNKNOWN,), {"class Port": Port})
 
 
 class Pair(NamedTuple):
@@ -72,12 +73,51 @@ def test_what_repeats_itself_is_stored_once() -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [object(), {1, 2}, b"bytes", math.nan, math.inf, (1.5, math.inf), 2**64, "\udc80", Pair(1, 2), bytearray(1), print],
+    [
+        object(),
+        {1, 2},
+        b"bytes",
+        math.nan,
+        math.inf,
+        (1.5, math.inf),
+        2**64,
+        "\udc80",
+        Pair(1, 2),
+        bytearray(1),
+        print,
+        Pair,
+    ],
     ids=lambda value: type(value).__name__,
 )
 def test_what_has_no_form_is_refused_and_not_bent(value: object) -> None:
     with pytest.raises(CannotPackValue):
         TABLE.pack(value)
+
+
+@dataclass(frozen=True)
+class Open:
+    """A class without slots, whose further attributes are not packed."""
+
+    first: object
+    second: object = None
+
+
+def test_classes_without_slots_and_named_objects_come_back() -> None:
+    table = PackerOfClasses((Open,), (), {"class Open": Open, "class Port": Port})
+    values = (Open(first=(Port, Open, Port)), Open(first=1, second=Open))
+    values[0].__dict__["computed"] = 7
+    back = table.unpack(table.pack(values))
+    assert back == values
+    assert back[0].first == (Port, Open, Port)
+    assert back[0].__dict__.keys() == {"first", "second"}
+
+
+def test_values_that_differ_in_size_are_not_taken_for_a_billion() -> None:
+    """One long row beside others in each of many levels says little, though the longest of all levels say a lot."""
+    value: Any = "x"
+    for _ in range(12):
+        value = (value, *["y"] * 100)
+    assert TABLE.unpack(TABLE.pack(value)) == value
 
 
 def nested(form: str, depth: int) -> Any:
@@ -115,6 +155,10 @@ HOSTILE = {
     "many lengths": b'["tuples", [200000000], ["same", ["plain", [1]]]]',
     "an unknown constant": b'["constant", 7]',
     "a constant from behind": b'["constant", -1]',
+    "an unknown name": b'["named", ["class Popen"], [0]]',
+    "a name from behind": b'["named", ["class Port"], [-1]]',
+    "a name that is a list": b'["named", [["class Port"]], [0]]',
+    "too few named": b'["named", ["class Port"], []]',
     "a number of no value": b'["shared", 1, [5], ["plain", [1]]]',
     "more of a kind than there are": b'["mixed", [0, 0], [[1, ["plain", [1]]], [1, ["plain", [1]]]]]',
     "an unhashable key": b'["maps", [1], ["maps", [0], ["plain", []], ["plain", []]], ["plain", [1]]]',
@@ -148,6 +192,8 @@ MISFITS = {
         Interface,
     ),
     "an UNKNOWN that cannot be": (b'["objects", "Port", [["constant", 0], ["plain", [0]]]]', Port),
+    "a class in place of a text": (b'["named", ["class Port"], [0]]', str),
+    "a text in place of a class": (b'["plain", ["class Port"]]', type[Any]),
     "a key that is no text": (b'["maps", [1], ["plain", [1]], ["plain", ["x"]]]', dict[str, str]),
     "what is behind a key": (b'["maps", [1], ["plain", ["x"]], ["plain", [1]]]', dict[str, str]),
 }  # fmt: skip

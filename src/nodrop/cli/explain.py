@@ -73,7 +73,7 @@ def _render_explanation(words: tuple[str, ...], at: str | None, settings: "Check
         return BUILTIN_VERDICTS[words[0]].page
     rule = rule_of_name(words[0], settings)
     return (
-        rules.render_rule_page(rule, all_rules(settings.config)) + "\n"
+        rules.render_rule_page(rule, all_rules(settings.config, settings.store)) + "\n"
         if platform is None
         else rule_on.render_rule_examples(rule, platform)
     )

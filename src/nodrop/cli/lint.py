@@ -69,7 +69,7 @@ def command(
             )
         outcome = conclude_suppressions_and_baseline(merge_outcomes(outcomes), settings)
         outcome = replace(outcome, files=ReadAndIgnoredFiles.of(inputs))
-    emit_outcome(outcome, choices)
+    emit_outcome(outcome, replace(choices, settings=settings))
     return exit_code(outcome, choices.fail_on)
 
 

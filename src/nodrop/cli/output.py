@@ -202,11 +202,12 @@ def _text_options(choices: CheckChoices, *, terminal: bool) -> dict[str, object]
     from nodrop.report.links import RulePageUrls, TerminalLinks
 
     config, linked = choices.settings.config, terminal and wants_links(choices.color)
+    rules = all_rules(config, choices.settings.store) if linked else ()
     return {
         "color": terminal and wants_color(choices.color),
         "verbose": choices.verbose,
         "quiet": choices.quiet,
-        "links": TerminalLinks(all_rules(config), RulePageUrls(config.rule_pages)) if linked else None,
+        "links": TerminalLinks(rules, RulePageUrls(config.rule_pages)) if linked else None,
     }
 
 

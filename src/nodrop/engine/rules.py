@@ -2,9 +2,8 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -162,7 +161,16 @@ def rule_origin(rule: Rule) -> str:
     )
 
 
-@cache
-def shipped_rules() -> tuple[Rule, ...]:
-    """Return the rules that come with nodrop."""
+def load_shipped_rules() -> tuple[Rule, ...]:
+    """Return the rules that come with nodrop, from their files."""
     return load_rules((resource_folder("rules"),))
+
+
+def shipped_rules(load: Callable[[], tuple[Rule, ...]] = load_shipped_rules) -> tuple[Rule, ...]:
+    """Return the rules that come with nodrop: what `load` returned to the first call in this process."""
+    if not _shipped_rules_of_process:
+        _shipped_rules_of_process.append(load())
+    return _shipped_rules_of_process[0]
+
+
+_shipped_rules_of_process: list[tuple[Rule, ...]] = []

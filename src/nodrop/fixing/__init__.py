@@ -45,7 +45,7 @@ def fix(
     cannot be built; faults in files of switches are among the problems of the outcome.
     """
     names = {rule.name for rule in chosen_rules(settings)}
-    rules = select_lint_rules(all_rules(settings.config))
+    rules = select_lint_rules(all_rules(settings.config, settings.store))
     quick = replace(settings, whole=False, advised=False)
 
     def fixable(finding: Finding) -> bool:

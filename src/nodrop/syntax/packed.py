@@ -2,8 +2,8 @@
 
 A million ports have a thousand different values between them: a column that is the same all the way down is stored
 once, equal objects stay one object, and a port of 20 fields comes back in about a microsecond. Nothing is called by
-name and nothing is looked up but the classes of the `PackerOfClasses`; a text with anything unforeseen is
-`UnreadablePackedBytes`.
+name and nothing is looked up but the classes and the named objects of the `PackerOfClasses`; a text with anything
+unforeseen is `UnreadablePackedBytes`.
 """
 
 import dataclasses
@@ -30,8 +30,8 @@ _PLAIN_TYPES = frozenset({str, int, bool, type(None)})
 _SCALAR_TYPES = _PLAIN_TYPES | {float}
 
 
-_ColumnAndSize = tuple[Sequence[object], int]
-"""Values, and how many values the largest of them comes to, at most."""
+_ColumnAndSizes = tuple[Sequence[object], int, int]
+"""Values, and how many values the largest of them comes to, at most, and all of them together."""
 
 
 class UnreadablePackedBytes(Exception):
@@ -43,14 +43,25 @@ class CannotPackValue(Exception):
 
 
 class PackerOfClasses:
-    """The classes that may be packed: slotted dataclasses and named tuples, each by its name, and constants."""
+    """The classes that may be packed: dataclasses and named tuples, each by its name, constants, and named objects."""
 
-    def __init__(self, classes: Iterable[type[object]], constants: Sequence[object] = ()) -> None:
-        """Take classes with distinct names, and objects that stand for themselves, one of each kind."""
+    def __init__(
+        self,
+        classes: Iterable[type[object]],
+        constants: Sequence[object] = (),
+        named_objects: Mapping[str, object] = MappingProxyType({}),
+    ) -> None:
+        """Take classes with distinct names, and objects that stand for themselves, one of each kind.
+
+        `named_objects` are packed as their names, and looked up: classes, functions, whatever cannot be taken apart.
+        """
         self._ways = {traffic_class: _ClassCodec(traffic_class) for traffic_class in classes}
         self._named = {value_class.__name__: codec for value_class, codec in self._ways.items()}
         self._constants = {type(constant): (number, constant) for number, constant in enumerate(constants)}
         self._numbered = list(constants)
+        self._object_by_name = dict(named_objects)
+        self._name_by_object_id = {id(value): name for name, value in named_objects.items()}
+        self._kinds_of_named_objects = frozenset(map(type, named_objects.values()))
         assert len(self._named) == len(self._ways)
 
     def pack(self, value: object) -> bytes:
@@ -68,7 +79,7 @@ class PackerOfClasses:
         Fields hold values that match the annotations of their classes, down to the kind of every text and number.
         """
         try:
-            (value,), _ = self._unpack_column(orjson.loads(data), 1, 0, _fit_of_annotations(annotation))
+            (value,), _, _ = self._unpack_column(orjson.loads(data), 1, 0, _fit_of_annotations(annotation))
         except (ValueError, TypeError, LookupError, RecursionError, MemoryError, OverflowError) as error:
             raise UnreadablePackedBytes(f"{type(error).__name__}: {error}") from None
         return value
@@ -103,6 +114,8 @@ class PackerOfClasses:
             ]
         if kind in self._constants:
             return ["constant", self._constants[kind][0]]
+        if kind in self._kinds_of_named_objects:
+            return self._pack_named_objects(values)
         if kind is float and all(map(math.isfinite, values)):
             return ["plain", values]
         raise CannotPackValue(f"{kind.__name__} has no form")
@@ -128,101 +141,122 @@ class PackerOfClasses:
         fields = self._ways[kind].fields
         return ["objects", kind.__name__, [self._pack_column(list(map(field, values)), depth + 1) for field in fields]]
 
-    def _unpack_column(self, column: Any, count: int, depth: int, fit: "_AllowedValues") -> _ColumnAndSize:
-        """Return so many values of a column, and the most values that the largest of them can contain."""
+    def _pack_named_objects(self, values: Sequence[object]) -> list[object]:
+        if any(id(value) not in self._name_by_object_id for value in values):
+            raise CannotPackValue(f"a {type(values[0]).__name__} that has no name")
+        distinct = {id(value): number for number, value in enumerate({id(value): value for value in values}.values())}
+        names = [self._name_by_object_id[object_id] for object_id in distinct]
+        return ["named", names, [distinct[id(value)] for value in values]]
+
+    def _unpack_column(self, column: Any, count: int, depth: int, fit: "_AllowedValues") -> _ColumnAndSizes:
+        """Return so many values of a column, and the most values that the largest, and all, of them can contain."""
         if depth > _MAX_COLUMN_DEPTH:
             raise UnreadablePackedBytes("columns lie too deep in each other")
         form, *arguments = column
         return _UNPACKER_BY_FORM[form](self, count, depth + 1, fit, *arguments)
 
-    def _unpack_repeated_value(self, count: int, depth: int, fit: "_AllowedValues", column: object) -> _ColumnAndSize:
-        (value,), size = self._unpack_column(column, 1, depth, fit)
+    def _unpack_repeated_value(self, count: int, depth: int, fit: "_AllowedValues", column: object) -> _ColumnAndSizes:
+        (value,), size, _ = self._unpack_column(column, 1, depth, fit)
         _check_value_count(count)
-        return [value] * count, size
+        return [value] * count, size, count * size
 
     def _unpack_plain_values(
         self, count: int, _depth: int, schema_match: "_AllowedValues", values: Any
-    ) -> _ColumnAndSize:
+    ) -> _ColumnAndSizes:
         _require_packed_form(type(values) is list and len(values) == count)
         _require_packed_form(all(kind in _SCALAR_TYPES and schema_match.takes(kind) for kind in set(map(type, values))))
-        return values, 1
+        return values, 1, count
 
-    def _unpack_constant(self, count: int, _depth: int, fit: "_AllowedValues", number: Any) -> _ColumnAndSize:
+    def _unpack_constant(self, count: int, _depth: int, fit: "_AllowedValues", number: Any) -> _ColumnAndSizes:
         _require_packed_form(type(number) is int and number >= 0 and fit.takes(type(self._numbered[number])))
         _check_value_count(count)
-        return [self._numbered[number]] * count, 1
+        return [self._numbered[number]] * count, 1, count
+
+    def _unpack_named_objects(
+        self, count: int, _depth: int, fit: "_AllowedValues", names: Any, numbers: Any
+    ) -> _ColumnAndSizes:
+        _require_packed_form(type(numbers) is list and len(numbers) == count and type(names) is list)
+        _require_packed_form(not numbers or min(numbers) >= 0)
+        objects = [self._object_by_name[name] for name in names]
+        _require_packed_form(all(map(fit.takes, map(type, objects))))
+        return [objects[number] for number in numbers], 1, count
 
     def _unpack_tuples(
         self, count: int, depth: int, fit: "_AllowedValues", lengths: object, inner: object
-    ) -> _ColumnAndSize:
+    ) -> _ColumnAndSizes:
         _require_packed_form(fit.takes(tuple))
-        cut, (values,), most = self._unpack_ranges(count, depth, lengths, (inner, fit.allowed_elements))
-        return [tuple(values[start:end]) for start, end in cut], most
+        cut, (values,), most, together = self._unpack_ranges(count, depth, lengths, (inner, fit.allowed_elements))
+        return [tuple(values[start:end]) for start, end in cut], most, together
 
     def _unpack_lists(
         self, count: int, depth: int, fit: "_AllowedValues", lengths: object, inner: object
-    ) -> _ColumnAndSize:
+    ) -> _ColumnAndSizes:
         _require_packed_form(fit.takes(list))
-        cut, (values,), most = self._unpack_ranges(count, depth, lengths, (inner, fit.allowed_elements))
-        return [list(values[start:end]) for start, end in cut], most
+        cut, (values,), most, together = self._unpack_ranges(count, depth, lengths, (inner, fit.allowed_elements))
+        return [list(values[start:end]) for start, end in cut], most, together
 
     def _unpack_frozensets(
         self, count: int, depth: int, fit: "_AllowedValues", lengths: object, inner: object
-    ) -> _ColumnAndSize:
+    ) -> _ColumnAndSizes:
         _require_packed_form(fit.takes(frozenset))
-        cut, (values,), most = self._unpack_ranges(count, depth, lengths, (inner, fit.allowed_elements))
-        return [frozenset(values[start:end]) for start, end in cut], most
+        cut, (values,), most, together = self._unpack_ranges(count, depth, lengths, (inner, fit.allowed_elements))
+        return [frozenset(values[start:end]) for start, end in cut], most, together
 
     def _unpack_maps(
         self, count: int, depth: int, fit: "_AllowedValues", lengths: object, keys: object, values: object
-    ) -> _ColumnAndSize:
+    ) -> _ColumnAndSizes:
         _require_packed_form(fit.takes(dict))
-        cut, (names, targets), most = self._unpack_ranges(
+        cut, (names, targets), most, together = self._unpack_ranges(
             count, depth, lengths, (keys, fit.allowed_keys), (values, fit.allowed_elements)
         )
-        return [dict(zip(names[start:end], targets[start:end], strict=True)) for start, end in cut], most
+        return [dict(zip(names[start:end], targets[start:end], strict=True)) for start, end in cut], most, together
 
     def _unpack_ranges(
         self, count: int, nesting_depth: int, lengths: Any, *inner: "tuple[Any, _AllowedValues]"
-    ) -> tuple[list[tuple[int, int]], list[Sequence[object]], int]:
-        """Return where each of some tuples begins and ends in their columns, these columns, and their size."""
+    ) -> tuple[list[tuple[int, int]], list[Sequence[object]], int, int]:
+        """Return where each of some tuples begins and ends in their columns, these columns, and their sizes."""
         _require_packed_form(
             type(lengths) is list and len(lengths) == count and all(type(number) is int for number in lengths)
         )
         _require_packed_form(not lengths or min(lengths) >= 0)
         total = _check_value_count(sum(lengths))
         columns = [self._unpack_column(column, total, nesting_depth, fit) for column, fit in inner]
-        most = _check_value_count(1 + max(lengths, default=0) * sum(size for _, size in columns))
+        most = max(lengths, default=0) * sum(size for _, size, _ in columns)
+        together = sum(size for _, _, size in columns)
+        most = _check_value_count(1 + min(most, together))
         ends = [0]
         for length in lengths:
             ends.append(ends[-1] + length)
-        return list(pairwise(ends)), [values for values, _ in columns], most
+        return list(pairwise(ends)), [values for values, _, _ in columns], most, count + together
 
     def _unpack_mixed_kinds(
         self, count: int, depth: int, fit: "_AllowedValues", kinds: Any, columns: Any
-    ) -> _ColumnAndSize:
+    ) -> _ColumnAndSizes:
         _require_packed_form(
             type(kinds) is list
             and len(kinds) == count
             and _check_value_count(sum(held for held, _ in columns)) == count
         )
         groups = [self._unpack_column(column, group_size, depth, fit) for group_size, column in columns]
-        following = [iter(values).__next__ for values, _ in groups]
+        following = [iter(values).__next__ for values, _, _ in groups]
+        most, together = max((size for _, size, _ in groups), default=1), sum(size for _, _, size in groups)
         try:
-            return [following[kind]() for kind in kinds], max((size for _, size in groups), default=1)
+            return [following[kind]() for kind in kinds], most, together
         except StopIteration:
             raise UnreadablePackedBytes("more values of a kind than there are") from None
 
     def _unpack_shared_values(
         self, count: int, depth: int, fit: "_AllowedValues", distinct: Any, numbers: Any, inner: Any
-    ) -> _ColumnAndSize:
+    ) -> _ColumnAndSizes:
         _require_packed_form(
             type(numbers) is list and len(numbers) == count and type(distinct) is int and distinct >= 0
         )
-        values, size = self._unpack_column(inner, _check_value_count(distinct), depth, fit)
-        return [values[number] for number in numbers], size
+        values, size, _ = self._unpack_column(inner, _check_value_count(distinct), depth, fit)
+        return [values[number] for number in numbers], size, count * size
 
-    def _unpack_objects(self, count: int, depth: int, fit: "_AllowedValues", name: Any, columns: Any) -> _ColumnAndSize:
+    def _unpack_objects(
+        self, count: int, depth: int, fit: "_AllowedValues", name: Any, columns: Any
+    ) -> _ColumnAndSizes:
         codec = self._named[name]
         _require_packed_form(fit.takes(codec.kind) and type(columns) is list and len(columns) == len(codec.fields))
         _check_value_count(count * (1 + len(columns)))
@@ -230,14 +264,17 @@ class PackerOfClasses:
             self._unpack_column(column, count, depth, fit)
             for column, fit in zip(columns, codec.allowed_values_by_field, strict=True)
         ]
-        rows = zip(*(values for values, _ in contents), strict=True) if contents else repeat((), count)
-        return codec.make_objects(rows), _check_value_count(1 + sum(size for _, size in contents))
+        rows = zip(*(values for values, _, _ in contents), strict=True) if contents else repeat((), count)
+        together = sum(size for _, _, size in contents)
+        most = _check_value_count(1 + min(sum(size for _, size, _ in contents), together))
+        return codec.make_objects(rows), most, count + together
 
 
-_UNPACKER_BY_FORM: Mapping[str, Callable[..., tuple[Sequence[object], int]]] = {
+_UNPACKER_BY_FORM: Mapping[str, Callable[..., _ColumnAndSizes]] = {
     "same": PackerOfClasses._unpack_repeated_value,
     "plain": PackerOfClasses._unpack_plain_values,
     "constant": PackerOfClasses._unpack_constant,
+    "named": PackerOfClasses._unpack_named_objects,
     "tuples": PackerOfClasses._unpack_tuples,
     "lists": PackerOfClasses._unpack_lists,
     "frozensets": PackerOfClasses._unpack_frozensets,
@@ -290,6 +327,8 @@ def _fit_of_annotations(*annotations: object) -> _AllowedValues:
         elif origin in (tuple, list, frozenset):
             kinds.add(origin)
             elements += [argument for argument in args if argument is not ...]
+        elif origin is type:
+            kinds.add(type)
         elif origin in (dict, Mapping):
             kinds.add(dict)
             keys.append(args[0])
@@ -313,7 +352,8 @@ class _ClassCodec:
         self._make: Callable[[object], object] | None = getattr(kind, "_make", None)
         names = getattr(kind, "_fields", ()) if self._make else [field.name for field in dataclasses.fields(kind)]
         self.fields = tuple(map(attrgetter, names))
-        self._fill = None if self._make else _make_slot_filler(kind, names)
+        has_slots = "__dict__" not in dir(kind)
+        self._fill = None if self._make else (_make_slot_filler if has_slots else _make_dict_filler)(kind, names)
         self._names = tuple(names)
 
     @cached_property
@@ -357,6 +397,15 @@ def _make_slot_filler(kind: type[object], names: Sequence[str]) -> Callable[[obj
     bound: dict[str, Any] = {f"set_{name}": getattr(kind, name).__set__ for name in names}
     exec(f"def fill(one, row):\n{sets}", bound)  # noqa: S102 -- the source is ours, made of names of fields
     fill: Callable[[object, tuple[object, ...]], None] = bound["fill"]
+    return fill
+
+
+def _make_dict_filler(_kind: type[object], names: Sequence[str]) -> Callable[[object, tuple[object, ...]], None]:
+    """Return a function that sets the fields of a frozen object that has no slots, as they were."""
+
+    def fill(one: object, row: tuple[object, ...]) -> None:
+        one.__dict__.update(zip(names, row, strict=True))
+
     return fill
 
 
