@@ -13,7 +13,7 @@ def test_ports_are_compared_once_for_all_failures() -> None:
     """20,000 failures of a million ports: five minutes, if each failure compared the ports again."""
     left, entered = array("i", bytes(2_000_000)), array("i", bytes(2_000_000))
     entered[-1] = 1
-    search: Any = object.__new__(failures._Search)
+    search: Any = object.__new__(failures._FailureSearch)
     search.every = [FailureUnit(f"cable {number}", 1, frozenset()) for number in range(20_000)]
     found: list[list[FailureUnit]] = []
     search._alike = SimpleNamespace(has_classes=False)

@@ -10,7 +10,7 @@ from nodrop.engine.vocabulary.sides import misplaced_tcs
 from nodrop.hardware.thresholds import dynamic_threshold_bytes
 from nodrop.model import effects
 from nodrop.model.buffers import BufferPool
-from nodrop.model.fabric import Fabric, Interface
+from nodrop.model.fabric import Device, Fabric, Interface
 from nodrop.model.qos import QosProfile, Queue, WredColor, WredProfile
 from nodrop.model.states import Unknown, UnknownFact, require_fact
 
@@ -69,6 +69,21 @@ def unmarked_class_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
     dscps = {dscp for traffic_class in fabric.classes for dscp in traffic_class.dscp}
     queues = {effects.queue_of_tc(qos, effects.tc_of_dscp(qos, dscp)) for dscp in dscps}
     return tuple(index for index in unmarked_paused_queues(fabric, qos) if index in queues)
+
+
+@declare_word("function", rests_on=("classes", "mode"))
+def unmarked_paused_queues_without_rdma(fabric: Fabric, device: Device, qos: QosProfile) -> tuple[int, ...] | None:
+    """Return those of `unmarked_paused_queues` that RDMA leaves by at no port of the switch; none where there is none.
+
+    Where pause is set for the whole switch, only these priorities can lose it.
+    """
+    rdma_of_switch = {
+        index
+        for port in device.interfaces
+        if not isinstance(port.qos, Unknown)
+        for index in effects.rdma_queues(fabric, port.qos)
+    }
+    return tuple(index for index in unmarked_paused_queues(fabric, qos) if index not in rdma_of_switch) or None
 
 
 @declare_word("function", rests_on=("classes", "mode"))

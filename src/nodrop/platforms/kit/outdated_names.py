@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from nodrop.model.change import Change
 from nodrop.model.compare import differences
 
-_NAME_PATTERN = re.compile(r"[A-Za-z0-9_.-]*[A-Za-z][A-Za-z0-9_.-]*")
+_NAME_PATTERN = re.compile(r"[A-Za-z0-9_.-]+")
 _NUMBER_PATTERN = re.compile(r"(?<![0-9.])([0-9]{1,12})(k|m|g)?(?:i?b(?![a-z]))?(?![0-9a-z])", re.IGNORECASE)
 _POWER_BY_LETTER = {"": 0, "k": 1, "m": 2, "g": 3}
 _LEAST_NUMBER = 10
@@ -21,7 +21,7 @@ def find_outdated_names(lines: Iterable[str], changes: Sequence[Change]) -> tupl
         name
         for line in lines
         for name in _NAME_PATTERN.findall(line)
-        if (stated := set(_stated_numbers(name))) & old - new and not stated & new - old
+        if any(map(str.isalpha, name)) and (stated := set(_stated_numbers(name))) & old - new and not stated & new - old
     }
     return tuple(sorted(names))
 
