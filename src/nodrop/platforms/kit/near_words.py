@@ -36,9 +36,22 @@ def _is_likely_typo(term: str, word: str) -> bool:
         return True
     if len(term) < _MIN_LETTERS_OF_MISSPELT_WORD or any(letter.isdigit() for letter in term + word):
         return False
-    shorter = min(len(term), len(word))
-    at = next((at for at in range(shorter) if term[at] != word[at]), shorter)
-    rests = (term[at + 1 :], word[at:]), (term[at:], word[at + 1 :]), (term[at + 1 :], word[at + 1 :])
-    return any(term_suffix == word_suffix for term_suffix, word_suffix in rests) or (
-        term[at : at + 2] == word[at : at + 2][::-1] and term[at + 2 :] == word[at + 2 :]
-    )
+    return differs_in_letters(word, term, 1)
+
+
+def differs_in_letters(word: str, meant: str, most: int) -> bool:
+    """Whether a word comes from another by at most so many letters more, less, changed, or swapped with the next.
+
+    What both begin with alike needs no change (optimal string alignment distance).
+    """
+    if abs(len(word) - len(meant)) > most:
+        return False
+    shorter = min(len(word), len(meant))
+    at = next((at for at in range(shorter) if word[at] != meant[at]), shorter)
+    word, meant = word[at:], meant[at:]
+    if word == meant or most == 0:
+        return word == meant
+    rests = [(word[1:], meant), (word, meant[1:]), (word[1:], meant[1:])]
+    if word[:2] == meant[:2][::-1]:
+        rests.append((word[2:], meant[2:]))
+    return any(differs_in_letters(word_rest, meant_rest, most - 1) for word_rest, meant_rest in rests)

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Literal
 
 from nodrop.model.reading import FilePlace, Remark
+from nodrop.platforms.kit.near_words import differs_in_letters
 
 SecretExposure = Literal["clear", "scrambled"]
 
@@ -202,25 +203,9 @@ def _end_of_secret_like_word(text: str) -> int | None:
 def _secret_word_of_slip(word: str) -> str | None:
     """Return the word of a secret that a word is a slip of, or is; None where it is another word."""
     return next(
-        (secret for secret, slips in _MAX_SLIPS_BY_SECRET_WORD.items() if _count_slips(word, secret, slips) <= slips),
+        (secret for secret, slips in _MAX_SLIPS_BY_SECRET_WORD.items() if differs_in_letters(word, secret, slips)),
         None,
     )
-
-
-def _count_slips(word: str, meant: str, most: int) -> int:
-    """Return how many letters were left out, added, changed or swapped with the next; more than `most` if too many."""
-    if abs(len(word) - len(meant)) > most:
-        return most + 1
-    before: list[int] = []
-    row = list(range(len(meant) + 1))
-    for at, letter in enumerate(word, 1):
-        older, before, row = before, row, [at]
-        for to, other in enumerate(meant, 1):
-            slips = min(before[to] + 1, row[-1] + 1, before[to - 1] + (letter != other))
-            if at > 1 and to > 1 and (letter, word[at - 2]) == (meant[to - 2], other):
-                slips = min(slips, older[to - 2] + 1)
-            row.append(slips)
-    return row[-1]
 
 
 def _match_secret(line: str) -> re.Match[str] | None:
