@@ -11,21 +11,19 @@ from nodrop import context
 from nodrop.cache import Store
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Device
-from nodrop.model.reading import CableEvidence, DeviceReading, Source
+from nodrop.model.reading import DeviceReading, Source
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
 from nodrop.platforms.kit.artifact import Artifact
-from nodrop.reading_cache import MODEL_CLASSES, NOTICE_CLASSES
-from nodrop.syntax.packed import CannotPackValue, PackerOfClasses, UnreadablePackedBytes
+from nodrop.reading_cache import READING_CLASSES
+from nodrop.syntax.packed import CannotPackValue, PackerOfClasses
 
 MAX_BUILT_CHARACTERS = 32 << 20
 """How much text of one intent is kept: that of a hundred large switches."""
 
 BuiltFiles = tuple[tuple[Artifact, ...], tuple[DeviceReading, ...]]
 """The files of switches, hosts and the fabric that an intent is built into, and the readings of the switches."""
-_PACKER = PackerOfClasses(
-    dict.fromkeys((*MODEL_CLASSES, *NOTICE_CLASSES, CableEvidence, DeviceReading, Artifact)), (UNKNOWN,)
-)
+_PACKER = PackerOfClasses((*READING_CLASSES, Artifact), (UNKNOWN,))
 _StoredNames = tuple[tuple[tuple[str, str], ...], ...]
 _StoredBuild = tuple[tuple[Artifact, ...] | tuple[DeviceReading, ...] | _StoredNames, ...]
 """The files, the readings without texts, and the name and display name of each file that a reading used."""
@@ -50,12 +48,7 @@ def keep_switch_names(store: Store, key: str, names: Iterable[str]) -> None:
 
 def recall_switch_names(store: Store, key: str) -> frozenset[str] | None:
     """Return the names of an intent's switches that are kept under a key; None where none are."""
-    packed = store.get(key)
-    try:
-        return None if packed is None else frozenset(_PACKER.unpack(packed, tuple[str, ...]))
-    except (UnreadablePackedBytes, TypeError):
-        store.drop(key)
-        return None
+    return store.recall(key, lambda packed: frozenset(_PACKER.unpack(packed, tuple[str, ...])))
 
 
 def keep_built_files(store: Store, key: str, built: BuiltFiles) -> None:
@@ -75,22 +68,20 @@ def keep_built_files(store: Store, key: str, built: BuiltFiles) -> None:
 
 
 def recall_built_files(store: Store, key: str) -> BuiltFiles | None:
-    """Return what is kept under a key; None where nothing is, or it cannot be decoded."""
-    packed = store.get(key)
-    if packed is None:
-        return None
-    try:
-        artifacts, readings, names = _PACKER.unpack(packed, _StoredBuild)
-        texts = {(artifact.device, artifact.path): artifact.text for artifact in artifacts}
-        if ("", context.FABRIC_FILE) not in texts:
-            raise LookupError
-        return tuple(artifacts), tuple(
-            replace(reading, sources=tuple(_held_sources(texts, reading.device, own_names)))
-            for reading, own_names in zip(readings, names, strict=True)
-        )
-    except (UnreadablePackedBytes, TypeError, ValueError, LookupError, AttributeError):
-        store.drop(key)
-        return None
+    """Return the files and readings that are kept under a key; None where there are none."""
+    return store.recall(key, _unpack_built_files)
+
+
+def _unpack_built_files(packed: bytes) -> BuiltFiles:
+    """Return packed files and readings; LookupError or ValueError if they are not those of a build."""
+    artifacts, readings, names = _PACKER.unpack(packed, _StoredBuild)
+    texts = {(artifact.device, artifact.path): artifact.text for artifact in artifacts}
+    if ("", context.FABRIC_FILE) not in texts:
+        raise LookupError(context.FABRIC_FILE)
+    return tuple(artifacts), tuple(
+        replace(reading, sources=tuple(_held_sources(texts, reading.device, own_names)))
+        for reading, own_names in zip(readings, names, strict=True)
+    )
 
 
 def _held_sources(

@@ -17,11 +17,12 @@ import stat
 import sys
 import time
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from typing import TypeVar
 
 from nodrop.errors import describe_os_failure
 from nodrop.resources import resource_folder
@@ -42,6 +43,9 @@ _UNFINISHED_FILE_AGE_S = 3600.0
 _USE_MARK_INTERVAL_S = 3600.0
 """How often an entry is marked as used, at most, so that the oldest are those of which nobody makes use."""
 _VERSIONED_LIBRARIES = ("jinja2", "netaddr", "orjson", "pydantic", "ruamel.yaml")
+
+
+_Decoded = TypeVar("_Decoded")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,18 @@ class Store:
         except (zlib.error, MemoryError):
             return None
         return data if unpacking.eof else None
+
+    def recall(self, key: str, decode: Callable[[bytes], _Decoded]) -> _Decoded | None:
+        """Return what the data under a key decodes to; None if there is none.
+
+        Data that cannot be decoded (ValueError, TypeError, LookupError, AttributeError) is removed and counts as none.
+        """
+        data = self.get(key)
+        try:
+            return None if data is None else decode(data)
+        except (ValueError, TypeError, LookupError, AttributeError):
+            self.drop(key)
+            return None
 
     def has(self, key: str) -> bool:
         """Whether there is an entry under a key, trusted or not."""

@@ -27,7 +27,7 @@ from nodrop.opening import content_digest
 from nodrop.reading_cache import MODEL_CLASSES, DeviceReadings
 from nodrop.results.outcome import FabricOutcome
 from nodrop.syntax.json import MAX_JSON_BYTES
-from nodrop.syntax.packed import CannotPackValue, PackerOfClasses, UnreadablePackedBytes, classes_of
+from nodrop.syntax.packed import CannotPackValue, PackerOfClasses, classes_of
 from nodrop.syntax.places import read_regular_file
 
 _STORED_FIELDS = tuple(
@@ -93,24 +93,19 @@ def check_rule_names_in_settings(settings: CheckSettings) -> None:
 
 def _load_outcome(store: Store, key: str, inputs: FabricInputs, cached_runs: DeviceReadings) -> FabricOutcome | None:
     """Return the outcome kept under a key; None where nothing was kept, or it cannot be decoded."""
-    packed = store.get(key)
-    if packed is None:
-        return None
-    try:
+
+    def decode(packed: bytes) -> FabricOutcome:
         stored_outcome, shown = _PACKING_TABLE.unpack(packed, _STORED_TYPE)
         field_values = {name: getattr(stored_outcome, name) for name in _STORED_FIELDS}
-        outcome = FabricOutcome(
-            **field_values, line=_LinesReadOnRequest(_files_by_name(inputs, cached_runs), frozenset(shown))
-        )
-    except (UnreadablePackedBytes, TypeError, ValueError, AttributeError):
-        store.drop(key)
+        line = _LinesReadOnRequest(_files_by_name(inputs, cached_runs), frozenset(shown))
+        return FabricOutcome(**field_values, line=line)
+
+    outcome = store.recall(key, decode)
+    if outcome is None:
         return None
     day = today().isoformat()
-    return (
-        outcome
-        if all(fabric.days is None or fabric.days[0] <= day <= fabric.days[1] for fabric in outcome.settled)
-        else None
-    )
+    is_of_today = all(fabric.days is None or fabric.days[0] <= day <= fabric.days[1] for fabric in outcome.settled)
+    return outcome if is_of_today else None
 
 
 def _store_outcome(store: Store, key: str, outcome: FabricOutcome) -> None:

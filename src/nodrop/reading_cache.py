@@ -30,7 +30,7 @@ from nodrop.model.states import UNKNOWN
 from nodrop.model.values import value_classes
 from nodrop.opening import OpenedFiles, open_files, read_bundle, read_open_files
 from nodrop.parallel import map_chunks
-from nodrop.syntax.packed import CannotPackValue, PackerOfClasses, UnreadablePackedBytes
+from nodrop.syntax.packed import CannotPackValue, PackerOfClasses
 from nodrop.syntax.places import Span
 
 MEAN_DEVICES_PER_RUN = 40
@@ -43,7 +43,9 @@ MODEL_CLASSES = (*value_classes(), End, Port)
 """The classes of the model."""
 NOTICE_CLASSES = (AllowComment, CommandsForCase, FileCorrection, Note, FilePlace, Problem, Remark, Remedy, Span)
 """Those of what readers notice."""
-_READING_PACKER = PackerOfClasses((*MODEL_CLASSES, *NOTICE_CLASSES, CableEvidence, DeviceReading), (UNKNOWN,))
+READING_CLASSES = (*MODEL_CLASSES, *NOTICE_CLASSES, CableEvidence, DeviceReading)
+"""Those of the readings of devices."""
+_READING_PACKER = PackerOfClasses(READING_CLASSES, (UNKNOWN,))
 _STORED_RUN_TYPE = tuple[tuple[DeviceReading, ...] | tuple[tuple[int, ...], ...], ...]
 """What a run is kept as: its readings, and which of its files each of them used."""
 
@@ -191,7 +193,7 @@ def _decode_or_read_run(cached_run: _ReadingRun, answer: _RunResult) -> tuple[De
     try:
         if packed is not None:
             return tuple(_attach_sources(cached_run, answer.digests, *_READING_PACKER.unpack(packed, _STORED_RUN_TYPE)))
-    except (UnreadablePackedBytes, TypeError, ValueError, LookupError):
+    except (TypeError, ValueError, LookupError):
         cached_run.store.drop(answer.key or "")
     return tuple(map(read_bundle, cached_run.bundles))
 

@@ -21,7 +21,7 @@ from nodrop.model.fabric import Port
 from nodrop.model.types import RecordType, ValueType
 from nodrop.model.values import value_classes
 from nodrop.resources import resource_folder
-from nodrop.syntax.packed import CannotPackValue, PackerOfClasses, UnreadablePackedBytes
+from nodrop.syntax.packed import CannotPackValue, PackerOfClasses
 
 _CLASSES = (*get_args(Node), OptionArgument, RecordType, Rule, RuleExample, RuleOption, ValueType)
 """What rules consist of, besides named objects, numbers and texts."""
@@ -35,7 +35,7 @@ def take_shipped_rules_from(store: Store) -> None:
 def _recall_or_load_shipped_rules(store: Store) -> tuple[Rule, ...]:
     """Return the shipped rules from the store; where it does not have them, load and keep them."""
     key = store.entry_name("rules", os.fsencode(resource_folder("rules")))
-    rules = _recall_rules(store, key)
+    rules = store.recall(key, _unpack_rules)
     if rules is None:
         rules = load_shipped_rules()
         with suppress(CannotPackValue):
@@ -43,18 +43,12 @@ def _recall_or_load_shipped_rules(store: Store) -> tuple[Rule, ...]:
     return rules
 
 
-def _recall_rules(store: Store, key: str) -> tuple[Rule, ...] | None:
-    """Return the rules that are kept under a key; None where none are, or they cannot be decoded."""
-    packed = store.get(key)
-    if packed is None:
-        return None
-    try:
-        rules: tuple[Rule, ...] = _rule_packer().unpack(packed, tuple[Rule, ...])
-    except (UnreadablePackedBytes, TypeError):
-        rules = ()
+def _unpack_rules(packed: bytes) -> tuple[Rule, ...]:
+    """Return packed rules; ValueError if there are none, or they cannot be decoded."""
+    rules: tuple[Rule, ...] = _rule_packer().unpack(packed, tuple[Rule, ...])
     if not rules:
-        store.drop(key)
-    return rules or None
+        raise ValueError("no rules")
+    return rules
 
 
 @cache

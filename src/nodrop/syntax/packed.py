@@ -31,10 +31,10 @@ _SCALAR_TYPES = _PLAIN_TYPES | {float}
 
 
 _ColumnAndSizes = tuple[Sequence[object], int, int]
-"""Values, and how many values the largest of them comes to, at most, and all of them together."""
+"""Values, the most values that the largest of them can contain, and the most that all can."""
 
 
-class UnreadablePackedBytes(Exception):
+class UnreadablePackedBytes(ValueError):
     """The bytes were not made by `pack` with this table."""
 
 
@@ -144,9 +144,9 @@ class PackerOfClasses:
     def _pack_named_objects(self, values: Sequence[object]) -> list[object]:
         if any(id(value) not in self._name_by_object_id for value in values):
             raise CannotPackValue(f"a {type(values[0]).__name__} that has no name")
-        distinct = {id(value): number for number, value in enumerate({id(value): value for value in values}.values())}
-        names = [self._name_by_object_id[object_id] for object_id in distinct]
-        return ["named", names, [distinct[id(value)] for value in values]]
+        names = [self._name_by_object_id[id(value)] for value in values]
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+        return ["named", list(numbers), [numbers[name] for name in names]]
 
     def _unpack_column(self, column: Any, count: int, depth: int, fit: "_AllowedValues") -> _ColumnAndSizes:
         """Return so many values of a column, and the most values that the largest, and all, of them can contain."""
