@@ -316,13 +316,7 @@ def read_fabric_or_intent(
             store=settings.store,
             progress=progress,
         )
-    intent = read_intent(source)[1]
-    reading = (
-        build_and_read(intent, source.display, source.display, shared)[1]
-        if settings.store is None
-        else _recall_or_build(intent, source.display, shared, settings.store)
-    )
-    return apply_profile(reading, settings)
+    return apply_profile(read_as_built(read_intent(source)[1], source.display, shared, settings.store), settings)
 
 
 def apply_profile(reading: "Reading", settings: CheckSettings) -> "Reading":
@@ -391,18 +385,27 @@ def _build_files(
     return artifacts, rack, {device.name: device.platform for device in fabric.devices}
 
 
-def _recall_or_build(intent: "Intent", display: str, shared: "ObjectsSharedByStates | None", store: Store) -> "Reading":
-    """Return the reading of what an intent is built into, from the store if it was built before."""
-    from nodrop.built_cache import keep_built_files, key_of_intent, recall_built_files
+def read_as_built(
+    intent: "Intent", display: str, shared: "ObjectsSharedByStates | None" = None, store: Store | None = None
+) -> "Reading":
+    """Return the reading of what an intent is built into, without lists for racks.
+
+    It comes from the store, if there is one and it was built before. Parts that are `shared` with other states are made
+    once.
+    """
     from nodrop.collect import assemble_build, read_artifacts
 
-    key = key_of_intent(store, "built", intent, display)
-    built = None if key is None else recall_built_files(store, key)
+    built = key = None
+    if store is not None:
+        from nodrop.built_cache import keep_built_files, key_of_intent, recall_built_files
+
+        key = key_of_intent(store, "built", intent, display)
+        built = None if key is None else recall_built_files(store, key)
     if built is None:
         artifacts, _, platform_of = _build_files(intent, display, with_rack=False)
         devices = [artifact for artifact in artifacts if artifact.device]
         built = artifacts, tuple(read_artifacts(devices, platform_of, display))
-        if key is not None:
+        if store is not None and key is not None:
             keep_built_files(store, key, built)
     return _add_facts_of_intent(assemble_build(*built, display, shared), intent)
 

@@ -199,7 +199,7 @@ def test_same_bytes(made: Mapping[str, Path]) -> None:
     One test for all, for two processes would make all outputs twice.
     """
     plain = made["plain"]
-    assert {name: told for name in OTHERS if (told := difference(plain, made[name]))} == {}
+    assert {name: text for name in OTHERS if (text := difference(plain, made[name]))} == {}
     for form in FORMATS:
         for name in ("lint-lab-cold", "lint-lab-warm"):
             assert b"pfc-without-watchdog" in (plain / f"reports/{name}.{form}").read_bytes()
@@ -320,4 +320,4 @@ def test_same_bytes_of_everything(every_scene: Path, locales: Path, tmp_path: Pa
     said = {path.name: path.read_text("utf-8") for path in (plain / "said").iterdir()}
     assert not [name for name, text in said.items() if "exit 70" in text]
     assert all((plain / "built" / path.stem / ".nodrop.json").exists() for path in (plain / "intents").iterdir())
-    assert {name: told for name in OTHERS if (told := difference(plain, made[name]))} == {}
+    assert {name: text for name in OTHERS if (text := difference(plain, made[name]))} == {}

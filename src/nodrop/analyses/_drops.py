@@ -79,7 +79,7 @@ class RoutePropagation:
             leaf = self.ranks[number] in (0, None)
             for link, whom in zip(speaker.links, speaker.hears, strict=True):
                 far_link = self.world.speakers[link.far].links[link.far_position]
-                adverts = self.state.tells(*whom)
+                adverts = self.state.sent_adverts(*whom)
                 should = (
                     self.wanted
                     & ~self.destinations_announced_by(number)

@@ -64,7 +64,7 @@ def _mark_from_policy(
     """Return the mark of a route that is heard over a link: by the policy of imports here, or of exports there."""
     speaker = reach.world.speakers[number]
     link = speaker.links[position]
-    adverts = reach.state.tells(*speaker.hears[position])
+    adverts = reach.state.sent_adverts(*speaker.hears[position])
     path_attributes = [route.attributes for advert in adverts for route in advert.parts if route.bits & bits]
     inbound = all(may_be_exported(part_attributes) for part_attributes in path_attributes)
     holder = number if inbound else link.far

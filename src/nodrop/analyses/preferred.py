@@ -148,7 +148,9 @@ class _UnusedPathFinder:
     def _is_drained(self, router_number: int) -> bool:
         """Whether a router marks all its advertisements to every neighbor, which `switch-drained` reports."""
         state, speaker = self._reach.state, self._reach.world.speakers[router_number]
-        adverts = [advert for link in speaker.links for advert in state.tells(router_number, link.outbound.number)]
+        adverts = [
+            advert for link in speaker.links for advert in state.sent_adverts(router_number, link.outbound.number)
+        ]
         return all(
             GRACEFUL_SHUTDOWN_COMMUNITY in route.attributes.communities for advert in adverts for route in advert.parts
         )
@@ -158,7 +160,7 @@ class _UnusedPathFinder:
         speaker = self._reach.world.speakers[number]
         link = speaker.links[position]
         offers: list[_LinkOffer] = []
-        for advert in self._reach.state.tells(*speaker.hears[position]):
+        for advert in self._reach.state.sent_adverts(*speaker.hears[position]):
             key = (advert.number, link.inbound.number)
             if key not in self._offered:
                 self._offered[key] = [

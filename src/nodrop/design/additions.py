@@ -96,7 +96,7 @@ def _conflict_faults_of_switch(
     values, lines = list(additions_of_switch(intent, node)), list(enumerate(extra_frr_lines(intent, node)))
     try:
         plain = _read_back_device(replace_fields(device, extra=(), extra_lines=()), index)
-    except UnsupportedByPlatform:  # the additions are not to blame; whoever writes the fabric is told
+    except UnsupportedByPlatform:  # the additions are not to blame; `write` raises it again
         return
     while values or lines:
         remaining_device = replace_fields(device, extra=tuple(values), extra_lines=tuple(line for _, line in lines))

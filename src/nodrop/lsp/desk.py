@@ -183,7 +183,7 @@ class TextChecker:
         text = DiskWithHeldTexts(open_texts).intent(path)
         try:
             intent = loads_intent(text.held, shown, text.open_named_file)
-            reading = judging.apply_profile(judging.build_and_read(intent, shown, shown)[1], site.settings)
+            reading = judging.apply_profile(judging.read_as_built(intent, shown), site.settings)
         except InputProblems as error:
             marks: DiagnosticsByFile = {shown: []}
             for problem in error.problems:

@@ -50,7 +50,7 @@ class Tunnel:
 
     @property
     def remapped(self) -> bool:
-        """Whether what goes in and what comes out is mapped to other priorities than what is not tunnelled."""
+        """Whether it has maps for packets that go in and for those that come out, apart from the maps of ports."""
         maps = (self.tc_to_dscp, self.tc_to_queue, self.dscp_to_tc, self.tc_to_priority_group)
         return all(table is not None for table in maps)
 

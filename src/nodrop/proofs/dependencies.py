@@ -49,9 +49,9 @@ class PacketStream(NamedTuple):
 
 
 class ArrivedPackets(NamedTuple):
-    """Packets behind a channel: the behavior of the port where they enter, their DSCP, their tunnel and what is inside.
+    """Packets behind a channel: the behavior of the port where they enter, and their DSCP.
 
-    Without a tunnel, the last two are None.
+    Those in a tunnel have its number, and the DSCP of the packet inside; of others, these are None.
     """
 
     entered: int
@@ -149,11 +149,8 @@ class TrafficAtRouters:
             if not new:
                 continue
             self.tunneled[place][stream] = known | new
-            for row in self.forwarding.rows[number] if not known else ():
-                for channel in row.channels if row.bits >> tunnel.to & 1 else ():
-                    waiting[self.forwarding.channels[channel].far, self.stream_into(place, stream, channel)] |= (
-                        1 << tunnel.to
-                    )
+            for channel, inside in self._ways_into(place, stream, self.forwarding.rows[number]) if not known else ():
+                waiting[self.forwarding.channels[channel].far, inside] |= 1 << tunnel.to
 
     def _next_streams(self, row: ForwardingRow, stream: PacketStream) -> Iterable[tuple[int, PacketStream]]:
         channels = self.forwarding.channels
@@ -174,7 +171,15 @@ class TrafficAtRouters:
         dscp = self.behaviors.all[left].dscp_after(tc, stream.dscp)
         return PacketStream(entered, dscp, stream.tunnel, stream.inside)
 
-    def stream_into(self, place: int, stream: PacketStream, channel: int) -> PacketStream:
+    def _ways_into(
+        self, place: int, stream: PacketStream, rows: Iterable[ForwardingRow]
+    ) -> Iterator[tuple[int, PacketStream]]:
+        """Yield the channels by which a stream goes on in a tunnel, and what it is behind these; `rows` lead there."""
+        for row in rows:
+            for channel in row.channels if row.bits >> self.tunnels[place].to & 1 else ():
+                yield channel, self._stream_in_tunnel(place, stream, channel)
+
+    def _stream_in_tunnel(self, place: int, stream: PacketStream, channel: int) -> PacketStream:
         """Return what packets of a stream are that a router puts into a tunnel, behind a channel."""
         assert stream.entered is not None, "with tunnels, streams have behaviors"
         assert stream.dscp is not None, "with tunnels, streams have DSCPs"
@@ -194,10 +199,8 @@ class TrafficAtRouters:
                 for channel in row.channels if row.bits & bit else ():
                     yield channel, self.stream_after(stream, channel)
         for place in self.tunnels_at.get(number, ()) if stream.tunnel is None else ():
-            tunnel = self.tunnels[place]
-            for row in forwarding.rows[number] if tunnel.servers & bit else ():
-                for channel in row.channels if row.bits >> tunnel.to & 1 else ():
-                    yield channel, self.stream_into(place, stream, channel)
+            if self.tunnels[place].servers & bit:
+                yield from self._ways_into(place, stream, forwarding.rows[number])
 
     def class_at(self, router: int, packets: ArrivedPackets) -> int:
         """Return the traffic class of packets at the router that they reach."""
@@ -245,9 +248,8 @@ class TrafficAtRouters:
         for place in self.tunnels_at.get(number, ()):
             bit = 1 << self.tunnels[place].to
             for stream in self.tunneled[place]:
-                for row in rows:
-                    for channel in row.channels if row.bits & bit else ():
-                        yield bit, bit, _arrived(self.stream_into(place, stream, channel)), (channel,)
+                for channel, inside in self._ways_into(place, stream, rows):
+                    yield bit, bit, _arrived(inside), (channel,)
 
     def _split_row(self, row: ForwardingRow, stream: PacketStream) -> Mapping[ArrivedPackets, tuple[int, ...]]:
         """Return the channels of a row by what packets are behind them."""

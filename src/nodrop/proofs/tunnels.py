@@ -63,7 +63,7 @@ class TunnelWay(NamedTuple):
 
 
 class FabricTunnels:
-    """The tunnels of a fabric whose switches send packets into them, and what is not known of them."""
+    """The tunnels into which switches of a fabric send packets, and the unknown facts about these."""
 
     def __init__(self, plane: ControlPlane) -> None:
         self._plane = plane

@@ -303,7 +303,7 @@ class ConvergedState:
             self.makers.aggregates_and_hidden_bits(speaker, self.local(number), self.table(number))[0]
         )
 
-    def tells(self, number: int, outbound: int) -> HeardAdverts:
+    def sent_adverts(self, number: int, outbound: int) -> HeardAdverts:
         """Return the adverts of a router under a policy."""
         return self._advertised.get(number, {}).get(outbound, ())
 
@@ -338,7 +338,7 @@ class ConvergedState:
     def _heard(self, speaker: BgpSpeaker) -> tuple[HeardAdverts, ...]:
         """Return the adverts that a router hears, link by link."""
         pairs = zip(speaker.links, speaker.hears, strict=True)
-        return tuple([self.tells(*whom) if self.is_session_up(link.session) else () for link, whom in pairs])
+        return tuple([self.sent_adverts(*whom) if self.is_session_up(link.session) else () for link, whom in pairs])
 
     def _speak(self, speaker: BgpSpeaker, table: LearnedTable) -> list[int]:
         """Announce new routes to the neighbors; return the neighbors that hear anything new."""
@@ -351,7 +351,7 @@ class ConvergedState:
             policy = link.outbound.number
             if policy not in adverts:
                 adverts[policy] = self.makers.compute_adverts(speaker, local, table, link.outbound)
-                changed[policy] = self.tells(number, policy) != adverts[policy]
+                changed[policy] = self.sent_adverts(number, policy) != adverts[policy]
             if changed[policy] and self.is_session_up(link.session):
                 hearing[link.far] = None
         self._advertised[number] = adverts
@@ -393,13 +393,13 @@ class CombinedConvergedState(ConvergedState):
         self.tables[number] = found_table
         return found_table
 
-    def tells(self, number: int, outbound: int) -> HeardAdverts:
+    def sent_adverts(self, number: int, outbound: int) -> HeardAdverts:
         """Return the adverts of a router under a policy."""
         adverts = self._advertised.setdefault(number, {})
         found_adverts = adverts.get(outbound)
         if found_adverts is None:
             found_adverts = adverts[outbound] = tuple(
-                [piece for share in self._shares for piece in share.tells(number, outbound)]
+                [piece for share in self._shares for piece in share.sent_adverts(number, outbound)]
             )
         return found_adverts
 

@@ -96,12 +96,12 @@ class FailedState(ConvergedState):
         """Return those of these destinations that a router originates."""
         return restrict_parts(self._changed.get(number, self.world.speakers[number].local), self.bits)
 
-    def tells(self, number: int, outbound: int) -> HeardAdverts:
+    def sent_adverts(self, number: int, outbound: int) -> HeardAdverts:
         """Return the adverts of these destinations that a router sends under a policy."""
         own_adverts = self._advertised.get(number)
         if own_adverts is not None and outbound in own_adverts:
             return own_adverts[outbound]
-        base_adverts = self._base.tells(number, outbound)
+        base_adverts = self._base.sent_adverts(number, outbound)
         found_adverts = self._within.get(base_adverts)
         if found_adverts is None:
             adverts = self.makers.adverts
@@ -121,7 +121,7 @@ class FailedState(ConvergedState):
             own_adverts = adverts_by_router.get(whom[0])
             heard = before.get(whom) if own_adverts is None else own_adverts[whom[1]]
             if heard is None:
-                heard = before[whom] = self.tells(*whom)
+                heard = before[whom] = self.sent_adverts(*whom)
             link_adverts.append(heard)
         if not self.dead.isdisjoint(speaker.sessions):
             for position, link in enumerate(speaker.links):

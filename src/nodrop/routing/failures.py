@@ -280,12 +280,13 @@ class FailureAnalysis:
             speaker = self._world.speakers[number]
             before = state.table(number)
             pairs = zip(speaker.links, speaker.hears, strict=True)
-            heard = tuple([() if link.session in dead else state.tells(*whom) for link, whom in pairs])
+            heard = tuple([() if link.session in dead else state.sent_adverts(*whom) for link, whom in pairs])
             table = makers.table(speaker, heard)
             own_routes = local.get(number, speaker.local)
             for policy in {link.outbound.number: link.outbound for link in speaker.links}.values():
                 bits |= differing_destinations(
-                    state.tells(number, policy.number), makers.compute_adverts(speaker, own_routes, table, policy)
+                    state.sent_adverts(number, policy.number),
+                    makers.compute_adverts(speaker, own_routes, table, policy),
                 )
             if number not in gone:
                 changed = change_between_learned_tables(before, table)

@@ -56,7 +56,7 @@ def find_sides_keeping_lost_routes(
             for link in speaker.links if lost_bits else ():
                 session = sessions_before[link.session]
                 near, far = (session.a, session.b) if session.a.router == number else (session.b, session.a)
-                told = (advert.bits for advert in first.tells(number, link.outbound.number))
+                told = (advert.bits for advert in first.sent_adverts(number, link.outbound.number))
                 has_map = (
                     neighbor_family_statement(near.neighbor, family).export_policy is not None
                     or neighbor_family_statement(far.neighbor, family).import_policy is not None

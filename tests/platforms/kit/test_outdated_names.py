@@ -1,4 +1,4 @@
-"""Names that state a number which commands change are told; others are not."""
+"""Names in commands that state a number which these change: they are found, and no others."""
 
 import pytest
 

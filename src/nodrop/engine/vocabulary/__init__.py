@@ -37,7 +37,7 @@ _WORD_ATTRIBUTE = "nodrop_word"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VocabularyWord:
-    """One word: its name, its parameters and result, and the function that answers; kind and name tell words apart."""
+    """One word: its name, parameters and result, and the function that computes it; words differ in kind or name."""
 
     kind: WordKind
     name: str
