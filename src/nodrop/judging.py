@@ -302,13 +302,12 @@ def read_fabric_or_intent(
     from nodrop.collect import read_inputs
     from nodrop.inputs import FabricInputs
 
-    otherwise = settings.config.declared
     if isinstance(source, FabricInputs):
         return read_inputs(
             source,
             settings.declared,
             executor,
-            default_context=otherwise,
+            default_context=settings.config.declared,
             cached_runs=cached_runs,
             cached_readings=cached_readings,
             shared=shared,
@@ -388,10 +387,9 @@ def _build_files(
 def read_as_built(
     intent: "Intent", display: str, shared: "ObjectsSharedByStates | None" = None, store: Store | None = None
 ) -> "Reading":
-    """Return the reading of what an intent is built into, without lists for racks.
+    """Return the reading of what an intent is built into, from the store if it was built before.
 
-    It comes from the store, if there is one and it was built before. Parts that are `shared` with other states are made
-    once.
+    Parts that are `shared` with other states are made once.
     """
     from nodrop.collect import assemble_build, read_artifacts
 
