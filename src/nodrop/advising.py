@@ -65,7 +65,7 @@ def add_fix_commands(
             if id(finding) not in first:
                 members.append(finding)
     adviser = _FixCommandAdviser(reading)
-    advice = {group: tuple(adviser.commands(members)) for group, members in groups.items()}
+    advice = {group: tuple(map(adviser.add_notes, adviser.commands(members))) for group, members in groups.items()}
     unmade = {group for _, group, _ in groups.keys() - adviser.made}
     if any(finding.explained_by in unmade for finding in findings):
         unfolded = tuple(
@@ -172,6 +172,20 @@ class _FixCommandAdviser:
                 replace(commands, condition=condition) for commands in self._fill_commands_written_in_rule(group)
             )
         yield from self._commands_of_choices(group, shows_only=False)
+
+    def add_notes(self, commands: FixCommands) -> FixCommands:
+        """Return commands with notes on their effects that the lines do not show."""
+        sources = self._reading.sources.get(commands.device)
+        if commands.device not in self._devices or not sources:
+            return commands
+        stages = tuple(file for source in sources for file in self._reading.stages.get(source.display, ()))
+        try:
+            notes = platforms.explain_commands(
+                commands.language, commands.lines, lambda: self._load_files(commands.device)
+            )
+        except InputProblems:
+            notes = ()
+        return replace(commands, notes=notes, outdated_files=stages if commands.condition != "first check" else ())
 
     def _commands_of_choices(self, group: Sequence[Finding], *, shows_only: bool) -> Iterator[FixCommands]:
         """Yield the commands for the cases that only the owner can distinguish, or those that show which it is.

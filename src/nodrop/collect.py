@@ -76,6 +76,7 @@ def read_inputs(
         notes=(*notes, *found_reading.notes),
         problems=(*problems, *found_reading.problems),
         assumed=found_reading.assumed if readings or inputs.hosts else (),
+        stages={stage.state.display: tuple(text.display for text in stage.texts) for stage in inputs.stages},
     )
 
 

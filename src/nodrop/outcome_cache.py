@@ -187,7 +187,8 @@ def _outcome_key(
             (*inputs.bundles, *inputs.hosts), (*cached_runs.digests, *((),) * len(inputs.hosts)), strict=True
         )
     ]
-    facts = ([text.display for text in inputs.stated], digests, _day_for_cache_key(settings))
+    stages = [(stage.state.display, *(text.display for text in stage.texts)) for stage in inputs.stages]
+    facts = ([text.display for text in inputs.stated], digests, _day_for_cache_key(settings), stages)
     chunks = (
         _pickle_collecting_paths((inputs.problems, inputs.notes), set()),
         *(ascii(row).encode() for row in (facts, *names)),

@@ -57,6 +57,10 @@ class FixCommands:
     """What the lines disturb on a running switch, and why; empty where nothing is known to be disturbed."""
     ports: tuple[str, ...] = ()
     """The ports that change, where the lines do not name all of them: those of a shared map, profile or scheduler."""
+    notes: tuple[str, ...] = ()
+    """What the lines do not show: keys of a file that they split."""
+    outdated_files: tuple[str, ...] = ()
+    """Files beside those of the switch that lead to the same state, so that they are out of date afterwards."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

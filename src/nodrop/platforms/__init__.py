@@ -269,6 +269,14 @@ def fit_commands(language: str, lines: Sequence[str], read_files: Callable[[], M
     return fit(lines, read_files) if fit is not None else tuple(lines)
 
 
+def explain_commands(
+    language: str, lines: Sequence[str], read_files: Callable[[], Mapping[str, bytes]]
+) -> tuple[str, ...]:
+    """Return what commands do to the files of a device and do not show."""
+    explain = getattr(command_lines(language), "explain_commands", None)
+    return explain(lines, read_files) if explain is not None else ()
+
+
 def states_during_edit(
     platform: str, config_files: Mapping[str, bytes], edit: EditResult
 ) -> Iterator[tuple[str, Mapping[str, bytes]]]:

@@ -10,7 +10,7 @@ from nodrop.errors import Problem
 from nodrop.model import subject
 from nodrop.model.subject import Subject
 from nodrop.platforms.kit.secrets import looks_like_secret
-from nodrop.report.commands import introduce_commands
+from nodrop.report.commands import describe_changed_ports, describe_outdated_files, introduce_commands
 from nodrop.report.escape import escape_terminal
 from nodrop.report.links import TerminalLinks, format_link
 from nodrop.report.names import (
@@ -161,13 +161,19 @@ def _add_commands_of_others(fix: Fix, other_findings: Iterable[Finding]) -> Fix:
     alike: dict[tuple[str, tuple[str, ...]], list[FixCommands]] = {}
     for each in (*fix.commands, *others):
         alike.setdefault((each.condition, each.lines), []).append(each)
-    merged = (
-        replace(
-            first, device=format_name_list(escape_or_quote_name(each.device) for each in (first, *rest) if each.device)
-        )
-        for first, *rest in alike.values()
-    )
-    return replace(fix, commands=tuple(merged))
+    return replace(fix, commands=tuple(map(_merge_equal_commands, alike.values())))
+
+
+def _merge_equal_commands(alike: Sequence[FixCommands]) -> FixCommands:
+    """Return equal commands once, for all of their switches, with the notes on any of them."""
+    names = (escape_or_quote_name(commands.device) for commands in alike if commands.device)
+    merged = replace(alike[0], device=format_name_list(names))
+    if len(alike) == 1:
+        return merged
+    notes = dict.fromkeys(note for commands in alike for note in commands.notes)
+    outdated_files = dict.fromkeys(file for commands in alike for file in commands.outdated_files)
+    notes_of_all = (*describe_changed_ports(alike), *notes)
+    return replace(merged, ports=(), notes=notes_of_all, outdated_files=tuple(outdated_files))
 
 
 def _line_number_width(places: Iterable[FileLocation | None], page: ReportStyle) -> int:
@@ -229,6 +235,8 @@ class _BlockBody:
                 lines += self.indent_under_footer(
                     [self.page.paint("", f"  {format_count(left, 'more line')}; -v shows them")]
                 )
+        for line in describe_outdated_files(fix):
+            lines += self.wrap_footer(line)
         if left := len(fix.commands) - len(shown):
             lines += self.indent_under_footer(
                 [self.page.paint("", f"and on {format_count(left, 'more switch')}, needed with these; -v shows them")]

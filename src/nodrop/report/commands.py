@@ -1,6 +1,6 @@
 """Commands of fixes in reports: below a line that names the device and what takes them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from nodrop import platforms
 from nodrop.engine.finding import Fix, FixCommands
@@ -14,14 +14,12 @@ def format_device_and_shell(commands: FixCommands) -> str:
 
 
 def introduce_commands(commands: FixCommands) -> Iterator[str]:
-    """Yield the lines above commands: what they disturb, the ports that they change unnamed, and where to type them."""
+    """Yield the lines above commands: what they disturb, what they do not show, and where to type them."""
     if commands.impact:
         yield f"impact: {commands.impact}"
     if commands.ports:
-        yield (
-            f"changes {format_count(len(commands.ports), 'port')}: "
-            f"{format_name_list(map(escape_or_quote_name, commands.ports))}"
-        )
+        yield f"changes {format_count(len(commands.ports), 'port')}: {_format_ports(commands)}"
+    yield from commands.notes
     yield (
         f"{commands.condition}, on {format_device_and_shell(commands)}:"
         if commands.condition
@@ -29,8 +27,38 @@ def introduce_commands(commands: FixCommands) -> Iterator[str]:
     )
 
 
+def describe_outdated_files(fix: Fix) -> Iterator[str]:
+    """Yield which files the commands of a fix leave out of date, and what to do about that."""
+    files = dict.fromkeys(file for commands in fix.commands for file in commands.outdated_files)
+    if files:
+        yield (
+            f"out of date afterwards: {format_name_list(map(escape_or_quote_name, files))}; "
+            "change the intent too and run `nodrop build`, or make the same change in these files"
+        )
+
+
+def describe_changed_ports(alike: Sequence[FixCommands]) -> tuple[str, ...]:
+    """Return which ports equal commands change unnamed on several switches, where that is on each or differs."""
+    first = alike[0]
+    if not any(commands.ports for commands in alike):
+        return ()
+    if all(commands.ports == first.ports for commands in alike):
+        return (f"changes {format_count(len(first.ports), 'port')} on each: {_format_ports(first)}",)
+    return tuple(
+        f"changes {format_count(len(commands.ports), 'port')} on {escape_or_quote_name(commands.device)}: "
+        f"{_format_ports(commands)}"
+        for commands in alike
+        if commands.ports
+    )
+
+
+def _format_ports(commands: FixCommands) -> str:
+    return format_name_list(map(escape_or_quote_name, commands.ports))
+
+
 def command_lines(fix: Fix) -> Iterator[str]:
     """Yield the commands of a fix below the lines that introduce them."""
     for commands in fix.commands:
         yield from introduce_commands(commands)
         yield from (f"  {line}" for line in commands.lines)
+    yield from describe_outdated_files(fix)

@@ -150,9 +150,10 @@ def _fix_document(fix: Fix) -> dict[str, object]:
 
 
 def _commands_document(commands: FixCommands) -> dict[str, object]:
-    """Return what to type, without a condition where the lines always end the finding."""
+    """Return what to type, without a condition where the lines always end the finding, notes and files if none."""
     document = dataclasses.asdict(commands)
-    return document if commands.condition else {key: document[key] for key in document if key != "condition"}
+    optional = ("condition", "notes", "outdated_files")
+    return {key: value for key, value in document.items() if value or key not in optional}
 
 
 def change_record(change: Change) -> dict[str, object]:

@@ -81,7 +81,13 @@ def _commands_schema() -> JsonSchema:
         | {"description": "The ports that change, if the lines do not name them all."},
     }
     condition = described_text_schema("The case that the lines are for, if they do not always end the finding.")
-    return object_schema(**always, condition=condition) | {"required": list(always)}
+    at_times = {
+        "condition": condition,
+        "notes": list_schema(TEXT_SCHEMA) | {"description": "What the lines do not show, as keys that they split."},
+        "outdated_files": list_schema(TEXT_SCHEMA)
+        | {"description": "Files that lead to the same state, and are out of date afterwards."},
+    }
+    return object_schema(**always, **at_times) | {"required": list(always)}
 
 
 def note_schema() -> JsonSchema:

@@ -79,3 +79,20 @@ def test_stages_of_a_build_are_its_state() -> None:
     path = next(Path("made").glob("leaf*/apply/10-ports.nv"))
     path.write_text(path.read_text().replace("mtu 9216", "mtu 1500", 1))
     assert nodrop("lint", "made").code == 2
+
+
+def test_advice_names_the_stages_that_are_out_of_date_once_its_commands_are_typed() -> None:
+    """The cache keeps no advice about stages that are gone."""
+    stage("10-ports.nv", NVUE_SET.decode())
+    words = "out of date afterwards: build/leaf1/apply/10-ports.nv;"
+
+    def reports() -> tuple[str, str]:
+        return nodrop("lint", "build").out, nodrop("lint", "build", "--format", "json").out
+
+    text, as_json = reports()
+    assert text.count(words) == sum(line.endswith("nv config apply") for line in text.splitlines()) > 0
+    assert '"outdated_files":["build/leaf1/apply/10-ports.nv"]' in "".join(as_json.split())
+    Path("build/leaf1/apply/10-ports.nv").unlink()
+    text, as_json = reports()
+    assert "out of date" not in text
+    assert "outdated_files" not in as_json

@@ -7,6 +7,7 @@ from nodrop.platforms.kit.command_lines import fill_port_slots, has_port_slot
 from nodrop.platforms.nvue.edit_document import join_single_keys
 from nodrop.platforms.nvue.edit_removals import raise_removal_commands
 from nodrop.platforms.nvue.edit_steps import COMMANDS
+from nodrop.platforms.nvue.key_splits import explain_key_splits
 from nodrop.platforms.nvue.tree import NvueFileTree
 
 LANGUAGE_TITLE = "NVUE"
@@ -32,3 +33,9 @@ def fit_commands(lines: Sequence[str], read_files: Callable[[], Mapping[str, byt
         return tuple(lines)
     (name, text), *_ = read_files().items()
     return raise_removal_commands(NvueFileTree(text, name).root, lines)
+
+
+def explain_commands(lines: Sequence[str], read_files: Callable[[], Mapping[str, bytes]]) -> tuple[str, ...]:
+    """Return which keys of the switch's file commands split."""
+    (name, text), *_ = read_files().items()
+    return tuple(explain_key_splits(NvueFileTree(text, name).root, lines))

@@ -35,7 +35,7 @@ def combine_operations(
     for place in range(max((len(steps) for steps, _ in items), default=0) - 1, 0, -1):
         keys_by_setting: dict[tuple[MultiKeyPath, MultiKeyPath | None, str | None], list[str]] = {}
         for steps, value in items:
-            if place < len(steps) and steps[place - 1][0] in PARENTS_OF_INTERFACE_KEYS | PARENTS_OF_NUMBER_KEYS:
+            if place < len(steps) and _may_list_name(steps[place - 1][0], steps[place][0]):
                 keys_by_setting.setdefault((steps[:place], steps[place + 1 :], value), []).extend(steps[place])
             else:
                 keys_by_setting[steps, None, value] = []
@@ -44,3 +44,10 @@ def combine_operations(
             for (before, behind, value), singles in keys_by_setting.items()
         ]
     return [SetOrUnsetOperation(steps, value) for steps, value in items]
+
+
+def _may_list_name(parent: str, name: str) -> bool:
+    """Whether commands may list a name below `parent` with others; no document shows lists of addresses."""
+    if parent in PARENTS_OF_NUMBER_KEYS:
+        return True
+    return parent in PARENTS_OF_INTERFACE_KEYS and not name[:1].isdigit() and ":" not in name

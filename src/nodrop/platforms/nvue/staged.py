@@ -37,7 +37,7 @@ def report_stages_unlike_state(state: bytes, display: str, stages: Mapping[str, 
                 problems += (problem for name, raw in files.items() for problem in _reading_problems(name, raw))
                 continue
             if reason:
-                expected = f"what {display} sets; run `nodrop build` again"
+                expected = f"what {display} sets; run `nodrop build` again, or make the same change here"
                 problems.append(Problem(path=next(iter(files)), found=reason, expected=expected))
     return problems
 
