@@ -16,7 +16,7 @@ from nodrop.model.reading import Reading
 from nodrop.model.subject import subject_text
 from nodrop.report.text import render
 from nodrop.results.outcome import FabricOutcome, fold_groups, group_findings
-from support.single_faults import Fault, inject, reading_of
+from support.single_faults import Fault, faults, inject, reading_of
 
 RULES = select_lint_rules(shipped_rules())
 Subjects = dict[str, list[str]]
@@ -161,8 +161,9 @@ def test_no_state_is_checked_twice_and_none_before_a_correction_that_ends_nothin
     assert before, "the correction that ends groups is compared with the state before"
     assert len(before) == len(set(before))
     checked.clear()
-    alone = tuple(finding for finding in findings if finding.rule in ("pfc-one-sided", "watchdog-without-pfc"))
-    assert fold_findings(alone, reading, RULES, check) == alone
+    rules = [rule for rule in RULES if rule.name in ("pfc-one-sided", "watchdog-without-pfc")]
+    alone = judge(reading, rules).findings
+    assert fold_findings(alone, reading, rules, check) == alone
     assert [rule for as_read, rule in checked if as_read] == []
     assert checked, "corrections were tried"
 
@@ -210,3 +211,44 @@ def test_a_report_shows_the_cause_and_what_it_ends() -> None:
     assert "4 devices, 0 interfaces, 1 rule: 0 errors, 8 warnings, 0 notes" in shown
     every = render(FabricOutcome(devices=4, rules=1, findings=findings), verbose=True)
     assert "warning[session-over-shut-port]" in every
+
+
+@pytest.fixture
+def elsewhere() -> tuple[Reading, tuple[Finding, ...]]:
+    """The fault of the list in which spines map RDMA to a second priority with PFC, folded."""
+    (fault,) = (one for one in faults() if "another lossless priority at the spines" in one.name)
+    reading = reading_of(fault, inject(fault))
+    return reading, fold(reading)
+
+
+def test_pfc_is_not_taken_from_a_priority_that_the_map_of_rdma_still_leads_to(
+    elsewhere: tuple[Reading, tuple[Finding, ...]],
+) -> None:
+    """Its correction waits for that of the map, and what it ends then stays folded under it, without commands."""
+    reading, folded = elsewhere
+    found = add_fix_commands(folded, reading)
+    assert [(rule, sorted(ended)) for (rule, _), ended in causes_of(found).items()] == [
+        (
+            "lossless-class-changes-along-path",
+            ["ecn-missing-on-rdma-queue", "lossless-pg-without-headroom", "rdma-queue-without-share"],
+        ),
+        (
+            "pfc-on-unintended-priority",
+            [
+                "lossless-queue-without-buffer",
+                "nic-does-not-slow-down",
+                "nic-pfc-unlike-switch",
+                "watchdog-mask-differs",
+            ],
+        ),
+    ]
+    fixes = [one.fix for one in found if one.rule == "pfc-on-unintended-priority" and one.fix]
+    assert {fix.commands for fix in fixes} == {()}
+    assert {fix.text.partition(":")[0] for fix in fixes} == {
+        "correct lossless-class-changes-along-path first, then check again"
+    }
+
+
+def test_a_correction_that_takes_nothing_in_use_does_not_wait() -> None:
+    only_pfc = {"set": {"leaf1/config_db.json": {"PORT_QOS_MAP/Ethernet*/pfc_enable": "3,4"}}}
+    assert {one.corrected_after for one in fold(read_with("sonic", only_pfc))} == {""}

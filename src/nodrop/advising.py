@@ -66,7 +66,8 @@ def add_fix_commands(
                 members.append(finding)
     adviser = _FixCommandAdviser(reading)
     advice = {group: tuple(map(adviser.add_notes, adviser.commands(members))) for group, members in groups.items()}
-    unmade = {group for _, group, _ in groups.keys() - adviser.made}
+    later = {finding.group for finding in findings if finding.corrected_after}
+    unmade = {group for _, group, _ in groups.keys() - adviser.made} - later
     if any(finding.explained_by in unmade for finding in findings):
         unfolded = tuple(
             replace(finding, explained_by="") if finding.explained_by in unmade else finding for finding in findings
@@ -103,7 +104,7 @@ def _rules_to_correct_first(findings: Iterable[Finding]) -> dict[int, str]:
                 changes.setdefault(change.subject[:2], {})[change.subject[2:]] = change.new
         for port, new_values in changes.items():
             by_port.setdefault(port, []).append((finding, new_values))
-    first: dict[int, str] = {}
+    first = {id(finding): finding.corrected_after for finding in findings if finding.corrected_after}
     for fixes in by_port.values():
         if len({finding.rule for finding, _ in fixes}) < 2:
             continue

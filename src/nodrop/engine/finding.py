@@ -135,6 +135,8 @@ class Finding:
     """What was assumed, or is a default, and makes it likely only; else why the rule alone is not certain."""
     explained_by: str = ""
     """The `group` of the findings whose correction ends this one too; empty where there is none."""
+    corrected_after: str = ""
+    """The rule whose findings are corrected first, because the correction of this one alone causes new findings."""
     left_out: tuple[str, ...] = ()
     """The names that the message counts as "and N more"."""
     within: str = ""

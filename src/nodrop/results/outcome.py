@@ -354,9 +354,10 @@ def fold_groups(groups: FindingGroups) -> tuple[FindingGroups, dict[str, Finding
     """Return the groups that no other explains, and those that one does, by its `group`.
 
     A group that is explained for some of its findings only, as in one of several fabrics, stays. Groups keep their
-    order, but those that explain others stand first of the worst severity among these.
+    order, but those that explain others stand first of the worst severity among these, and those last whose correction
+    has to wait for another.
     """
-    if not any(finding.explained_by for group in groups for finding in group):
+    if not any(finding.explained_by or finding.corrected_after for group in groups for finding in group):
         return tuple(sorted(groups, key=lambda group: _SEVERITY_RANKS[group[0].severity])), {}
     own = {group[0].group for group in groups}
     under: dict[str, FindingGroups] = {}
@@ -368,9 +369,10 @@ def fold_groups(groups: FindingGroups) -> tuple[FindingGroups, dict[str, Finding
         else:
             causes.append(group)
 
-    def harm(group: tuple[Finding, ...]) -> tuple[int, bool]:
+    def harm(group: tuple[Finding, ...]) -> tuple[bool, int, bool]:
         explained = under.get(group[0].group, ())
-        return min(_SEVERITY_RANKS[each[0].severity] for each in (group, *explained)), not explained
+        severity = min(_SEVERITY_RANKS[each[0].severity] for each in (group, *explained))
+        return bool(group[0].corrected_after), severity, not explained
 
     return tuple(sorted(causes, key=harm)), under
 
