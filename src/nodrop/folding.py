@@ -214,7 +214,7 @@ class _CorrectionTrials:
         return device if device in homes else homes[0]
 
     def _home(self, finding: Finding) -> str:
-        """Return the switch that a finding is on, or else the first that its fix changes or it speaks of; "" for none."""
+        """Return the switch that a finding is on, or the first that its fix changes or it speaks of, else ""."""
         changed = (change.subject[0] for change in (finding.fix.changes if finding.fix else ()))
         names = (finding.device, *changed, *(part.subject[0] for part in finding.related))
         return next((name for name in names if name in self._switches), "") or ""
