@@ -4,7 +4,7 @@ A route should go down from every router that has it, and up from one that has i
 came down and goes up again (a valley) is no loss.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from nodrop.analyses._plane import control_plane_of
@@ -12,6 +12,7 @@ from nodrop.analyses._targets import AnnouncedPrefixes, RoutedTarget, host_and_l
 from nodrop.model.index import Index
 from nodrop.routing import ControlPlane
 from nodrop.routing.adverts import AdvertPart, RouteAdvert, destinations_of_parts
+from nodrop.routing.decision import LearnedTable
 from nodrop.routing.prefixes import ADDRESS_BITS, ADDRESS_FAMILIES, AddressFamily, Prefix
 from nodrop.routing.speakers import SpeakerLink
 from nodrop.routing.tiers import tier_of_device
@@ -31,6 +32,44 @@ class DroppedRoutes(NamedTuple):
     lost: int
 
 
+class _DestinationsByNextHop:
+    """The destinations of a table by neighbor, those that the router itself announces not excepted."""
+
+    def __init__(
+        self, table: LearnedTable, fars: Sequence[int], ranks: Mapping[int, int | None], own_rank: int | None
+    ) -> None:
+        self._table = table
+        self.over: dict[int, int] = {}
+        """The destinations that are reached over each neighbor."""
+        self.above = 0
+        """Those that are reached over any neighbor above."""
+        self._elsewhere: dict[int, int] = {}
+        self._below: dict[int, int] = {}
+        bits_by_hops: dict[tuple[int, ...], int] = {}
+        for entry in table.entries:
+            bits_by_hops[entry.hops] = bits_by_hops.get(entry.hops, 0) | entry.bits
+        for hops, bits in bits_by_hops.items():
+            for far in {fars[hop] for hop in hops}:
+                self.over[far] = self.over.get(far, 0) | bits
+                tier = ranks[far]
+                if own_rank is not None and tier is not None and tier > own_rank:
+                    self.above |= bits
+
+    def from_elsewhere(self, far: int) -> int:
+        """Return the destinations that are not reached over a neighbor."""
+        bits = self._elsewhere.get(far)
+        if bits is None:
+            bits = self._elsewhere[far] = self._table.bits & ~self.over.get(far, 0)
+        return bits
+
+    def from_below(self, far: int) -> int:
+        """Return the destinations that are neither reached over a neighbor nor over any above."""
+        bits = self._below.get(far)
+        if bits is None:
+            bits = self._below[far] = self.from_elsewhere(far) & ~self.above
+        return bits
+
+
 class RoutePropagation:
     """The routes that each router has in one family, and where routes end."""
 
@@ -46,8 +85,11 @@ class RoutePropagation:
         self.wanted = self.hosts | self._destinations_of_kind("loopback")
         """The classes of what hosts and loopbacks are announced in."""
         self.ranks = {number: tier_of_device(speaker.router.device) for number, speaker in self.world.speakers.items()}
-        self._ways_of: dict[int, tuple[dict[int, int], int]] = {}
+        self._own: dict[int, int] = {}
+        self._ways_of: dict[int, _DestinationsByNextHop] = {}
+        self._shared_ways: dict[tuple[object, ...], _DestinationsByNextHop] = {}
         self._taken: dict[tuple[int, int, int, int], tuple[int, int]] = {}
+        self._untold: dict[tuple[int, int, bool], int] = {}
 
     def _destinations_of_kind(self, kind: str) -> int:
         prefixes = (
@@ -59,7 +101,10 @@ class RoutePropagation:
 
     def destinations_announced_by(self, number: int) -> int:
         """Return the destinations that a router announces itself."""
-        return destinations_of_parts(self.state.local(number))
+        own = self._own.get(number)
+        if own is None:
+            own = self._own[number] = destinations_of_parts(self.state.local(number))
+        return own
 
     def destinations_with_route(self, number: int) -> int:
         """Return the destinations that a router has a route to."""
@@ -78,8 +123,11 @@ class RoutePropagation:
             missing = self.wanted & ~self.destinations_with_route(number)
             leaf = self.ranks[number] in (0, None)
             for link, whom in zip(speaker.links, speaker.hears, strict=True):
-                far_link = self.world.speakers[link.far].links[link.far_position]
                 adverts = self.state.sent_adverts(*whom)
+                loop, refused = self._find_rejected_routes(number, link, adverts)
+                if not (refused or (leaf and loop) or self._untold_destinations(number, whom)):
+                    continue  # most sessions: the far end tells all that it may tell anybody, and nothing is refused
+                far_link = self.world.speakers[link.far].links[link.far_position]
                 should = (
                     self.wanted
                     & ~self.destinations_announced_by(number)
@@ -89,7 +137,6 @@ class RoutePropagation:
                 kept_should = should & ~_bits_of_adverts(adverts)
                 if kept_should := kept_should & ~self._find_destinations_with_wider_route(number, link, kept_should):
                     yield DroppedRoutes(link.far, far_link, "outbound", kept_should, kept_should & lost)
-                loop, refused = self._find_rejected_routes(number, link, adverts)
                 hidden = loop & should & missing & (-1 if self.ranks[number] == 0 else self.hosts)
                 if leaf and hidden:
                     yield DroppedRoutes(number, link, "loop", loop & should, hidden)
@@ -97,37 +144,54 @@ class RoutePropagation:
                 if refused := refused & ~self._find_destinations_with_wider_route(number, link, refused):
                     yield DroppedRoutes(number, link, "inbound", refused, refused & lost)
 
-    def destinations_by_next_hop(self, number: int) -> tuple[dict[int, int], int]:
-        """Return the destinations that a router reaches over each neighbor, and over any neighbor above, except own."""
-        if number not in self._ways_of:
-            self._ways_of[number] = self._compute_destinations_by_next_hop(number)
-        return self._ways_of[number]
+    def _untold_destinations(self, number: int, whom: tuple[int, int]) -> int:
+        """Return the destinations that a speaker under a policy has for any router like this one, and does not tell."""
+        far, policy = whom
+        far_rank, rank = self.ranks[far], self.ranks[number]
+        is_up = far_rank is not None and rank is not None and rank > far_rank
+        key = (far, policy, is_up)
+        untold = self._untold.get(key)
+        if untold is None:
+            has = self.destinations_with_route(far)
+            if is_up:
+                has &= ~self.destinations_reached_from_above(far)
+            untold = self._untold[key] = self.wanted & has & ~_bits_of_adverts(self.state.sent_adverts(far, policy))
+        return untold
 
-    def _compute_destinations_by_next_hop(self, number: int) -> tuple[dict[int, int], int]:
-        links, above, remote_bits = self.world.speakers[number].links, 0, ~self.destinations_announced_by(number)
-        over: dict[int, int] = {}
-        own_rank = self.ranks[number]
-        for entry in self.state.table(number).entries:
-            for far in {links[hop].far for hop in entry.hops}:
-                over[far] = over.get(far, 0) | (entry.bits & remote_bits)
-                tier = self.ranks[far]
-                if own_rank is not None and tier is not None and tier > own_rank:
-                    above |= entry.bits & remote_bits
-        return over, above
+    def destinations_reached_over(self, number: int, far: int) -> int:
+        """Return the destinations that a router reaches over a neighbor, except own."""
+        return self._destinations_by_next_hop(number).over.get(far, 0) & ~self.destinations_announced_by(number)
+
+    def destinations_reached_from_above(self, number: int) -> int:
+        """Return the destinations that a router reaches over any neighbor above, except own."""
+        return self._destinations_by_next_hop(number).above & ~self.destinations_announced_by(number)
+
+    def _destinations_by_next_hop(self, number: int) -> "_DestinationsByNextHop":
+        """Return the destinations by neighbor; routers with one table and the same neighbors share the result."""
+        ways = self._ways_of.get(number)
+        if ways is None:
+            table, fars = self.state.table(number), tuple([link.far for link in self.world.speakers[number].links])
+            key = (id(table), fars, self.ranks[number])
+            ways = self._shared_ways.get(key)
+            if ways is None:
+                ways = self._shared_ways[key] = _DestinationsByNextHop(table, fars, self.ranks, self.ranks[number])
+            self._ways_of[number] = ways
+        return ways
 
     def destinations_to_announce(self, router_number: int, far_router: int, missing: int) -> int:
         """Return the destinations that a router should announce to another: of those that it has from elsewhere.
 
         If one of the two has no tier, only the destinations that the other misses count.
         """
-        over, above = self.destinations_by_next_hop(router_number)
-        has = self.destinations_with_route(router_number) & ~over.get(far_router, 0)
         own_rank, far_rank = self.ranks[router_number], self.ranks[far_router]
+        own_bits = self.destinations_announced_by(router_number)
         if own_rank is None or far_rank is None:
-            return has & missing
+            return (self._destinations_by_next_hop(router_number).from_elsewhere(far_router) | own_bits) & missing
         if own_rank == far_rank:
             return 0
-        return has & ~above if far_rank > own_rank else has
+        ways = self._destinations_by_next_hop(router_number)
+        learned = ways.from_below(far_router) if far_rank > own_rank else ways.from_elsewhere(far_router)
+        return learned | own_bits
 
     def _find_rejected_routes(
         self, router_number: int, link: SpeakerLink, adverts: tuple[RouteAdvert, ...]

@@ -29,7 +29,7 @@ def _aggregates_hiding_hosts(reach: RoutePropagation, number: int) -> Iterator[A
     for summary in speaker.summaries:
         if not summary.only or not active & summary.own:
             continue
-        _, above = reach.destinations_by_next_hop(number)
+        above = reach.destinations_reached_from_above(number)
         upstream_bits = reach.wanted & summary.inside & above & ~own_bits
         hidden = reach.wanted & summary.inside & reach.destinations_with_route(number) & ~upstream_bits
         if not upstream_bits or not hidden:

@@ -6,8 +6,8 @@ fault.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from functools import reduce
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, reduce
 from operator import or_
 from typing import NamedTuple
 
@@ -87,6 +87,29 @@ class _AttributeOrigin(NamedTuple):
     inbound: bool
 
 
+class _DestinationsOfLinks:
+    """What the links of a router offer: destinations of each, asked for what others than given ones offer."""
+
+    def __init__(self, by_link: Sequence[int]) -> None:
+        self._by_link = by_link
+        self.by_any = self._by_several = 0
+        """The destinations that any link offers, and those that more than one does."""
+        for bits in by_link:
+            self._by_several |= self.by_any & bits
+            self.by_any |= bits
+        self._beside: dict[tuple[int, ...], int] = {}
+
+    def is_any_beside(self, hops: tuple[int, ...], bits: int) -> bool:
+        """Whether a link that is not among `hops` offers any of some destinations."""
+        if len(hops) == 1 and not bits & self._by_several:
+            return bool(bits & self.by_any & ~self._by_link[hops[0]])
+        if hops not in self._beside:
+            used = frozenset(hops)
+            others = (offered for position, offered in enumerate(self._by_link) if position not in used)
+            self._beside[hops] = reduce(or_, others, 0)
+        return bool(bits & self._beside[hops])
+
+
 class _UnusedPathFinder:
     """The links of routers that carry nothing to a destination, though they lead there over as few cables as others."""
 
@@ -94,37 +117,44 @@ class _UnusedPathFinder:
         self._reach = reach
         self._offered: dict[tuple[int, int], list[_LinkOffer]] = {}
         self._legs: dict[tuple[int, ...], Mapping[int, frozenset[str]]] = {}
-        self._ways: defaultdict[int, list[LegToNeighbor]] = defaultdict(list)
-        self._passing: dict[int, bool] = {}
+        self._passing = {number: not speaker.bgp.graceful_shutdown for number, speaker in reach.world.speakers.items()}
+
+    @cached_property
+    def _ways(self) -> Mapping[int, list[LegToNeighbor]]:
+        """The legs of each router to neighbors of other tiers."""
+        reach, ways = self._reach, defaultdict[int, list[LegToNeighbor]](list)
         for number, speaker in reach.world.speakers.items():
-            self._passing[number] = not speaker.bgp.graceful_shutdown
             own_rank = reach.ranks[number]
             for link in speaker.links:
                 rank = reach.ranks[link.far]
                 leg = reach.plane.side(number, link.session).leg.name
                 if own_rank is None or rank is None:
-                    self._ways[number].append(LegToNeighbor(leg, link.far, up=True, down=True))
+                    ways[number].append(LegToNeighbor(leg, link.far, up=True, down=True))
                 elif own_rank != rank:
-                    self._ways[number].append(LegToNeighbor(leg, link.far, up=rank > own_rank, down=rank < own_rank))
+                    ways[number].append(LegToNeighbor(leg, link.far, up=rank > own_rank, down=rank < own_rank))
+        return ways
 
     def hits(self, number: int) -> Iterator[tuple[int, AnalysisHit]]:
         """Yield what keeps links of a router unused, with the number of equal paths."""
         reach = self._reach
         links, usual = reach.world.speakers[number].links, default_local_preference(reach.world.speakers[number].bgp)
-        should = {
-            link.far: reach.destinations_to_announce(link.far, number, 0) for link in links if self._passing[link.far]
-        }
-        expected_bits = reach.wanted & ~reach.destinations_announced_by(number) & reduce(or_, should.values(), 0)
+        should = [
+            reach.destinations_to_announce(link.far, number, 0) if self._passing[link.far] else 0 for link in links
+        ]
+        offered = _DestinationsOfLinks(should)
+        expected_bits = reach.wanted & ~reach.destinations_announced_by(number) & offered.by_any
         for entry in reach.state.table(number).entries:
             bits = entry.bits & expected_bits
             if not bits or not entry.hops or len(entry.hops) == len(links):
+                continue
+            if not offered.is_any_beside(entry.hops, bits):
                 continue
             used = next(
                 (hop_offer for hop_offer in self._offers_of_link(number, entry.hops[0]) if hop_offer.bits & bits), None
             )
             unused_links: list[tuple[_PreferenceCause, int, int]] = []
-            for position, link in enumerate(links):
-                link_bits = bits & should.get(link.far, 0)
+            for position, link_should in enumerate(should):
+                link_bits = bits & link_should
                 if not link_bits or position in entry.hops or used is None:
                     continue
                 for offer in self._offers_of_link(number, position):

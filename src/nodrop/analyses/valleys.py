@@ -72,5 +72,5 @@ def _upward_route_bits(reach: RoutePropagation, tiers: TierDirections, number: i
     links = reach.world.speakers[number].links
     got = 0
     for far in {links[position].far for position in tiers.uplink_positions(number)}:
-        got |= reach.destinations_by_next_hop(far)[0].get(number, 0)
-    return got & reach.destinations_by_next_hop(number)[1]
+        got |= reach.destinations_reached_over(far, number)
+    return got & reach.destinations_reached_from_above(number)

@@ -7,6 +7,7 @@ numbers follow from these, ports from ids. Switches of a pod have consecutive id
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from nodrop.design.naming import NodeIdentity, name_of, switch_identity
 from nodrop.design.sheet import CableSheetSwitch, ResolvedCableSheet, StatedCable, resolve_cable_sheet
@@ -67,6 +68,15 @@ class TierSwitchGroup:
         return 0 if self.per_pod is None else (number - 1) // self.per_pod + 1
 
 
+@lru_cache(maxsize=64)  # of one intent, alternatives to a join ask the same again and again
+def _fewest_uppers_of_pods(
+    lower_ids: tuple[int, ...], lower_per_pod: int, upper_ids: tuple[int, ...], upper_per_pod: int
+) -> int:
+    """Return the upper switches of the pod that has the fewest, of those pods that any lower switch has links to."""
+    uppers_by_pod = Counter((number - 1) // upper_per_pod for number in upper_ids)
+    return min(uppers_by_pod[pod] for pod in {(number - 1) // lower_per_pod for number in lower_ids})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class JoinKeys:
     """The names that the keys of a join have in the intent."""
@@ -120,10 +130,15 @@ class GroupJoin:
     @property
     def fewest_uppers(self) -> int:
         """Return the upper switches of a lower one, in the pod that has the fewest."""
-        if not self.stays_in_pod:
-            return len(self.upper.wanted.ids)
-        uppers_by_pod = Counter(map(self.upper.pod, self.upper.wanted.ids))
-        return min(uppers_by_pod[self.pod_above(number)] for number in self.lower.wanted.ids)
+        lower, upper = self.lower, self.upper
+        if lower.per_pod is None or upper.per_pod is None:
+            return len(upper.wanted.ids)
+        return _fewest_uppers_of_pods(lower.wanted.ids, lower.per_pod * self.pods, upper.wanted.ids, upper.per_pod)
+
+    @property
+    def up_mbps(self) -> int:
+        """Bandwidth of a lower switch to all upper ones, where pods differ of one in the pod with the fewest."""
+        return self.links * self.fewest_uppers * self.wanted.speed
 
     def pod_above(self, number: int) -> int:
         """Return the pod of the upper switches that a lower switch has links to; 0 where these are all."""

@@ -57,13 +57,13 @@ def _cables_of_join(
     splits = (join.split, join.upper_split_factor)
     ends = [LinkEndKind.of(*end, join.wanted.lanes) for end in zip(models, splits, panels, strict=True)]
     of_group = {node.name: down_mbps[node.name] for node in switches.groups[join.lower] if down_mbps.get(node.name)}
-    beside_mbps = sum(JoinChoice.of(other, 0).up_mbps for other in beside)
+    beside_mbps = sum(other.up_mbps for other in beside)
     choice = JoinChoice.of(join, max(of_group.values(), default=0), beside_mbps)
     split = partial(_would_split_fit, choice)
     link = resolve_cabling(intent, join.keys, join.wanted, ends, problems, split)
     faults = _port_shortage_faults(intent, choice, filter(split, joining_splits(join.wanted, ends)))
     if of_group and not faults:
-        faults += _oversubscription_faults(intent, choice, of_group, _describe_uplink_changes(intent, choice, problems))
+        faults += _oversubscription_faults(intent, choice, of_group, problems)
     problems += faults
     return () if link is None or faults else tuple(_build_fabric_cables(switches, choice, link))
 
@@ -141,7 +141,7 @@ def _describe_uplink_changes(intent: Intent, choice: JoinChoice, problems: list[
 
 
 def _oversubscription_faults(
-    intent: Intent, choice: JoinChoice, down_mbps: Mapping[str, int], hint: str
+    intent: Intent, choice: JoinChoice, down_mbps: Mapping[str, int], problems: list[Problem]
 ) -> Iterator[Problem]:
     """Yield a fault if a switch has too little uplink bandwidth, with the bandwidth between two halves of its group."""
     if choice.exceeds_ratio:
@@ -154,6 +154,7 @@ def _oversubscription_faults(
             half = f"half of the {show_speed(total)} that all {count} uplinks sum to"
             fault = f"{fault}; one-way bisection is {show_speed(total // 2)}, {half}"
         expected = f"at most {choice.oversubscription_limit:g}:1"
+        hint = _describe_uplink_changes(intent, choice, problems)
         yield intent.problem(choice.join.lower.limit_keys, fault, expected, hint)
 
 
