@@ -11,6 +11,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
 
 from nodrop.resources import resource_folder
@@ -105,6 +106,24 @@ def _select_snapshots(config: pytest.Config, items: list[pytest.Item]) -> None:
     items[:] = slow + [item for item in snapshots if item not in slow]
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """In a process of several, report of a test that passes only so: with its set-up and its end, a test costs double.
+
+    Who asks for durations or for JUnit's XML gets all reports.
+    """
+    options = item.config.option
+    if not hasattr(item.config, "workerinput") or options.durations is not None or options.xmlpath:
+        return None
+    hook = item.ihook
+    hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed:
+            hook.pytest_runtest_logreport(report=report)
+    hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """For longer tests, run one process more than there are processors: many wait, for daemons and for shells."""
@@ -148,3 +167,15 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("NODROP_NO_CACHE", "1")
+
+
+@pytest.fixture
+def kept_rules(
+    plain_environment: None, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Let the processes that a test starts recall the shipped rules: to parse them takes half of what most do."""
+    own = tmp_path_factory.getbasetemp()
+    run = own.parent if own.name.startswith("popen-") else own
+    monkeypatch.delenv("NODROP_NO_CACHE")
+    for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(run / "kept-rules" / name.lower()))
