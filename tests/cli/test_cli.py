@@ -179,6 +179,7 @@ def test_an_interrupt_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
     assert nodrop("lint", "good").code == 130
 
 
+@pytest.mark.usefixtures("kept_rules")
 def test_main_ends_the_process_with_the_code() -> None:
     assert process("lint", "bad").code == 1
     assert process("lint", "empty").code == 3
@@ -495,6 +496,7 @@ def test_a_reader_that_goes_away_changes_nothing(args: list[str], code: int) -> 
     assert (done.returncode, done.stderr) == (code, b"")
 
 
+@pytest.mark.usefixtures("kept_rules")
 def test_a_build_whose_reader_goes_away_is_written(tmp_path: Path) -> None:
     ours, theirs = os.pipe()
     os.close(ours)
@@ -505,6 +507,7 @@ def test_a_build_whose_reader_goes_away_is_written(tmp_path: Path) -> None:
     assert nodrop("build", "two-by-two.yaml", "-o", tmp_path / "out", "--check").code == 0
 
 
+@pytest.mark.usefixtures("kept_rules")
 def test_a_full_disk_is_said() -> None:
     with Path("/dev/full").open("wb") as full:
         command = [sys.executable, "-c", SCRIPT, "lint", "good"]
@@ -513,6 +516,7 @@ def test_a_full_disk_is_said() -> None:
 
 
 @pytest.mark.parametrize("closed", [0, 1])
+@pytest.mark.usefixtures("kept_rules")
 def test_a_stream_that_is_closed_is_no_crash(closed: int) -> None:
     command = [sys.executable, "-c", SCRIPT, "lint", "-" if closed == 0 else "bad"]
     shell = f'exec "$@" {closed}>&-'

@@ -98,6 +98,7 @@ def test_different_names_of_different_files_are_taken() -> None:
     assert json.loads(Path("sub/a").read_text())["version"] == "2.1.0"
 
 
+@pytest.mark.usefixtures("kept_rules")
 def test_a_write_that_fails_half_way_leaves_the_old_file() -> None:
     """A limit on the size of files stands for a disk that is full after the first bytes."""
     Path("old.json").write_text("old")
@@ -226,6 +227,7 @@ def test_the_null_device_takes_a_report() -> None:
     assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
 
 
+@pytest.mark.usefixtures("kept_rules")
 def test_standard_output_that_is_a_file_is_written_on() -> None:
     command = [sys.executable, "-c", SCRIPT, "lint", "pod.yaml", *formats("json=/dev/stdout")]
     with Path("report").open("wb") as report:

@@ -464,6 +464,7 @@ def test_a_link_of_the_user_s_above_the_repository_is_followed(whole: Path, outs
 
 
 @pytest.mark.parametrize("target", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+@pytest.mark.usefixtures("kept_rules")
 def test_streams_are_written_to_as_before(target: str, whole: Path) -> None:
     command = [sys.executable, "-c", SCRIPT, "lint", str(whole / "build"), "--format", f"json={target}"]
     done = subprocess.run(command, capture_output=True, check=False)

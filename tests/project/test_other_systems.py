@@ -27,14 +27,13 @@ ctypes.CDLL = Library
 
 
 @pytest.fixture
-def variables(tmp_path: Path) -> dict[str, str]:
+def variables(kept_rules: None, tmp_path: Path) -> dict[str, str]:
     """Variables by which every Python that is started lacks what only Linux has."""
     (tmp_path / "lacking").mkdir()
     (tmp_path / "lacking" / "sitecustomize.py").write_text(WITHOUT_LINUX)
     return {
         **os.environ,
         "PYTHONPATH": f"{tmp_path / 'lacking'}:{ROOT / 'src'}",
-        "XDG_CACHE_HOME": str(tmp_path / "cache"),
     }
 
 
