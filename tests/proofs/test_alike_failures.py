@@ -28,6 +28,7 @@ from support.lossless_fabrics import (
     seeds,
     with_random_qos,
 )
+from support.marked import slow
 from support.random_routed import routed
 
 
@@ -176,8 +177,9 @@ def compare_members(chance: Random) -> tuple[int, int]:
     return len(failures), count
 
 
-def test_failures_of_a_class_make_the_same_graph() -> None:
-    counts = [compare_members(chance) for chance in seeds(25)]
+@pytest.mark.parametrize("fabrics", [12, *slow(25)])
+def test_failures_of_a_class_make_the_same_graph(fabrics: int) -> None:
+    counts = [compare_members(chance) for chance in seeds(fabrics)]
     assert sum(alike for _, alike in counts) > 100
 
 
