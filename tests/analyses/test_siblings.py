@@ -1,5 +1,7 @@
 """Who is whose sibling, what is usual, and which differences count."""
 
+import pytest
+
 from nodrop.analyses.siblings import find
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN
@@ -136,3 +138,25 @@ def test_many_kinds_on_one_switch_without_a_role_have_no_usual_one() -> None:
     for port, weight in ((224, 1), (232, 2), (240, 3)):
         changes[f"leaf1/Ethernet{port}/qos/queues/2/scheduler"] = {"type": "dwrr", "weight": weight}
     assert unlike(changes) == {}
+
+
+@pytest.mark.parametrize(
+    ("field", "written", "missing"),
+    [
+        ("pfc_watchdog/history", False, None),
+        ("pfc_watchdog/action", "drop", None),
+        ("queues/2/scheduler", {"type": "dwrr", "weight": 1}, {"type": "dwrr"}),
+        ("queues/2/scheduler", {"type": "dwrr", "weight": 20, "peak_bytes_per_s": 0}, {"type": "dwrr", "weight": 20}),
+        ("queues/2/scheduler", {"type": "strict", "weight": 5}, {"type": "strict"}),
+        ("queues/3/wred/green/probability_percent", 100, None),
+    ],
+)
+def test_a_default_that_is_written_is_no_difference(field: str, written: object, missing: object) -> None:
+    of_siblings = {f"{device}/*/qos/{field}": missing for device in ALL}
+    assert unlike({**of_siblings, f"leaf1/Ethernet0/qos/{field}": written}) == {}
+
+
+def test_a_value_beside_a_missing_default_is_a_difference() -> None:
+    assert unlike({"leaf1/Ethernet0/qos/pfc_watchdog/history": True}) == {
+        "leaf1/Ethernet0": ("watchdog", "the watchdog's history of pauses is True (siblings: False)")
+    }

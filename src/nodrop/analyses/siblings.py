@@ -14,7 +14,7 @@ from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.analyses._kinship import UNKNOWN_SIDE_NAME, PortsExpectedAlike, PortWithQosProfile
 from nodrop.model.buffers import BufferProfile
 from nodrop.model.edit import get_part
-from nodrop.model.fields import field_names, label_of, number_map_words_by_field, unit_of
+from nodrop.model.fields import FIELD_TABLE, field_names, label_of, number_map_words_by_field, unit_of
 from nodrop.model.index import Index
 from nodrop.model.qos import PfcWatchdog, QosProfile, Queue, Scheduler, WredProfile
 from nodrop.model.states import UnknownFact, require_fact
@@ -174,9 +174,10 @@ def _scheduling_traits(qos: QosProfile) -> Iterator[StatedPortTrait]:
 
 
 def _format_scheduler(scheduler: Scheduler) -> str:
-    share = "" if scheduler.weight is None else f" {scheduler.weight}"
+    """Return a scheduler in words; what is not set is as its default: weight 1, no rates (SAI inc/saischeduler.h)."""
+    share = "" if scheduler.type == "strict" else f" {1 if scheduler.weight is None else scheduler.weight}"
     rates = (("at least", scheduler.guaranteed_bytes_per_s), ("at most", scheduler.peak_bytes_per_s))
-    limits = (f", {word} {_format_rate(rate)}" for word, rate in rates if rate is not None)
+    limits = (f", {word} {_format_rate(rate)}" for word, rate in rates if rate)
     return f"{scheduler.type}{share}{''.join(limits)}"
 
 
@@ -194,13 +195,17 @@ def _marking_traits(qos: QosProfile) -> Iterator[StatedPortTrait]:
 
 
 def _build_marking_trait(queue: Queue, wred: WredProfile) -> StatedPortTrait:
-    """Return the curve of green, the color of all traffic without a policer, and the action on it."""
+    """Return the curve of green, the color of all traffic without a policer, and the action on it.
+
+    A probability that is not set is 100 % (SAI inc/saiwred.h).
+    """
     green = wred.green
+    probability = 100 if green.probability_percent is None else green.probability_percent
     does = "marks" if "green" in wred.ecn_colors else "drops" if green.enabled else "ignores"
     low, high = ("none" if count is None else units.show_bytes(count) for count in (green.min_bytes, green.max_bytes))
     if green.min_percent is not None:
         low, high = f"{green.min_percent} %", f"{green.max_percent} % of its limit"
-    curve = f"{low} to {high}, {green.probability_percent} %"
+    curve = f"{low} to {high}, {probability} %"
     return StatedPortTrait(f"queue {queue.index}", f"{does} at {curve}", ("qos", "queues", str(queue.index), "wred"))
 
 
@@ -234,6 +239,7 @@ def _watchdog_traits(qos: QosProfile) -> Iterator[StatedPortTrait]:
     if watchdog is not None:
         for name in field_names(PfcWatchdog, aspect="watchdog"):
             value = require_fact(getattr(watchdog, name), "interface.qos.pfc_watchdog")
+            value = FIELD_TABLE[PfcWatchdog][name].if_absent if value is None else value
             text = "not stated" if value is None else f"{value} {unit_of(name)}".rstrip()
             yield StatedPortTrait(f"the watchdog's {label_of(name)} is", text, ("qos", "pfc_watchdog", name))
 

@@ -126,8 +126,9 @@ PORT_FIELDS: FieldTable = {
         "priorities": ModelField(),
         "detection_ms": ModelField(aspect="watchdog"),
         "restoration_ms": ModelField(aspect="watchdog"),
-        "action": ModelField(aspect="watchdog"),
-        "history": ModelField("history of pauses", aspect="watchdog"),
+        # sonic-swss orchagent/pfcwdorch.cpp, createEntry: what a row without the field has; no other platform writes it
+        "action": ModelField(aspect="watchdog", if_absent="drop"),
+        "history": ModelField("history of pauses", aspect="watchdog", if_absent=False),
     },
     PriorityGroup: {
         "index": ModelField(),

@@ -48,6 +48,8 @@ class ModelField(NamedTuple):
     """Whether sessions and routes depend on the field. For fields of switches and ports only."""
     aspect: str = ""
     """The aspect of QoS in which ports are compared with their siblings, and changes with each other."""
+    if_absent: object = None
+    """What a switch does where the field is None, if that is known and the same on every platform."""
     numbers: NumberMapWords | None = None
     """The words for its entries, if the field is a map."""
     unordered: bool = False
