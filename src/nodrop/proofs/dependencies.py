@@ -290,7 +290,10 @@ class DependencyGraph:
         """The nodes that each node leads to."""
         self.hubs: list[PacketGroupAtRouter] = []
         self._rows: dict[int, Sequence[ForwardingRow]] = {}
-        self._row_nodes: dict[tuple[int, int, ArrivedPackets, int | None], tuple[int, ...]] = {}
+        self._row_nodes: dict[tuple[int, ArrivedPackets, int | None], dict[int, tuple[int, ...]]] = {}
+        self._row_bits: dict[int, tuple[int, ...]] = {}
+        self._shared_row_bits: dict[tuple[int, ...], tuple[int, ...]] = {}
+        self._places: dict[tuple[int, int], tuple[int, ...]] = {}
         self.tunnel_of_row: dict[int, int] = {}
         """The tunnel into which the packets go that a node of a row stands for, if they go into one."""
         if self._groups:
@@ -380,12 +383,25 @@ class DependencyGraph:
 
     def _row_nodes_of(self, hub: PacketGroupAtRouter, going: int, tunnel: int | None) -> Iterator[int]:
         """Yield the nodes of the rows by which a hub's packets go on, if given into a tunnel."""
-        for place, row in enumerate(self._rows_within_routers(hub.router)):
-            if row.bits & going:
-                key = (hub.router, place, hub.packets, tunnel)
-                if key not in self._row_nodes:
-                    self._row_nodes[key] = self._add_row(hub, row, tunnel)
-                yield from self._row_nodes[key]
+        rows = self._rows_within_routers(hub.router)
+        known = self._row_nodes.setdefault((hub.router, hub.packets, tunnel), {})
+        for place in self._row_places(hub.router, rows, going):
+            nodes = known.get(place)
+            if nodes is None:
+                nodes = known[place] = self._add_row(hub, rows[place], tunnel)
+            yield from nodes
+
+    def _row_places(self, router: int, rows: Sequence[ForwardingRow], going: int) -> tuple[int, ...]:
+        """Return the places of the rows that have any of some destinations; routers that send alike share them."""
+        row_bits = self._row_bits.get(router)
+        if row_bits is None:
+            row_bits = tuple([row.bits for row in rows])
+            row_bits = self._row_bits[router] = self._shared_row_bits.setdefault(row_bits, row_bits)
+        key = (id(row_bits), going)
+        places = self._places.get(key)
+        if places is None:
+            places = self._places[key] = tuple([place for place, bits in enumerate(row_bits) if bits & going])
+        return places
 
     def _add_row(self, hub: PacketGroupAtRouter, row: ForwardingRow, tunnel: int | None) -> tuple[int, ...]:
         """Add a node that leads to the buffers behind a row that a hub's packets wait for; none without any."""

@@ -157,7 +157,7 @@ def prefixes_with_neighbor_next_hop(
 def redistributes_static_routes(router: VrfRouter, family: AddressFamily) -> bool:
     """Whether a router redistributes its static routes of a family."""
     rows = () if router.bgp is None else router.bgp.redistributions
-    return any(row.source == "static" and row.family == family for row in rows)
+    return bool(rows) and any(row.source == "static" and row.family == family for row in rows)
 
 
 def _redistributed_next_hop(router: VrfRouter, found_prefix: Prefix, up: Mapping[str, bool]) -> Address | None:
