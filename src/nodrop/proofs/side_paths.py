@@ -5,11 +5,15 @@ wait for one another. Tunnels between two leaves of the same servers are in the 
 unknown (Guo et al., SIGCOMM 2016, section 4.2; Bai et al., NSDI 2023, section 8.3; proofs/tunnels.py).
 """
 
+import itertools
 from collections.abc import Iterator
+from functools import cache
 
 from nodrop.model.fabric import Device
 from nodrop.model.nics import value_or_none
-from nodrop.model.states import known_rows, surely_off
+from nodrop.model.qos import QosProfile
+from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, known_rows, surely_off
+from nodrop.proofs.behaviors import PortBehavior, lossless_behavior_of_profile
 from nodrop.proofs.dependencies import MissingFact, TrafficAtRouters
 
 
@@ -27,16 +31,43 @@ def unknown_side_path_facts(traffic: TrafficAtRouters) -> Iterator[MissingFact]:
 
 
 def _unknown_flooding_facts(traffic: TrafficAtRouters, device: Device) -> Iterator[MissingFact]:
-    """Yield the VLANs that flood packets over a port to another switch that pauses its sender."""
+    """Yield the VLANs that flood packets over a port to another switch that can stop them there.
+
+    A packet is not flooded back over the port or bundle by which it came, so a VLAN needs two of these.
+    """
     index = traffic.forwarding.index
     channels = {channel.name: channel.members for channel in known_rows(device.port_channels)}
     for vlan in known_rows(device.vlans):
-        ports = [name for member in vlan.members for name in channels.get(member.interface, (member.interface,))]
-        for port in ports if len(ports) > 1 else ():
+        members = [channels.get(member.interface, (member.interface,)) for member in vlan.members]
+        for port in itertools.chain(*members) if len(members) > 1 else ():
             far, interface = index.far_end(device.name, port), index.interface(device.name, port)
             if far is None or far.node not in index.devices or interface is None or surely_off(interface.enabled):
                 continue
-            behavior = traffic.behaviors.number(interface.qos)
-            if isinstance(behavior, int) and traffic.behaviors.all[behavior].pauses:
+            far_interface = index.interface(far.node, far.port)
+            if far_interface is not None and surely_off(far_interface.enabled):
+                continue
+            far_qos = UNKNOWN if far_interface is None else far_interface.qos
+            if _can_far_end_stop_port(interface.qos, far_qos):
                 yield MissingFact((device.name,), f"where VLAN {vlan.id} floods packets over {port}")
                 break
+
+
+@cache
+def _can_far_end_stop_port(qos: QosProfile | None | Unknown, far_qos: QosProfile | None | Unknown) -> bool:
+    """Whether a priority group at the far end of a cable pauses a priority whose pause the port obeys.
+
+    A pause stops the port that receives it: what the port itself sends does not matter. Unknown facts can be either.
+    """
+    near, far = _behavior_or_none(qos), _behavior_or_none(far_qos)
+    if (near is not None and not near.stops) or (far is not None and not far.pauses):
+        return False
+    if near is None or far is None:
+        return True
+    return any(priority in near.stops for priorities in far.pauses.values() for priority in priorities)
+
+
+def _behavior_or_none(qos: QosProfile | None | Unknown) -> PortBehavior | None:
+    try:
+        return lossless_behavior_of_profile(qos)
+    except UnknownFact:
+        return None
