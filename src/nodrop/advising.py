@@ -35,6 +35,8 @@ from nodrop.platforms.kit.outdated_names import find_outdated_names
 from nodrop.results.outcome import first_shown_findings
 
 _FindingGroupKey = tuple[str, str, str | None]
+_ALL_SESSIONS_CLOSE = "all BGP sessions "
+"""How the reason of an impact begins before which a switch is drained."""
 _PREREQUISITES_BY_SETTING = {
     ("qos", *path.split("/")): {("qos", name) for name in row.follows}
     for path, row in FIELD_TABLE[QosProfile].items()
@@ -177,7 +179,8 @@ class _FixCommandAdviser:
     def add_notes(self, commands: FixCommands) -> FixCommands:
         """Return commands with notes on their effects that the lines do not show."""
         sources = self._reading.sources.get(commands.device)
-        if commands.device not in self._devices or not sources:
+        device = self._devices.get(commands.device)
+        if device is None or not sources:
             return commands
         stages = tuple(file for source in sources for file in self._reading.stages.get(source.display, ()))
         try:
@@ -186,6 +189,9 @@ class _FixCommandAdviser:
             )
         except InputProblems:
             notes = ()
+        if _ALL_SESSIONS_CLOSE in commands.impact and (drain := platforms.drain_commands(device, device.platform)):
+            start, end = drain
+            notes = (*notes, f"drain first: `{start}`; at the end `{end}`")
         return replace(commands, notes=notes, outdated_files=stages if commands.condition != "first check" else ())
 
     def _commands_of_choices(self, group: Sequence[Finding], *, shows_only: bool) -> Iterator[FixCommands]:

@@ -142,7 +142,8 @@ class _CorrectionTrials:
         after_change = self._corrected_fabric(near, changes)
         if after_change is None:
             return ()
-        rules = self._rules_of((number, *affected))
+        is_remark = self._is_remark(number)
+        rules = self._rules_of(affected if is_remark else (number, *affected))
         first = rules if any(rule.reads_other_findings for rule in rules) else self._rules_of(affected)
         new = self._fingerprints(after_change, first)
         whole = self._corrects_whole(number)
@@ -152,7 +153,7 @@ class _CorrectionTrials:
             return ()
         if len(first) < len(rules):
             new |= self._fingerprints(after_change, rules[:1])
-        if self._fingerprints_to_end(number, device, whole=whole) & new:
+        if not is_remark and self._fingerprints_to_end(number, device, whole=whole) & new:
             return ()
         old = self._old_fingerprints(near, rules)
         if new - old:
@@ -183,10 +184,17 @@ class _CorrectionTrials:
         ]
         new = self._fingerprints(corrected, rules)
         for other in (number,) if after is None else (number, after):
-            if self._fingerprints_to_end(other, self._homes[other][0], whole=self._corrects_whole(other)) & new:
+            if (
+                not self._is_remark(other)
+                and self._fingerprints_to_end(other, self._homes[other][0], whole=self._corrects_whole(other)) & new
+            ):
                 return None
         new -= self._found_before
         return bool(new) and bool(new - self._old_fingerprints(near, rules))
+
+    def _is_remark(self, number: int) -> bool:
+        """Whether a group is of a reader's remark, which only reading the corrected files again would end."""
+        return bool(self._rules[self._groups[number][0].rule].remark)
 
     def _changes_after(self, changes: tuple[Change, ...] | None, after: int | None) -> tuple[Change, ...]:
         """Return changes behind those of the correction of another group; none where one of the two is not known."""
@@ -237,7 +245,7 @@ class _CorrectionTrials:
     def _changes_of(self, number: int, findings: Sequence[Finding]) -> tuple[Change, ...] | None:
         """Return the changes that end some findings of a group; None where they are not known."""
         rule = self._rules.get(self._groups[number][0].rule)
-        if rule is None or rule.remark or rule.reads_other_findings or not self._homes[number][0]:
+        if rule is None or rule.reads_other_findings or not self._homes[number][0]:
             return None
         if not all(finding.fix and finding.fix.changes for finding in findings):
             return None

@@ -131,8 +131,8 @@ def test_headroom_that_another_rule_tells() -> None:
     [
         ({}, "leaf1", ""),
         ({"leaf1/@bgp/maximum_paths": None}, "leaf1", ""),
-        ({"leaf1/@bgp/maximum_paths": 3}, "leaf1", "takes 3 of 4 equal paths to AS 4200000000 (maximum-paths 3)"),
-        ({"spine1/@bgp/maximum_paths": 1}, "spine1", "takes 1 of 2 equal paths to AS 4200100001 (maximum-paths 1)"),
+        ({"leaf1/@bgp/maximum_paths": 3}, "leaf1", "takes 3 of 4 equal paths to AS 4200000000 (at most 3)"),
+        ({"spine1/@bgp/maximum_paths": 1}, "spine1", "takes 1 of 2 equal paths to AS 4200100001 (at most 1)"),
         ({"spine1/@bgp/maximum_paths": 2}, "spine1", ""),
         ({"leaf1/@bgp/maximum_paths": 3, "leaf1/@neighbors/10.1.1.225/enabled": False}, "leaf1", ""),
         ({"leaf1/@bgp/maximum_paths": 3, "leaf1/@neighbors/10.1.1.225/remote_asn": "external"}, "leaf1", "takes 3"),
@@ -145,7 +145,7 @@ def test_headroom_that_another_rule_tells() -> None:
                 "leaf1/@neighbors/10.1.1.24?/remote_asn": "external",
             },
             "leaf1",
-            "takes paths to AS 4200000000-4200000001 for different ones, and uses one (no multipath-relax)",
+            "takes paths to AS 4200000000-4200000001 for different ones, and uses one",
         ),
         ({"spine1/@bgp/multipath_relax": False}, "spine1", ""),
         ({"leaf1/@bgp": None}, "leaf1", ""),
@@ -160,7 +160,7 @@ def test_paths_that_a_switch_leaves_unused(changes: dict[str, object], device: s
 def test_sessions_that_lead_out_of_the_fabric_may_be_more_than_paths() -> None:
     """Many routers outside have one AS number and different prefixes; one path alone is still one."""
     outside = {f"leaf1/@neighbors/{address}/address": f"172.16.0.{n}" for n, address in enumerate(UPLINKS)}
-    for paths, expected in ((3, ""), (1, "takes 1 of 4 equal paths to AS 4200000000 (maximum-paths 1)")):
+    for paths, expected in ((3, ""), (1, "takes 1 of 4 equal paths to AS 4200000000 (at most 1)")):
         fabric = with_changes({**outside, "leaf1/@bgp/maximum_paths": paths})
         assert why_paths_are_unused(fabric.device("leaf1"), index=Index(fabric)) == expected
 

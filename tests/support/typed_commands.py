@@ -142,9 +142,15 @@ def _set_variable(text: list[str], line: str) -> None:
         text.insert(start, line)
 
 
+_DELETED_LINE = re.compile(r"# delete line (\d+) of startup\.yaml")
+
+
 def _type_nvue(lines: Iterable[str], files: Files) -> dict[str, str]:
-    text = files["startup.yaml"]
-    script = "".join(f"{line}\n" for line in lines if line != "nv config apply")
+    commands = [line for line in lines if line != "nv config apply"]
+    deleted = {int(match[1]) for line in commands if (match := _DELETED_LINE.fullmatch(line))}
+    rows = files["startup.yaml"].split("\n")
+    text = "\n".join(row for number, row in enumerate(rows, 1) if number not in deleted)
+    script = "".join(f"{line}\n" for line in commands if not _DELETED_LINE.fullmatch(line))
     try:
         tree = nvue_replay.played(script, nvue_replay.settings(text), nvue_replay.leaves(text))
     except AssertionError as error:

@@ -277,6 +277,12 @@ def explain_commands(
     return explain(lines, read_files) if explain is not None else ()
 
 
+def drain_commands(device: Device, language: str) -> tuple[str, ...]:
+    """Return the commands that move traffic off a switch and bring it back; none where its language has none."""
+    commands = getattr(command_lines(language), "drain_commands", None)
+    return commands(device) if commands is not None else ()
+
+
 def states_during_edit(
     platform: str, config_files: Mapping[str, bytes], edit: EditResult
 ) -> Iterator[tuple[str, Mapping[str, bytes]]]:

@@ -66,6 +66,7 @@ def test_a_switch_is_not_told_to_unset_what_its_release_does_not_have() -> None:
     remarks = [remark for remark in _read(MIXED).remarks if remark.kind == "mixed-dialect"]
     made = edit({"startup.yaml": MIXED.encode()}, _changes(*remarks), name="leaf1")
     assert made.forms[COMMANDS].splitlines() == [
+        *(f"# delete line {number} of startup.yaml" for number in (8, 13, 14, 15, 17, 18)),
         "nv set qos roce state enabled",
         "nv set interface swp1-2 ipv4 address 10.0.0.1/31",
         "nv set interface swp3 vrf blue",

@@ -122,7 +122,7 @@ def _reason_paths_are_unused(
         asn, count = max(by_asn.items(), key=lambda item: (item[1], -item[0]))
         in_fabric = all(session.key in leads_to for session in sessions if _neighbor_asn(session, leads_to) == asn)
         if count > paths and (paths == 1 or in_fabric):
-            return f"takes {paths} of {count} equal paths{name} to AS {asn} (maximum-paths {paths})"
+            return f"takes {paths} of {count} equal paths{name} to AS {asn} (at most {paths})"
     above = {
         asn
         for session in sessions
@@ -132,7 +132,7 @@ def _reason_paths_are_unused(
     }
     if not bgp.multipath_relax and len(above) > 1:
         numbers = ranges(tuple(sorted(above)))
-        return f"takes paths{name} to AS {numbers} for different ones, and uses one (no multipath-relax)"
+        return f"takes paths{name} to AS {numbers} for different ones, and uses one"
     return ""
 
 

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from nodrop.model.change import EditResult
+from nodrop.model.fabric import Device
 from nodrop.platforms.kit.command_lines import fill_port_slots, has_port_slot
 from nodrop.platforms.nvue.edit_document import join_single_keys
 from nodrop.platforms.nvue.edit_removals import raise_removal_commands
 from nodrop.platforms.nvue.edit_steps import COMMANDS
 from nodrop.platforms.nvue.key_splits import explain_key_splits
+from nodrop.platforms.nvue.spelling import dialect_of_release
 from nodrop.platforms.nvue.tree import NvueFileTree
 
 LANGUAGE_TITLE = "NVUE"
@@ -33,6 +35,13 @@ def fit_commands(lines: Sequence[str], read_files: Callable[[], Mapping[str, byt
         return tuple(lines)
     (name, text), *_ = read_files().items()
     return raise_removal_commands(NvueFileTree(text, name).root, lines)
+
+
+def drain_commands(device: Device) -> tuple[str, str]:
+    """Return the commands that announce all routes as a last resort, and no longer (RFC 8326)."""
+    words = dialect_of_release(device.version)
+    setting = "nv set router bgp graceful-shutdown"
+    return f"{setting} {words.on}", f"{setting} {words.off}"
 
 
 def explain_commands(lines: Sequence[str], read_files: Callable[[], Mapping[str, bytes]]) -> tuple[str, ...]:

@@ -38,6 +38,8 @@ LINES_AFTER = ("sudo config save -y",)
 PERSISTENCE_NOTE = ""
 DISTURBS_AS_PATCH = False
 
+_DRAIN_COMMANDS = ("sudo TSA", "sudo TSB")
+"""Traffic shift away and back (sonic-buildimage dockers/docker-fpm-frr/TSA, TSB)."""
 _WATCHDOG_TABLE = "PFC_WD"
 _WATCHDOG_FIELDS = {"action", "detection_time", "restoration_time"}
 _WATCHDOG_MASK_FIELD = "pfcwd_sw_enable"
@@ -55,6 +57,11 @@ _COMMAND_BY_ROW_FIELD_VALUE: Mapping[tuple[str, str, str, str], str] = {
 _AUTONEG_COMMAND_WORDS = {"on": "enabled", "off": "disabled"}
 
 RowFields = Mapping[str, Any]
+
+
+def drain_commands(_device: Device) -> tuple[str, str]:
+    """Return the commands that move traffic off a switch, and bring it back."""
+    return _DRAIN_COMMANDS
 
 
 def fill_ports_into_command(command: str, ports: Sequence[str]) -> tuple[str, ...]:
