@@ -517,3 +517,13 @@ def test_written(where: str, value: Any) -> None:
     device = resolve_dynamic_buffers(changed(where, value))
     (reading,) = collect.read_artifacts(write(device), {device.name: "sonic"}, "")
     assert list(differences(mask_unsupported_fields(device, unsupported_paths("sonic")), reading.device)) == []
+
+
+@pytest.mark.parametrize("family", ["", "ipv6/"])
+def test_clients_of_a_route_reflector_are_inside_its_as(family: str) -> None:
+    where = f"bgp/neighbors/0/{family}reflector_client"
+    with pytest.raises(UnsupportedByPlatform, match="only to clients inside the AS") as refused:
+        write(changed(where, True))
+    assert refused.value.path.endswith(f"{family}reflector_client")
+    inside = random_values.replaced(changed(where, True), ("bgp", "neighbors", 0, "remote_asn"), "internal")
+    assert "route-reflector-client" in "".join(artifact.text for artifact in write(inside))

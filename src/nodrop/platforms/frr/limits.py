@@ -125,6 +125,15 @@ def _check_process(bgp: Bgp, *path: object) -> None:
     check_row_names_and_order(require_fact(bgp.neighbors), *path, "neighbors", order=lambda _: 0)
     for neighbor in require_fact(bgp.neighbors):
         _check_neighbor(neighbor, *path, "neighbors", neighbor.key)
+        if neighbor.remote_asn not in (bgp.asn, "internal"):
+            _check_no_reflector_client(neighbor, *path, "neighbors", neighbor.key)
+
+
+def _check_no_reflector_client(neighbor: BgpNeighbor, *path: object) -> None:
+    for where, unicast in (((), neighbor), (("ipv6",), neighbor.ipv6)):
+        if unicast.reflector_client:
+            reason = "bgpd reflects routes only to clients inside the AS (bgpd/bgpd.c, peer_af_flag_modify)"
+            raise unsupported_error((*path, *where, "reflector_client"), reason)
 
 
 def _check_prefix(prefix: str, *path: object) -> None:
