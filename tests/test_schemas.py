@@ -39,7 +39,7 @@ def fits(kind: str, text: str) -> bool:
 
 @cache
 def validator(kind: str) -> Draft7Validator:
-    """What tells whether a file of users fits; making a schema takes longer than asking it."""
+    """The validator of a kind of files, made once: making it takes longer than a validation."""
     return Draft7Validator(json_schema(kind))
 
 

@@ -89,7 +89,7 @@ class RoutePropagation:
         self._ways_of: dict[int, _DestinationsByNextHop] = {}
         self._shared_ways: dict[tuple[object, ...], _DestinationsByNextHop] = {}
         self._taken: dict[tuple[int, int, int, int], tuple[int, int]] = {}
-        self._untold: dict[tuple[int, int, bool], int] = {}
+        self._unannounced: dict[tuple[int, int, bool], int] = {}
 
     def _destinations_of_kind(self, kind: str) -> int:
         prefixes = (
@@ -125,8 +125,8 @@ class RoutePropagation:
             for link, whom in zip(speaker.links, speaker.hears, strict=True):
                 adverts = self.state.sent_adverts(*whom)
                 loop, refused = self._find_rejected_routes(number, link, adverts)
-                if not (refused or (leaf and loop) or self._untold_destinations(number, whom)):
-                    continue  # most sessions: the far end tells all that it may tell anybody, and nothing is refused
+                if not (refused or (leaf and loop) or self._unannounced_destinations(number, whom)):
+                    continue  # most sessions: the far end announces all that it may, and nothing is refused
                 far_link = self.world.speakers[link.far].links[link.far_position]
                 should = (
                     self.wanted
@@ -144,19 +144,21 @@ class RoutePropagation:
                 if refused := refused & ~self._find_destinations_with_wider_route(number, link, refused):
                     yield DroppedRoutes(number, link, "inbound", refused, refused & lost)
 
-    def _untold_destinations(self, number: int, whom: tuple[int, int]) -> int:
-        """Return the destinations that a speaker under a policy has for any router like this one, and does not tell."""
+    def _unannounced_destinations(self, number: int, whom: tuple[int, int]) -> int:
+        """Return the destinations that a speaker has, may announce to routers like this one, and does not announce."""
         far, policy = whom
         far_rank, rank = self.ranks[far], self.ranks[number]
         is_up = far_rank is not None and rank is not None and rank > far_rank
         key = (far, policy, is_up)
-        untold = self._untold.get(key)
-        if untold is None:
+        unannounced = self._unannounced.get(key)
+        if unannounced is None:
             has = self.destinations_with_route(far)
             if is_up:
                 has &= ~self.destinations_reached_from_above(far)
-            untold = self._untold[key] = self.wanted & has & ~_bits_of_adverts(self.state.sent_adverts(far, policy))
-        return untold
+            unannounced = self._unannounced[key] = (
+                self.wanted & has & ~_bits_of_adverts(self.state.sent_adverts(far, policy))
+            )
+        return unannounced
 
     def destinations_reached_over(self, number: int, far: int) -> int:
         """Return the destinations that a router reaches over a neighbor, except own."""

@@ -18,7 +18,7 @@ def introduce_commands(commands: FixCommands) -> Iterator[str]:
     if commands.impact:
         yield f"impact: {commands.impact}"
     if commands.ports:
-        yield f"changes {format_count(len(commands.ports), 'port')}: {_format_ports(commands)}"
+        yield _describe_ports(commands, "")
     yield from commands.notes
     yield (
         f"{commands.condition}, on {format_device_and_shell(commands)}:"
@@ -43,17 +43,14 @@ def describe_changed_ports(alike: Sequence[FixCommands]) -> tuple[str, ...]:
     if not any(commands.ports for commands in alike):
         return ()
     if all(commands.ports == first.ports for commands in alike):
-        return (f"changes {format_count(len(first.ports), 'port')} on each: {_format_ports(first)}",)
-    return tuple(
-        f"changes {format_count(len(commands.ports), 'port')} on {escape_or_quote_name(commands.device)}: "
-        f"{_format_ports(commands)}"
-        for commands in alike
-        if commands.ports
-    )
+        return (_describe_ports(first, " on each"),)
+    changing = (commands for commands in alike if commands.ports)
+    return tuple(_describe_ports(commands, f" on {escape_or_quote_name(commands.device)}") for commands in changing)
 
 
-def _format_ports(commands: FixCommands) -> str:
-    return format_name_list(map(escape_or_quote_name, commands.ports))
+def _describe_ports(commands: FixCommands, where: str) -> str:
+    names = format_name_list(map(escape_or_quote_name, commands.ports))
+    return f"changes {format_count(len(commands.ports), 'port')}{where}: {names}"
 
 
 def command_lines(fix: Fix) -> Iterator[str]:

@@ -63,3 +63,14 @@ def test_what_holds_objects_of_the_owner_stays() -> None:
 def test_commands_of_rules_leave_nothing_empty_behind(typed: list[str], lines: list[str]) -> None:
     fitted = fit_commands([*typed, "nv config apply"], lambda: {"startup.yaml": FILE})
     assert fitted == (*lines, "nv config apply")
+
+
+def test_what_holds_named_objects_goes_only_where_it_is_not_kept_and_has_no_others() -> None:
+    address = ("interface", "swp1", "ip", "address", "10.0.0.1/31")
+
+    def top(**beside: object) -> tuple[tuple[str, ...], ...]:
+        root = {"interface": {"swp1-2": {"ip": {"address": {"10.0.0.1/31": {}}, **beside}, "type": "swp"}}}
+        return tuple(raise_removals_to_empty_parents(root, [address], keeps_holders=False))
+
+    assert top() == (address[:3],)
+    assert top(vrf="blue") == (address[:4],)

@@ -1,6 +1,7 @@
 """Commands of NVUE: `nv set` and `nv unset`, with ranges of ports, and `nv config apply`."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 
 from nodrop.model.change import EditResult
 from nodrop.model.fabric import Device
@@ -10,7 +11,7 @@ from nodrop.platforms.nvue.edit_removals import raise_removal_commands
 from nodrop.platforms.nvue.edit_steps import COMMANDS
 from nodrop.platforms.nvue.key_splits import explain_key_splits
 from nodrop.platforms.nvue.spelling import dialect_of_release
-from nodrop.platforms.nvue.tree import NvueFileTree
+from nodrop.platforms.nvue.tree import Node, NvueFileTree
 
 LANGUAGE_TITLE = "NVUE"
 LINES_BEFORE: tuple[str, ...] = ()
@@ -33,8 +34,7 @@ def fit_commands(lines: Sequence[str], read_files: Callable[[], Mapping[str, byt
     """Return commands that leave nothing empty behind in the file of a switch."""
     if not any(line.startswith("nv unset ") for line in lines):
         return tuple(lines)
-    (name, text), *_ = read_files().items()
-    return raise_removal_commands(NvueFileTree(text, name).root, lines)
+    return raise_removal_commands(_parse_root(*next(iter(read_files().items()))), lines)
 
 
 def drain_commands(device: Device) -> tuple[str, str]:
@@ -46,5 +46,10 @@ def drain_commands(device: Device) -> tuple[str, str]:
 
 def explain_commands(lines: Sequence[str], read_files: Callable[[], Mapping[str, bytes]]) -> tuple[str, ...]:
     """Return which keys of the switch's file commands split."""
-    (name, text), *_ = read_files().items()
-    return tuple(explain_key_splits(NvueFileTree(text, name).root, lines))
+    return tuple(explain_key_splits(_parse_root(*next(iter(read_files().items()))), lines))
+
+
+@lru_cache(maxsize=4)
+def _parse_root(name: str, text: bytes) -> Node:
+    """Return the tree of a switch's file, which is asked for each finding of the switch."""
+    return NvueFileTree(text, name).root

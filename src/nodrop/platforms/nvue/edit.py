@@ -4,7 +4,7 @@ The result of a change is computed as settings, written where the document has t
 device with the changes and nothing else, or the change is left to be done by hand.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nodrop.errors import NodropError
 from nodrop.hardware.dynamic import omit_computed_shared_headroom, resolve_dynamic_buffers
@@ -40,7 +40,6 @@ from nodrop.platforms.nvue.edit_removals import raise_removals_to_empty_parents
 from nodrop.platforms.nvue.edit_rows import change_rows
 from nodrop.platforms.nvue.edit_script import ScriptDocument
 from nodrop.platforms.nvue.edit_steps import COMMANDS, format_operations, split_into_steps
-from nodrop.platforms.nvue.names import expand_key
 from nodrop.platforms.nvue.reader import read_device
 from nodrop.platforms.nvue.schema_types import Release, parse_release
 from nodrop.platforms.nvue.tree import Node, NvueFileTree, Path
@@ -234,40 +233,24 @@ class _NvueEdit:
             for path in draft.wanted:
                 new_values.pop(path, None)
             new_values |= draft.wanted
-        self.paths_of_other_releases = tuple(path for path in gone if is_only_in_other_releases(path, release))
-        removed = [path for path in gone if path not in self.paths_of_other_releases]
+        others = dict.fromkeys(path for path in gone if is_only_in_other_releases(path, release))
+        self.paths_of_other_releases = tuple(others)
+        removed = [path for path in gone if path not in others]
         return [
             *combine_operations(raise_removals_to_empty_parents(root, removed, new_values)),
             *combine_operations(new_values),
         ]
 
 
-def _line_numbers_to_delete(tree: NvueFileTree, deleted: Iterable[Path], kept: Iterable[Path]) -> list[int]:
+def _line_numbers_to_delete(tree: NvueFileTree, deleted: Sequence[Path], kept: Iterable[Path]) -> list[int]:
     """Return the numbers of the lines of deleted settings, and of keys that have nothing else below, and will not."""
-    gone = {path[:length] for path in deleted for length in range(1, len(path) + 1)}
-    gone -= {path[:length] for path in kept for length in range(1, len(path) + 1)}
-    keys = {key for key in gone if _holds_only_keys(tree.root, key, gone)}
-    numbers: set[int] = set()
-    for top in (key for key in keys if key[:-1] not in keys):
-        below = (tree.span(key, whole=True, key=True) for key in keys if key[: len(top)] == top)
-        lines = [span.line for span in below if span is not None]
-        numbers.update(range(min(lines), max(lines) + 1) if lines else ())
-    return sorted(numbers)
-
-
-def _holds_only_keys(root: Node, path: Path, keys: Collection[Path]) -> bool:
-    """Whether all that a tree has below a path of single keys is among paths of single keys."""
-    nodes: list[tuple[object, Path]] = [(root, ())]
-    while nodes:
-        node, above = nodes.pop()
-        for spelt, inside in node.items() if isinstance(node, dict) else ():
-            for word in expand_key(above[-1] if above else "", str(spelt)):
-                below = (*above, word)
-                if below[: len(path)] == path and below not in keys and isinstance(inside, dict):
-                    return False
-                if below == path[: len(below)] or below[: len(path)] == path:
-                    nodes.append((inside, below))
-    return True
+    tops = raise_removals_to_empty_parents(tree.root, deleted, kept, keeps_holders=False)
+    lines: dict[Path, list[int]] = {}
+    for path in deleted:
+        top = next(path[:length] for length in range(1, len(path) + 1) if path[:length] in tops)
+        spans = (tree.span(key, whole=True, key=True) for key in (top, path))
+        lines.setdefault(top, []).extend(span.line for span in spans if span is not None)
+    return sorted({line for of_top in lines.values() if of_top for line in range(min(of_top), max(of_top) + 1)})
 
 
 def _reason_without_nvue_setting(path: Sequence[object]) -> str:

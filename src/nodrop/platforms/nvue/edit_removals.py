@@ -15,19 +15,19 @@ _MAX_CHECKED_PATHS_OF_COMMAND = 4096
 
 
 def raise_removals_to_empty_parents(
-    root: object, gone: Iterable[Path], wanted: Iterable[Path] = ()
+    root: object, gone: Iterable[Path], wanted: Iterable[Path] = (), *, keeps_holders: bool = True
 ) -> dict[Path, None]:
     """Return paths to remove from a tree, each raised to the object that nothing is left of.
 
-    Nothing is left of it where all below it is removed, and nothing of `wanted` is set there. What holds objects of the
-    owner's names stays, and so do ports.
+    Nothing is left of it where all below it is removed, and nothing of `wanted` is set there. Ports stay, and what
+    holds objects of the owner's names does, too, if it `keeps_holders`.
     """
     raised = dict.fromkeys(gone)
     kept = {path[:length] for path in wanted for length in range(1, len(path) + 1)}
     for depth in range(max(map(len, raised), default=0), 1, -1):
         removed_below: dict[Path, set[str]] = {}
         for path in raised:
-            if len(path) == depth and not _is_named_by_owner(path):
+            if len(path) == depth and not (keeps_holders and _is_named_by_owner(path)):
                 removed_below.setdefault(path[:-1], set()).add(path[-1])
         ended = {
             above
