@@ -11,7 +11,7 @@ from nodrop.engine.finding import FabricVerdict, Finding
 from nodrop.engine.rule import Rule
 from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
-from nodrop.folding import fold_findings
+from nodrop.folding import mark_findings_explained_by_others
 from nodrop.model.reading import Reading
 from nodrop.model.subject import subject_text
 from nodrop.report.text import render
@@ -30,7 +30,7 @@ def read_with(platform: str, edits: Mapping[str, Any]) -> Reading:
 
 def fold(reading: Reading) -> tuple[Finding, ...]:
     """Return what all rules find, folded."""
-    return fold_findings(judge(reading, RULES).findings, reading, RULES, judge)
+    return mark_findings_explained_by_others(judge(reading, RULES).findings, reading, RULES, judge)
 
 
 def causes_of(findings: tuple[Finding, ...]) -> dict[tuple[str, str], Subjects]:
@@ -142,7 +142,7 @@ def test_nothing_is_folded_under_what_does_not_end_it_everywhere() -> None:
     findings = judge(reading, RULES).findings
     session = next(finding for finding in findings if finding.rule == "session-over-shut-port")
     elsewhere = replace(session, device="leaf2", subject=("leaf2", *session.subject[1:]), fingerprint="elsewhere")
-    folded = fold_findings((*findings, elsewhere), reading, RULES, judge)
+    folded = mark_findings_explained_by_others((*findings, elsewhere), reading, RULES, judge)
     assert [finding.explained_by for finding in folded if finding.rule == "session-over-shut-port"] == [""] * 5
 
 
@@ -156,14 +156,14 @@ def test_no_state_is_checked_twice_and_none_before_a_correction_that_ends_nothin
         checked.extend((state.fabric == reading.fabric, rule.name) for rule in rules)
         return judge(state, rules)
 
-    assert fold_findings(findings, reading, RULES, check) == fold(reading)
+    assert mark_findings_explained_by_others(findings, reading, RULES, check) == fold(reading)
     before = [rule for as_read, rule in checked if as_read]
     assert before, "the correction that ends groups is compared with the state before"
     assert len(before) == len(set(before))
     checked.clear()
     rules = [rule for rule in RULES if rule.name in ("pfc-one-sided", "watchdog-without-pfc")]
     alone = judge(reading, rules).findings
-    assert fold_findings(alone, reading, rules, check) == alone
+    assert mark_findings_explained_by_others(alone, reading, rules, check) == alone
     assert [rule for as_read, rule in checked if as_read] == []
     assert checked, "corrections were tried"
 

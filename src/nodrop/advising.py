@@ -159,14 +159,14 @@ class _FixCommandAdviser:
         derived = [self._commands_of_changes(name, list(asked.values())) for name, asked in changes.items()]
         partial = any(not finding.fix.changes and finding.fix.spelled for finding in group if finding.fix)
         condition = next((finding.fix.condition for finding in group if finding.fix), "")
-        yield from self._commands_of_choices(group, shows_only=True)
+        yield from self._commands_for_cases_owner_must_decide(group, shows_only=True)
         if derived and all(derived) and not partial:
             self.made.add(_group_key_of_finding(group[0]))
             lines = [line for commands in derived if commands is not None for line in commands.lines]
             of_switches = [change for asked in changes.values() for change in asked.values()]
             self.outdated_names[_group_key_of_finding(group[0])] = find_outdated_names(lines, of_switches)
             yield from (
-                replace(_without_ports_of_findings(commands, group), condition=condition)
+                replace(_omit_ports_named_by_findings(commands, group), condition=condition)
                 for commands in derived
                 if commands is not None
             )
@@ -174,7 +174,7 @@ class _FixCommandAdviser:
             yield from (
                 replace(commands, condition=condition) for commands in self._fill_commands_written_in_rule(group)
             )
-        yield from self._commands_of_choices(group, shows_only=False)
+        yield from self._commands_for_cases_owner_must_decide(group, shows_only=False)
 
     def add_notes(self, commands: FixCommands) -> FixCommands:
         """Return commands with notes on their effects that the lines do not show."""
@@ -185,7 +185,7 @@ class _FixCommandAdviser:
         stages = tuple(file for source in sources for file in self._reading.stages.get(source.display, ()))
         try:
             notes = platforms.explain_commands(
-                commands.language, commands.lines, lambda: self._load_files(commands.device)
+                commands.language, commands.lines, lambda: self._load_source_files_of_device(commands.device)
             )
         except InputProblems:
             notes = ()
@@ -194,7 +194,9 @@ class _FixCommandAdviser:
             notes = (*notes, f"drain first: `{start}`; at the end `{end}`")
         return replace(commands, notes=notes, outdated_files=stages if commands.condition != "first check" else ())
 
-    def _commands_of_choices(self, group: Sequence[Finding], *, shows_only: bool) -> Iterator[FixCommands]:
+    def _commands_for_cases_owner_must_decide(
+        self, group: Sequence[Finding], *, shows_only: bool
+    ) -> Iterator[FixCommands]:
         """Yield the commands for the cases that only the owner can distinguish, or those that show which it is.
 
         The lines of a choice stay together, in their order.
@@ -212,7 +214,7 @@ class _FixCommandAdviser:
             if self._would_refuse_commands(device, language, commands):
                 continue
             language, lines = self._lines_to_type_on_device(device, language, commands, saved=not shows_only)
-            if lines := self._fit_device(device, language, lines):
+            if lines := self._fit_lines_to_switch_files(device, language, lines):
                 impact = _format_impact(disruptions_of_lines(lines))
                 yield FixCommands(device=device, language=language, lines=lines, condition=condition, impact=impact)
 
@@ -235,7 +237,9 @@ class _FixCommandAdviser:
             if not slotted or self._would_refuse_commands(device, language, slotted):
                 continue
             language, lines = self._lines_to_type_on_device(device, language, slotted)
-            if lines := self._fit_file(device, file, self._fit_device(device, language, lines)):
+            if lines := self._fit_lines_to_host_file(
+                device, file, self._fit_lines_to_switch_files(device, language, lines)
+            ):
                 impact = _format_impact(disruptions_of_lines(lines))
                 yield FixCommands(device=device, language=language, lines=lines, impact=impact)
 
@@ -259,7 +263,7 @@ class _FixCommandAdviser:
         is_host = finding.fix is not None and finding.fix.language == platforms.HOSTS_PLATFORM
         return finding.subject[1] if is_host and finding.subject[1:2] and finding.subject[1] in names else ""
 
-    def _fit_file(self, device: str, file: str, lines: tuple[str, ...]) -> tuple[str, ...]:
+    def _fit_lines_to_host_file(self, device: str, file: str, lines: tuple[str, ...]) -> tuple[str, ...]:
         """Return lines in the form of the file of a host that they go to."""
         source = next((source for source in self._reading.sources.get(device, ()) if source.name == file), None)
         if source is None or not lines:
@@ -270,23 +274,23 @@ class _FixCommandAdviser:
             return lines
         return fitted
 
-    def _fit_device(self, device: str, language: str, lines: tuple[str, ...]) -> tuple[str, ...]:
+    def _fit_lines_to_switch_files(self, device: str, language: str, lines: tuple[str, ...]) -> tuple[str, ...]:
         """Return lines in the form that fits the files of a switch."""
         if device not in self._devices or not self._reading.sources.get(device):
             return lines
         try:
-            return platforms.fit_commands(language, lines, lambda: self._load_files(device))
+            return platforms.fit_commands(language, lines, lambda: self._load_source_files_of_device(device))
         except InputProblems:
             return lines
 
-    def _load_files(self, device: str) -> Mapping[str, bytes]:
+    def _load_source_files_of_device(self, device: str) -> Mapping[str, bytes]:
         return {source.name: load_unchanged_source(source) for source in self._reading.sources.get(device, ())}
 
     def _would_refuse_commands(self, name: str, language: str, commands: Iterable[tuple[str, str]]) -> bool:
         """Whether commands, given with a port each, name what the device does not have; it is not known of all."""
         filled = (fill_port_slots(*command) for command in commands)
         try:
-            return platforms.would_refuse_commands(language, filled, lambda: self._load_files(name))
+            return platforms.would_refuse_commands(language, filled, lambda: self._load_source_files_of_device(name))
         except InputProblems:
             return True
 
@@ -367,7 +371,7 @@ def _changed_ports(changes: Iterable[Change], edit: EditResult) -> tuple[str, ..
     )
 
 
-def _without_ports_of_findings(commands: FixCommands, group: Sequence[Finding]) -> FixCommands:
+def _omit_ports_named_by_findings(commands: FixCommands, group: Sequence[Finding]) -> FixCommands:
     """Return commands with the ports that they change, where those are not said otherwise.
 
     They are said where a command names a port, as long as the findings on the device name all that change.

@@ -35,7 +35,7 @@ _MAX_DEVICES_TO_RECHECK_WHOLE = 16
 """Up to how many switches rules that read the whole fabric are checked again."""
 
 
-def fold_findings(
+def mark_findings_explained_by_others(
     findings: tuple[Finding, ...], reading: Reading, rules: Iterable[Rule], check: CheckReading
 ) -> tuple[Finding, ...]:
     """Return findings, those that another one explains with its group as `explained_by`.
@@ -117,7 +117,7 @@ class _CorrectionTrials:
         self._found_before = {finding.fingerprint for finding in findings}
         self._switches = {device.name for device in reading.fabric.devices}
         self._is_small = len(reading.fabric.devices) <= _MAX_DEVICES_TO_RECHECK_WHOLE
-        self._homes = [[self._home(finding) for finding in group] for group in groups]
+        self._homes = [[self._switch_of_finding(finding) for finding in group] for group in groups]
         self._old: dict[frozenset[str], dict[str, set[str]]] = {}
         """What rules find among some switches as they are, by the names of these and of the rule."""
 
@@ -135,7 +135,11 @@ class _CorrectionTrials:
         if not own_changes or not changes:
             return ()
         device = self._homes[number][0]
-        affected = [other for other in self._affected_groups(number) if self._reads(other, _fields_of(own_changes))]
+        affected = [
+            other
+            for other in self._affected_groups(number)
+            if self._may_rule_of_group_read_fields(other, _fields_of(own_changes))
+        ]
         if not affected:
             return ()
         near = self._near(number, changes)
@@ -216,12 +220,12 @@ class _CorrectionTrials:
         """Return the rules of groups, each once, in the order of the groups."""
         return [self._rules[name] for name in dict.fromkeys(self._groups[number][0].rule for number in numbers)]
 
-    def _home_of_group(self, number: int, device: str) -> str:
+    def _switch_of_group(self, number: int, device: str) -> str:
         """Return the switch if a group is on it, else the first that the group is on."""
         homes = self._homes[number]
         return device if device in homes else homes[0]
 
-    def _home(self, finding: Finding) -> str:
+    def _switch_of_finding(self, finding: Finding) -> str:
         """Return the switch that a finding is on, or the first that its fix changes or it speaks of, else ""."""
         changed = (change.subject[0] for change in (finding.fix.changes if finding.fix else ()))
         names = (finding.device, *changed, *(part.subject[0] for part in finding.related))
@@ -292,7 +296,7 @@ class _CorrectionTrials:
         """Return the other switches that the first finding of a group names: the other side of a contradiction."""
         return {part.subject[0] for part in self._groups[number][0].related} & self._switches
 
-    def _reads(self, number: int, names: set[str]) -> bool:
+    def _may_rule_of_group_read_fields(self, number: int, names: set[str]) -> bool:
         return _reads_fields(self._rules[self._groups[number][0].rule], names)
 
     def _find_nearby_switches(self, device: str, others: set[str]) -> frozenset[str]:
@@ -343,7 +347,7 @@ class _CorrectionTrials:
 
     def _fingerprints_to_end(self, number: int, device: str, *, whole: bool) -> set[str]:
         """Return the fingerprints of a group on a switch, or its first one; all of them if it ends as a whole."""
-        findings = self._groups[number] if whole else self._findings_on(number, self._home_of_group(number, device))
+        findings = self._groups[number] if whole else self._findings_on(number, self._switch_of_group(number, device))
         return {finding.fingerprint for finding in findings}
 
 

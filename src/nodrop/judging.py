@@ -155,14 +155,14 @@ def run_rules(
     from nodrop import platforms
     from nodrop.accepted_findings import apply_suppressions, line_reader_with_overlay
     from nodrop.advising import add_fix_commands
-    from nodrop.engine.declared_lines import apply_declared_lines
+    from nodrop.engine.declared_lines import mark_unknown_lines_as_declared
     from nodrop.engine.skipped import find_skipped_rules
     from nodrop.engine.verdicts import judge
-    from nodrop.folding import fold_findings
+    from nodrop.folding import mark_findings_explained_by_others
     from nodrop.locate import add_finding_places
     from nodrop.results.outcome import FabricOutcome, RuleCost, first_shown_findings
 
-    reading, lines = apply_declared_lines(reading, settings.config.harmless if settings.suppressing else ())
+    reading, lines = mark_unknown_lines_as_declared(reading, settings.config.harmless if settings.suppressing else ())
     evaluations, seconds = Counter[str](), dict[str, float]()
     verdict = judge(
         reading,
@@ -188,7 +188,7 @@ def run_rules(
             severity_overrides=settings.config.severity,
             options=settings.config.options,
         )
-        findings = fold_findings(tuple(findings), reading, rules, check)
+        findings = mark_findings_explained_by_others(tuple(findings), reading, rules, check)
     findings = add_fix_commands(tuple(findings), reading, settings.advised, whole=settings.whole)
     only = None if settings.whole else first_shown_findings(finding for finding in findings if not finding.hidden)
     pointed = add_finding_places(findings, reading, platforms.make_place_finder, only=only)

@@ -66,7 +66,9 @@ def add_finding_places(
     chosen = {id(finding) for finding in (findings if only is None else only)}
     aim = _PlaceLookupTargets(reading)
     targets_of_device: dict[str, dict[_LookupTarget, None]] = {}
-    for device, target in (aimed for finding in findings if id(finding) in chosen for aimed in aim.all_of(finding)):
+    for device, target in (
+        aimed for finding in findings if id(finding) in chosen for aimed in aim.lookup_targets_of_finding(finding)
+    ):
         targets_of_device.setdefault(device, {})[target] = None
     atlas = _PlacesByDevice(reading, locations, _OtherUsersOfRows(findings, reading.fabric))
     for device in sorted(targets_of_device, key=natural_sort_key):
@@ -111,7 +113,7 @@ def decision_of(finding: Finding, reading: Reading) -> IntentDecision | None:
     return reading.decided(changes[0].subject if changes else finding.at)
 
 
-def _platforms_by_name(reading: Reading) -> Mapping[str, str]:
+def _place_finder_platform_by_device(reading: Reading) -> Mapping[str, str]:
     """Return by name how the places in files are found; a file that is not a switch's is read as a host's."""
     return dict.fromkeys(reading.sources, HOSTS_PLATFORM) | {
         device.name: device.platform for device in reading.fabric.devices
@@ -132,13 +134,13 @@ def place_of(fabric_part: Subject, reading: Reading, locations: PlaceFinderFacto
 
     InputProblems where a file has changed since it was read.
     """
-    aimed = _PlaceLookupTargets(reading).at_part(
+    aimed = _PlaceLookupTargets(reading).target_of_part(
         fabric_part[:3] if fabric_part[0] == subject.FABRIC_HEAD else fabric_part
     )
     if aimed is None:
         return None
     device, fabric_part = aimed
-    platform = _platforms_by_name(reading)[device]
+    platform = _place_finder_platform_by_device(reading)[device]
     loaded = [(source, load_unchanged_source(source)) for source in reading.sources[device]]
     find = locations(platform, {source.name: raw for source, raw in loaded})
     displays = {source.name: source.display for source, _ in loaded}
@@ -197,7 +199,7 @@ def _part_to_change(finding: Finding) -> Subject:
     return finding.at if finding.at[: len(around)] == around else around
 
 
-def _subject_length_of_row(part: Subject) -> int:
+def _subject_length_if_table_row(part: Subject) -> int:
     """Return how long the subject of a scheduler, of marks, of a buffer or of a cable's length is; 0 for others."""
     if part[2:] == ("cable_length_m",):
         return len(part)
@@ -229,7 +231,7 @@ class _OtherUsersOfRows:
         self._rules: dict[Subject, list[str]] = {}
         for finding in findings:
             part = _part_to_change(finding)
-            if part[0] in self._devices and _subject_length_of_row(part):
+            if part[0] in self._devices and _subject_length_if_table_row(part):
                 self._sick.setdefault((finding.rule, part[0], part[2:]), set()).add(part[1])
                 self._rules.setdefault(part, []).append(finding.rule)
         self._asked = Counter(device for _, device, _ in self._sick)
@@ -242,20 +244,20 @@ class _OtherUsersOfRows:
         sick = {port for rule in self._rules.get(part, ()) for port in self._sick[rule, part[0], part[2:]]}
         if not sick or len(sick) > _MAX_INDIVIDUAL_PORTS or self._asked[part[0]] > _MAX_ROW_USER_LOOKUPS:
             return None
-        ports, depth = self._devices[part[0]].interfaces, _subject_length_of_row(part)
+        ports, depth = self._devices[part[0]].interfaces, _subject_length_if_table_row(part)
         own = next((port for port in ports if port.name == part[1]), None)
         sound = [port for port in ports if port.name not in sick]
         alike = [port for port in sound if own is not None and port.side is own.side]
         siblings = [(part[0], port.name, *part[2:]) for port in alike]
-        siblings = [sibling for sibling in siblings if self._value(sibling[:depth]) is not ABSENT][:2]
-        value = self._value(part[:depth])
+        siblings = [sibling for sibling in siblings if self._row_value_as_text(sibling[:depth]) is not ABSENT][:2]
+        value = self._row_value_as_text(part[:depth])
         indexes = [(*part[:4], str(index), *part[5:]) for index in range(_ROW_COUNT) if len(part) > _ROW_SUBJECT_LENGTH]
         rest = [(part[0], port.name, *part[2:]) for port in sound if port not in alike]
         others = (other for other in (*indexes, *rest) if other != part)
-        equal = (other for other in others if self._value(other[:depth]) == value)
+        equal = (other for other in others if self._row_value_as_text(other[:depth]) == value)
         return (siblings, list(islice(equal, 2))) if siblings else None
 
-    def _value(self, part: Subject) -> object:
+    def _row_value_as_text(self, part: Subject) -> object:
         """Return a scheduler, marks, a buffer or a length as text; ABSENT where there is none."""
         value = find_value(self._fabric, part)
         return ABSENT if value is ABSENT or value is None else repr(value)
@@ -267,20 +269,20 @@ class _PlaceLookupTargets:
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
 
-    def all_of(self, finding: Finding) -> list[tuple[str, _LookupTarget]]:
+    def lookup_targets_of_finding(self, finding: Finding) -> list[tuple[str, _LookupTarget]]:
         """Everything to look up for one finding."""
-        aimed = [self.at_finding(finding), *map(self.at_related, finding.related)]
+        aimed = [self.target_of_finding(finding), *map(self.target_of_related_part, finding.related)]
         return [device_target for device_target in aimed if device_target is not None]
 
-    def at_finding(self, finding: Finding) -> tuple[str, _LookupTarget] | None:
+    def target_of_finding(self, finding: Finding) -> tuple[str, _LookupTarget] | None:
         """Return the target of the finding; without a device in it, the finding's whole device."""
         return self._resolve_target(_part_to_change(finding), finding.located, finding.device)
 
-    def at_related(self, related: RelatedPart) -> tuple[str, _LookupTarget] | None:
+    def target_of_related_part(self, related: RelatedPart) -> tuple[str, _LookupTarget] | None:
         """Return the related places of the finding."""
         return self._resolve_target(related.subject, related.located, None)
 
-    def at_part(self, fabric_part: Subject) -> tuple[str, Subject] | None:
+    def target_of_part(self, fabric_part: Subject) -> tuple[str, Subject] | None:
         """Return the device to search for a part, and the target to find there."""
         aimed = self._resolve_target(fabric_part, None, None)
         return None if aimed is None or isinstance(aimed[1], FileLocation) else (aimed[0], aimed[1])
@@ -312,7 +314,11 @@ class _PlacesByDevice:
     """The places found, device by device."""
 
     def __init__(self, reading: Reading, where: PlaceFinderFactory, users: _OtherUsersOfRows) -> None:
-        self._platforms, self._where, self._secret = _platforms_by_name(reading), where, reading.secret_lines
+        self._platforms, self._where, self._secret = (
+            _place_finder_platform_by_device(reading),
+            where,
+            reading.secret_lines,
+        )
         self._users = users
         self.places: dict[tuple[str, _LookupTarget], FileLocation] = {}
         self.lines: dict[tuple[str, int], str] = {}
@@ -331,14 +337,14 @@ class _PlacesByDevice:
             located = (
                 target
                 if isinstance(target, FileLocation)
-                else _locate_nearest_part(place_of, self._part_that_names_row(target, place_of), displays)
+                else _locate_nearest_part(place_of, self._row_naming_part_if_row_is_shared(target, place_of), displays)
                 or file_location
             )
             if located is not None and located.file in lines.texts:
                 self.places[device, target] = located
-                self._keep_line(located, lines)
+                self._store_line_text_of_place(located, lines)
 
-    def _part_that_names_row(self, part: Subject, place_of: FindPlaceOfPart) -> Subject:
+    def _row_naming_part_if_row_is_shared(self, part: Subject, place_of: FindPlaceOfPart) -> Subject:
         """Return the part whose place names a row, if the row itself is right for others that share it; else `part`."""
         others = self._users.sound_siblings_and_row_sharers(part)
         if others is None:
@@ -350,7 +356,7 @@ class _PlacesByDevice:
                 return tuple(own)
         return part
 
-    def _keep_line(self, located: FileLocation, lines: "_LinesWithoutSecrets") -> None:
+    def _store_line_text_of_place(self, located: FileLocation, lines: "_LinesWithoutSecrets") -> None:
         if located.span is not None and (text := lines.get(located.file, located.span.line)) is not None:
             self.lines[located.file, located.span.line] = text
 
@@ -437,7 +443,11 @@ def _fill_locations(
         return prior_location if aimed is None else places.get(aimed)
 
     related = tuple(
-        dataclasses.replace(related_part, located=located(aim.at_related(related_part), related_part.located))
+        dataclasses.replace(
+            related_part, located=located(aim.target_of_related_part(related_part), related_part.located)
+        )
         for related_part in finding.related
     )
-    return dataclasses.replace(finding, located=located(aim.at_finding(finding), finding.located), related=related)
+    return dataclasses.replace(
+        finding, located=located(aim.target_of_finding(finding), finding.located), related=related
+    )

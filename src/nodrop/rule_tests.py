@@ -98,9 +98,14 @@ def _test_rule(rule: Rule, *, mutants: bool) -> RuleTestResult:
 
 def _failures_of_example_on_platform(rule: Rule, example: RuleExample, setting: PlatformExamples) -> list[str]:
     """Return the fault of an example on a platform; CannotSay where the platform cannot express it."""
-    setting.check_support(example)
+    setting.raise_if_example_unsupported(example)
     failures = run_example(
-        rule, example, setting.base, setting.views, setting.views_of_edited_artifacts, _locate_findings
+        rule,
+        example,
+        setting.build_base_fabric,
+        setting.read_fabric_from_platform_files,
+        setting.views_of_edited_artifacts,
+        _locate_findings,
     )
     return [failure.message for failure in failures]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.analyses._computed import compute_observation, reach_items_worse_than_dscp
+from nodrop.analyses._computed import compute_observation, reach_items_with_other_fate_than_dscp
 from nodrop.model.access import AccessEntry, AccessList, AccessListStage, Binding, PortRange
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
@@ -170,9 +170,9 @@ def test_cnps_that_no_class_states_are_not_looked_at() -> None:
 
 
 def test_what_happens_to_cnps_alone_is_unlike_what_happens_to_data() -> None:
-    assert reach_items_worse_than_dscp(index_having(CNPS), 26) == {TO_LEAF1, SELF2}
-    assert reach_items_worse_than_dscp(index_having(CNPS), 48) == set()
-    assert reach_items_worse_than_dscp(index_having(DROP), 26) == set()
+    assert reach_items_with_other_fate_than_dscp(index_having(CNPS), 26) == {TO_LEAF1, SELF2}
+    assert reach_items_with_other_fate_than_dscp(index_having(CNPS), 48) == set()
+    assert reach_items_with_other_fate_than_dscp(index_having(DROP), 26) == set()
 
 
 def test_an_unknown_last_action_is_a_doubt() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from nodrop.analyses import UndecidedSubject, nic_settings, unmarked_jobs
-from nodrop.analyses._link_layers import LINK_LAYER_FACT, is_roce
+from nodrop.analyses._link_layers import LINK_LAYER_FACT, is_nic_file_for_roce
 from nodrop.model.fabric import Device, Fabric, TrafficClass
 from nodrop.model.index import Index
 from nodrop.model.nics import Nic
@@ -29,12 +29,12 @@ def index(*nics: Nic, devices: tuple[Device, ...] = ()) -> Index:
 )
 def test_the_link_layer_is_known_by_what_a_host_says(beside: dict[str, int | str], expected: bool | None) -> None:
     other = Nic(host="h", file="other.sh", **beside)  # type: ignore[arg-type]
-    assert is_roce(index(JOB, other), JOB) is expected
-    assert is_roce(index(JOB, Nic(host="i", file="other.sh", tos=106)), JOB) is None
+    assert is_nic_file_for_roce(index(JOB, other), JOB) is expected
+    assert is_nic_file_for_roce(index(JOB, Nic(host="i", file="other.sh", tos=106)), JOB) is None
 
 
 def test_switches_that_are_read_are_of_ethernet() -> None:
-    assert is_roce(index(JOB, devices=(Device(name="leaf1", platform="sonic"),)), JOB) is True
+    assert is_nic_file_for_roce(index(JOB, devices=(Device(name="leaf1", platform="sonic"),)), JOB) is True
 
 
 def test_a_job_of_an_unknown_link_layer_is_not_judged() -> None:

@@ -28,7 +28,7 @@ CASES = [
     for example in rule.examples
     if example.kind == "bad" and example.model and not example.intent
 ]
-BASE = PlatformExamples("sonic").base({})
+BASE = PlatformExamples("sonic").build_base_fabric({})
 
 
 def faulty(example: RuleExample) -> Fabric:

@@ -18,7 +18,7 @@ from nodrop.checking.rollout import order_rollout, should_compute_routing
 from nodrop.cli.check import RISK_LEVELS
 from nodrop.config import Config
 from nodrop.engine.finding import FabricVerdict
-from nodrop.engine.nearby import find_still_rules
+from nodrop.engine.nearby import find_rules_unaffected_by_change
 from nodrop.engine.rules import shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.errors import InputProblems, Problem, UnsupportedByPlatform
@@ -325,9 +325,14 @@ def test_rules_that_read_nothing_that_changes_are_judged_once(changes: Any, judg
 def test_no_rule_is_still_where_a_cable_comes_or_an_exception_goes() -> None:
     old = reading()
     fewer = replace(old, fabric=replace(old.fabric, links=old.fabric.links[1:]))
-    assert find_still_rules((old, fewer), shipped_rules()) == []
-    assert find_still_rules((old, replace(old, derived={("leaf1", "Ethernet0"): "another"})), shipped_rules()) == []
-    assert find_still_rules((old, old), shipped_rules())
+    assert find_rules_unaffected_by_change((old, fewer), shipped_rules()) == []
+    assert (
+        find_rules_unaffected_by_change(
+            (old, replace(old, derived={("leaf1", "Ethernet0"): "another"})), shipped_rules()
+        )
+        == []
+    )
+    assert find_rules_unaffected_by_change((old, old), shipped_rules())
 
 
 def test_rules_that_ask_other_switches_are_judged_in_whole_states() -> None:

@@ -70,7 +70,7 @@ def _has_rows(device: Device) -> bool:
     """Return whether the table of the HWSKU of a switch has a row for the speed of every cabled port."""
     assert isinstance(device.model, str)
     assert not isinstance(device.hwsku, Unknown)
-    table = switch(device.model).sonic.table(device.hwsku)
+    table = switch(device.model).sonic.headroom_table_of_hwsku(device.hwsku)
     rows = {row.speed_mbps for row in table.rows} if table else set()
     return {port.speed_mbps for port in device.interfaces if port.side} <= rows
 
@@ -83,7 +83,7 @@ def test_servers_fill_the_leaves_at_one_to_one(model: str) -> None:
             down, up = (sum(p.speed_mbps for p in device.interfaces if p.side == side) for side in ("host", "fabric"))
             assert down == up > 0
             fastest = max(group.speeds[0] for group in switch(model).ports if not group.service)
-            of_kind = switch(model).usable(1, fastest)[:32]
+            of_kind = switch(model).panels_splittable_at_once(1, fastest)[:32]
             assert all(port.enabled for port in device.interfaces if port.port and port.port.panel in of_kind)
 
 

@@ -9,7 +9,7 @@ from nodrop.engine.verdicts import judge
 from nodrop.errors import InputProblems
 from nodrop.hardware import asic, buildable_models, switch
 from nodrop.model.fabric import Fabric
-from nodrop.model.policy_values import is_computable
+from nodrop.model.policy_values import is_route_map_clause_computable
 from support.designs import Data, build, load, shipped
 
 TIERS = ("leaves", "spines")
@@ -210,4 +210,4 @@ def test_what_cannot_weigh_paths_is_refused(changes: Data, problems: list[tuple[
     ],
 )  # fmt: skip
 def test_values_of_link_bandwidth_are_those_of_frr(value: str, taken: bool) -> None:
-    assert is_computable("set", WEIGHT[0], value) is taken
+    assert is_route_map_clause_computable("set", WEIGHT[0], value) is taken

@@ -61,7 +61,7 @@ def test_every_mode_that_is_written_is_one_of_the_port_and_has_its_lanes(model: 
     facts = switch(model)
     for group in facts.ports:
         panel = group.panels[0]
-        for way in (*group.ways, *group.narrow):
+        for way in (*group.breakout_options, *group.narrow):
             if way.platforms and "sonic" not in way.platforms:
                 continue
             for speed in way.speeds:

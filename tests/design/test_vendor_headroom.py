@@ -49,7 +49,7 @@ def ports() -> Iterator[Ports]:
     """Yield every use of the panel ports of every model that can be designed with headroom from tables."""
     for model in MODELS:
         for group in switch(model).ports:
-            for way in () if group.service else group.ways:
+            for way in () if group.service else group.breakout_options:
                 yield from (Ports(model, way.into, speed) for speed in way.speeds)
 
 
@@ -104,7 +104,7 @@ def check(use: Ports, lengths_m: tuple[int, ...], releases: tuple[str, ...]) -> 
                 assert any("no HWSKU" in one for one in found), (use, found)
                 break
             hwsku, fit = fit_of(use, intent, length_m)
-            table = model.sonic.table(hwsku)
+            table = model.sonic.headroom_table_of_hwsku(hwsku)
             row = reaching(table, use.speed_mbps, length_m)
             if row is not None:
                 assert (fit.xoff_bytes, fit.cable_m) == (row.xoff_bytes, row.cable_m)

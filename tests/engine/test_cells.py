@@ -5,7 +5,7 @@ from dataclasses import fields
 import pytest
 
 from nodrop.engine.cells import EACH_ITEM_ALONE, GroupingColumn, ItemGroup, ItemGroups, grouping_columns
-from nodrop.engine.names_read import find_names_read
+from nodrop.engine.names_read import find_attribute_names_used_by_code
 from nodrop.engine.scopes import SCOPES, UnknownItems
 from nodrop.engine.vocabulary import vocabulary
 from nodrop.model.index import Index
@@ -42,8 +42,8 @@ DEVICE, PORT = 0, 1
 )  # fmt: skip
 def test_columns_are_what_is_read(scope: str, claim: str, expected: set[GroupingColumn]) -> None:
     made = rule(scope=scope, claim=claim)
-    assert set(grouping_columns(made.scope, made.reads)) == expected
-    assert made.verdict_columns == grouping_columns(made.scope, made.reads)
+    assert set(grouping_columns(made.scope, made.deciding_paths)) == expected
+    assert made.verdict_columns == grouping_columns(made.scope, made.deciding_paths)
 
 
 def test_columns_of_a_part_given_to_a_word_are_the_fields_that_the_word_reads() -> None:
@@ -63,7 +63,7 @@ def test_a_word_reads_no_field_of_a_part_but_those_that_it_declares() -> None:
         for name, declared in word.fields_read.items():
             (owner,) = types[name].owners
             every = {field.name for field in fields(owner)} - {"name"}  # pools and groups have names too
-            read = find_names_read(word.function) & every
+            read = find_attribute_names_used_by_code(word.function) & every
             others = {other for part, names in word.fields_read.items() if part != name for other in names}
             assert read <= {*declared, *others} | _READ_OF_OTHER_PARTS, word.name
 
@@ -77,7 +77,11 @@ def test_equal_profiles_that_are_not_one_object_cost_an_evaluation_and_nothing_e
     assert twin == LOSSY
     assert twin is not LOSSY
     whole = fabric(device("leaf1", port(0, qos=LOSSY), port(1, qos=twin), port(2, qos=LOSSLESS), port(3, qos=LOSSY)))
-    cases = list(ItemGroups(Index(whole)).cases(SCOPES["interface"], (GroupingColumn(PORT, "qos", by_value=False),)))
+    cases = list(
+        ItemGroups(Index(whole)).groups_of_scope_items(
+            SCOPES["interface"], (GroupingColumn(PORT, "qos", by_value=False),)
+        )
+    )
     assert [list(case.places) for case in cases if isinstance(case, ItemGroup)] == [[0, 3], [1], [2]]
 
 
@@ -85,16 +89,16 @@ def test_an_empty_fabric_has_nothing_to_judge() -> None:
     cells = ItemGroups(Index(fabric()))
     for scope in SCOPES.values():
         expected = [()] if scope.name == "fabric" else []
-        assert [case.item for case in cells.cases(scope, ()) if isinstance(case, ItemGroup)] == expected
-        assert not [gap for gap in cells.cases(scope, ()) if isinstance(gap, UnknownItems)]
+        assert [case.item for case in cells.groups_of_scope_items(scope, ()) if isinstance(case, ItemGroup)] == expected
+        assert not [gap for gap in cells.groups_of_scope_items(scope, ()) if isinstance(gap, UnknownItems)]
 
 
 def test_rules_that_read_the_same_share_the_work() -> None:
     whole = fabric(device("leaf1", port(0), port(1)))
     cells, chosen = ItemGroups(Index(whole)), (GroupingColumn(PORT, "qos", by_value=False),)
-    (first,) = cells.cases(SCOPES["interface"], chosen)
-    (again,) = cells.cases(SCOPES["interface"], chosen)
-    queues = list(cells.cases(SCOPES["queue"], chosen))
+    (first,) = cells.groups_of_scope_items(SCOPES["interface"], chosen)
+    (again,) = cells.groups_of_scope_items(SCOPES["interface"], chosen)
+    queues = list(cells.groups_of_scope_items(SCOPES["queue"], chosen))
     assert isinstance(first, ItemGroup)
     assert isinstance(again, ItemGroup)
     assert again.places is first.places

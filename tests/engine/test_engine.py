@@ -663,7 +663,7 @@ def class_words(name: str) -> bool:
 @declare_word("function")
 def far_mtu(device: str, port: str, *, index: Index) -> int | None:
     """The MTU at the other end, by the index."""
-    far = index.far(device, port)
+    far = index.far_port(device, port)
     if far is None or not hasattr(far, "mtu_bytes"):
         raise UnknownFact("link.length_m")
     return far.mtu_bytes

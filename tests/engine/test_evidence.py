@@ -22,7 +22,7 @@ def evidence_of(derived: Mapping[str, str]) -> ReadingEvidence:
 
 def doubt_on(known: ReadingEvidence, port: str, *names: str) -> str:
     """The doubt of a finding on a port whose rule reads these fields anywhere on the switch."""
-    return known.doubt(frozenset(), [("leaf1", port)], [("leaf1",)], frozenset(names))
+    return known.explain_doubt(frozenset(), [("leaf1", port)], [("leaf1",)], frozenset(names))
 
 
 def test_defaults_of_the_own_port_and_of_the_switch_count() -> None:

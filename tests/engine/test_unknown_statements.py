@@ -79,7 +79,7 @@ def test_a_computed_fact_lacks_its_first_unknown_input() -> None:
 def advice_on(device: Device) -> str:
     """Return what would supply the headroom of a device."""
     facts = UnknownFactCounts({device.name: device})
-    facts.add("headroom-too-small", "priority_group.buffer.headroom.xoff_bytes", [device.name])
+    facts.count_unchecked_subjects("headroom-too-small", "priority_group.buffer.headroom.xoff_bytes", [device.name])
     (unknown,) = facts.verdicts()
     return unknown.resolved_by
 
@@ -87,7 +87,7 @@ def advice_on(device: Device) -> str:
 def test_nobody_misses_what_no_file_of_the_platform_can_state() -> None:
     devices = {name: Device(name=name, platform=platform) for name, platform in (("old", "onyx"), ("new", "nvue"))}
     facts = UnknownFactCounts(devices)
-    facts.add("a-rule", "interface.adaptive_routing", ["old"])
+    facts.count_unchecked_subjects("a-rule", "interface.adaptive_routing", ["old"])
     assert facts.verdicts() == ()
-    facts.add("a-rule", "paths(interface.adaptive_routing, interface.side)", ["old", "new"])
+    facts.count_unchecked_subjects("a-rule", "paths(interface.adaptive_routing, interface.side)", ["old", "new"])
     assert [unknown.devices for unknown in facts.verdicts()] == [("new",)]

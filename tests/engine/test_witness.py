@@ -24,8 +24,13 @@ def said(example: RuleExample) -> FabricOnPlatform:
     for platform in TIER_CHANGES_BY_PLATFORM:
         setting = PlatformExamples(platform)
         try:
-            setting.check_support(example)
-            return build_example_views(example, setting.base, setting.views, setting.views_of_edited_artifacts)[0]
+            setting.raise_if_example_unsupported(example)
+            return build_example_views(
+                example,
+                setting.build_base_fabric,
+                setting.read_fabric_from_platform_files,
+                setting.views_of_edited_artifacts,
+            )[0]
         except UnsupportedExample:
             continue
     raise AssertionError(example.name)
@@ -62,7 +67,7 @@ def test_the_steps_come_to_what_the_rule_says_of_every_part(rule: Rule) -> None:
     for device in devices:
         for item in items_at_subject(rule, device, index).items:
             witness = RuleAtItem(rule=rule, item=item, index=index, options=options)
-            steps = [witness.step(node) for node in rule.conditions]
+            steps = [witness.evaluate_node_in_parts(node) for node in rule.conditions]
             for step in steps:
                 consistent(step)
             asked = rule.when is None or found(steps[0])

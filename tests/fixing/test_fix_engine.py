@@ -12,7 +12,7 @@ import pytest
 
 from nodrop.config import Config
 from nodrop.engine.example_setup import EXAMPLES, build_port_name_table, rename_ports
-from nodrop.hardware.dynamic import resolve_dynamic_buffers
+from nodrop.hardware.dynamic import fill_in_computed_buffer_sizes
 from nodrop.judging import CheckSettings
 from nodrop.model.edit import set_value
 from nodrop.model.subject import parse_subject
@@ -44,7 +44,7 @@ def built(platform: str, changes: Mapping[str, Any]) -> dict[str, str]:
     fabric = rename_ports(fabric, build_port_name_table(fabric, EXAMPLES))
     for subject, value in changes.items():
         fabric = set_value(fabric, parse_subject(subject), value)
-    fabric = replace(fabric, devices=tuple(map(resolve_dynamic_buffers, fabric.devices)))
+    fabric = replace(fabric, devices=tuple(map(fill_in_computed_buffer_sizes, fabric.devices)))
     return written(rename_ports(fabric, build_port_name_table(fabric, platform)))
 
 

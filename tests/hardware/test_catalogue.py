@@ -49,12 +49,12 @@ def test_ports_are_each_one_of_a_kind(model: str) -> None:
 @pytest.mark.parametrize("model", switches())
 def test_splits_use_all_lanes_and_speeds_descend(model: str) -> None:
     for group in groups(switch(model)):
-        for way in group.ways:
+        for way in group.breakout_options:
             assert way.into * way.lanes == group.lanes
             assert way.speeds
             assert list(way.speeds) == sorted(set(way.speeds), reverse=True)
             assert {way.sonic_breakout_mode(speed).split("x")[0] for speed in way.speeds} == {str(way.into)}
-        assert len({way.into for way in group.ways}) == len(group.ways)
+        assert len({way.into for way in group.breakout_options}) == len(group.breakout_options)
 
 
 @pytest.mark.parametrize("model", switches())
@@ -149,10 +149,12 @@ def test_a_part_as_the_vendor_has_it(
 
 
 def test_breakout_modes_are_spelt_as_the_vendor_spells_them() -> None:
-    whole, two, *_ = switch("Z9864F").ports[0].ways
+    whole, two, *_ = switch("Z9864F").ports[0].breakout_options
     assert (whole.sonic_breakout_mode(800_000), whole.sonic_breakout_mode(400_000)) == ("1x800G", "1x400G(8)")
     assert (two.sonic_breakout_mode(400_000), two.sonic_breakout_mode(100_000)) == ("2x400G(8)", "2x100G(8)")
-    assert switch("SN5600").ports[0].ways[1].sonic_breakout_mode(None) == "2x400G[200G,100G,50G,40G,25G,10G]"
+    assert (
+        switch("SN5600").ports[0].breakout_options[1].sonic_breakout_mode(None) == "2x400G[200G,100G,50G,40G,25G,10G]"
+    )
 
 
 def test_a_table_is_that_of_its_hwskus() -> None:
@@ -200,7 +202,7 @@ def test_models_of_other_network_oses_can_be_designed(platform: str) -> None:
 )  # fmt: skip
 def test_ports_at_most_are_those_that_the_vendor_counts(model: str, ports: int) -> None:
     """Cumulus Linux 5.19, Switch Port Attributes: the most ports of any speed, those for service among them."""
-    assert switch(model).most_ports == ports
+    assert switch(model).max_port_count == ports
 
 
 @pytest.mark.parametrize(
@@ -217,7 +219,7 @@ def test_ports_at_most_are_those_that_the_vendor_counts(model: str, ports: int) 
 def test_ports_of_a_speed_on_a_model_with_several_kinds(
     model: str, into: int, speed_mbps: int, panels: tuple[int, ...]
 ) -> None:
-    assert switch(model).usable(into, speed_mbps) == panels
+    assert switch(model).panels_splittable_at_once(into, speed_mbps) == panels
 
 
 def test_chips_with_the_dynamic_model() -> None:
@@ -251,7 +253,7 @@ def test_adapters_list_lanes_that_media_know() -> None:
     for name in nics():
         for speed, counts in nic(name).lanes.items():
             for lanes in counts:
-                assert media()["DAC"].at(speed, [lanes]), f"{name}: {speed} on {lanes} lanes"
+                assert media()["DAC"].links_at_speed_and_lanes(speed, [lanes]), f"{name}: {speed} on {lanes} lanes"
     assert nic("ConnectX-7").lanes == {400_000: (4,), 200_000: (2, 4), 100_000: (1, 2, 4)}
     assert nic("ConnectX-6").lanes[100_000] == (4, 2)
     assert 800_000 not in nic("ConnectX-8").lanes, "2 x 400GbE"

@@ -10,7 +10,7 @@ import pytest
 
 from nodrop.hardware import asic, switch
 from nodrop.hardware.bounds import shipped_headroom_rows
-from nodrop.hardware.dynamic import compute_headroom_budget, resolve_dynamic_buffers, speed_for_headroom_mbps
+from nodrop.hardware.dynamic import compute_headroom_budget, fill_in_computed_buffer_sizes, speed_for_headroom_mbps
 from nodrop.hardware.formulas import headroom_formula_of
 from nodrop.hardware.headroom import HeadroomBudget, compute_headroom, ieee_headroom_bound_bytes, table_xoff_bytes
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
@@ -321,7 +321,7 @@ def test_ports_that_negotiate_have_the_headroom_of_their_own_speeds() -> None:
     qos = QosProfile(trust="dscp", priority_groups=(PriorityGroup(index=3, buffer=buffer),))
     port = replace(PORT, port=PanelPort(1), speed_mbps=200000, autoneg=True, cable_length_m=2, qos=qos)
     ports = tuple(replace(port, name=name, advertised_speeds_mbps=own) for name, own in (("a", None), ("b", (200000,))))
-    made = resolve_dynamic_buffers(with_facts(interfaces=ports, buffer_pools=()))
+    made = fill_in_computed_buffer_sizes(with_facts(interfaces=ports, buffer_pools=()))
     found = [one.qos.priority_groups[0].buffer.headroom.xoff_bytes for one in made.interfaces]  # type: ignore[union-attr]
     assert found == [87040, 50176]
 

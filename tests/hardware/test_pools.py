@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from nodrop.hardware.dynamic import omit_computed_shared_headroom, resolve_dynamic_buffers
+from nodrop.hardware.dynamic import fill_in_computed_buffer_sizes, omit_computed_shared_headroom
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.fabric import Device, Interface, Port
 from nodrop.model.qos import PriorityGroup, QosProfile, Queue
@@ -151,7 +151,7 @@ CASES: dict[str, tuple[Device, dict[str, tuple[int, int | None]]]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_what_the_switch_itself_computes(name: str) -> None:
     device, expected = CASES[name]
-    pools = resolve_dynamic_buffers(device).buffer_pools
+    pools = fill_in_computed_buffer_sizes(device).buffer_pools
     found = {one.name: (one.size_bytes, one.shared_headroom_bytes) for one in pools if one.name != "egress_lossless"}
     assert found == expected
     assert [one.size_bytes for one in pools if one.name == "egress_lossless"] in ([], [60817392], [158229504])
@@ -161,12 +161,12 @@ def test_what_the_switch_itself_computes(name: str) -> None:
 def test_what_is_worked_out_is_worked_out_again(name: str) -> None:
     """A resolved device, taken back to what its configuration states, comes to the same."""
     device, _ = CASES[name]
-    resolved = resolve_dynamic_buffers(device)
-    assert resolve_dynamic_buffers(omit_computed_shared_headroom(resolved)) == resolved
+    resolved = fill_in_computed_buffer_sizes(device)
+    assert fill_in_computed_buffer_sizes(omit_computed_shared_headroom(resolved)) == resolved
 
 
 def sizes(device: Device) -> list[object]:
-    return [one.size_bytes for one in resolve_dynamic_buffers(device).buffer_pools]
+    return [one.size_bytes for one in fill_in_computed_buffer_sizes(device).buffer_pools]
 
 
 PLAIN = switch(LOSSY_OUT, LOSSLESS_IN)
@@ -194,7 +194,7 @@ def test_sizes_are_not_known_where_a_fact_is_missing(facts: dict[str, object]) -
 @pytest.mark.parametrize("metres", [None, 0])
 def test_a_port_without_a_cable_length_takes_no_headroom(metres: int | None) -> None:
     bare = replace(PLAIN, interfaces=tuple(replace(port, cable_length_m=metres) for port in PLAIN.interfaces))
-    groups = resolve_dynamic_buffers(bare).interfaces[0].qos.priority_groups
+    groups = fill_in_computed_buffer_sizes(bare).interfaces[0].qos.priority_groups
     assert [(one.buffer.size_bytes, one.buffer.headroom.xoff_bytes) for one in groups if one.lossless] == [(0, 0)]
     taken = [sum(sizes(one)) for one in (bare, PLAIN)]
     assert taken[0] > taken[1]
@@ -208,7 +208,7 @@ def test_a_port_without_a_cable_has_no_private_headroom(ports: int, size: int, s
     """The numbers are what the Lua of 202505 prints with cables of 0m at the first ports."""
     device = switch(MEMORY, LOSSY_OUT, LOSSLESS_IN, ratio=2)
     bare = tuple(replace(port, cable_length_m=0) for port in device.interfaces[:ports])
-    pools = resolve_dynamic_buffers(replace(device, interfaces=(*bare, *device.interfaces[ports:]))).buffer_pools
+    pools = fill_in_computed_buffer_sizes(replace(device, interfaces=(*bare, *device.interfaces[ports:]))).buffer_pools
     assert [(one.size_bytes, one.shared_headroom_bytes) for one in pools if one.name == "ingress_lossless"] == [
         (size, shared)
     ]
@@ -224,13 +224,13 @@ def test_a_pool_for_both_directions_gets_no_size() -> None:
 @pytest.mark.parametrize("model", ["traditional", None, UNKNOWN])
 def test_only_the_dynamic_model_works_anything_out(model: object) -> None:
     device = replace(PLAIN, buffer_model=model)
-    assert resolve_dynamic_buffers(device) is device
+    assert fill_in_computed_buffer_sizes(device) is device
 
 
 def test_shut_ports_take_nothing_and_what_is_shared_by_value_stays_so() -> None:
     shut = replace(PLAIN, interfaces=tuple(replace(port, enabled=False) for port in PLAIN.interfaces))
     assert sizes(shut) == [60817392 - 262144] * 2
-    resolved = resolve_dynamic_buffers(PLAIN)
+    resolved = fill_in_computed_buffer_sizes(PLAIN)
     assert len({id(port.qos) for port in resolved.interfaces if port.qos}) == 2  # two lengths of cable
     assert [
         buffer.headroom.xoff_bytes

@@ -61,7 +61,7 @@ def test_a_rule_that_fails_is_a_mark_and_a_line_of_the_log(site: Path, monkeypat
 
     def failing(self: _RuleRun, rule: rules.Rule, *args: object) -> None:
         if rule.name == "pfc-without-watchdog":
-            self._crash(rule, ("leaf1",), ZeroDivisionError("by design"))
+            self._record_rule_crash(rule, ("leaf1",), ZeroDivisionError("by design"))
         else:
             judge(self, rule, *args)  # type: ignore[arg-type]
 

@@ -8,7 +8,15 @@ import pytest
 
 from nodrop.analyses.siblings import PORT_TRAITS_BY_ASPECT
 from nodrop.model.fabric import Device, Interface
-from nodrop.model.fields import FIELD_TABLE, entry_label, field_names, field_of, impacts_of_path, label_of, unit_of
+from nodrop.model.fields import (
+    FIELD_TABLE,
+    entry_label,
+    field_of,
+    impacts_of_path,
+    label_of,
+    names_of_fields_with_columns,
+    unit_of,
+)
 from nodrop.model.types import ValueType, attributes_of, fields_of
 from nodrop.model.values import value_classes
 from support.places import ROOT
@@ -87,7 +95,7 @@ def test_words_and_units_of_fields() -> None:
     assert [unit_of(name) for name in ("hold_s", "peak_bytes_per_s", "mtu_bytes", "trust")] == [
         "s", "bytes_per_s", "bytes", "",
     ]  # fmt: skip
-    assert field_names(heading=True) == ("bgp", "qos", "wred", "headroom")
+    assert names_of_fields_with_columns(heading=True) == ("bgp", "qos", "wred", "headroom")
     assert not field_of(Interface, "mtu_bytes").routing
     assert field_of(Interface, "addresses").routing
     assert field_of(Device, "access_lists").routing

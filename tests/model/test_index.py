@@ -53,13 +53,13 @@ def test_cables_from_either_end() -> None:
 
 def test_what_is_at_the_far_end() -> None:
     index = Index(FABRIC)
-    assert index.far("leaf1", "Ethernet0") is NIC
-    assert index.far("gpu1", "nic1") is PORT
-    assert index.far("leaf1", "Ethernet8") is SPINE.interfaces[0]
-    assert index.far("leaf1", "Ethernet16") is None
-    assert index.far("leaf1", "Ethernet24") is None
-    assert index.at(End("gpu1", "nic2")) is None
-    assert index.at(End("gpu9", "nic1")) is None
+    assert index.far_port("leaf1", "Ethernet0") is NIC
+    assert index.far_port("gpu1", "nic1") is PORT
+    assert index.far_port("leaf1", "Ethernet8") is SPINE.interfaces[0]
+    assert index.far_port("leaf1", "Ethernet16") is None
+    assert index.far_port("leaf1", "Ethernet24") is None
+    assert index.port_at_end(End("gpu1", "nic2")) is None
+    assert index.port_at_end(End("gpu9", "nic1")) is None
 
 
 def test_devices_beside_each_other() -> None:
@@ -83,9 +83,9 @@ def test_ports_of_a_switch_are_alike_in_all_that_groups_go_by() -> None:
     ports = tuple(Interface(name=f"p{number}", **way) for number, way in enumerate([*ways, *reversed(ways)]))
     device = Device(name="leaf1", platform="sonic", interfaces=ports)
     first = Index(Fabric(name="test", mode="lossless", devices=(device,)))
-    groups = [[one.name for one in group] for group in first.alike_ports_of_device(device)]
+    groups = [[one.name for one in group] for group in first.groups_of_alike_ports(device)]
     assert groups == [["p0", "p1", "p8", "p9"], ["p2", "p7"], ["p3", "p6"], ["p4", "p5"]]
     other = Device(name="leaf1", platform="sonic", interfaces=ports[:1])
     second = Index(Fabric(name="test", mode="lossless", devices=(device, other)), first)
-    assert second.alike_ports_of_device(device) is first.alike_ports_of_device(device)
-    assert second.alike_ports_of_device(other) == (list(ports[:1]),)
+    assert second.groups_of_alike_ports(device) is first.groups_of_alike_ports(device)
+    assert second.groups_of_alike_ports(other) == (list(ports[:1]),)

@@ -244,7 +244,7 @@ def class_and_group(plane: ControlPlane, packet: Packet) -> tuple[int, int]:
         dscp = packet.inside
     tc = effects.tc_of_dscp(own, dscp) if out is None or out.dscp_to_tc is None else out.dscp_to_tc[dscp]  # type: ignore[index]
     if out is None or out.tc_to_priority_group is None:
-        return tc, effects.group_of_tc(own, tc)  # type: ignore[arg-type, return-value]
+        return tc, effects.priority_group_of_tc(own, tc)  # type: ignore[arg-type, return-value]
     return tc, out.tc_to_priority_group[tc]  # type: ignore[index, return-value]
 
 
@@ -270,8 +270,8 @@ def steps(plane: ControlPlane, packet: Packet) -> Iterator[tuple[Packet, list[tu
         queue = effects.queue_of_tc(left, tc) if put is None or put.tc_to_queue is None else put.tc_to_queue[tc]  # type: ignore[index]
         table = left.pfc_to_queue
         stopping = {one for one in left.pfc_rx_priorities if (one if table is None else table[one]) == queue}  # type: ignore[index, union-attr]
-        awaited = [one for one in range(8) if stopping & {*effects.pausing_priorities_of_group(next_qos, one)}]
-        held = effects.pausing_priorities_of_group(own, group)
+        awaited = [one for one in range(8) if stopping & {*effects.pausing_priorities_of_priority_group(next_qos, one)}]
+        held = effects.pausing_priorities_of_priority_group(own, group)
         edges = [((name, packet.port, group), (end.node, end.port, one)) for one in awaited if held]
         written = None if left.tc_to_dscp is None else effects.map_entry(left.tc_to_dscp, tc)  # type: ignore[arg-type]
         if put is not None and put.tc_to_dscp is not None:

@@ -71,7 +71,7 @@ def applying(platform: str, rules: list[Rule]) -> Iterator[str]:
             if example.kind != "bad" or example.artifact is not None:
                 continue
             try:
-                (view, *_) = build_example_views(example, PlatformExamples("nvue").base, views)
+                (view, *_) = build_example_views(example, PlatformExamples("nvue").build_base_fabric, views)
                 found = {
                     finding.subject[0] for finding in run_rule(rule, view.reading, view.observed, view.beside).findings
                 }

@@ -84,8 +84,13 @@ def _changes(finding: Finding) -> tuple[Change, ...]:
 
 def _views(setting: PlatformExamples, example: RuleExample) -> Iterator[Any]:
     try:
-        setting.check_support(example)
-        yield from build_example_views(example, setting.base, setting.views, setting.views_of_edited_artifacts)
+        setting.raise_if_example_unsupported(example)
+        yield from build_example_views(
+            example,
+            setting.build_base_fabric,
+            setting.read_fabric_from_platform_files,
+            setting.views_of_edited_artifacts,
+        )
     except (UnsupportedExample, ValueError):
         return
 

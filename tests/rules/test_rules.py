@@ -72,9 +72,14 @@ def run_case(case: int, platform: str) -> tuple[str, str]:
         return places(found, reading)
 
     try:
-        setting.check_support(example)
+        setting.raise_if_example_unsupported(example)
         failures = run_example(
-            rule, example, setting.base, setting.views, setting.views_of_edited_artifacts, places_and_words
+            rule,
+            example,
+            setting.build_base_fabric,
+            setting.read_fabric_from_platform_files,
+            setting.views_of_edited_artifacts,
+            places_and_words,
         )
     except UnsupportedExample as reason:
         return "", str(reason)
@@ -127,7 +132,7 @@ def test_a_sound_fabric_has_no_findings(platform: str) -> None:
     from nodrop.engine.verdicts import judge
 
     setting = PlatformExamples(platform)
-    (view,) = setting.views(setting.base({}))
+    (view,) = setting.read_fabric_from_platform_files(setting.build_base_fabric({}))
     reading = view.reading
     verdict = judge(reading, shipped_rules(), strictness="auditor")
     assert verdict.findings == ()

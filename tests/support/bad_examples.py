@@ -13,8 +13,13 @@ def views(rule: Rule) -> Iterator[tuple[str, FabricOnPlatform]]:
         for platform in TIER_CHANGES_BY_PLATFORM if example.kind == "bad" else ():
             setting = PlatformExamples(platform)
             try:
-                setting.check_support(example)
-                seen = build_example_views(example, setting.base, setting.views, setting.views_of_edited_artifacts)
+                setting.raise_if_example_unsupported(example)
+                seen = build_example_views(
+                    example,
+                    setting.build_base_fabric,
+                    setting.read_fabric_from_platform_files,
+                    setting.views_of_edited_artifacts,
+                )
                 yield from ((example.name, view) for view in seen if view.platform == platform or example.artifact)
             except (UnsupportedExample, ValueError):
                 continue

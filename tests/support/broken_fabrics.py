@@ -6,7 +6,7 @@ from functools import cache
 from nodrop.engine.example_setup import EXAMPLES, build_port_name_table, rename_ports
 from nodrop.engine.rule import RuleExample
 from nodrop.engine.rules import select_lint_rules, shipped_rules
-from nodrop.hardware.dynamic import resolve_dynamic_buffers
+from nodrop.hardware.dynamic import fill_in_computed_buffer_sizes
 from nodrop.inputs import find_inputs
 from nodrop.judging import CheckSettings, read_fabric_or_intent
 from nodrop.model.edit import set_value
@@ -32,7 +32,7 @@ def broken(platform: str, examples: list[RuleExample]) -> dict[str, str]:
     for example in examples:
         for subject, value in (example.model or {}).items():
             fabric = set_value(fabric, parse_subject(subject), value)
-    fabric = replace(fabric, devices=tuple(map(resolve_dynamic_buffers, fabric.devices)))
+    fabric = replace(fabric, devices=tuple(map(fill_in_computed_buffer_sizes, fabric.devices)))
     return written(rename_ports(fabric, build_port_name_table(fabric, platform)))
 
 

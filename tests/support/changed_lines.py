@@ -10,7 +10,7 @@ from nodrop import platforms
 from nodrop.engine.finding import Finding
 from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
-from nodrop.folding import fold_findings
+from nodrop.folding import mark_findings_explained_by_others
 from nodrop.locate import add_finding_places
 from nodrop.results.outcome import fold_groups, group_findings, select_shown_groups
 from support.single_faults import Fault, inject, outcome, reading_of, written
@@ -34,7 +34,9 @@ def first_place(fault: Fault) -> FirstPlace:
     files = inject(fault)
     changed = tuple(_changed_lines(written(fault.fabric), files))
     reading = reading_of(fault, files)
-    folded = fold_findings(outcome(fault).verdict.findings, reading, select_lint_rules(shipped_rules()), judge)
+    folded = mark_findings_explained_by_others(
+        outcome(fault).verdict.findings, reading, select_lint_rules(shipped_rules()), judge
+    )
     located = add_finding_places(folded, reading, platforms.make_place_finder).findings
     causes, _ = fold_groups(group_findings(located))
     first = next((group[0] for group in select_shown_groups(causes)), None)

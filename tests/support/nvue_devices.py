@@ -5,7 +5,7 @@ from functools import cache
 
 import nodrop
 from nodrop.hardware import switch
-from nodrop.hardware.dynamic import resolve_dynamic_buffers
+from nodrop.hardware.dynamic import fill_in_computed_buffer_sizes
 from nodrop.model.fabric import Device, Fabric, Interface, Port, QosStyle
 from nodrop.model.qos import PfcWatchdog, QosProfile, Queue, WredColor
 from nodrop.model.states import require_fact
@@ -28,7 +28,7 @@ def as_nvue(device: Device, version: str = "5.14", style: QosStyle = "macro") ->
     cable = next(port.cable_length_m for port in device.interfaces if port.cable_length_m is not None)
     ports = tuple(_port(port, str(device.model), qos, require_fact(cable)) for port in device.interfaces)
     bgp = require_fact(device.bgp)
-    return resolve_dynamic_buffers(
+    return fill_in_computed_buffer_sizes(
         replace(
             device,
             platform="nvue",
@@ -114,4 +114,4 @@ def split(device: Device, name: str, count: int) -> Device:
             )
             for part in range(count)
         ]
-    return resolve_dynamic_buffers(replace(device, interfaces=tuple(ports)))
+    return fill_in_computed_buffer_sizes(replace(device, interfaces=tuple(ports)))

@@ -33,7 +33,7 @@ def spelt(numbers: Sequence[int]) -> list[str]:
 
 def splits(model: str, speed: str) -> dict[int, int]:
     """The splits at which a model has ports of a speed, and the lanes of each."""
-    ways = [way for way in switch(model).ways() if not way.platforms]
+    ways = [way for way in switch(model).breakout_options() if not way.platforms]
     return {way.into: way.lanes for way in ways if speed in map(show_speed, way.speeds)}
 
 

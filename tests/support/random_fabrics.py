@@ -7,7 +7,7 @@ from typing import Any, cast, get_args
 from hypothesis import strategies as st
 
 from nodrop.hardware import switch
-from nodrop.hardware.dynamic import resolve_dynamic_buffers
+from nodrop.hardware.dynamic import fill_in_computed_buffer_sizes
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.fabric import (
@@ -231,14 +231,14 @@ def interfaces(draw: st.DrawFn, model: str, designs: Sequence[QosProfile], tradi
     )
     lengths_m = [0, 1, 3, 5, 30, 299, 300]
     if traditional:  # where a HWSKU has a row for a length, buffermgrd names a lossless priority group by it
-        tables = filter(None, map(facts.sonic.table, (None, *facts.sonic.hwskus)))
+        tables = filter(None, map(facts.sonic.headroom_table_of_hwsku, (None, *facts.sonic.hwskus)))
         rows = {row.cable_m for table in tables for row in table.rows}
         lengths_m = [length for length in lengths_m if length not in rows]
     made = []
     for panel in chosen:
         group = facts.group(panel)
         assert group is not None
-        way = draw(st.sampled_from([one for one in group.ways if not one.platforms]))
+        way = draw(st.sampled_from([one for one in group.breakout_options if not one.platforms]))
         for part in sorted(draw(st.sets(st.integers(0, way.into - 1), min_size=1))):
             port = Port(panel, part)
             made.append(
@@ -451,7 +451,7 @@ def devices(draw: st.DrawFn, name: str = "leaf1") -> Device:
     )
     if has_feature(str(device.version), "routing in tables") and bgp is not None and ports and draw(st.booleans()):
         device = in_tables(device)
-    return resolve_dynamic_buffers(
+    return fill_in_computed_buffer_sizes(
         device if device.version == list(DATABASE_VERSION_BY_RELEASE)[-1] else _older(device)
     )
 

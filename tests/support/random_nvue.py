@@ -7,7 +7,7 @@ from typing import Any, get_args
 from hypothesis import strategies as st
 
 from nodrop.hardware import buildable_models, switch
-from nodrop.hardware.dynamic import resolve_dynamic_buffers
+from nodrop.hardware.dynamic import fill_in_computed_buffer_sizes
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.fabric import (
     HASH_FIELDS,
@@ -589,7 +589,7 @@ def devices(draw: st.DrawFn, version: str | None = None, name: str = "leaf1") ->
         gnmi_port=gnmi,
         otlp_collectors=draw(st.lists(collectors, max_size=2, unique_by=address_of).map(by_address)) if exports else (),
     )
-    return resolve_dynamic_buffers(device)
+    return fill_in_computed_buffer_sizes(device)
 
 
 def alone(device: Device) -> Fabric:

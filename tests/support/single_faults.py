@@ -28,7 +28,7 @@ from nodrop.engine.finding import FabricVerdict
 from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.errors import UnsupportedByPlatform
-from nodrop.hardware.dynamic import resolve_dynamic_buffers
+from nodrop.hardware.dynamic import fill_in_computed_buffer_sizes
 from nodrop.intent.schema import Intent
 from nodrop.model.assemble import assemble_fabric
 from nodrop.model.declared import DeclaredFacts
@@ -106,7 +106,7 @@ def clean(intent: str, platform: str, release: str, overlay: str) -> Fabric:
         parse_yaml(path.read_bytes(), path.name).data, {"topology": tiers} if platform != EXAMPLES else {}
     )
     fabric = nodrop.build(Intent.model_validate(merge_overlay(data, literal_eval(overlay))))
-    return replace(fabric, devices=tuple(map(resolve_dynamic_buffers, fabric.devices)))
+    return replace(fabric, devices=tuple(map(fill_in_computed_buffer_sizes, fabric.devices)))
 
 
 def written(fabric: Fabric) -> dict[str, str]:
@@ -124,7 +124,7 @@ def inject(fault: Fault) -> dict[str, str]:
             if subject != "on":
                 changed = set_value(changed, parse_subject(subject), value)
         try:
-            settled = replace(changed, devices=tuple(map(resolve_dynamic_buffers, changed.devices)))
+            settled = replace(changed, devices=tuple(map(fill_in_computed_buffer_sizes, changed.devices)))
             return written(rename_ports(settled, build_port_name_table(settled, fault.platform)))
         except UnsupportedByPlatform as error:
             raise ValueError(f"{fault.name}: {error}") from None

@@ -45,8 +45,13 @@ class Examples(LastReading):
             if example.kind != "bad" or example.seen or example.beside:
                 continue
             try:
-                setting.check_support(example)
-                views = build_example_views(example, setting.base, setting.views, setting.views_of_edited_artifacts)
+                setting.raise_if_example_unsupported(example)
+                views = build_example_views(
+                    example,
+                    setting.build_base_fabric,
+                    setting.read_fabric_from_platform_files,
+                    setting.views_of_edited_artifacts,
+                )
             except (UnsupportedExample, ValueError):
                 continue
             for view in views:

@@ -214,7 +214,7 @@ def test_modes_as_platform_json_had_them_before(platform: Path, capsys: pytest.C
     }
     put(platform, "platform.json", json.dumps({"interfaces": ports}))
     (group,) = completed(written(platform, capsys)).ports
-    assert [(way.into, way.speeds) for way in group.ways] == [
+    assert [(way.into, way.speeds) for way in group.breakout_options] == [
         (1, (100_000, 50_000, 40_000)),
         (2, (50_000,)),
         (4, (25_000, 10_000)),

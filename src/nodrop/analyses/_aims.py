@@ -70,7 +70,7 @@ def _find_required_destinations(index: Index) -> Iterator[RequiredDestination]:
                 if target.kind == "hosts"
             }
             for shown, addresses in to.items():
-                samples = {kinds.class_of_address(address): address for address in reversed(addresses)}
+                samples = {kinds.equivalence_key_of_address(address): address for address in reversed(addresses)}
                 yield RequiredDestination(
                     shown, number, tuple(addresses), tuple(sorted(samples.values())), shown in of_hosts
                 )
@@ -121,7 +121,7 @@ class _AddressEquivalence:
                         self._subnets[subnet].append(router.number)
         self._lengths = sorted({subnet.length for subnet in self._subnets})
 
-    def class_of_address(self, address: Address) -> Hashable:
+    def equivalence_key_of_address(self, address: Address) -> Hashable:
         """Return what two addresses have in common that fare alike."""
         route = self._routes(address)
         length = route[0].length if route else -1

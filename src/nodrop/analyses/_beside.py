@@ -33,7 +33,7 @@ class OtherFabric:
         """The fabric."""
         return self.index.fabric
 
-    def subject(self, *subject_path: str) -> Subject:
+    def subject_of_part(self, *subject_path: str) -> Subject:
         """Return the subject of a part of it."""
         return (OTHER_FABRICS_SUBJECT, self.name, *subject_path)
 

@@ -10,11 +10,11 @@ from nodrop.analyses._drops import RoutePropagation, route_propagations_of
 from nodrop.analyses._fates import explain_acl_doubt, find_packet_fates
 from nodrop.analyses._plane import control_plane_of
 from nodrop.analyses._targets import MANAGEMENT_VRFS
-from nodrop.model.effects import probed_dscps
+from nodrop.model.effects import dscps_of_probe_packets
 from nodrop.model.fabric import End, Interface, Link
 from nodrop.model.identifiers import possible_anycast_addresses
 from nodrop.model.index import Index
-from nodrop.model.states import Unknown, surely_off
+from nodrop.model.states import Unknown, is_known_off
 from nodrop.model.subject import Subject
 from nodrop.model.subject import link_subject as link_subject
 from nodrop.routing import ControlPlane
@@ -110,7 +110,7 @@ class _ObservationBuilder:
         return ValidatorObservation(by=NODROP_OBSERVER_NAME, seen=self.seen, said=self.said, unseen=self.unseen)
 
     def _record_reachability(self) -> None:
-        first, *_ = probed_dscps(self.index.fabric)
+        first, *_ = dscps_of_probe_packets(self.index.fabric)
         worst: dict[Subject, DeliveryFate] = {}
         for item, dscp, fate, to, doubt in find_packet_fates(self.index, self.plane):
             if DELIVERY_FATES.index(fate) < DELIVERY_FATES.index(worst.setdefault(item, "delivered")):
@@ -197,7 +197,7 @@ def _find_routed_cables(index: Index, plane: ControlPlane) -> Iterator[RoutedCab
 
 def _is_port_shut(index: Index, end: End) -> bool:
     port = index.interface(*end)
-    return port is not None and surely_off(port.enabled)
+    return port is not None and is_known_off(port.enabled)
 
 
 def _has_address_or_session(index: Index, router: VrfRouter, leg: RoutedInterface) -> bool:
@@ -281,7 +281,7 @@ def _next_hops_by_route(plane: ControlPlane, routes: FamilyRoutes) -> Iterator[t
                 yield route_item(router.device, str(route.prefix), router.vrf), hops
 
 
-def reach_items_worse_than_dscp(index: Index, dscp: int) -> frozenset[Subject]:
+def reach_items_with_other_fate_than_dscp(index: Index, dscp: int) -> frozenset[Subject]:
     """Return the items of `reach` whose worst fate is not that of packets of a DSCP."""
     found_fates: defaultdict[Subject, dict[int, DeliveryFate]] = defaultdict(dict)
     for row in find_packet_fates(index, control_plane_of(index)):

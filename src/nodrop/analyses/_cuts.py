@@ -27,9 +27,9 @@ class UnavoidableRouters:
             if entry.bits & reach.hosts
         ]
         for _, number, entry in sorted(rows, key=lambda row: row[:2]):
-            self._add_table_entry(number, entry)
+            self._add_cuts_of_table_entry(number, entry)
 
-    def _add_table_entry(self, number: int, entry: LearnedTableEntry) -> None:
+    def _add_cuts_of_table_entry(self, number: int, entry: LearnedTableEntry) -> None:
         links = self._reach.world.speakers[number].links
         bits = entry.bits & self._reach.hosts & ~self._reach.destinations_announced_by(number)
         fars = list(dict.fromkeys(links[hop].far for hop in entry.hops))

@@ -80,9 +80,9 @@ class RoutePropagation:
         self.targets: tuple[RoutedTarget, ...] = tuple(
             target for target in host_and_loopback_targets(index) if target.prefix.family == family
         )
-        self.hosts = self._destinations_of_kind("hosts")
+        self.hosts = self._destination_bits_of_target_kind("hosts")
         """The classes of what hosts are announced in."""
-        self.wanted = self.hosts | self._destinations_of_kind("loopback")
+        self.wanted = self.hosts | self._destination_bits_of_target_kind("loopback")
         """The classes of what hosts and loopbacks are announced in."""
         self.ranks = {number: tier_of_device(speaker.router.device) for number, speaker in self.world.speakers.items()}
         self._own: dict[int, int] = {}
@@ -91,7 +91,7 @@ class RoutePropagation:
         self._taken: dict[tuple[int, int, int, int], tuple[int, int]] = {}
         self._unannounced: dict[tuple[int, int, bool], int] = {}
 
-    def _destinations_of_kind(self, kind: str) -> int:
+    def _destination_bits_of_target_kind(self, kind: str) -> int:
         prefixes = (
             self.announced.longest_covering_prefix(target.prefix, target.router)
             for target in self.targets
@@ -110,7 +110,7 @@ class RoutePropagation:
         """Return the destinations that a router has a route to."""
         return self.state.table(number).bits | self.destinations_announced_by(number)
 
-    def drops(self) -> Iterator[DroppedRoutes]:
+    def find_dropped_routes(self) -> Iterator[DroppedRoutes]:
         """Yield the destinations that are removed, session by session.
 
         A router of no known tier may be a spine: those with one AS number need no route to one another's loopbacks.
@@ -264,6 +264,6 @@ def dropped_routes_of(index: Index) -> list[tuple[RoutePropagation, DroppedRoute
 def _find_dropped_routes(index: Index) -> Iterator[tuple[RoutePropagation, DroppedRoutes]]:
     unknown = {gap.subject[0] for gap in control_plane_of(index).gaps}
     for reach in route_propagations_of(index):
-        for drop in reach.drops():
+        for drop in reach.find_dropped_routes():
             if reach.plane.routers[drop.router].device.name not in unknown:
                 yield reach, drop

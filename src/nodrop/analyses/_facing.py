@@ -8,7 +8,7 @@ from nodrop.model.fabric import Device, Host, HostPort, Interface, Link
 from nodrop.model.index import Index
 from nodrop.model.nics import Nic
 from nodrop.model.qos import QosProfile
-from nodrop.model.states import Unknown, surely_off
+from nodrop.model.states import Unknown, is_known_off
 from nodrop.model.subject import Subject
 
 
@@ -47,7 +47,7 @@ class HostFileTargets:
         hosts = self._index.fabric.hosts
         return [host for host in hosts if not models or isinstance(host.nic, Unknown) or host.nic in models]
 
-    def names_of(self, nic: Nic) -> frozenset[str]:
+    def host_names_of_file(self, nic: Nic) -> frozenset[str]:
         """Return the names of the hosts that a file is about."""
         key = (nic.host, nic.file, *nic.models)
         if key not in self._names:
@@ -71,9 +71,9 @@ class HostFileTargets:
         if key not in self._found:
             distinct: dict[tuple[object, ...], PortFacingNic] = {}
             for facing_port in (
-                self._cabled_facings(self.hosts_of_file(nic), port)
+                self._cabled_switch_ports_facing_hosts(self.hosts_of_file(nic), port)
                 if self._index.fabric.hosts
-                else self._possible_host_facings()
+                else self._switch_ports_that_may_face_hosts()
             ):
                 length_m = facing_port.link.length_m if facing_port.link else None
                 speed, mtu_bytes = (
@@ -99,7 +99,7 @@ class HostFileTargets:
         """Return the NIC model with whose name a file begins."""
         return next(((model,) for model in self._models if _begins_with_model(nic.host, model)), ())
 
-    def _cabled_facings(self, hosts: list[Host], port: str) -> Iterator[PortFacingNic]:
+    def _cabled_switch_ports_facing_hosts(self, hosts: list[Host], port: str) -> Iterator[PortFacingNic]:
         for host in hosts:
             for own_port in host.ports:
                 if (not port or own_port.name == port) and (
@@ -115,15 +115,15 @@ class HostFileTargets:
         port = self._index.interface(*far)
         return (
             None
-            if port is None or surely_off(port.enabled)
+            if port is None or is_known_off(port.enabled)
             else PortFacingNic(self._index.devices[far.node], port, link)
         )
 
-    def _possible_host_facings(self) -> Iterator[PortFacingNic]:
+    def _switch_ports_that_may_face_hosts(self) -> Iterator[PortFacingNic]:
         for device in self._index.fabric.devices:
             for port in device.interfaces:
                 side = None if isinstance(port.side, Unknown) else port.side
-                if side != "fabric" and isinstance(port.qos, QosProfile) and not surely_off(port.enabled):
+                if side != "fabric" and isinstance(port.qos, QosProfile) and not is_known_off(port.enabled):
                     yield PortFacingNic(device, port)
 
 
@@ -144,6 +144,6 @@ def _unknown_to_none(value: object) -> object:
     return None if isinstance(value, Unknown) else value
 
 
-def hosts_by_file(index: Index) -> HostFileTargets:
+def host_file_targets_of(index: Index) -> HostFileTargets:
     """Return the hosts of a fabric, the same to every rule."""
     return index.compute_once("hosts", lambda: HostFileTargets(index))

@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple
 from nodrop.analyses._aims import LongestPrefixLookup, RequiredDestination, required_destinations_per_leaf
 from nodrop.analyses._hosts import hosts_with_cabled_ports
 from nodrop.model.access import FORWARDING_STAGES
-from nodrop.model.effects import DEFAULT_RDMA_DSCP, probed_dscps, roce_dscps
+from nodrop.model.effects import DEFAULT_RDMA_DSCP, dscps_of_probe_packets, roce_dscps
 from nodrop.model.index import Index
 from nodrop.model.states import known_rows
 from nodrop.model.subject import Subject
@@ -52,7 +52,7 @@ def find_packet_fates(index: Index, plane: ControlPlane) -> Sequence[Destination
 
 
 def _find_fates(index: Index, plane: ControlPlane) -> Iterator[DestinationFate]:
-    dscps = probed_dscps(index.fabric)
+    dscps = dscps_of_probe_packets(index.fabric)
     filtered = any(_acl_doubts_for_dscps(index, frozenset(dscps)))
     fates_by_dscp = {
         dscp: _PacketFateTracer(index, plane, dscp, filtered=filtered) for dscp in (dscps if filtered else dscps[:1])
@@ -60,7 +60,10 @@ def _find_fates(index: Index, plane: ControlPlane) -> Iterator[DestinationFate]:
     for router, aim in required_destinations_per_leaf(index, plane):
         item = route_item(router.device, str(aim.prefix), router.vrf, "reach")
         for dscp, found_fates in fates_by_dscp.items():
-            rows = [(found_fates.of(router.number, to, frozenset()), to) for to in found_fates.samples(aim)]
+            rows = [
+                (found_fates.fate_of_packets_at_router(router.number, to, frozenset()), to)
+                for to in found_fates.sample_addresses_of_destination(aim)
+            ]
             worst, to = min(rows, key=lambda row: DELIVERY_FATES.index(row[0].fate))
             doubts = (ending.doubt for ending, _ in rows if ending.doubt)
             doubt = next(doubts, "") or found_fates.doubt_about_host_packets(router, rows[0][1])
@@ -108,7 +111,7 @@ class _PacketFateTracer:
         self._ports = dict(_switch_ports_by_host_address(index)) if self._filtered else {}
         """The switch port of each address of a host."""
 
-    def samples(self, required_destination: RequiredDestination) -> Sequence[Address]:
+    def sample_addresses_of_destination(self, required_destination: RequiredDestination) -> Sequence[Address]:
         """Return addresses of a destination, one of each kind that routes and access lists treat alike."""
         if not self._filtered:
             return required_destination.samples
@@ -131,16 +134,16 @@ class _PacketFateTracer:
 
         return self._index.compute_once("destinations of access lists", find_destinations)
 
-    def of(self, number: int, to: Address, behind: frozenset[int]) -> PacketFate:
+    def fate_of_packets_at_router(self, number: int, to: Address, behind: frozenset[int]) -> PacketFate:
         """Return what becomes of packets at a router, which came over others."""
         if number in behind:
             return PacketFate("loop")
         if (number, to) not in self._fates:
-            self._fates[number, to] = self._trace_ending(number, to, behind)
+            self._fates[number, to] = self._compute_fate_of_packets_at_router(number, to, behind)
         return self._fates[number, to]
 
-    def _trace_ending(self, number: int, to: Address, behind: frozenset[int]) -> PacketFate:
-        table_row = self._table(number, to)(to)
+    def _compute_fate_of_packets_at_router(self, number: int, to: Address, behind: frozenset[int]) -> PacketFate:
+        table_row = self._route_lookup_of_router(number, to)(to)
         route = table_row[1] if table_row else None
         if not isinstance(route, RouterRoute) or route.discard:
             return PacketFate("no route")
@@ -153,7 +156,7 @@ class _PacketFateTracer:
                 continue
             leaves = self._fate_at_legs(number, (hop.leg,), "egress", to)
             enters = self._fate_at_next_router_ingress(hop, to)
-            onward = self.of(hop.router, to, behind | {number})
+            onward = self.fate_of_packets_at_router(hop.router, to, behind | {number})
             doubt = leaves.doubt or enters.doubt or onward.doubt
             if leaves.fate == "denied":  # probes of validators that the switch sends itself may pass
                 doubt = doubt or self._describe_filter(number, (hop.leg,), "egress", to)
@@ -162,7 +165,7 @@ class _PacketFateTracer:
         worst = min(ends, key=lambda ending: DELIVERY_FATES.index(ending.fate), default=PacketFate("delivered"))
         return PacketFate(worst.fate, next((end.doubt for end in ends if end.doubt), ""))
 
-    def _table(self, number: int, to: Address) -> LongestPrefixLookup:
+    def _route_lookup_of_router(self, number: int, to: Address) -> LongestPrefixLookup:
         if (number, to.family) not in self._tables:
             routes = self._plane.of(to.family)
             self._tables[number, to.family] = LongestPrefixLookup(

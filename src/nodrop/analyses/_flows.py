@@ -11,7 +11,7 @@ from nodrop.model.effects import cnp_dscps, roce_dscps
 from nodrop.model.fabric import Device, End
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor
-from nodrop.model.states import Unknown, known_rows, surely_off
+from nodrop.model.states import Unknown, is_known_off, known_rows
 from nodrop.routing.filtering import AddressRange, PacketSet, parse_prefixes
 from nodrop.routing.legs import RoutedInterface, routed_interfaces, routed_interfaces_at
 from nodrop.routing.prefixes import ADDRESS_BITS, ADDRESS_FAMILIES, Address, AddressFamily, Prefix, parse_address
@@ -84,7 +84,7 @@ class HostAddresses:
 def _faces_host(index: Index, device: Device, routed_interface: RoutedInterface, port: str) -> bool:
     """Whether a port leads to a host: as stated, else because no switch and no BGP session is there."""
     interface = index.interface(device.name, port)
-    if interface is None or surely_off(interface.enabled) or interface.side is None:
+    if interface is None or is_known_off(interface.enabled) or interface.side is None:
         return False
     if not isinstance(interface.side, Unknown):
         return interface.side == "host"
@@ -111,20 +111,20 @@ class AddressClasses:
         self._atoms: dict[tuple[object, ...], AddressRange] = {}
         self._by_device: dict[str, Counter[tuple[object, ...]]] = {}
 
-    def count(self, prefixes: Iterable[Prefix]) -> Counter[tuple[object, ...]]:
+    def count_prefixes_by_class(self, prefixes: Iterable[Prefix]) -> Counter[tuple[object, ...]]:
         """Return how many of some addresses are of each class."""
-        return Counter(map(self._prefix_kind, prefixes))
+        return Counter(map(self._equivalence_class_of_prefix, prefixes))
 
-    def of_device(self, name: str) -> Counter[tuple[object, ...]]:
+    def count_host_classes_of_device(self, name: str) -> Counter[tuple[object, ...]]:
         """Return the classes of the hosts at a switch."""
         if name not in self._by_device:
-            self._by_device[name] = self.count(self._hosts.by_device.get(name, ()))
+            self._by_device[name] = self.count_prefixes_by_class(self._hosts.by_device.get(name, ()))
         return self._by_device[name]
 
     @cached_property
-    def all(self) -> Counter[tuple[object, ...]]:
+    def count_host_classes_of_fabric(self) -> Counter[tuple[object, ...]]:
         """The classes of all hosts."""
-        return sum((self.of_device(name) for name in self._hosts.by_device), Counter())
+        return sum((self.count_host_classes_of_device(name) for name in self._hosts.by_device), Counter())
 
     def sample_of_each_class(
         self, counted: Counter[tuple[object, ...]], family: AddressFamily
@@ -135,7 +135,7 @@ class AddressClasses:
             AddressRange(Prefix(family, 0, 0)),
         )
 
-    def _prefix_kind(self, own_prefix: Prefix) -> tuple[object, ...]:
+    def _equivalence_class_of_prefix(self, own_prefix: Prefix) -> tuple[object, ...]:
         if own_prefix not in self._kinds:
             inside = tuple(number for number, prefix in enumerate(self._wanted) if prefix.covers(own_prefix))
             around = any(own_prefix.covers(prefix) and own_prefix != prefix for prefix in self._wanted)
@@ -162,15 +162,21 @@ def roce_flows(
         beyond = _count_classes_over_link(index, classes, hosts, link_end)
         if beyond is not None:
             yield from _roce_flows_between(
-                index, hosts, link_end.port, classes, beyond, classes.all - beyond, enters=enters
+                index,
+                hosts,
+                link_end.port,
+                classes,
+                beyond,
+                classes.count_host_classes_of_fabric - beyond,
+                enters=enters,
             )
         return
     here = _host_prefixes_over_link(index, hosts, link_end)
     for port in index.devices[link_end.node].interfaces if here else ():
-        if port.name == link_end.port or surely_off(port.enabled) or port.side is None:
+        if port.name == link_end.port or is_known_off(port.enabled) or port.side is None:
             continue
         if there := _host_prefixes_over_link(index, hosts, End(link_end.node, port.name)) - here:
-            near, far = classes.count(here), classes.count(there)
+            near, far = classes.count_prefixes_by_class(here), classes.count_prefixes_by_class(there)
             for flow in _roce_flows_between(index, hosts, link_end.port, classes, near, far, enters=enters):
                 yield flow._replace(packets=flow.packets._replace(far_port=port.name))
 
@@ -180,10 +186,16 @@ def _count_classes_over_link(
 ) -> Counter[tuple[object, ...]] | None:
     """Return the classes of the hosts that packets by a port come from or go to; None where it leads to neither."""
     if own_prefixes := hosts.of.get(at):
-        return classes.count(own_prefixes)
+        return classes.count_prefixes_by_class(own_prefixes)
     if (end := index.far_end(*at)) is not None and end.node in index.devices:
-        return classes.of_device(end.node) or classes.all - classes.of_device(at.node)
-    return classes.all - classes.of_device(at.node) if leads_to_switch(index, at) else None
+        return classes.count_host_classes_of_device(
+            end.node
+        ) or classes.count_host_classes_of_fabric - classes.count_host_classes_of_device(at.node)
+    return (
+        classes.count_host_classes_of_fabric - classes.count_host_classes_of_device(at.node)
+        if leads_to_switch(index, at)
+        else None
+    )
 
 
 def _host_prefixes_over_link(index: Index, hosts: HostAddresses, at: End) -> frozenset[Prefix]:

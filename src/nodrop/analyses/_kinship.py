@@ -15,7 +15,7 @@ from nodrop.hardware import switch, switches
 from nodrop.model.fabric import Device, Interface, Port
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
-from nodrop.model.states import Unknown, surely_off
+from nodrop.model.states import Unknown, is_known_off
 
 PortFamily = tuple[Hashable, ...]
 _V = TypeVar("_V", bound=Hashable)
@@ -43,7 +43,7 @@ class AlikePorts(NamedTuple):
         return AlikePorts(self.first, self.ports + other.ports, self.devices | other.devices)
 
 
-class PortsExpectedAlike:
+class PortsByFamilyAndProfile:
     """The ports of a fabric by family and profile; with `sides`, ports that face different things are no family."""
 
     def __init__(self, index: Index, *, sides: bool) -> None:
@@ -108,9 +108,9 @@ def _group_ports_by_family(index: Index) -> Iterator[tuple[PortFamily, _AlikePor
     """Yield the ports in use that have QoS, in groups, with their family by sides."""
     for device in index.fabric.devices:
         root = switch_family(index, device)
-        for ports in index.alike_ports_of_device(device):
+        for ports in index.groups_of_alike_ports(device):
             qos = ports[0].qos
-            if isinstance(qos, QosProfile) and not surely_off(ports[0].enabled):
+            if isinstance(qos, QosProfile) and not is_known_off(ports[0].enabled):
                 for kind, alike in _group_device_ports_by_family(index, device, ports).items():
                     yield (*root, *kind), _AlikePortsOfSwitch(device, alike, qos)
 

@@ -14,7 +14,7 @@ _INFINIBAND_GID_COUNT = 2
 """How many GID indexes InfiniBand has, too: more than its port GID and an alias are addresses of IP (`show_gids`)."""
 
 
-def is_roce(index: Index, nic: Nic) -> bool | None:
+def is_nic_file_for_roce(index: Index, nic: Nic) -> bool | None:
     """Return whether a file is for RoCE: by its link layer, the switches, or settings; None if nothing states it."""
     by_host: dict[str, bool | None] = index.compute_once("link layers", dict)
     if nic.host not in by_host:

@@ -55,7 +55,7 @@ def _format_addresses(index: Index, end: End) -> str:
     return f" ({abbreviate_list(list(port.addresses), 2) or 'no address'})"
 
 
-def locate_item(index: Index, checked_subject: Subject) -> tuple[Subject, Subject | None]:
+def subject_and_part_to_point_at(index: Index, checked_subject: Subject) -> tuple[Subject, Subject | None]:
     """Return the subject of an item, and the part to point at."""
     if checked_subject[:2] == (FABRIC_HEAD, "failures"):
         checked_subject = (

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from nodrop.analyses import UndecidedSubject
 from nodrop.model.fabric import End, HostPort, Interface, Link
 from nodrop.model.index import Index
-from nodrop.model.states import surely_off
+from nodrop.model.states import is_known_off
 
 UNREAD_LINK_END_FACT = "the other end of a link"
 
@@ -23,7 +23,7 @@ class CableEndPorts:
         """Yield each cable with its two ports where neither is shut; nothing runs where one is."""
         index = self._index
         for link in index.fabric.links:
-            a, b = index.at(link.a), index.at(link.b)
+            a, b = index.port_at_end(link.a), index.port_at_end(link.b)
             if a is not None and b is not None:
                 if not (_is_port_shut(a) or _is_port_shut(b)):
                     yield link, a, b
@@ -38,10 +38,10 @@ class CableEndPorts:
             yield UndecidedSubject(subject=(device,), missing=UNREAD_LINK_END_FACT, others=frozenset(unread_switches))
 
 
-def is_in_service(index: Index, *ends: End) -> bool:
+def are_no_cable_ends_shut(index: Index, *ends: End) -> bool:
     """Whether no end of a cable is a port that is surely off."""
-    return not any(port is not None and _is_port_shut(port) for port in map(index.at, ends))
+    return not any(port is not None and _is_port_shut(port) for port in map(index.port_at_end, ends))
 
 
 def _is_port_shut(port: Interface | HostPort) -> bool:
-    return isinstance(port, Interface) and surely_off(port.enabled)
+    return isinstance(port, Interface) and is_known_off(port.enabled)

@@ -28,7 +28,7 @@ from nodrop.model.fabric import Device, End, TrafficClass
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.routing import TITLE_BY_ADDRESS_FAMILY
-from nodrop.model.states import Unknown, known_rows, surely_off
+from nodrop.model.states import Unknown, is_known_off, known_rows
 from nodrop.model.subject import Subject, natural_sort_key
 from nodrop.routing.filtering import FilterDecision, decide_packets
 from nodrop.routing.legs import RoutedInterface, routed_interfaces
@@ -159,10 +159,10 @@ def _find_acting_entry(index: Index, row: _ListEffect, does: str) -> AccessEntry
         return None
     interface = index.interface(row.device, row.flow.port)
     qos = None if interface is None or isinstance(interface.qos, Unknown) else interface.qos
-    return marks.traffic_class[0] if _is_foreign_traffic_class(classes, marks.traffic_class[1], qos) else None
+    return marks.traffic_class[0] if _is_traffic_class_of_none_of(classes, marks.traffic_class[1], qos) else None
 
 
-def _is_foreign_traffic_class(classes: Sequence[TrafficClass], to: int, qos: QosProfile | None) -> bool:
+def _is_traffic_class_of_none_of(classes: Sequence[TrafficClass], to: int, qos: QosProfile | None) -> bool:
     """Whether a traffic class is that of none of some classes, which is stated, or the one that the port gives them."""
     class_tcs = {traffic_class.tc for traffic_class in classes if not isinstance(traffic_class.tc, Unknown)}
     if qos is not None and not isinstance(qos.dscp_to_tc, Unknown):
@@ -177,7 +177,7 @@ def _build_hit(subject: Subject, rows: Sequence[_ListEffect]) -> AnalysisHit:
     peers = sorted({row.flow.peer for row in rows}, key=natural_sort_key)
     end_names = [f"{ports[0]}{_format_more_count(ports)}", f"{peers[0]}{_format_more_count(peers)}"]
     marks = first_row.decision.marks
-    free_numbers = _free_numbers_before(first_row.rules, subject[-1] if subject[-2] == "entries" else "")
+    free_numbers = _free_entry_numbers_before(first_row.rules, subject[-1] if subject[-2] == "entries" else "")
     entry = f"entry {subject[-1]} of " if subject[-2] == "entries" else ""
     facts: dict[str, Any] = {
         "entry": f"{entry}access list {first_row.rules.name}",
@@ -197,7 +197,7 @@ def _build_hit(subject: Subject, rows: Sequence[_ListEffect]) -> AnalysisHit:
     return AnalysisHit(subject=subject, facts=facts, related=tuple(places[:1]))
 
 
-def _free_numbers_before(rules: AccessList, name: str) -> tuple[str, str]:
+def _free_entry_numbers_before(rules: AccessList, name: str) -> tuple[str, str]:
     """Return the numbers of two new entries that decide before an entry, or after all where it has no name.
 
     Where entries have a priority, the highest decides first, else the lowest number. "" stands for none: also in a
@@ -302,7 +302,7 @@ def _flows_at_binding(
     enters = binding.stage in ENTERING_STAGES
     for port in _ports_of_interface(device, own_legs, binding.interface):
         interface = index.interface(device.name, port)
-        if interface is None or surely_off(interface.enabled) or interface.side is None:
+        if interface is None or is_known_off(interface.enabled) or interface.side is None:
             continue
         at = End(device.name, port)
         if binding.stage in FORWARDING_STAGES:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from nodrop.analyses import AnalysisHit, UndecidedSubject
-from nodrop.analyses._kinship import PortsExpectedAlike, PortWithQosProfile
+from nodrop.analyses._kinship import PortsByFamilyAndProfile, PortWithQosProfile
 from nodrop.model import effects
 from nodrop.model.buffers import BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.index import Index
@@ -27,7 +27,7 @@ AlphaKey = tuple[str, int, str, bool]
 
 def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the priority groups, queues and switches whose alpha is not the usual one."""
-    kinship = PortsExpectedAlike(index, sides=False)
+    kinship = PortsByFamilyAndProfile(index, sides=False)
     read_thresholds = cache(lambda qos: dict(_dynamic_thresholds(qos)))
     keys = sorted(
         {

@@ -106,7 +106,7 @@ def _missing_announcement_hits(
             row
             for row in rows
             if (tier, row.leg.name if another else "") in announced_legs
-            and not _has_other_explanation(reach, router, row)
+            and not _is_missing_announcement_explained(reach, router, row)
         ]
         if remaining_targets:
             yield router, remaining_targets, reach.routes.family
@@ -148,7 +148,7 @@ def _missing_announcement_hit(
     )
 
 
-def _has_other_explanation(reach: RoutePropagation, router: VrfRouter, target: RoutedTarget) -> bool:
+def _is_missing_announcement_explained(reach: RoutePropagation, router: VrfRouter, target: RoutedTarget) -> bool:
     """Whether a statement is there though without effect, or another router announces more than a default route."""
     texts = () if router.bgp is None else router.bgp.networks
     if any((stated := parse_prefix(text)) is not None and stated.covers(target.prefix) for text in texts):

@@ -12,7 +12,7 @@ from nodrop.analyses._naming import (
     describe_cable_ends,
     format_item_name,
     format_observed_value,
-    locate_item,
+    subject_and_part_to_point_at,
 )
 from nodrop.analyses._plane import control_plane_of
 from nodrop.model.fabric import End
@@ -40,7 +40,7 @@ def find(index: Index) -> Iterator[AnalysisHit]:
     for fault in find_observed_faults(index, own_observation):
         if fault.check not in _REPORTED_CHECKS or own_observation.reason_unseen(fault.check, fault.item):
             continue
-        subject = locate_item(index, fault.item)[0]
+        subject = subject_and_part_to_point_at(index, fault.item)[0]
         if fault.check == "reach":
             if (aim := holders.get(fault.item[3])) is None:
                 continue
@@ -53,7 +53,7 @@ def find(index: Index) -> Iterator[AnalysisHit]:
         message = own_observation.said.get((check, rows[0].item), "")
         yield AnalysisHit(
             subject=subject,
-            at=locate_item(index, rows[0].item)[1] if check != "reach" else None,
+            at=subject_and_part_to_point_at(index, rows[0].item)[1] if check != "reach" else None,
             facts={
                 "found": _describe_deviation(index, check, rows, message),
                 "remedy": _REMEDY_BY_CHECK[check],

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from nodrop.analyses import AnalysisHit
 from nodrop.analyses._plane import control_plane_of
 from nodrop.model.index import Index
-from nodrop.model.states import surely_off
+from nodrop.model.states import is_known_off
 from nodrop.model.subject import FABRIC_HEAD
 
 RESTS_ON = frozenset({"cables"})
@@ -28,7 +28,7 @@ def find(index: Index) -> Iterator[AnalysisHit]:
         if not all(end.node in speaking for end in ends) or any(end in used for end in ends):
             continue
         ports = [index.interface(*end) for end in ends]
-        if not any(port is not None and surely_off(port.enabled) for port in ports):
+        if not any(port is not None and is_known_off(port.enabled) for port in ports):
             yield AnalysisHit(
                 subject=(FABRIC_HEAD, "links", f"{link.a}--{link.b}"),
                 at=ends[0],

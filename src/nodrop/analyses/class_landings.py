@@ -16,7 +16,7 @@ from nodrop.model import effects
 from nodrop.model.fabric import Device, Fabric, Interface, TrafficClass
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
-from nodrop.model.states import Unknown, UnknownFact, require_fact, surely_off
+from nodrop.model.states import Unknown, UnknownFact, is_known_off, require_fact
 from nodrop.model.subject import FABRIC_HEAD, Subject
 from nodrop.units import show_ids
 
@@ -75,9 +75,13 @@ def _find_split_class_hits(index: Index) -> Iterator[tuple[bool, AnalysisHit]]:
 def _ports_by_profile(index: Index, device: Device) -> tuple[AlikeLandingPorts, ...]:
     """Return the ports of a switch that are in use, by their profile."""
     found_ports: dict[QosProfile, AlikeLandingPorts] = {}
-    for ports in index.alike_ports_of_device(device):
+    for ports in index.groups_of_alike_ports(device):
         first_interface, qos = ports[0], ports[0].qos
-        if isinstance(qos, QosProfile) and first_interface.side is not None and not surely_off(first_interface.enabled):
+        if (
+            isinstance(qos, QosProfile)
+            and first_interface.side is not None
+            and not is_known_off(first_interface.enabled)
+        ):
             alike = AlikeLandingPorts(device, first_interface, qos, len(ports))
             found_ports[qos] = found_ports[qos] + alike if qos in found_ports else alike
     return tuple(found_ports.values())
@@ -229,7 +233,9 @@ def _compute_landing(fabric: Fabric, qos: QosProfile, wanted_traffic_class: Traf
         priorities = {
             pausing_priority
             for tc in paused
-            for pausing_priority in effects.pausing_priorities_of_group(qos, effects.group_of_tc(qos, tc))
+            for pausing_priority in effects.pausing_priorities_of_priority_group(
+                qos, effects.priority_group_of_tc(qos, tc)
+            )
         }
         return ClassLanding(lossless=True, numbers=tuple(sorted(priorities)), tcs=tuple(tcs))
     except UnknownFact:

@@ -8,7 +8,12 @@ from collections.abc import Iterator
 from nodrop.analyses import AnalysisHit, HitFact, UndecidedSubject
 from nodrop.analyses._pairs import CableEndPorts
 from nodrop.hardware import medium, nics, switches
-from nodrop.hardware.lanes import PlugLanes, lane_counts_of_plugs, plugs_of_nic, plugs_of_switch_ports
+from nodrop.hardware.lanes import (
+    PlugLanes,
+    pluggable_lanes_of_nic,
+    pluggable_lanes_of_switch_ports,
+    possible_lane_counts,
+)
 from nodrop.model.fabric import End, HostPort, Interface, Link, Port
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
@@ -25,7 +30,7 @@ CableEndMismatch = tuple[str, dict[str, HitFact]] | str | None
 
 def find(index: Index, *, what: str) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the links whose ends differ in `what`: `speed`, or `lanes` where the cable is passive."""
-    check = {"speed": _check_speeds, "lanes": _check_lanes}[what]
+    check = {"speed": _find_speed_mismatch_of_ends, "lanes": _find_lane_mismatch_of_ends}[what]
     pairs = CableEndPorts(index)
     for link, a, b in pairs.links_in_use():
         fault = check(index, link, a, b)
@@ -56,7 +61,7 @@ def _speed_changes(index: Index, link: Link) -> Iterator[tuple[Subject, object]]
     odd = [
         (end, far.speed_mbps)
         for end, other_end in ((link.a, link.b), (link.b, link.a))
-        if isinstance(far := index.at(other_end), Interface | HostPort)
+        if isinstance(far := index.port_at_end(other_end), Interface | HostPort)
         and _is_speed_rarer_on_side(index, end, far.speed_mbps)
     ]
     if len(odd) == 1:
@@ -90,7 +95,9 @@ def _fact_path(port: Interface | HostPort, field: str) -> str:
     return f"{'interface' if isinstance(port, Interface) else 'host_port'}.{field}"
 
 
-def _check_speeds(_index: Index, _link: Link, a: Interface | HostPort, b: Interface | HostPort) -> CableEndMismatch:
+def _find_speed_mismatch_of_ends(
+    _index: Index, _link: Link, a: Interface | HostPort, b: Interface | HostPort
+) -> CableEndMismatch:
     for port in (a, b):
         if isinstance(port.speed_mbps, Unknown) or port.speed_mbps is None:
             return _fact_path(port, "speed_mbps")
@@ -99,7 +106,9 @@ def _check_speeds(_index: Index, _link: Link, a: Interface | HostPort, b: Interf
     return "speed_mbps", {"speed_a": _require_number(a.speed_mbps), "speed_b": _require_number(b.speed_mbps)}
 
 
-def _check_lanes(index: Index, link: Link, a: Interface | HostPort, b: Interface | HostPort) -> CableEndMismatch:
+def _find_lane_mismatch_of_ends(
+    index: Index, link: Link, a: Interface | HostPort, b: Interface | HostPort
+) -> CableEndMismatch:
     """Return that a passive cable joins no lanes of its ends; an active one has a retimer at each end that joins any.
 
     Where the speeds differ too the lanes follow from that, and are not reported again.
@@ -118,13 +127,13 @@ def _check_lanes(index: Index, link: Link, a: Interface | HostPort, b: Interface
         return "link.media"
     speed, plugs = (
         _require_number(a.speed_mbps),
-        [_pluggable_modules(index, link.a, a), _pluggable_modules(index, link.b, b)],
+        [_plug_lanes_of_port(index, link.a, a), _plug_lanes_of_port(index, link.b, b)],
     )
     if None in plugs:
         return "device.model"
-    if kind.at(
+    if kind.links_at_speed_and_lanes(
         speed,
-        lane_counts_of_plugs(frozenset.intersection(*(port_plugs for port_plugs in plugs if port_plugs is not None))),
+        possible_lane_counts(frozenset.intersection(*(port_plugs for port_plugs in plugs if port_plugs is not None))),
     ):
         return None
     return "lanes", {
@@ -135,18 +144,22 @@ def _check_lanes(index: Index, link: Link, a: Interface | HostPort, b: Interface
     }
 
 
-def _pluggable_modules(index: Index, end: End, port: Interface | HostPort) -> PlugLanes | None:
+def _plug_lanes_of_port(index: Index, end: End, port: Interface | HostPort) -> PlugLanes | None:
     """Return what can be plugged into a port; None where that depends on a model that is not known."""
     speed, lanes = _require_number(port.speed_mbps), _require_number(port.lanes)
     if isinstance(port, HostPort):
         card = index.hosts[end.node].nic
-        plugs = plugs_of_nic(card, speed) if card in nics() else frozenset({(lanes, lanes)})
+        plugs = pluggable_lanes_of_nic(card, speed) if card in nics() else frozenset({(lanes, lanes)})
         return frozenset(plug for plug in plugs if plug[1] == lanes) or frozenset({(lanes, lanes)})
     model = index.devices[end.node].model
     if isinstance(model, Unknown):
         return None
     panels = (port.port.panel,) if isinstance(port.port, Port) else ()
-    return plugs_of_switch_ports(model, panels, lanes, speed) if model in switches() else frozenset({(lanes, lanes)})
+    return (
+        pluggable_lanes_of_switch_ports(model, panels, lanes, speed)
+        if model in switches()
+        else frozenset({(lanes, lanes)})
+    )
 
 
 def _require_number(value: int | Unknown | None) -> int:

@@ -53,7 +53,7 @@ def _build_hit(index: Index, proof: DeadlockProof) -> AnalysisHit:
             "failed": " and ".join(failure.name for failure in proof.search.failures),
             "switches": list_switches(ports),
             "buffers": len(circle),
-            "change": _describe_change(proof.change),
+            "change": _describe_least_deadlock_remedy(proof.change),
         },
         related=tuple(related),
     )
@@ -68,7 +68,7 @@ def _subject_of_failure(index: Index, failure: FailureUnit) -> Subject:
     return tuple(end) if link is None else subject_of(link.a, link.b)
 
 
-def _describe_change(change: LeastDeadlockRemedy | None) -> str:
+def _describe_least_deadlock_remedy(change: LeastDeadlockRemedy | None) -> str:
     """Return the least change that takes the circle away, as an order."""
     if change is not None and change.shared_asn:
         return f"give {', '.join(change.shared_asn)} one AS number"

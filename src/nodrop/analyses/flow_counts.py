@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from nodrop.analyses import AnalysisHit, UndecidedSubject
-from nodrop.analyses._facing import hosts_by_file
+from nodrop.analyses._facing import host_file_targets_of
 from nodrop.analyses._hosts import cabled_host_ports
-from nodrop.analyses._link_layers import is_roce
-from nodrop.analyses._pairs import is_in_service
+from nodrop.analyses._link_layers import is_nic_file_for_roce
+from nodrop.analyses._pairs import are_no_cable_ends_shut
 from nodrop.analyses._tiers import uplink_cables
 from nodrop.model.fabric import End, Host
 from nodrop.model.index import Index
@@ -59,10 +59,10 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
 
 def _list_stated_flows(index: Index) -> Iterator[_StatedQueuePairs]:
     """Yield the flows stated in files of hosts, then those that the owner states of hosts without such a file."""
-    hosts, by_file = hosts_by_file(index), set[str]()
+    hosts, by_file = host_file_targets_of(index), set[str]()
     for nic in index.fabric.nics:
         flows = value_or_none(nic, "queue_pairs")
-        if flows is not None and is_roce(index, nic) is not False:
+        if flows is not None and is_nic_file_for_roce(index, nic) is not False:
             own_hosts = hosts.hosts_of_file(nic)
             by_file.update(host.name for host in own_hosts)
             yield _StatedQueuePairs(nic.subject, (*nic.subject, "queue_pairs"), flows, own_hosts)
@@ -77,7 +77,9 @@ def _uplinks_per_leaf(index: Index) -> Counter[str]:
     uplink_counts, above = Counter[str](), set[str]()
     for uplink in uplink_cables(index):
         above.add(uplink.upper.name)
-        if is_in_service(index, End(uplink.lower.name, uplink.lower_port), End(uplink.upper.name, uplink.upper_port)):
+        if are_no_cable_ends_shut(
+            index, End(uplink.lower.name, uplink.lower_port), End(uplink.upper.name, uplink.upper_port)
+        ):
             uplink_counts[uplink.lower.name] += 1
     return Counter({name: count for name, count in uplink_counts.items() if name not in above})
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nodrop.analyses import AnalysisHit, UndecidedSubject
-from nodrop.analyses._facing import HostFileTargets, hosts_by_file
+from nodrop.analyses._facing import HostFileTargets, host_file_targets_of
 from nodrop.analyses._hosts import cabled_host_ports
-from nodrop.analyses._link_layers import is_roce
+from nodrop.analyses._link_layers import is_nic_file_for_roce
 from nodrop.model.fabric import End, HostPort
 from nodrop.model.index import Index
 from nodrop.model.nics import Nic, value_or_none
@@ -38,9 +38,9 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     Each file once, with the first such port. A switch without an address there routes the host elsewhere, and decides
     nothing. Facts: family, by, expected and port.
     """
-    hosts, unsettled = hosts_by_file(index), set[str]()
+    hosts, unsettled = host_file_targets_of(index), set[str]()
     for nic in index.fabric.nics:
-        if is_roce(index, nic) is False:
+        if is_nic_file_for_roce(index, nic) is False:
             continue
         by_default = _uses_default_gid(index, nic, hosts)
         for far, own_host_port in _switch_ports_of_nic(index, nic, hosts):
@@ -52,7 +52,7 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
                     unsettled.add(far.node)
                     yield UndecidedSubject(subject=(far.node,), missing=missing)
                 continue
-            routed = _routed_families(index, far)
+            routed = _routed_address_families_at_port(index, far)
             if routed and chosen.family not in routed:
                 yield _build_hit(nic, chosen, routed, far)
                 break
@@ -111,7 +111,7 @@ def _switch_ports_of_nic(index: Index, nic: Nic, hosts: HostFileTargets) -> Iter
         yield from ((cabled_port.far, cabled_port.port) for cabled_port in cabled_host_ports(index, host))
 
 
-def _routed_families(index: Index, end: End) -> set[AddressFamily]:
+def _routed_address_families_at_port(index: Index, end: End) -> set[AddressFamily]:
     """Return the families of a switch's subnets at a port, link-local ones not counted.
 
     None of a port with a BGP session to the host, which may announce addresses of the other family.

@@ -14,12 +14,12 @@ from nodrop.model.pausing import (
     PRIORITY_GROUP_MAPS,
     ExpectedMapRow,
     find_classes_with_group_queue_mismatch,
-    group_of_priority,
-    shared_lossless_groups,
+    lossless_priority_groups_shared_by_tcs,
+    priority_group_of_pfc_priority,
 )
 from nodrop.model.purposes import STORAGE_PURPOSES, TCP_STORAGE
 from nodrop.model.qos import NumberMap, QosProfile
-from nodrop.model.states import UnknownFact, surely_off
+from nodrop.model.states import UnknownFact, is_known_off
 from nodrop.units import show_ids
 
 RESTS_ON_WITH = {"classes": frozenset({True})}
@@ -51,9 +51,9 @@ def _group_map_hits(
 ) -> Iterator[AnalysisHit | UndecidedSubject]:
     users: dict[tuple[_GroupMapFault, NumberMap], list[str]] = {}
     missing: dict[str, None] = {}
-    for ports in index.alike_ports_of_device(device):
+    for ports in index.groups_of_alike_ports(device):
         qos = ports[0].qos
-        if not isinstance(qos, QosProfile) or surely_off(ports[0].enabled):
+        if not isinstance(qos, QosProfile) or is_known_off(ports[0].enabled):
             continue
         if qos not in faults:
             faults[qos] = _find_map_faults(index.fabric, qos, shared)
@@ -88,7 +88,7 @@ def _find_map_faults(fabric: Fabric, qos: QosProfile, shared: bool) -> tuple[_Gr
 def _misplaced_priority_faults(qos: QosProfile) -> Iterator[_GroupMapFault]:
     for tc, priority, _, row in find_classes_with_group_queue_mismatch(qos):
         if row is not None and row.field in PRIORITY_GROUP_MAPS:
-            enters, paused = effects.group_of_tc(qos, tc), group_of_priority(qos, priority)
+            enters, paused = effects.priority_group_of_tc(qos, tc), priority_group_of_pfc_priority(qos, priority)
             why = f"traffic class {tc} fills priority group {enters}, but group {paused} pauses priority {priority}"
             yield _GroupMapFault(why, row)
 
@@ -110,10 +110,12 @@ def _shared_group_faults(fabric: Fabric, qos: QosProfile) -> Iterator[_GroupMapF
     elsewhere = (reported_tcs - intended) | {
         misplaced_row.tc for misplaced_row in find_classes_with_group_queue_mismatch(qos)
     }
-    for group, tcs in shared_lossless_groups(qos):
+    for group, tcs in lossless_priority_groups_shared_by_tcs(qos):
         crowd = tuple(tc for tc in tcs if tc not in elsewhere)
         if len(crowd) > 1:
             guest = next((tc for tc in crowd if tc != group and tc not in intended), crowd[-1])
-            needs_own_group = group == 0 or guest in intended or effects.pausing_priorities_of_group(qos, guest)
+            needs_own_group = (
+                group == 0 or guest in intended or effects.pausing_priorities_of_priority_group(qos, guest)
+            )
             why = f"traffic classes {show_ids(crowd)} fill priority group {group}"
             yield _GroupMapFault(why, ExpectedMapRow("tc_to_priority_group", guest, guest if needs_own_group else 0))

@@ -11,7 +11,7 @@ from nodrop.model import effects
 from nodrop.model.fabric import End, Fabric, Interface
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
-from nodrop.model.states import Unknown, UnknownFact, require_fact, surely_off
+from nodrop.model.states import Unknown, UnknownFact, is_known_off, require_fact
 
 RESTS_ON = frozenset({"cables", "classes", "hosts"})
 
@@ -23,7 +23,7 @@ def find(index: Index) -> Iterator[AnalysisHit]:
     """
     if index.fabric.nics and index.fabric.mode != "pfc-only":
         return
-    marking_queue = cache(partial(_first_marking_rdma_queue, index.fabric))
+    marking_queue = cache(partial(_first_ecn_marking_rdma_queue, index.fabric))
     deaf: dict[str, int] = {}
     marking_by_group: dict[str, tuple[End, int]] = {}
     for host in index.fabric.hosts:
@@ -33,8 +33,8 @@ def find(index: Index) -> Iterator[AnalysisHit]:
         if host.group in marking_by_group:
             continue
         for end in filter(None, (index.far_end(host.name, port.name) for port in host.ports)):
-            port = index.at(end)
-            if not isinstance(port, Interface) or not isinstance(port.qos, QosProfile) or surely_off(port.enabled):
+            port = index.port_at_end(end)
+            if not isinstance(port, Interface) or not isinstance(port.qos, QosProfile) or is_known_off(port.enabled):
                 continue
             queue = marking_queue(port.qos)
             if queue is not None:
@@ -49,7 +49,7 @@ def find(index: Index) -> Iterator[AnalysisHit]:
         )
 
 
-def _first_marking_rdma_queue(fabric: Fabric, qos: QosProfile) -> int | None:
+def _first_ecn_marking_rdma_queue(fabric: Fabric, qos: QosProfile) -> int | None:
     """Return the first queue of RDMA that marks green; None where there is none, or where that is not known."""
     try:
         for index in effects.rdma_queues(fabric, qos):

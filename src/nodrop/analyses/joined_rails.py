@@ -7,14 +7,14 @@ guarantee that no connection crosses rails (NVIDIA/nccl issues 836, 2193 and 234
 from collections.abc import Iterator, Mapping, Sequence
 
 from nodrop.analyses import AnalysisHit, UndecidedSubject
-from nodrop.analyses._facing import hosts_by_file
+from nodrop.analyses._facing import host_file_targets_of
 from nodrop.analyses._hosts import CabledHostPort, hosts_with_cabled_ports
-from nodrop.analyses._pairs import UNREAD_LINK_END_FACT, is_in_service
+from nodrop.analyses._pairs import UNREAD_LINK_END_FACT, are_no_cable_ends_shut
 from nodrop.model.fabric import Host, Interface
 from nodrop.model.index import Index
 from nodrop.model.modes import find_connected_components
 from nodrop.model.nics import value_or_none
-from nodrop.model.states import Unknown, surely_off
+from nodrop.model.states import Unknown, is_known_off
 from nodrop.model.subject import FABRIC_HEAD, Subject
 
 RESTS_ON = frozenset({"cables", "hosts"})
@@ -32,8 +32,8 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
         return
     groups, without_pxn, forwards = (
         _switch_group_by_name(index),
-        _hosts_with_setting_off(index, "pxn"),
-        _hosts_with_setting_off(index, "cross_nic"),
+        _hosts_with_nccl_setting_off(index, "pxn"),
+        _hosts_with_nccl_setting_off(index, "cross_nic"),
     )
     unsettled: set[Subject] = set()
     for host, ports in hosts:
@@ -70,7 +70,7 @@ def _switch_group_by_name(index: Index) -> Mapping[str, str]:
     links = [link for link in index.fabric.links if not (link.a.node in hosts or link.b.node in hosts)]
     names = [*index.devices, *(end.node for link in links for end in (link.a, link.b))]
     return find_connected_components(
-        dict.fromkeys(names), [link for link in links if is_in_service(index, link.a, link.b)]
+        dict.fromkeys(names), [link for link in links if are_no_cable_ends_shut(index, link.a, link.b)]
     )
 
 
@@ -84,9 +84,9 @@ def _ports_on_unjoined_leaves(
     return None
 
 
-def _hosts_with_setting_off(index: Index, field: str) -> set[str]:
+def _hosts_with_nccl_setting_off(index: Index, field: str) -> set[str]:
     """Return the hosts with a file that turns a setting of NCCL off."""
-    hosts = hosts_by_file(index)
+    hosts = host_file_targets_of(index)
     files = [nic for nic in index.fabric.nics if value_or_none(nic, field) is False]
     return {host.name for nic in files for host in hosts.hosts_of_file(nic)}
 
@@ -111,4 +111,4 @@ def _has_unknown_cable(index: Index, name: str) -> bool:
 
 
 def _may_be_fabric_port(port: Interface) -> bool:
-    return (isinstance(port.side, Unknown) or port.side == "fabric") and not surely_off(port.enabled)
+    return (isinstance(port.side, Unknown) or port.side == "fabric") and not is_known_off(port.enabled)

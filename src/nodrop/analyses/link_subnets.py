@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from nodrop.analyses import AnalysisHit
 from nodrop.model.index import Index
-from nodrop.model.states import Unknown, known_rows, surely_off
+from nodrop.model.states import Unknown, is_known_off, known_rows
 from nodrop.model.subject import FABRIC_HEAD
 from nodrop.routing.prefixes import ADDRESS_BITS, ADDRESS_FAMILIES, AddressFamily, Prefix, parse_prefix
 
@@ -31,8 +31,8 @@ def find(index: Index) -> Iterator[AnalysisHit]:
                 prefixes
                 and far_prefixes
                 and not prefixes & far_prefixes
-                and not surely_off(a.enabled)
-                and not surely_off(b.enabled)
+                and not is_known_off(a.enabled)
+                and not is_known_off(b.enabled)
             ):
                 yield AnalysisHit(
                     subject=(FABRIC_HEAD, "links", f"{link.a}--{link.b}"),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import AnalysisHit
-from nodrop.analyses._facing import HostFileTargets, hosts_by_file
+from nodrop.analyses._facing import HostFileTargets, host_file_targets_of
 from nodrop.model.index import Index
 from nodrop.model.nics import Nic, value_or_none
 
@@ -15,7 +15,7 @@ def find(index: Index) -> Iterator[AnalysisHit]:
 
     A unit that starts the file, by its name, or a template of an operator for the same hosts sets them again.
     """
-    hosts = hosts_by_file(index)
+    hosts = host_file_targets_of(index)
     seen: set[tuple[str, str]] = set()
     for nic in index.fabric.nics:
         if value_or_none(nic, "kept") is not False or (nic.host, nic.file) in seen:
@@ -59,8 +59,8 @@ class _BootRestoreFiles:
         units = self._units_by_stem.get(_strip_extension(script.file), [])
         if self._hosts is None:
             return bool(self._templates or units)
-        own_names = self._hosts.names_of(script)
-        return any(not own_names.isdisjoint(self._hosts.names_of(nic)) for nic in (*self._templates, *units))
+        own_names = self._hosts.host_names_of_file(script)
+        return any(not own_names.isdisjoint(self._hosts.host_names_of_file(nic)) for nic in (*self._templates, *units))
 
 
 def _script_stems_started_by_unit(unit: Nic) -> set[str]:

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from nodrop.analyses import AnalysisHit, UndecidedSubject
-from nodrop.analyses._facing import HostFileTargets, PortFacingNic, hosts_by_file
-from nodrop.analyses._link_layers import LINK_LAYER_FACT, is_roce
+from nodrop.analyses._facing import HostFileTargets, PortFacingNic, host_file_targets_of
+from nodrop.analyses._link_layers import LINK_LAYER_FACT, is_nic_file_for_roce
 from nodrop.model import effects
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
@@ -44,7 +44,7 @@ SettingCheck = Callable[[Nic, int, Fabric, PortFacingNic | None], SettingFault |
 
 def find(index: Index, *, setting: str) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the NICs whose `setting` is wrong; facts: found, expected and port, the first at which it is."""
-    hosts = hosts_by_file(index)
+    hosts = host_file_targets_of(index)
     for nic in index.fabric.nics:
         if value_or_none(nic, "link_layer") == "infiniband":
             continue
@@ -68,7 +68,7 @@ def _check_setting(
             subject = (facing.device.name,) if facing else nic.subject
             yield UndecidedSubject(subject=subject, missing=str(unknown))
             return
-        if fault is not None and field in ROCE_ONLY_FIELDS and (roce := is_roce(index, nic)) is not True:
+        if fault is not None and field in ROCE_ONLY_FIELDS and (roce := is_nic_file_for_roce(index, nic)) is not True:
             if roce is None:
                 yield UndecidedSubject(subject=nic.subject, missing=LINK_LAYER_FACT)
             return
@@ -247,7 +247,9 @@ def _check_cable_length(_: Nic, length_m: int, __: Fabric, facing: PortFacingNic
     return None if true_m is None or length_m >= true_m else SettingFault(f"{length_m} m", f"{true_m} m", true_m)
 
 
-def _check_priority_buffers(nic: Nic, _: int, fabric: Fabric, __: PortFacingNic | None) -> SettingFault | None:
+def _check_paused_priorities_have_own_buffers(
+    nic: Nic, _: int, fabric: Fabric, __: PortFacingNic | None
+) -> SettingFault | None:
     buffers, paused = require_fact(nic.priority_to_buffer), value_or_none(nic, "pfc_priorities")
     if fabric.mode not in PFC_MODES:
         return None
@@ -267,18 +269,20 @@ def _check_roce_version(_: Nic, version: int, __: Fabric, ___: PortFacingNic | N
     return None if version != 1 else SettingFault("RoCE version 1", "version 2", 2)
 
 
-def _check_gid_index(_: Nic, index: int, __: Fabric, ___: PortFacingNic | None) -> SettingFault | None:
+def _check_gid_index_is_rocev2_routable(
+    _: Nic, index: int, __: Fabric, ___: PortFacingNic | None
+) -> SettingFault | None:
     """Drivers list each address twice, version 1 first; 0 and 1 are link-local (`show_gids`)."""
     if index >= 2 and index % 2:
         return None
     return SettingFault(f"GID index {index}, {'link-local' if index == 1 else 'RoCE version 1'}", "3, or none")
 
 
-def _check_link_pause(nic: Nic, on: int, _: Fabric, __: PortFacingNic | None) -> SettingFault | None:
+def _check_global_link_pause_is_off(nic: Nic, on: int, _: Fabric, __: PortFacingNic | None) -> SettingFault | None:
     return SettingFault("on", "off", False) if on and value_or_none(nic, "pfc_priorities") != () else None
 
 
-def _check_storm_guard(_: Nic, guarded: int, fabric: Fabric, __: PortFacingNic | None) -> SettingFault | None:
+def _check_pfc_storm_guard_is_on(_: Nic, guarded: int, fabric: Fabric, __: PortFacingNic | None) -> SettingFault | None:
     return None if guarded or fabric.mode not in PFC_MODES else SettingFault("off", "auto", True)
 
 
@@ -323,11 +327,11 @@ CHECKS_BY_SETTING: Mapping[str, SettingCheck] = {
     "mtu_bytes": _check_mtu,
     "rdma_mtu": _check_mtu_fits_rdma,
     "cable_length_m": _check_cable_length,
-    "priority_to_buffer": _check_priority_buffers,
+    "priority_to_buffer": _check_paused_priorities_have_own_buffers,
     "roce_version": _check_roce_version,
-    "gid_index": _check_gid_index,
-    "link_pause": _check_link_pause,
-    "storm_guard": _check_storm_guard,
+    "gid_index": _check_gid_index_is_rocev2_routable,
+    "link_pause": _check_global_link_pause_is_off,
+    "storm_guard": _check_pfc_storm_guard_is_on,
     "loopback": _check_nic_loopback_off,
     "pcie_mbps": _check_pcie_speed,
 }

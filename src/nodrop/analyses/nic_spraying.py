@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from nodrop import hardware
 from nodrop.analyses import AnalysisHit
-from nodrop.analyses._facing import HostFileTargets, hosts_by_file
+from nodrop.analyses._facing import HostFileTargets, host_file_targets_of
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.nics import Nic, value_or_none
@@ -23,7 +23,7 @@ def find(index: Index) -> Iterator[AnalysisHit]:
     device = next((switch for switch in index.fabric.devices if switch.adaptive_routing is True), None)
     if device is None:
         return
-    hosts = hosts_by_file(index)
+    hosts = host_file_targets_of(index)
     nics = [nic for nic in index.fabric.nics if value_or_none(nic, "link_layer") != "infiniband"]
     seen: set[tuple[str, str]] = set()
     on = [nic for nic in nics if value_or_none(nic, "adaptive_routing")]

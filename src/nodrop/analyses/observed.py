@@ -12,8 +12,8 @@ from nodrop.analyses._naming import (
     describe_cable_ends,
     format_item_name,
     format_observed_value,
-    locate_item,
     names_left_out,
+    subject_and_part_to_point_at,
 )
 from nodrop.analyses._plane import control_plane_of
 from nodrop.model.index import Index
@@ -47,9 +47,9 @@ def find(index: Index, *, check: str) -> Iterator[AnalysisHit]:
             case "differences":
                 yield from _computation_difference_hits(index, seen)
             case "silence":
-                yield from _unanswered_hits(index, seen)
+                yield from _hits_of_items_validator_did_not_answer(index, seen)
             case "flows":
-                yield from _lost_flow_hits(seen)
+                yield from _hits_of_packets_lost_since_other_build(seen)
             case "configuration":
                 yield from _rejected_line_hits(seen, own_faults)
             case "addresses":
@@ -75,7 +75,7 @@ def _finding_facts(
 
 
 def _build_hit(index: Index, seen: ValidatorObservation, fault: ObservedFault) -> AnalysisHit:
-    subject, at = locate_item(index, fault.item)
+    subject, at = subject_and_part_to_point_at(index, fault.item)
     validator_message = seen.said.get((fault.check, fault.item), "")
     subject_text = describe_cable_ends(index, fault.item) if fault.check == "links" else format_item_name(fault.item)
     facts = _finding_facts(seen, subject_text, fault, validator_message)
@@ -111,7 +111,7 @@ def _shared_address_hits(
         owners = fault.seen if isinstance(fault.seen, tuple) else ()
         together[tuple(dict.fromkeys(str(owner).partition(":")[0] for owner in owners))].append(fault)
     for devices, rows in together.items():
-        subject, at = locate_item(index, rows[0].item)
+        subject, at = subject_and_part_to_point_at(index, rows[0].item)
         facts = _finding_facts(seen, abbreviate_list([row.item[2] for row in rows]), rows[0])
         left_out = names_left_out([row.item[2] for row in rows], 3)
         discriminator = f"{seen.by} {' '.join(devices)}"
@@ -125,7 +125,7 @@ def _missing_path_hits(
     should = expected_ports_by_route(index, seen)
     together: defaultdict[tuple[Subject, frozenset[str], frozenset[str]], list[ObservedFault]] = defaultdict(list)
     for fault in own_faults:
-        subject, _ = locate_item(index, fault.item)
+        subject, _ = subject_and_part_to_point_at(index, fault.item)
         used = fault.seen if isinstance(fault.seen, frozenset) else frozenset[str]()
         together[subject, used, should[fault.item]].append(fault)
     for (subject, used, expected), rows in together.items():
@@ -173,14 +173,14 @@ def _find_drop_message(seen: ValidatorObservation, rows: list[ObservedFault]) ->
     return next((explanation for explanation in explanations if " of access list " in explanation), "")
 
 
-def _unanswered_hits(index: Index, seen: ValidatorObservation) -> Iterator[AnalysisHit]:
+def _hits_of_items_validator_did_not_answer(index: Index, seen: ValidatorObservation) -> Iterator[AnalysisHit]:
     """Yield, by check and device, the items that a validator does not answer, with the first."""
     together: defaultdict[tuple[ObservationCheck, str], list[ObservedFault]] = defaultdict(list)
     for fault in find_observed_faults(index, seen):
         if fault.seen == NOTHING_SEEN:
-            together[fault.check, locate_item(index, fault.item)[0][0]].append(fault)
+            together[fault.check, subject_and_part_to_point_at(index, fault.item)[0][0]].append(fault)
     for (check, _), rows in together.items():
-        subject, at = locate_item(index, rows[0].item)
+        subject, at = subject_and_part_to_point_at(index, rows[0].item)
         facts = _finding_facts(seen, f"{abbreviate_list([format_item_name(row.item) for row in rows], 1)}", rows[0])
         left_out = names_left_out([format_item_name(row.item) for row in rows])
         discriminator = f"{seen.by} {check}"
@@ -189,7 +189,7 @@ def _unanswered_hits(index: Index, seen: ValidatorObservation) -> Iterator[Analy
         )
 
 
-def _lost_flow_hits(seen: ValidatorObservation) -> Iterator[AnalysisHit]:
+def _hits_of_packets_lost_since_other_build(seen: ValidatorObservation) -> Iterator[AnalysisHit]:
     """Yield the packets that arrived in the other build and do not in this one, once for each device and their fate."""
     together: defaultdict[tuple[str, str], list[DifferingFlow]] = defaultdict(list)
     for flow in seen.flows:
@@ -219,9 +219,9 @@ def _computation_difference_hits(index: Index, seen: ValidatorObservation) -> It
                 and not silent
                 and own_states.get(item, NOTHING_SEEN) != validator_states.get(item, NOTHING_SEEN)
             ):
-                together[locate_item(index, item)[0][0]].append(item)
+                together[subject_and_part_to_point_at(index, item)[0][0]].append(item)
         for rows in together.values():
-            subject, at = locate_item(index, rows[0])
+            subject, at = subject_and_part_to_point_at(index, rows[0])
             fault = ObservedFault(
                 check, rows[0], validator_states.get(rows[0], NOTHING_SEEN), own_states.get(rows[0], NOTHING_SEEN)
             )

@@ -8,7 +8,7 @@ from nodrop.model import effects
 from nodrop.model.fabric import End, Interface, Link
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
-from nodrop.model.states import UnknownFact, require_fact, surely_off
+from nodrop.model.states import UnknownFact, is_known_off, require_fact
 from nodrop.model.subject import link_subject as subject_of
 
 RESTS_ON = frozenset({"cables", "hosts"})
@@ -88,9 +88,9 @@ class _OneSidedPauseSearch:
         return frozenset(require_fact(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities"))
 
     def _qos_of_end(self, end: End) -> QosProfile | None:
-        port = self._index.at(end)
+        port = self._index.port_at_end(end)
         if port is None and end.node not in self._index.devices:
             raise UnknownFact(UNREAD_LINK_END_FACT)
-        if not isinstance(port, Interface) or surely_off(port.enabled):
+        if not isinstance(port, Interface) or is_known_off(port.enabled):
             return None
         return require_fact(port.qos, "interface.qos")

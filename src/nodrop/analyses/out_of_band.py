@@ -31,7 +31,7 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
         if isinstance(device.management, Unknown):
             yield UndecidedSubject(subject=(device.name,), missing="device.management")
     subnets = _ManagementSubnets(devices)
-    if subnets.empty:
+    if subnets.has_no_subnets:
         return
     for device in devices:
         for subject, field_path, description, subnet in _find_oob_parts(device, subnets):
@@ -65,11 +65,11 @@ class _ManagementSubnets:
         }
 
     @property
-    def empty(self) -> bool:
+    def has_no_subnets(self) -> bool:
         """Whether no management port has an address."""
         return not self._networks
 
-    def holding(self, address: str) -> str | None:
+    def find_subnet_holding_address(self, address: str) -> str | None:
         """Return the subnet that an address lies in."""
         text = address.partition("/")[0]
         try:
@@ -83,7 +83,7 @@ class _ManagementSubnets:
         inside = address_of(text)
         return next((str(network) for network in self._networks if inside is not None and inside in network), None)
 
-    def overlapping(self, prefix: str) -> str | None:
+    def find_subnet_overlapping_prefix(self, prefix: str) -> str | None:
         """Return the subnet that shares addresses with a prefix; a default route does not count."""
         network = network_of(prefix)
         if network is None or network.prefixlen == 0:
@@ -115,17 +115,17 @@ def _find_oob_parts(device: Device, subnets: _ManagementSubnets) -> Iterator[tup
         if isinstance(port.addresses, Unknown) or (not isinstance(port.vrf, Unknown) and port.vrf in MANAGEMENT_VRFS):
             continue
         for address in port.addresses:
-            if subnet := subnets.holding(address):
+            if subnet := subnets.find_subnet_holding_address(address):
                 yield (name, port.name), ("addresses",), f"{port.name} has {address}", subnet
     for loopback in known_rows(device.loopbacks):
         if loopback.vrf in MANAGEMENT_VRFS:
             continue
         for address in loopback.addresses:
-            if subnet := subnets.holding(address):
+            if subnet := subnets.find_subnet_holding_address(address):
                 yield (name, "@loopbacks", loopback.name), ("addresses",), f"{loopback.name} has {address}", subnet
     if not isinstance(device.bgp, Unknown) and device.bgp is not None:
         for number, prefix in enumerate(device.bgp.networks):
-            if subnet := subnets.overlapping(prefix):
+            if subnet := subnets.find_subnet_overlapping_prefix(prefix):
                 yield (name, "@bgp"), ("networks", str(number)), f"BGP announces {prefix}", subnet
     for route in known_rows(device.static_routes):
         if route.vrf not in MANAGEMENT_VRFS and (subnet := _oob_subnet_of_route(route, subnets, name)):
@@ -137,4 +137,4 @@ def _oob_subnet_of_route(route: StaticRoute, subnets: _ManagementSubnets, device
     """Return the subnet that a static route leads to or through."""
     if route.next_hop == subnets.interfaces.get(device):
         return route.next_hop
-    return subnets.holding(route.next_hop) or subnets.overlapping(route.prefix)
+    return subnets.find_subnet_holding_address(route.next_hop) or subnets.find_subnet_overlapping_prefix(route.prefix)

@@ -47,7 +47,7 @@ def _faster_far_end_speeds(index: Index, name: str, uplinks: Iterable[Interface]
     """Yield the speeds of the far ends of uplinks that are slower than those."""
     for uplink in uplinks:
         end = index.far_end(name, uplink.name)
-        far_port = None if end is None else index.at(end)
+        far_port = None if end is None else index.port_at_end(end)
         speed = None if far_port is None else far_port.speed_mbps
         if isinstance(speed, int) and isinstance(uplink.speed_mbps, int) and uplink.speed_mbps < speed:
             yield (name, uplink.name, "speed_mbps"), speed

@@ -37,7 +37,7 @@ class _SessionWithoutLinkBandwidth(NamedTuple):
 def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield each policy without a link bandwidth beside others with one, once each, with the most paths."""
     best_hits: dict[Subject, tuple[int, AnalysisHit]] = {}
-    if not any(map(_has_link_bandwidth, _processes(index))):
+    if not any(map(_has_link_bandwidth, _bgp_processes_of_fabric(index))):
         return
     for reach in route_propagations_of(index):
         finder = _LinkBandwidthFinder(reach)
@@ -50,7 +50,7 @@ def find(index: Index) -> Iterator[AnalysisHit]:
     yield from (hit for _, hit in best_hits.values())
 
 
-def _processes(index: Index) -> Iterator[Bgp]:
+def _bgp_processes_of_fabric(index: Index) -> Iterator[Bgp]:
     for device in index.fabric.devices:
         if isinstance(device.bgp, Bgp):
             yield device.bgp
@@ -88,13 +88,15 @@ class _LinkBandwidthFinder:
         bits = entry.bits & reach.wanted
         prefixes = reach.prefixes(bits) if self.varies else reach.prefixes(bits & -bits)
         for prefix in prefixes:
-            weights = [self._weight_of_path(number, position, prefix) for position in entry.hops]
+            weights = [self._has_path_link_bandwidth(number, position, prefix) for position in entry.hops]
             if None in weights or True not in weights or False not in weights:
                 continue
             for position, weighed in zip(entry.hops, weights, strict=True):
                 if not weighed:
                     link = speaker.links[position]
-                    lacking = self._name_sender(reach.plane.side(link.far, link.session), link.far)
+                    lacking = self._session_and_policy_without_bandwidth(
+                        reach.plane.side(link.far, link.session), link.far
+                    )
                     yield AnalysisHit(
                         subject=lacking.subject,
                         facts={
@@ -108,17 +110,21 @@ class _LinkBandwidthFinder:
                         related=((lacking.session, "a session with this policy"),),
                     )
 
-    def _weight_of_path(self, number: int, position: int, prefix: Prefix) -> bool | None:
+    def _has_path_link_bandwidth(self, number: int, position: int, prefix: Prefix) -> bool | None:
         """Return whether a path to a prefix has a link bandwidth; None if nodrop cannot compute that."""
         link = self._reach.world.speakers[number].links[position]
         near, far = self._reach.plane.side(number, link.session), self._reach.plane.side(link.far, link.session)
         family = self._reach.routes.family
-        imported = self._sets_weight(number, neighbor_family_statement(near.neighbor, family).import_policy, prefix)
+        imported = self._does_policy_set_link_bandwidth(
+            number, neighbor_family_statement(near.neighbor, family).import_policy, prefix
+        )
         if imported is not False:
             return imported
-        return self._sets_weight(link.far, neighbor_family_statement(far.neighbor, family).export_policy, prefix)
+        return self._does_policy_set_link_bandwidth(
+            link.far, neighbor_family_statement(far.neighbor, family).export_policy, prefix
+        )
 
-    def _sets_weight(self, number: int, policy: str | None, prefix: Prefix) -> bool | None:
+    def _does_policy_set_link_bandwidth(self, number: int, policy: str | None, prefix: Prefix) -> bool | None:
         """Return whether a policy of a router sets a link bandwidth on a route that it permits; None if unknown."""
         rules = () if policy is None else self._rules[number].get(policy, ())
         if any(kind in ("call", "on-match") for rule in rules for kind, _ in rule.sets):
@@ -134,7 +140,7 @@ class _LinkBandwidthFinder:
                 break
         return possible.pop() if len(possible) == 1 else None if possible else False
 
-    def _name_sender(self, side: SessionSide, number: int) -> _SessionWithoutLinkBandwidth:
+    def _session_and_policy_without_bandwidth(self, side: SessionSide, number: int) -> _SessionWithoutLinkBandwidth:
         router = self._reach.plane.routers[number]
         session = router.at(side.neighbor)
         policy = neighbor_family_statement(side.neighbor, self._reach.routes.family).export_policy

@@ -75,9 +75,9 @@ def _read_member_traits(port: Interface, read: Callable[[QosProfile], MemberTrai
         return ()
 
 
-def _find_qos_value(members: Sequence[Interface], name: str, place: str) -> object:
+def _find_qos_value(members: Sequence[Interface], name: str, field: str) -> object:
     """Return the value that the QoS of a member has at a place."""
-    return next(getattr(port.qos, place) for port in members if port.name == name)
+    return next(getattr(port.qos, field) for port in members if port.name == name)
 
 
 def _format_numbers(numbers: Sequence[int], noun: str) -> str:

@@ -160,7 +160,9 @@ class _UnusedPathFinder:
                 for offer in self._offers_of_link(number, position):
                     if not (shared_bits := offer.bits & link_bits):
                         continue
-                    cause = self._find_loop_cause(number, position, offer) or _preference_cause(used, offer, usual)
+                    cause = self._find_own_asn_in_path_cause(number, position, offer) or _preference_cause(
+                        used, offer, usual
+                    )
                     if cause is not None and (
                         example := self._destination_with_shortest_way(number, position, shared_bits)
                     ):
@@ -201,7 +203,9 @@ class _UnusedPathFinder:
             offers += self._offered[key]
         return offers
 
-    def _find_loop_cause(self, router_number: int, position: int, offer: _LinkOffer) -> _PreferenceCause | None:
+    def _find_own_asn_in_path_cause(
+        self, router_number: int, position: int, offer: _LinkOffer
+    ) -> _PreferenceCause | None:
         """Return the cause where a router takes no route over a link for its own AS number in the path."""
         speaker = self._reach.world.speakers[router_number]
         asn = speaker.bgp.asn

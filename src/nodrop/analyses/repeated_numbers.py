@@ -31,14 +31,14 @@ def find(index: Index, *, joined: bool) -> Iterator[AnalysisHit]:
     Compared are fabrics that are `joined`, or those that are not.
     """
     other_fabrics = earlier_overlapping_fabrics(index)
-    own_numbers = _numbers_by_kind(index) if other_fabrics else {}
+    own_numbers = _identifiers_by_kind(index) if other_fabrics else {}
     for fabric in other_fabrics:
         hosts = (
             set(undescribed_cabled_nodes(fabric.index)) & set(undescribed_cabled_nodes(index))
             if fabric.do_names_mean_same_device(index)
             else set()
         )
-        for kind, known_numbers in sorted(_numbers_by_kind(fabric.index).items()):
+        for kind, known_numbers in sorted(_identifiers_by_kind(fabric.index).items()):
             one_network = fabric.joined or (kind == "host prefixes" and bool(hosts))
             if one_network is joined and kind in own_numbers:
                 yield from _overlap_hits(
@@ -58,11 +58,11 @@ class _PlacedNumber(NamedTuple):
     text: str
 
 
-def _numbers_by_kind(index: Index) -> dict[IdentifierKind, list[_PlacedNumber]]:
+def _identifiers_by_kind(index: Index) -> dict[IdentifierKind, list[_PlacedNumber]]:
     numbers: dict[IdentifierKind, list[_PlacedNumber]] = {}
     for holding in find_addresses_and_as_numbers(index.fabric):
         rows = numbers.setdefault(holding.kind, [])
-        rows += (_PlacedNumber(span, holding.subject, text) for text, span in holding.spans())
+        rows += (_PlacedNumber(span, holding.subject, text) for text, span in holding.texts_with_ranges())
     return numbers
 
 
@@ -98,7 +98,7 @@ def _overlap_hits(
         subject=(FABRIC_HEAD,),
         at=first_number.subject,
         facts={"kind": kind, "values": abbreviate_phrases(words), "other": other_fabric.name},
-        related=((other_fabric.subject(*far_number.subject), "the same there"),),
+        related=((other_fabric.subject_of_part(*far_number.subject), "the same there"),),
         discriminator=f"{other_fabric.name} {kind}",
     )
 

@@ -55,7 +55,10 @@ def _build_hit(node: str, rows: list[tuple[str, Link, Link]], other_fabric: Othe
             "other": other_fabric.name,
         },
         related=(
-            (other_fabric.subject(*_find_described_end(other_link, other_fabric.index.devices)), "the other cable"),
+            (
+                other_fabric.subject_of_part(*_find_described_end(other_link, other_fabric.index.devices)),
+                "the other cable",
+            ),
         ),
         discriminator=f"{other_fabric.name} {node}",
     )

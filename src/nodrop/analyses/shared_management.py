@@ -36,7 +36,10 @@ def find(index: Index) -> Iterator[AnalysisHit]:
                         "other": other_overlapping_fabric.name,
                     },
                     related=(
-                        (other_overlapping_fabric.subject(holder, "@management", "addresses"), "the same address"),
+                        (
+                            other_overlapping_fabric.subject_of_part(holder, "@management", "addresses"),
+                            "the same address",
+                        ),
                     ),
                     discriminator=f"{other_overlapping_fabric.name} {holder}",
                 )

@@ -19,6 +19,6 @@ def find(index: Index) -> Iterator[AnalysisHit]:
                 yield AnalysisHit(
                     subject=(device.name,),
                     facts={"device": device.name, "other": other_overlapping_fabric.name},
-                    related=((other_overlapping_fabric.subject(device.name), "the same name"),),
+                    related=((other_overlapping_fabric.subject_of_part(device.name), "the same name"),),
                     discriminator=other_overlapping_fabric.name,
                 )

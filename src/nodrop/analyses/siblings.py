@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from nodrop import units
 from nodrop.analyses import AnalysisHit, UndecidedSubject
-from nodrop.analyses._kinship import UNKNOWN_SIDE_NAME, PortsExpectedAlike, PortWithQosProfile
+from nodrop.analyses._kinship import UNKNOWN_SIDE_NAME, PortsByFamilyAndProfile, PortWithQosProfile
 from nodrop.model.buffers import BufferProfile
 from nodrop.model.edit import get_part
-from nodrop.model.fields import FIELD_TABLE, field_names, label_of, number_map_words_by_field, unit_of
+from nodrop.model.fields import FIELD_TABLE, label_of, names_of_fields_with_columns, number_map_words_by_field, unit_of
 from nodrop.model.index import Index
 from nodrop.model.qos import PfcWatchdog, QosProfile, Queue, Scheduler, WredProfile
 from nodrop.model.states import UnknownFact, require_fact
@@ -45,12 +45,12 @@ StatedPortTraits = tuple[StatedPortTrait, ...]
 
 def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the ports unlike most of their siblings, once for each aspect with a difference."""
-    kinship = PortsExpectedAlike(index, sides=True)
+    kinship = PortsByFamilyAndProfile(index, sides=True)
     for aspect in PORT_TRAITS_BY_ASPECT:
         yield from _outlier_hits(kinship, aspect)
 
 
-def _outlier_hits(kinship: PortsExpectedAlike, aspect: str) -> Iterator[AnalysisHit | UndecidedSubject]:
+def _outlier_hits(kinship: PortsByFamilyAndProfile, aspect: str) -> Iterator[AnalysisHit | UndecidedSubject]:
     read_traits = cache(partial(_read_profile_traits, aspect))
 
     def value(member: PortWithQosProfile) -> StatedPortTraits | None:
@@ -133,10 +133,10 @@ def _differing_traits(own_traits: StatedPortTraits, sibling_traits: StatedPortTr
         pair = [traits[label] for traits in (own_trait, other_trait) if label in traits]
         texts = [traits[label].text if label in traits else NOTHING_STATED for traits in (own_trait, other_trait)]
         if texts[0] != texts[1] and (len(pair) == 2 or not pair[0].optional):
-            yield f"{label} {texts[0]} (siblings: {_without_common_words(*texts)})", pair[0].place
+            yield f"{label} {texts[0]} (siblings: {_sibling_text_without_common_start(*texts)})", pair[0].place
 
 
-def _without_common_words(own_text: str, sibling_text: str) -> str:
+def _sibling_text_without_common_start(own_text: str, sibling_text: str) -> str:
     """Return the sibling's text without the words that both texts begin with: `150 kB` of `marks at 150 kB`."""
     words = sibling_text.split(" ")
     common = [
@@ -153,7 +153,7 @@ def _classification_traits(qos: QosProfile) -> Iterator[StatedPortTrait]:
 
 def _map_traits(qos: QosProfile, aspect: str) -> Iterator[StatedPortTrait]:
     """Yield the entries of the maps of an aspect, in the words of their fields."""
-    for name in field_names(QosProfile, aspect=aspect):
+    for name in names_of_fields_with_columns(QosProfile, aspect=aspect):
         if (words := number_map_words_by_field().get(name)) is not None:
             yield from _map_entry_traits(qos, name, f"{words.source} {{}} {words.verb}", f"{words.target} {{}}")
 
@@ -237,7 +237,7 @@ def _format_buffer_pool(buffer: BufferProfile) -> str:
 def _watchdog_traits(qos: QosProfile) -> Iterator[StatedPortTrait]:
     watchdog = require_fact(qos.pfc_watchdog, "interface.qos.pfc_watchdog")
     if watchdog is not None:
-        for name in field_names(PfcWatchdog, aspect="watchdog"):
+        for name in names_of_fields_with_columns(PfcWatchdog, aspect="watchdog"):
             value = require_fact(getattr(watchdog, name), "interface.qos.pfc_watchdog")
             value = FIELD_TABLE[PfcWatchdog][name].if_absent if value is None else value
             text = "not stated" if value is None else f"{value} {unit_of(name)}".rstrip()

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from nodrop.analyses import AnalysisHit, UndecidedSubject
-from nodrop.analyses._facing import HostFileTargets, hosts_by_file
+from nodrop.analyses._facing import HostFileTargets, host_file_targets_of
 from nodrop.model import effects
 from nodrop.model.fabric import Fabric, StorageProtocol, TrafficClass
 from nodrop.model.index import Index
@@ -46,7 +46,7 @@ def find(index: Index, *, lossless: bool) -> Iterator[AnalysisHit | UndecidedSub
 
     Facts: name, found, expected and port, the first at which the DSCP is lossless.
     """
-    hosts = hosts_by_file(index)
+    hosts = host_file_targets_of(index)
     for nic in index.fabric.nics:
         for purpose, sender in STORAGE_TOS_OPTIONS.items():
             if value_or_none(nic, sender.field) is None:

@@ -11,7 +11,7 @@ from nodrop.hardware import medium
 from nodrop.hardware.lanes import PAM4_LANE_MBPS
 from nodrop.model.fabric import End, Interface
 from nodrop.model.index import Index
-from nodrop.model.states import Unknown, surely_off
+from nodrop.model.states import Unknown, is_known_off
 from nodrop.platforms.kit.traits import newest_traits
 
 RESTS_ON = frozenset({"cables"})
@@ -32,9 +32,13 @@ def find(index: Index) -> Iterator[AnalysisHit]:
             continue
         for near, far in ((link.a, link.b), (link.b, link.a)):
             port = index.interface(*near)
-            if port is None or surely_off(port.enabled):
+            if port is None or is_known_off(port.enabled):
                 continue
-            fault = _check_copper_port(index, near, port, far) if kind.passive else _check_transceiver_port(port)
+            fault = (
+                _find_link_training_fault_at_copper(index, near, port, far)
+                if kind.passive
+                else _find_autoneg_fault_at_transceiver(port)
+            )
             if fault:
                 field, state, expected = fault
                 facts: dict[str, HitFact] = {
@@ -46,19 +50,21 @@ def find(index: Index) -> Iterator[AnalysisHit]:
                 yield AnalysisHit(subject=tuple(near), at=(*near, field), facts=facts)
 
 
-def _check_transceiver_port(port: Interface) -> tuple[str, str, str] | None:
+def _find_autoneg_fault_at_transceiver(port: Interface) -> tuple[str, str, str] | None:
     """Return the fault of a port at a transceiver: the field, its effect, and the expected value."""
     return ("link_training", "trains its lanes", "no link training") if _is_known_true(port.link_training) else None
 
 
-def _check_copper_port(index: Index, near: End, port: Interface, far: End) -> tuple[str, str, str] | None:
+def _find_link_training_fault_at_copper(
+    index: Index, near: End, port: Interface, far: End
+) -> tuple[str, str, str] | None:
     """Return the fault of a port at passive copper."""
     if isinstance(port.autoneg, Unknown) or port.autoneg or _is_known_true(port.link_training):
         return None
     if _has_lanes_that_need_training(port) and _is_covered_by_platform_rule(index.devices[near.node].platform, port):
         return None
     interface = index.interface(*far)
-    if interface is not None and _is_known_true(interface.autoneg) and not surely_off(interface.enabled):
+    if interface is not None and _is_known_true(interface.autoneg) and not is_known_off(interface.enabled):
         return "autoneg", f"does not negotiate, though {far} does", "auto-negotiation at both ends"
     if port.autoneg is None or not _has_lanes_that_need_training(port):
         return None

@@ -10,8 +10,8 @@ from typing import Literal, NamedTuple
 
 from nodrop import hardware
 from nodrop.analyses import AnalysisHit, HitFact, UndecidedSubject
-from nodrop.analyses._facing import HostFileTargets, hosts_by_file
-from nodrop.analyses._link_layers import LINK_LAYER_FACT, is_roce
+from nodrop.analyses._facing import HostFileTargets, host_file_targets_of
+from nodrop.analyses._link_layers import LINK_LAYER_FACT, is_nic_file_for_roce
 from nodrop.analyses.nic_persistence import is_lost_at_reboot
 from nodrop.model import effects
 from nodrop.model.index import Index
@@ -61,10 +61,10 @@ def find(index: Index, *, by: UnmarkedCase) -> Iterator[AnalysisHit | UndecidedS
     dscps = effects.rdma_dscps(index.fabric)
     if not dscps:
         return
-    hosts = hosts_by_file(index)
+    hosts = host_file_targets_of(index)
     for nic in index.fabric.nics:
         by_dscp = _libraries_marking_non_rdma_dscp(nic, _LIBRARIES_BY_CASE[by], dscps)
-        if not by_dscp or (roce := is_roce(index, nic)) is False:
+        if not by_dscp or (roce := is_nic_file_for_roce(index, nic)) is False:
             continue
         defaults = _DefaultTosSources() if by == "gpu" else _default_tos_sources(index, nic, hosts)
         if not _is_fault_of_kind(nic, by, defaults, hosts) or (
@@ -129,7 +129,7 @@ def _default_tos_sources(index: Index, nic: Nic, hosts: HostFileTargets) -> _Def
         "unmarked_jobs.files", lambda: _default_tos_files_by_host(index, hosts)
     )
     of_hosts: dict[frozenset[str], _DefaultTosSources] = index.compute_once("unmarked_jobs.defaults", dict)
-    names = hosts.names_of(nic) if index.fabric.hosts else frozenset({_ANY_HOST})
+    names = hosts.host_names_of_file(nic) if index.fabric.hosts else frozenset({_ANY_HOST})
     if names not in of_hosts:
         files = dict.fromkeys(file for name in sorted(names) for file in by_host.get(name, ()))
         of_hosts[names] = _DefaultTosSources(
@@ -157,6 +157,6 @@ def _default_tos_files_by_host(index: Index, hosts: HostFileTargets) -> dict[str
         if not index.fabric.hosts:
             by_host.setdefault(_ANY_HOST, []).append(nic)
         elif is_default:
-            for name in hosts.names_of(nic):
+            for name in hosts.host_names_of_file(nic):
                 by_host.setdefault(name, []).append(nic)
     return by_host

@@ -36,7 +36,9 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
         for row in rows:
             if not row.is_certain or row.hop.family != reach.routes.family:
                 continue
-            if (at := _find_next_hop_rule(reach, row)) is not None and (loss := _find_loss(reach, row)) is not None:
+            if (at := _find_next_hop_rule(reach, row)) is not None and (
+                loss := _find_routes_unusable_for_next_hop(reach, row)
+            ) is not None:
                 losses.setdefault(at, []).append(loss)
         yield from (_build_hit(reach, at, found) for at, found in losses.items())
 
@@ -51,7 +53,9 @@ def _find_next_hop_rule(reach: RoutePropagation, row: UnusableSetNextHop) -> Sub
     return None if found is None else (*router.bgp_subject, "route_maps", found[0], "rules", str(found[1].sequence))
 
 
-def _find_loss(reach: RoutePropagation, row: UnusableSetNextHop) -> _UnusableSessionRoutes | None:
+def _find_routes_unusable_for_next_hop(
+    reach: RoutePropagation, row: UnusableSetNextHop
+) -> _UnusableSessionRoutes | None:
     """Return the routes with the next hop that come over its session."""
     number = row.side.router
     for position, link in enumerate(reach.world.speakers[number].links):
@@ -77,7 +81,7 @@ def _build_hit(reach: RoutePropagation, at: Subject, losses: list[_UnusableSessi
             "prefix": _abbreviate_names([str(prefix) for prefix in prefixes]),
             "far": _abbreviate_names(fars),
             "hop": str(row.hop),
-            "cause": _describe_cause(row),
+            "cause": _describe_why_next_hop_is_unusable(row),
         },
         related=tuple(
             (reach.plane.routers[loss.row.setter.router].at(loss.row.setter.neighbor), "a session with this policy")
@@ -88,7 +92,7 @@ def _build_hit(reach: RoutePropagation, at: Subject, losses: list[_UnusableSessi
     )
 
 
-def _describe_cause(row: UnusableSetNextHop) -> str:
+def _describe_why_next_hop_is_unusable(row: UnusableSetNextHop) -> str:
     if row.is_own:
         return "is its own address"
     return "is on no link" if row.is_near else "has no route"

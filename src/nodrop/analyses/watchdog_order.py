@@ -66,7 +66,7 @@ def _find_detection_times(
     index: Index, device: Device, missing: dict[str, None]
 ) -> Iterator[tuple[Sequence[Interface], int]]:
     """Yield the ports in use whose watchdog has a detection time, and that time; unknown facts go to `missing`."""
-    for ports in index.alike_ports_of_device(device):
+    for ports in index.groups_of_alike_ports(device):
         first_interface = ports[0]
         if first_interface.enabled is False or first_interface.side is None or first_interface.qos is None:
             continue

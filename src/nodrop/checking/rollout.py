@@ -10,7 +10,7 @@ from nodrop.accepted_findings import apply_suppressions
 from nodrop.checking.rerouting import MAX_DEVICES_FOR_ROUTING, may_reroute
 from nodrop.checking.switch_steps import StatesWithinSwitches, StateWithinSwitch, extract_neighborhood, replace_device
 from nodrop.engine.finding import FabricVerdict, Finding
-from nodrop.engine.nearby import find_still_rules
+from nodrop.engine.nearby import find_rules_unaffected_by_change
 from nodrop.engine.rule import Rule
 from nodrop.engine.verdicts import NOTHING_JUDGED, JudgedRules, judge, rule_severity
 from nodrop.errors import Problem
@@ -134,7 +134,7 @@ class _RolloutSearch:
         own = {rule.name for rule in self._rules if rule.decides_from_switch_alone and not (guessed and rule.assumed)}
         self._own_rules = [rule for rule in self._rules if rule.name in own]
         self._other_rules = [rule for rule in self._rules if rule.name not in own]
-        self._still_rules = find_still_rules((old, new), self._other_rules)
+        self._still_rules = find_rules_unaffected_by_change((old, new), self._other_rules)
         self._progress = progress
         self._left = max(
             least, _JUDGED_SWITCHES_PER_FABRIC_SWITCH * max(len(reading.fabric.devices) for reading in (old, new))

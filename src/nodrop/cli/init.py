@@ -128,12 +128,12 @@ def _write_intent_and_schema(target: Path, text: str, schema: str, summary: str)
 
 def _write_rule_and_schema(folder: str, rule: str) -> None:
     from nodrop.cli.output import write_error_line
-    from nodrop.engine.first_rule import RULE_SCHEMA_PATH, render_first_rule
+    from nodrop.engine.first_rule import RULE_SCHEMA_PATH, render_starter_rule_file
     from nodrop.schemas import render_schema
 
     area, slash, name = rule.partition("/")
     try:
-        text = render_first_rule(area, name)
+        text = render_starter_rule_file(area, name)
     except ValueError as error:
         expected = "" if slash else "; expected AREA/NAME"
         raise click.BadParameter(f"{error}{expected}", param_hint="'--rule'") from None

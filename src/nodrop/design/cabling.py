@@ -9,7 +9,12 @@ from nodrop.design.boxes import PlannedSwitch, lanes_by_speed
 from nodrop.design.splits import SplitPort
 from nodrop.errors import Problem
 from nodrop.hardware import media, nearest_word_hint, switch
-from nodrop.hardware.lanes import PlugLanes, lane_counts_of_plugs, plugs_of_nic, plugs_of_switch_ports
+from nodrop.hardware.lanes import (
+    PlugLanes,
+    pluggable_lanes_of_nic,
+    pluggable_lanes_of_switch_ports,
+    possible_lane_counts,
+)
 from nodrop.hardware.ports import PortSplit
 from nodrop.hardware.schema import Medium, MediumLink, NicModel, SwitchModel
 from nodrop.intent.schema import EndpointGroup, Intent
@@ -35,8 +40,8 @@ class CableProperties:
 
     def fec_required_by_standard(self, plugs: PlugLanes) -> Literal["rs", "fc", "none"] | None:
         """Return the FEC that the standard asks of a port that takes these plugs; None where it asks for nothing."""
-        lanes = lane_counts_of_plugs(plugs) if self.lanes is None else {self.lanes}
-        link = self.media.link(self.speed_mbps, lanes, self.length_m)
+        lanes = possible_lane_counts(plugs) if self.lanes is None else {self.lanes}
+        link = self.media.find_link_reaching_length(self.speed_mbps, lanes, self.length_m)
         return link.fec if link else None
 
 
@@ -87,7 +92,7 @@ class LinkEndKind(NamedTuple):
     def of(cls, model: SwitchModel, into: int, panels: tuple[int, ...], used: int | None = None) -> "LinkEndKind":
         """Return the end at some panel ports of a switch, with so many lanes in use; None is all."""
         lanes = lanes_by_speed(model, into, panels, used)
-        return cls(model.name, lanes, model.asic.title(), into, model.ways(panels), panels)
+        return cls(model.name, lanes, model.asic.title(), into, model.breakout_options(panels), panels)
 
     @classmethod
     def of_nic(cls, model: NicModel) -> "LinkEndKind":
@@ -97,9 +102,9 @@ class LinkEndKind(NamedTuple):
     def plugs(self, speed: int) -> PlugLanes:
         """Return what can be plugged into its ports at a speed that they have."""
         return (
-            plugs_of_switch_ports(self.model, self.panels, self.lanes[speed], speed)
+            pluggable_lanes_of_switch_ports(self.model, self.panels, self.lanes[speed], speed)
             if self.ways
-            else plugs_of_nic(self.model, speed)
+            else pluggable_lanes_of_nic(self.model, speed)
         )
 
     def split_panels(self, split_count: int) -> "LinkEndKind":
@@ -205,7 +210,7 @@ def _find_medium_misfit(medium: Medium, group: LinkGroup, ends: Sequence[LinkEnd
     speed = show_speed(group.speed)
     if group.speed not in medium.speeds:
         return _CableMisfit("media", f"{medium.name} does not carry {speed}")
-    possible = medium.at(group.speed, _possible_lane_counts(medium, group, ends))
+    possible = medium.links_at_speed_and_lanes(group.speed, _possible_lane_counts(medium, group, ends))
     if not possible:
         near_lanes, far_lanes = (f"{end.lanes[group.speed]} lanes of {end.model}" for end in ends)
         return _CableMisfit("media", f"{medium.name} is passive and cannot join {near_lanes} to {far_lanes} at {speed}")
@@ -219,12 +224,12 @@ def _find_medium_misfit(medium: Medium, group: LinkGroup, ends: Sequence[LinkEnd
 def _possible_lane_counts(medium: Medium, group: LinkGroup, ends: Sequence[LinkEndKind]) -> frozenset[int]:
     """Return the numbers of lanes on which a medium may run: a passive one those that both ends have in one plug."""
     plugs = [end.plugs(group.speed) for end in ends]
-    return lane_counts_of_plugs(frozenset.intersection(*plugs) if medium.passive else frozenset.union(*plugs))
+    return possible_lane_counts(frozenset.intersection(*plugs) if medium.passive else frozenset.union(*plugs))
 
 
 def _link_over_passive_medium(medium: Medium, group: LinkGroup, ends: Sequence[LinkEndKind]) -> MediumLink | None:
     """Return how a passive medium makes the links; None where it cannot."""
-    return medium.link(group.speed, _possible_lane_counts(medium, group, ends), group.length)
+    return medium.find_link_reaching_length(group.speed, _possible_lane_counts(medium, group, ends), group.length)
 
 
 def _hint_fitting_media(group: LinkGroup, ends: Sequence[LinkEndKind]) -> str:

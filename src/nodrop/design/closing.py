@@ -32,7 +32,7 @@ def suggest_smallest_fabric(intent: Intent) -> str:
         return ""
     speed, split = kinds.pop()
     ends = [
-        LinkEndKind.of(model, into, model.usable(into, speed))
+        LinkEndKind.of(model, into, model.panels_splittable_at_once(into, speed))
         for model, into in ((model_of(join.lower), split), (model_of(join.upper), join.upper_split_factor))
     ]
     if split != join.split or any(speed not in end.lanes for end in ends):
@@ -92,7 +92,7 @@ def _fabrics_for_hosts(endpoints: Mapping[str, EndpointGroup], join: GroupJoin) 
     apart = lcm(*(group.leaves_per_host for group in groups))
     together = lcm(*(group.ports_on_switch for group in groups))
     split = join.split
-    most = len(model_of(join.lower).usable(split, next(iter(groups)).speed))
+    most = len(model_of(join.lower).panels_splittable_at_once(split, next(iter(groups)).speed))
     for links in range(1, most * split // uppers + 1):
         up = links * uppers
         down = min((most + -up // split) * split, int(up * join.lower.limit)) // together * together

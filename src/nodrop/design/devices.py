@@ -29,7 +29,7 @@ from nodrop.design.styles import qos_style
 from nodrop.design.topology import TierSwitchGroup
 from nodrop.design.vlans import design_vlans
 from nodrop.design.watchdog import FabricWatchdogTimers, supports_pause_history
-from nodrop.hardware.dynamic import ResolvedProfiles, resolve_dynamic_buffers
+from nodrop.hardware.dynamic import ResolvedProfiles, fill_in_computed_buffer_sizes
 from nodrop.hardware.schema import SwitchModel
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import POLLED_COUNTER_GROUPS, Counter, Device, Loopback, Management
@@ -82,11 +82,11 @@ class DeviceBuilder:
     def build_device(self, node: PlannedSwitch, cables: PortCables) -> Device:
         """Return a switch as its platform can hold it, with the values that it will compute itself filled in."""
         adapted = self._adapters[node.group].adapt_device(self._design_device(node, cables))
-        return self._interner.device(resolve_dynamic_buffers(adapted, self._resolved[node.group]))
+        return self._interner.device(fill_in_computed_buffer_sizes(adapted, self._resolved[node.group]))
 
     def build_unadapted_device(self, node: PlannedSwitch, cables: PortCables) -> Device:
         """Return a switch as it would be if its platform held all that others do."""
-        return resolve_dynamic_buffers(self._design_device(node, cables))
+        return fill_in_computed_buffer_sizes(self._design_device(node, cables))
 
     @property
     def static_headroom_adaptations(self) -> tuple[PlatformAdaptation, ...]:

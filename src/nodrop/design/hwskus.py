@@ -29,7 +29,7 @@ def hwsku_of(intent: Intent, group: TierSwitchGroup, switch_model: SwitchModel) 
 
     def rank(candidate: tuple[str, HwskuPortLayout]) -> tuple[int, bool, int, int, int]:
         hwsku, layout = candidate
-        table = switch_model.sonic.table(hwsku)
+        table = switch_model.sonic.headroom_table_of_hwsku(hwsku)
         lacking = speeds - {row.speed_mbps for row in table.rows} if table else speeds
         slower = sum(layout.ports[panel][1] != speed for panel, (_, speed) in declared.items())
         extra_splits = sum(into > 1 for panel, (into, _) in layout.ports.items() if panel not in declared)
@@ -38,7 +38,7 @@ def hwsku_of(intent: Intent, group: TierSwitchGroup, switch_model: SwitchModel) 
     fitting = [
         (hwsku, layout)
         for layout in _layouts_of_release(intent, group, switch_model)
-        if layout.has(declared)
+        if layout.covers_breakouts(declared)
         for hwsku in layout.hwskus
     ]
     chosen = min(fitting, key=rank)[0] if fitting else switch_model.sonic.hwsku
@@ -84,7 +84,11 @@ def _are_alike(
     ports, usual_ports = (
         next((layout.ports for layout in layouts if name in layout.hwskus), None) for name in (hwsku, default_hwsku)
     )
-    return model.sonic.table(hwsku) == model.sonic.table(default_hwsku) and ports is not None and ports == usual_ports
+    return (
+        model.sonic.headroom_table_of_hwsku(hwsku) == model.sonic.headroom_table_of_hwsku(default_hwsku)
+        and ports is not None
+        and ports == usual_ports
+    )
 
 
 def splits_of_hwsku(intent: Intent, group: TierSwitchGroup, switch_model: SwitchModel) -> Mapping[int, int]:
@@ -102,7 +106,7 @@ def hwsku_notes(intent: Intent, group: TierSwitchGroup, switch_model: SwitchMode
         _declared_panel_uses(intent, group, switch_model),
         tuple(_layouts_of_release(intent, group, switch_model)),
     )
-    if not layouts or any(layout.has(declared) for layout in layouts):
+    if not layouts or any(layout.covers_breakouts(declared) for layout in layouts):
         return
     release = group.wanted.version
     reason = f"no HWSKU of {release} has these ports, so BREAKOUT_CFG changes those of the base HWSKU"

@@ -10,7 +10,11 @@ from nodrop.design.modes import has_pfc
 from nodrop.design.ports import PortCables
 from nodrop.design.static_buffers import has_static_headroom
 from nodrop.errors import Problem
-from nodrop.hardware.dynamic import omit_computed_shared_headroom, require_asic_with_formula, resolve_dynamic_buffers
+from nodrop.hardware.dynamic import (
+    fill_in_computed_buffer_sizes,
+    omit_computed_shared_headroom,
+    require_asic_with_formula,
+)
 from nodrop.hardware.sharing import shared_headroom_limit_bytes, taken_shared_headroom_bytes
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Device, Interface, Port
@@ -103,6 +107,6 @@ def _replace_cable_length(device: Device, ports: Set[Port], length_m: int) -> De
     def set_cable_length(interface: Interface) -> Interface:
         return replace(interface, cable_length_m=length_m) if interface.port in ports else interface
 
-    return resolve_dynamic_buffers(
+    return fill_in_computed_buffer_sizes(
         omit_computed_shared_headroom(replace(device, interfaces=tuple(map(set_cable_length, device.interfaces))))
     )

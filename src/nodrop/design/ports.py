@@ -17,7 +17,7 @@ from nodrop.design.reserves import RESERVED_PURPOSES
 from nodrop.design.splits import SplitPort, blocked_panels, split_ports
 from nodrop.design.watchdog import FabricWatchdogTimers
 from nodrop.hardware import switch
-from nodrop.hardware.lanes import plugs_of_switch_ports
+from nodrop.hardware.lanes import pluggable_lanes_of_switch_ports
 from nodrop.hardware.ports import PortSplit
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Interface, Port, PortSide
@@ -261,7 +261,7 @@ def _make_cabled_port(
         speed_mbps=speed,
         lanes=breakout.lanes,
         fec=wire.cabling.fec_required_by_standard(
-            plugs_of_switch_ports(model, (wire.port.panel,), breakout.lanes, speed)
+            pluggable_lanes_of_switch_ports(model, (wire.port.panel,), breakout.lanes, speed)
         ),
         autoneg=True if wire.cabling.media.passive else None,
         advertised_speeds_mbps=(speed,) if wire.cabling.media.passive else None,

@@ -96,7 +96,7 @@ def split_faults(intent: Intent) -> Iterator[Problem]:
             yield intent.problem(use.list_keys, description, "ports of one kind", " or ".join(map(show_ids, kinds)))
             continue
         breakout = use.model.find_breakout(use.into, use.panels)
-        splits = [split for split in use.model.ways(use.panels) if _supports_platform(split, use.platform)]
+        splits = [split for split in use.model.breakout_options(use.panels) if _supports_platform(split, use.platform)]
         if breakout is None or breakout not in splits:
             if (use.keys, use.model.name) in reported_splits:
                 continue

@@ -29,7 +29,11 @@ from nodrop.errors import Problem
 from nodrop.hardware import asic
 from nodrop.hardware.schema import SwitchModel
 from nodrop.hardware.tables import cell_bytes, table_headroom
-from nodrop.hardware.thresholds import free_of_headroom_bytes, least_oversubscription_ratio, unlimited_threshold_bytes
+from nodrop.hardware.thresholds import (
+    least_oversubscription_ratio,
+    memory_left_by_shared_headroom_bytes,
+    unlimited_threshold_bytes,
+)
 from nodrop.intent.schema import MAX_HEADROOM_OVERSUBSCRIPTION, Intent, TrafficClass
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.units import show_bytes, show_speed
@@ -183,7 +187,7 @@ class _StaticBufferPlan:
         self.shared_bytes = self.whole_bytes - self.headroom_bytes
         """What queues can share."""
         chip = asic(model.asic)
-        self.free_bytes = free_of_headroom_bytes(chip, self.whole_bytes, self.headroom_bytes)
+        self.free_bytes = memory_left_by_shared_headroom_bytes(chip, self.whole_bytes, self.headroom_bytes)
         """What thresholds of priority groups count from."""
         self.pool_bytes = self.shared_bytes if chip.headroom_beside_pool else self.whole_bytes
         """The ingress pool, the shared headroom within where the chip counts it so."""

@@ -157,7 +157,7 @@ class GroupJoin:
         """Return the panel ports of the upper switches, of a model, for these links."""
         if self.upper_ports is not None:
             return self.upper_ports
-        usable = model.usable(self.upper_split_factor, self.wanted.speed)
+        usable = model.panels_splittable_at_once(self.upper_split_factor, self.wanted.speed)
         return tuple(panel for panel in usable if panel not in self.upper.dead)
 
     def replace_split_factor(self, into: int) -> "GroupJoin":

@@ -125,7 +125,7 @@ def _was_entry_rechecked(
     if not subject[0].startswith("@") and subject[0] not in devices:
         return False
     rule = names.get(entry.rule)
-    return rule is not None and any(run.decided(rule, subject) for run in ran)
+    return rule is not None and any(run.was_rule_decided_on(rule, subject) for run in ran)
 
 
 def update_baseline(
@@ -219,7 +219,7 @@ class _BaselineLoader:
         entry_by_key: dict[BaselineKey, BaselineEntry] = {}
         for rule, subjects in self._items_of_mapping(("findings",), data["findings"]):
             for subject, marks in self._items_of_mapping(("findings", rule), subjects):
-                for key, times in self._parse_marks(("findings", rule, subject), marks):
+                for key, times in self._parse_fingerprints(("findings", rule, subject), marks):
                     entry_by_key[key] = BaselineEntry(rule=rule, subject=subject, times=times)
         if self.problems:
             raise InputProblems(self.problems)
@@ -229,19 +229,19 @@ class _BaselineLoader:
         if value is None or value == {}:
             return ()
         if not isinstance(value, dict):
-            self._note(at, "no mapping", "keys with values")
+            self._record_problem(at, "no mapping", "keys with values")
             return ()
         return value.items()
 
-    def _parse_marks(self, at: tuple[str, ...], value: object) -> Iterator[tuple[BaselineKey, int]]:
+    def _parse_fingerprints(self, at: tuple[str, ...], value: object) -> Iterator[tuple[BaselineKey, int]]:
         for mark in value if isinstance(value, list) else [value]:
             match = _BASELINE_ENTRY_PATTERN.fullmatch(mark) if isinstance(mark, str) else None
             if match is None:
-                self._note(at, "no fingerprint with a digest", "32 and 16 hexadecimal digits")
+                self._record_problem(at, "no fingerprint with a digest", "32 and 16 hexadecimal digits")
             else:
                 yield (match[1], match[2]), int(match[3] or 1)
 
-    def _note(self, at: tuple[str, ...], found_text: str, expected: str) -> None:
+    def _record_problem(self, at: tuple[str, ...], found_text: str, expected: str) -> None:
         line, column = self.document.place(at)
         problem = Problem(path=self.document.path, line=line, column=column, found=found_text, expected=expected)
         self.problems.append(problem)
@@ -249,5 +249,5 @@ class _BaselineLoader:
             raise InputProblems(self.problems)
 
     def _raise_problem(self, at: tuple[str, ...], found_text: str, expected: str) -> None:
-        self._note(at, found_text, expected)
+        self._record_problem(at, found_text, expected)
         raise InputProblems(self.problems)

@@ -54,7 +54,9 @@ class ItemGroups:
         self._items: dict[object, tuple[ScopeItems, list[UnknownItems]]] = {}
         self._cells: dict[object, list[Sequence[int]]] = {}
 
-    def cases(self, scope: Scope, chosen: tuple[GroupingColumn, ...]) -> Iterator[ItemGroup | UnknownItems]:
+    def groups_of_scope_items(
+        self, scope: Scope, chosen: tuple[GroupingColumn, ...]
+    ) -> Iterator[ItemGroup | UnknownItems]:
         """Return the cases of a scope for a rule that reads these columns, and the items that cannot be checked."""
         if scope.items not in self._items:
             self._items[scope.items] = scope.items(self._index)

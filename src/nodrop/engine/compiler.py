@@ -54,7 +54,13 @@ def compile_check(
 ) -> Callable[..., list[ItemOutcome]]:
     """Return the function that checks items, tuples in the order of `names`; it takes constants and index too."""
     source = _PythonSource()
-    condition = " and ".join(f"({term})" for term in [*([source.of(when)] if when else []), f"not {source.of(claim)}"])
+    condition = " and ".join(
+        f"({term})"
+        for term in [
+            *([source.python_expression_of_node(when)] if when else []),
+            f"not {source.python_expression_of_node(claim)}",
+        ]
+    )
     return source.compiled(
         "check_items",
         [
@@ -73,7 +79,7 @@ def compile_check(
 def compile_value(names: Iterable[str], node: Node) -> Callable[..., Any]:
     """Return the function that gives the value of one expression; it takes the names in order and the index."""
     source = _PythonSource()
-    body = source.of(node)
+    body = source.python_expression_of_node(node)
     return source.compiled("value", [f"def value({_format_parameters(names)}index):", f"    return {body}"])
 
 
@@ -104,7 +110,7 @@ class _PythonSource:
         function: Callable[..., object] = self.outside[name]  # type: ignore[assignment]
         return function
 
-    def of(self, node: Node, *, lenient: bool = False) -> str:
+    def python_expression_of_node(self, node: Node, *, lenient: bool = False) -> str:
         """Return the node as a Python expression in brackets; where `lenient`, UNKNOWN is passed on and not raised."""
         match node:
             case Constant():
@@ -112,28 +118,30 @@ class _PythonSource:
             case Name():
                 return f"n_{node.name}"
             case Attribute():
-                return self.attribute(node, lenient=lenient)
+                return self.python_expression_of_attribute(node, lenient=lenient)
             case ListLiteral():
-                return f"({''.join(f'{self.of(item)}, ' for item in node.items)})"
+                return f"({''.join(f'{self.python_expression_of_node(item)}, ' for item in node.items)})"
             case Not():
-                return f"(not {self.of(node.node)})"
+                return f"(not {self.python_expression_of_node(node.node)})"
             case Negative():
-                return f"(-{self.of(node.node)})"
+                return f"(-{self.python_expression_of_node(node.node)})"
             case Logic():
-                return f"({self.of(node.left)} {node.word} {self.of(node.right)})"
+                left, right = map(self.python_expression_of_node, (node.left, node.right))
+                return f"({left} {node.word} {right})"
             case Compare():
-                remainder = " ".join(f"{sign} {self.of(right)}" for sign, right in node.rest)
-                return f"({self.of(node.first)} {remainder})"
+                remainder = " ".join(f"{sign} {self.python_expression_of_node(right)}" for sign, right in node.rest)
+                return f"({self.python_expression_of_node(node.first)} {remainder})"
             case Arithmetic():
-                return f"({self.of(node.left)} {node.sign} {self.of(node.right)})"
+                left, right = map(self.python_expression_of_node, (node.left, node.right))
+                return f"({left} {node.sign} {right})"
             case IsNone():
-                return f"({self.of(node.node)} is None)"
+                return f"({self.python_expression_of_node(node.node)} is None)"
             case Call():
-                return self.call(node, lenient=lenient)
+                return self.python_expression_of_call(node, lenient=lenient)
 
-    def attribute(self, node: Attribute, *, lenient: bool) -> str:
+    def python_expression_of_attribute(self, node: Attribute, *, lenient: bool) -> str:
         """Return an attribute; of None it is None, and UNKNOWN is raised where it is met."""
-        owner = self.of(node.of, lenient=lenient)
+        owner = self.python_expression_of_node(node.of, lenient=lenient)
         stops = [*(["None"] if may_be_none(node.of) else []), *(["UNKNOWN"] if lenient else [])]
         guard = ""
         if stops:
@@ -152,12 +160,12 @@ class _PythonSource:
             read = self.expression_raising_if_unknown(read, format_node(node))
         return f"({guard}{read})"
 
-    def call(self, node: Call, *, lenient: bool) -> str:
+    def python_expression_of_call(self, node: Call, *, lenient: bool) -> str:
         """Return a word with its arguments; a parameter that may be UNKNOWN is given it."""
         name = f"w{len(self.outside)}"
         self.outside[name] = _wrap_word_to_name_missing(node.word.function, format_node(node), lenient=lenient)
         arguments = [
-            self.of(argument, lenient=kind.unknown)
+            self.python_expression_of_node(argument, lenient=kind.unknown)
             for argument, (_, kind) in zip(node.arguments, node.word.parameters, strict=False)
         ]
         called = f"{name}({', '.join([*arguments, *(['index=index'] if node.word.indexed else [])])})"

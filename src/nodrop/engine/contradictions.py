@@ -51,7 +51,7 @@ def _can_goals_hold(goals: tuple[TruthRequirement, ...], stated: Mapping[str, fr
     for goal in goals:
         for node in walk_nodes(goal.node):
             if (paths := model_path_of(node)) is not None and (words := stated.get(".".join(paths))) is not None:
-                facts = facts.among(node, words)
+                facts = facts.assume_value_among(node, words)
     cases = [(goals, facts)]
     for _ in range(MAX_CASES):
         if not cases:

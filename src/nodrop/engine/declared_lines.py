@@ -1,7 +1,7 @@
 """Lines that nodrop does not know and that a site declares harmless: which, why, until when.
 
-`apply_declared_lines` gives the notes about them another kind before rules are run, which keeps them from becoming an
-unknown
+`mark_unknown_lines_as_declared` gives the notes about them another kind before rules are run, which keeps them from
+becoming an unknown
 verdict (`unknowns.of_lines`) and counts them apart. A declaration is matched against such notes alone: it covers no
 line that is modelled, or known to be harmless. The faults of declarations are remarks like those about suppressions.
 """
@@ -35,7 +35,7 @@ class DeclaredHarmlessLine(SiteDeclaration):
         message = f"{quoted} is declared harmless{until}: {self.reason} ({self.file}:{self.line})"
         return replace(note, kind=DECLARED_HARMLESS_LINE_NOTE_KIND, message=message)
 
-    def remark(self, kind: str, **facts: str) -> Remark:
+    def build_remark(self, kind: str, **facts: str) -> Remark:
         """Return a remark about it, at its place."""
         pattern = " ".join(self.pattern)
         where = f"`{pattern}`" if self.at == "*" else f"`{pattern}` at {self.at}"
@@ -47,7 +47,9 @@ class DeclaredHarmlessLine(SiteDeclaration):
         )
 
 
-def apply_declared_lines(reading: Reading, declared: Sequence[DeclaredHarmlessLine]) -> tuple[Reading, tuple[int, ...]]:
+def mark_unknown_lines_as_declared(
+    reading: Reading, declared: Sequence[DeclaredHarmlessLine]
+) -> tuple[Reading, tuple[int, ...]]:
     """Return a reading with the notes about unknown lines that are declared, and how many each declaration covers.
 
     The first one that holds gives the reason. Ended ones declare nothing, but are counted.
@@ -87,6 +89,6 @@ def find_declared_line_faults(
     for declared_line, count in zip(declared_lines, hits, strict=True):
         if declared_line.ended(day):
             back = "its lines are unknown again" if count else "it covers nothing any more"
-            yield declared_line.remark(EXPIRED, until=str(declared_line.until), back=back)
+            yield declared_line.build_remark(EXPIRED, until=str(declared_line.until), back=back)
         elif not count and any(matches((declared_line.at,), (device,)) for device in devices):
-            yield declared_line.remark(UNUSED, hint="")
+            yield declared_line.build_remark(UNUSED, hint="")

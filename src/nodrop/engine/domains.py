@@ -90,15 +90,15 @@ class ValueDomain:
         """Return the domain restricted to the values."""
         return replace(self, among=allowed_values if self.among is None else self.among & allowed_values)
 
-    def possible(self, node: Node) -> bool:
+    def is_any_value_left(self, node: Node) -> bool:
         """Whether any value is left that the node's type allows."""
-        return self._may_be_none(node) or (self.present and self._may_be_something(node.type))
+        return self._may_be_none(node) or (self.present and self._may_be_other_than_none(node.type))
 
     def _may_be_none(self, node: Node) -> bool:
         listed = self.among is None or None in self.among
         return self.absent and may_be_none(node) and False in self.truths and listed and None not in self.never
 
-    def _may_be_something(self, kind: ValueType) -> bool:
+    def _may_be_other_than_none(self, kind: ValueType) -> bool:
         values = self.among if self.among is not None else _all_values(kind)
         if values is not None:
             return any(value is not None and self._allows_value(value) for value in values)
@@ -149,7 +149,7 @@ class KnownFacts:
     orders: Mapping[tuple[Node, Node], frozenset[str]] = field(default_factory=dict)
     possible: bool = True
 
-    def among(self, node: Node, allowed_values: frozenset[object]) -> "KnownFacts":
+    def assume_value_among(self, node: Node, allowed_values: frozenset[object]) -> "KnownFacts":
         """Return the facts that follow where a part is one of the values."""
         return self._with_domain_of(node, self.domains.get(node, ValueDomain()).restrict_to_values(allowed_values))
 
@@ -216,7 +216,7 @@ class KnownFacts:
     def _with_domain_of(self, node: Node, domain: ValueDomain) -> "KnownFacts":
         """Return the facts with a part's domain; if the part is not None, the owner of the attribute is not either."""
         domains = {**self.domains, node: domain}
-        possible = self.possible and domain.possible(node)
+        possible = self.possible and domain.is_any_value_left(node)
         if isinstance(node, Attribute) and not domain._may_be_none(node):
             owner = domains.get(node.of, ValueDomain())
             if owner.absent:

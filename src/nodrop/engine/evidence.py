@@ -50,7 +50,7 @@ class ReadingEvidence:
             by_switch.setdefault(subject[0], {})[subject] = reason
         return by_switch
 
-    def doubt(
+    def explain_doubt(
         self,
         topics: frozenset[str],
         subjects: Iterable[Subject],
@@ -100,10 +100,12 @@ class ReadingEvidence:
     def _find_default_below(self, parent: Subject, own_port: str, names_read: frozenset[str]) -> str:
         """Return the default of a field below a part, and how many others there are; "" if there is none."""
         parts = ("",) if "interfaces" in names_read else tuple(dict.fromkeys((own_port or "@", "@")))
-        by_part = (self._find_rows_below(parent, part, names_read) for part in parts)
+        by_part = (self._find_documented_defaults_below(parent, part, names_read) for part in parts)
         return _describe_defaults([rows for rows in by_part if rows])
 
-    def _find_rows_below(self, parent: Subject, part: str, names_read: frozenset[str]) -> list["_DocumentedDefault"]:
+    def _find_documented_defaults_below(
+        self, parent: Subject, part: str, names_read: frozenset[str]
+    ) -> list["_DocumentedDefault"]:
         """Return the defaults of fields below a parent on a port, on `@` (other parts of the switch), or on all."""
         key = (parent, part, names_read)
         if key not in self._below:

@@ -16,7 +16,7 @@ from nodrop.engine.examples import FabricOnPlatform, build_example_views
 from nodrop.engine.rule import RuleExample
 from nodrop.errors import InputProblems, UnsupportedByPlatform
 from nodrop.hardware import switch
-from nodrop.hardware.dynamic import resolve_dynamic_buffers
+from nodrop.hardware.dynamic import fill_in_computed_buffer_sizes
 from nodrop.intent.load import validate_document
 from nodrop.intent.schema import Intent
 from nodrop.model.assemble import assemble_fabric
@@ -69,11 +69,11 @@ class PlatformExamples:
 
     platform: str
 
-    def base(self, overlay: Mapping[str, object]) -> Fabric:
+    def build_base_fabric(self, overlay: Mapping[str, object]) -> Fabric:
         """Return the fabric of two-by-two with an overlay on its intent, its ports named as in the examples."""
         return _build_example_fabric(self.platform, json.dumps(overlay))
 
-    def views(self, fabric: Fabric) -> Iterator[FabricOnPlatform]:
+    def read_fabric_from_platform_files(self, fabric: Fabric) -> Iterator[FabricOnPlatform]:
         """Yield the fabric as the platform's files express it; raise CannotSay if the platform cannot express it."""
         devices = tuple(
             _resolve_buffers_and_port_names(_IdentityKey(device), self.platform) for device in fabric.devices
@@ -104,7 +104,7 @@ class PlatformExamples:
             return
         if self.platform not in (edits.keys() - {HOSTS_PLATFORM} or {self.platform}):
             raise UnsupportedExample(f"the example edits files of {', '.join(edits)}")
-        fabric = self._built(overlay)
+        fabric = self._build_base_fabric_of_overlay(overlay)
         files = {**edits.get(self.platform, {})}
         files |= {f"/{HOSTS_PLATFORM}/{name}": changes for name, changes in edits.get(HOSTS_PLATFORM, {}).items()}
         artifacts = []
@@ -126,7 +126,7 @@ class PlatformExamples:
             artifacts.append(Artifact(device=device, path=name, text=new_text))
         yield self._build_view(nodrop.read_back(artifacts, fabric))
 
-    def check_support(self, example: RuleExample) -> None:
+    def raise_if_example_unsupported(self, example: RuleExample) -> None:
         """Raise CannotSay if the example changes facts that the platform's files do not carry."""
         for path in platforms.unsupported_paths(self.platform):
             for written in example.model or {}:
@@ -136,12 +136,14 @@ class PlatformExamples:
     def render_example(self, example: RuleExample) -> list[FabricOnPlatform]:
         """Return an example as this platform expresses it; nothing if the platform cannot express it."""
         try:
-            self.check_support(example)
-            return build_example_views(example, self.base, self.views, self.views_of_edited_artifacts)
+            self.raise_if_example_unsupported(example)
+            return build_example_views(
+                example, self.build_base_fabric, self.read_fabric_from_platform_files, self.views_of_edited_artifacts
+            )
         except UnsupportedExample:
             return []
 
-    def _built(self, overlay: Mapping[str, object]) -> Fabric:
+    def _build_base_fabric_of_overlay(self, overlay: Mapping[str, object]) -> Fabric:
         return _build_base_fabric(self.platform, json.dumps(overlay))
 
     def _build_view(self, reading: Reading) -> FabricOnPlatform:
@@ -185,7 +187,7 @@ class _IdentityKey:
 @lru_cache(maxsize=_MAX_CACHED_SWITCHES)
 def _resolve_buffers_and_port_names(example_device: _IdentityKey, platform: str) -> Device:
     """Return a device with what the switch computes, its ports named as on the platform."""
-    device = resolve_dynamic_buffers(example_device.device)
+    device = fill_in_computed_buffer_sizes(example_device.device)
     return _rename_device_ports(device, _port_names_of_device(_IdentityKey(device), platform))
 
 

@@ -91,7 +91,7 @@ class ExpressionTypeChecker:
             case jinja.Const():
                 return self._check_constant(node.value)
             case jinja.Name():
-                return self._name(node.name)
+                return self._check_name(node.name)
             case jinja.Getattr():
                 return self._check_attribute(below(node.node), node.attr)
             case jinja.Tuple() | jinja.List():
@@ -148,7 +148,7 @@ class ExpressionTypeChecker:
         assert value is None or isinstance(value, str | int | float | bool)
         return Constant(value, type_of(type(value)))
 
-    def _name(self, name: str) -> Name:
+    def _check_name(self, name: str) -> Name:
         if name not in self.names:
             raise self.written.fault(f"no name `{name}` here", hint=known_word_hint(name, self.names), at=name)
         return Name(name, self.names[name])
@@ -183,8 +183,8 @@ class ExpressionTypeChecker:
                 raise self.written.fault(
                     f"{left.type.describe()} `{sign}` {right.type.describe()}", "things alike", at=format_node(left)
                 )
-            self._require_words(left, other_kind)
-            self._require_words(right, left.type)
+            self._require_text_to_be_possible_word(left, other_kind)
+            self._require_text_to_be_possible_word(right, left.type)
             left = right
         return nodes.Compare(first_node, tuple(comparisons))
 
@@ -207,7 +207,7 @@ class ExpressionTypeChecker:
             fault = self.written.fault(f"`{sign}` with `{node_text}`, which may be none", hint=hint, at=node_text)
             raise MayBeNoneError(fault.problems)
 
-    def _require_words(self, node: Node, kind: ValueType) -> None:
+    def _require_text_to_be_possible_word(self, node: Node, kind: ValueType) -> None:
         """Refuse a text that is none of the words which the other side may be."""
         words = {word for word in kind.words if isinstance(word, str)}
         for operand in (node, *(node.items if isinstance(node, ListLiteral) else ())):
@@ -237,7 +237,7 @@ class ExpressionTypeChecker:
                 raise self.written.fault(found_text, kind.describe(), at=format_node(node))
             if not kind.none:
                 self._require_present(node, surely, word.name)
-            self._require_words(node, kind)
+            self._require_text_to_be_possible_word(node, kind)
         return Call(word, tuple(arguments))
 
 

@@ -91,7 +91,7 @@ class FindingBuilder:
             remark.remedy.choices
             and not changes
             and finding.fix is not None
-            and (choices := tuple(self._typable_choices(remark)))
+            and (choices := tuple(self._choices_in_languages_of_device(remark)))
         ):
             finding = replace(finding, fix=replace(finding.fix, choices=choices))
         return (
@@ -105,13 +105,13 @@ class FindingBuilder:
         modes = remark.remedy.modes
         return not modes or (self.reading.fabric.mode in modes and not self.evidence.assumption("mode", remark.subject))
 
-    def _typable_choices(self, remark: Remark) -> "Iterator[CommandsForCase]":
+    def _choices_in_languages_of_device(self, remark: Remark) -> "Iterator[CommandsForCase]":
         """Yield the choices of a remark that are in a language of its device."""
         device = self.index.devices.get(remark.subject[0])
         spoken = None if device is None else platforms.languages_of(device)
         return (choice for choice in remark.remedy.choices if spoken is None or choice.language in spoken)
 
-    def holds(self, condition: Node | None, facts: Mapping[str, FindingFact]) -> bool:
+    def passes_condition(self, condition: Node | None, facts: Mapping[str, FindingFact]) -> bool:
         """Whether `when` lets a hit or remark pass; UnknownFact where it meets UNKNOWN."""
         return condition is None or bool(self._value(condition, (facts,)))
 
@@ -123,7 +123,7 @@ class FindingBuilder:
         )
 
     @cached_property
-    def _size_nodes(self) -> Mapping[int, Node]:
+    def _message_nodes_of_byte_sizes(self) -> Mapping[int, Node]:
         """The pieces of the message that write a size, each with the node of its number of bytes."""
         return {
             number: node.arguments[0]
@@ -140,7 +140,7 @@ class FindingBuilder:
             fingerprint, *former = self._build_fingerprints(subject, discriminator)
             return _PartsSharedBySubject(
                 device=_device_of(subject, at),
-                doubt="" if self.brief else self.evidence.doubt(self.rule.topics, (subject, at)),
+                doubt="" if self.brief else self.evidence.explain_doubt(self.rule.topics, (subject, at)),
                 fingerprint=fingerprint,
                 former=tuple(former),
                 names=pointed_part_names(subject, at),
@@ -218,7 +218,7 @@ class FindingBuilder:
         """Return why what a rule says of an item is likely at most; "" if it is certain."""
         rule, scope = self.rule, self.rule.scope
         resting, whole_paths = rule.read_paths_and_subtrees
-        return self.evidence.doubt(
+        return self.evidence.explain_doubt(
             rule.topics,
             (scope.subject_of_path(item, paths) for paths in sorted(resting) if paths[0] != "options"),
             (scope.subject_of_path(item, paths) for paths in sorted(whole_paths) if paths[0] != "options"),
@@ -311,9 +311,11 @@ class FindingBuilder:
 
     def _distinguish_sizes(self, pieces: MutableSequence[Any], names: Sequence[Any]) -> None:
         """Write sizes exactly in the pieces of a message where two different ones are rounded to one text."""
-        if len(self._size_nodes) < 2:
+        if len(self._message_nodes_of_byte_sizes) < 2:
             return
-        sizes = {number: self._value_or_unknown(node, names) for number, node in self._size_nodes.items()}
+        sizes = {
+            number: self._value_or_unknown(node, names) for number, node in self._message_nodes_of_byte_sizes.items()
+        }
         exact = {number: f"{round(size)} B" for number, size in sizes.items() if isinstance(size, int | float)}
         texts = [pieces[number] for number in {exact[number]: number for number in exact}.values()]
         ambiguous = {text for text in texts if texts.count(text) > 1}

@@ -33,7 +33,7 @@ examples:                         # changes to the fabric intents/two-by-two.yam
 """
 
 
-def render_first_rule(area: str, name: str) -> str:
+def render_starter_rule_file(area: str, name: str) -> str:
     """Return the text of a rule file; ValueError where there is no such area, or a rule cannot be called so."""
     if area not in rule_area_names():
         raise ValueError(f"no area `{area}` ({known_word_hint(area, rule_area_names())})")

@@ -16,7 +16,7 @@ _LRU_CACHE_TYPE = type(lru_cache(lambda: None))
 
 
 @cache
-def find_names_read(function: Callable[..., object]) -> frozenset[str]:
+def find_attribute_names_used_by_code(function: Callable[..., object]) -> frozenset[str]:
     """Return the names of attributes in a function, and in nodrop's functions, classes and properties that it uses."""
     names: set[str] = set()
     pending, seen = [inspect.unwrap(function)], set[object]()

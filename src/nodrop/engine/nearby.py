@@ -68,7 +68,7 @@ def find_parts_to_recheck(
     return AffectedPart(before, still), AffectedPart(after, still)
 
 
-def find_still_rules(readings: tuple[Reading, Reading], rules: Iterable[Rule]) -> list[Rule]:
+def find_rules_unaffected_by_change(readings: tuple[Reading, Reading], rules: Iterable[Rule]) -> list[Rule]:
     """Return the rules that find the same in every state between two, by the statements of either.
 
     They read no attribute in which a switch or a port differs; there are none where one comes or goes, or a cable.
@@ -115,10 +115,10 @@ def _common_and_other_parts(old: Sequence[_T], new: Sequence[_T]) -> tuple[list[
     return [before[key] for key in same_ids], [side[key] for side in (before, after) for key in side.keys() - same_ids]
 
 
-def _add_neighbors(device_names: set[str], links: Iterable[Link], cables: int) -> set[str]:
+def _add_neighbors(device_names: set[str], links: Iterable[Link], hops: int) -> set[str]:
     """Return names with those that so many cables lead to."""
     neighbors = set(device_names)
-    for _ in range(cables if device_names else 0):
+    for _ in range(hops if device_names else 0):
         neighbors |= {
             end.node
             for link in links

@@ -23,7 +23,7 @@ def judge_each_mode(reading: Reading, index: Index, judge_in: JudgeReading) -> F
     for possible_mode in reading.possible:
         fabric = replace_fields(reading.fabric, mode=possible_mode.mode, classes=possible_mode.classes)
         own_index = Index(fabric, index)
-        own_index.copy_kept_values(index)
+        own_index.take_cached_values_from(index)
         verdicts.append(judge_in(replace(reading, fabric=fabric, possible=()), own_index))
     findings, open_verdicts = _merge_mode_findings(
         reading.possible, [mode_verdict.findings for mode_verdict in verdicts]
@@ -73,7 +73,7 @@ def _merge_mode_findings(
         if _is_true_in_modes(mode_groups, by_mode.keys(), everywhere=bool(own_devices)):
             sure += next(by_mode[at] for at in sorted(by_mode) if any(at in mode_group for mode_group in mode_groups))
         elif any(mode_group & by_mode.keys() for mode_group in mode_groups):
-            unknowns.add(first_finding.rule, "fabric.mode", own_devices)
+            unknowns.count_unchecked_subjects(first_finding.rule, "fabric.mode", own_devices)
     return sure, unknowns.verdicts()
 
 

@@ -19,7 +19,7 @@ from nodrop.model.change import FILE_SETTING_AREA, Change
 from nodrop.model.edit import ABSENT, find_part, find_value, set_part
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
-from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, surely_off
+from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, is_known_off
 from nodrop.model.subject import FABRIC_HEAD, Subject, ends_of_cable_key
 from nodrop.model.types import key_of
 
@@ -77,14 +77,14 @@ def changes_making_part(index: Index, subject: Subject, new: object) -> Iterator
 
 
 def add_sibling_changes(
-    rule: Rule, findings: Sequence[Finding], index: Index, sick: Sequence[Finding], options: Mapping[str, object]
+    rule: Rule, findings: Sequence[Finding], index: Index, faulty: Sequence[Finding], options: Mapping[str, object]
 ) -> Iterator[Finding]:
     """Yield the findings of a rule, each with what its siblings have: if the rule itself sets nothing, or first.
 
     `sick` are all that the rule finds in the fabric. What siblings have and would leave the finding is no fix: they
     may be free of it for another reason, as a port without PFC is.
     """
-    siblings = _SiblingSettings(index, sick)
+    siblings = _SiblingSettings(index, faulty)
     trial = _PortChangeTrial(rule, index, options)
     for finding in findings:
         if finding.fix is None or (finding.fix.changes and not rule.siblings_first):
@@ -221,19 +221,19 @@ class _SiblingSettings:
         kind = port_family(self._index, device, port)
         near = (device.name, *kind), place[2:]
         if near not in self._votes:
-            self._votes[near] = _most_common_value(self._sound_ports_of_family([device], kind), place[2:])
+            self._votes[near] = _most_common_value(self._faultless_ports_of_family([device], kind), place[2:])
         far = (*switch_family(self._index, device), *kind), place[2:]
         if self._votes[near] is UNKNOWN and far not in self._votes:
             self._votes[far] = _most_common_value(
-                self._sound_ports_of_family(self._similar_devices(device)[:MAX_SIBLINGS_ASKED], kind), place[2:]
+                self._faultless_ports_of_family(self._similar_devices(device)[:MAX_SIBLINGS_ASKED], kind), place[2:]
             )
         return self._votes[far] if self._votes[near] is UNKNOWN else self._votes[near]
 
-    def _sound_ports_of_family(self, devices: Iterable[Device], kind: PortFamily) -> Iterator[Interface]:
+    def _faultless_ports_of_family(self, devices: Iterable[Device], kind: PortFamily) -> Iterator[Interface]:
         for device in devices:
             for port in device.interfaces:
                 sound = not {(device.name,), (device.name, port.name)} & self._sick
-                if sound and not surely_off(port.enabled) and port_family(self._index, device, port) == kind:
+                if sound and not is_known_off(port.enabled) and port_family(self._index, device, port) == kind:
                     yield port
 
     def _similar_devices(self, device: Device) -> list[Device]:

@@ -10,7 +10,7 @@ from nodrop.engine import compiler
 from nodrop.engine.cells import EACH_ITEM_ALONE, GroupingColumn, grouping_columns
 from nodrop.engine.evidence import FABRIC_TOPICS, EvidenceTopic
 from nodrop.engine.finding import Confidence, Severity
-from nodrop.engine.names_read import find_names_read
+from nodrop.engine.names_read import find_attribute_names_used_by_code
 from nodrop.engine.nodes import (
     Attribute,
     Call,
@@ -197,7 +197,7 @@ class Rule:
         return tuple(node for node in (self.when, self.claim) if node is not None)
 
     @cached_property
-    def reads(self) -> frozenset[ModelPath]:
+    def deciding_paths(self) -> frozenset[ModelPath]:
         """The paths that decide, as they are written, and the fields behind properties."""
         return frozenset().union(*map(paths_read_by, self.conditions))
 
@@ -210,13 +210,13 @@ class Rule:
     def read_paths_and_subtrees(self) -> tuple[frozenset[ModelPath], frozenset[ModelPath]]:
         """Return the paths that a verdict rests on, and the paths below which it may have read anything."""
         pointed = {self.pointed_path} if self.pointed_path else set()
-        return self.reads | pointed, frozenset().union(*map(paths_read_whole, self.conditions))
+        return self.deciding_paths | pointed, frozenset().union(*map(paths_read_whole, self.conditions))
 
     @cached_property
     def names_read_whole(self) -> frozenset[str]:
         """Return the fields that its words may read below the objects that they receive."""
         words = {call.word for call in self._called_words if any(not given.type.is_scalar for given in call.arguments)}
-        return frozenset[str]().union(*(find_names_read(word.function) for word in words))
+        return frozenset[str]().union(*(find_attribute_names_used_by_code(word.function) for word in words))
 
     @cached_property
     def needs_only_cabled_neighbors(self) -> bool:
@@ -259,9 +259,9 @@ class Rule:
             return None
         if self.claim is None:
             return self.looks_at or None
-        paths = [path for path in self.reads if path[0] in self.scope.parts]
+        paths = [path for path in self.deciding_paths if path[0] in self.scope.parts]
         indexed = any(call.word.indexed or call.word.whole for call in self._called_words)
-        given_parts = any(len(path) < 2 for path in paths) or any(path[0] == "fabric" for path in self.reads)
+        given_parts = any(len(path) < 2 for path in paths) or any(path[0] == "fabric" for path in self.deciding_paths)
         if indexed or given_parts or self.scope.name not in ("device", "interface", "link"):
             return None
         return frozenset(path[1] for path in paths)
@@ -291,7 +291,7 @@ class Rule:
     @cached_property
     def topics(self) -> frozenset[str]:
         """Return the topics that this rule takes for true and that the owner may have stated or nodrop assumed."""
-        stated = {name for root, *names in self.reads for name in names[:1] if root == "fabric"}
+        stated = {name for root, *names in self.deciding_paths for name in names[:1] if root == "fabric"}
         words = (call.word.rests_on for call in self._called_words)
         return self.rests_on | self.scope.topics | stated | frozenset().union(*words)
 

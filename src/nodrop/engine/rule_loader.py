@@ -119,7 +119,7 @@ class _RuleLoader:
             gives_changes=self.file.corrected or self.gives_changes(module),
             remark=file.remark or "",
             facts=facts,
-            at=self.at(names),
+            at=self.part_to_point_at(names),
             message=self.parse_text("message", file.message, names, surely),
             why=file.why.strip(),
             fix=self.parse_text("fix", file.fix, names, surely),
@@ -135,14 +135,14 @@ class _RuleLoader:
             changes=tuple(self.changes("set", file.set, names, surely)),
             default_changes=tuple(self.changes("set_default", file.set_default, names, surely)),
             default_safe_if=self.expression(("default_safe_if",), file.default_safe_if, names, surely),
-            as_siblings=tuple(self.as_siblings(names)),
+            as_siblings=tuple(self.paths_set_like_siblings(names)),
             siblings_first=next(
                 (key for key in mapping_or_empty(self.document.data) if key in ("as_siblings", "set")), ""
             )
             != "set",
             fix_safe=file.fix_safety == "safe",
             intent_fix=file.intent_fix,
-            unseen=self.unseen(),
+            unseen=self.platforms_not_showing_fault(),
             examples=_build_examples(file.examples),
         )
         if self.problems:
@@ -158,7 +158,7 @@ class _RuleLoader:
         return self.expression(("stated",), condition, known_types)
 
     @contextmanager
-    def collecting(self) -> Iterator[None]:
+    def collect_own_problems(self) -> Iterator[None]:
         """Note problems of an expression, but none that only follow from those of a condition."""
         with collect_problems(self.problems):
             try:
@@ -200,12 +200,12 @@ class _RuleLoader:
         """Return the expression at a key; None where there is none, or none that can be used."""
         if text is None:
             return None
-        with self.collecting():
+        with self.collect_own_problems():
             return expression.parse_expression(self.locate_text(key_path, text), known_types, not_none_nodes)
         self.unguarded = True
         return None
 
-    def at(self, names: TypesByName) -> Attribute | Name | None:
+    def part_to_point_at(self, names: TypesByName) -> Attribute | Name | None:
         """Return the part to point at."""
         with collect_problems(self.problems):
             if self.file.at is not None:
@@ -216,7 +216,7 @@ class _RuleLoader:
         """Return the pieces of the message or of the fix, at its key."""
         if key == "fix" and "{{" not in text:
             return (text.strip(),)
-        with self.collecting():
+        with self.collect_own_problems():
             return expression.parse_message(self.locate_text((key,), text.strip()), names, surely)
         return ()
 
@@ -231,7 +231,7 @@ class _RuleLoader:
         commands: dict[str, list[tuple[str | Node, ...]]] = {}
         for language, lines in file_commands.items():
             for number, command in enumerate(lines):
-                with self.collecting():
+                with self.collect_own_problems():
                     place: tuple[str | int, ...] = (key, language, number)
                     pieces: list[str | Node] = []
                     for at, line in enumerate((command,) if isinstance(command, str) else command):
@@ -246,7 +246,7 @@ class _RuleLoader:
     ) -> Iterator[tuple[Attribute, Node]]:
         """Return the fields that a fix sets, with their values."""
         for key, text in fields.items():
-            with self.collecting():
+            with self.collect_own_problems():
                 keys = key_of_fields, key
                 written = self.locate_text(keys, key, key_or_value="key")
                 target = expression.parse_path(written, names, self.file.scope)
@@ -264,13 +264,13 @@ class _RuleLoader:
                     raise written.fault(f"`{key}` set to {value.type.describe()}", target.type.describe())
                 yield target, value
 
-    def as_siblings(self, names: TypesByName) -> Iterator[tuple[str, ...]]:
+    def paths_set_like_siblings(self, names: TypesByName) -> Iterator[tuple[str, ...]]:
         """Return the paths that a fix sets as siblings have them; of an analysis, below the part that it points at."""
         analysis = self.file.claim is None
         known_types = typed_names(SCOPES["interface"].parts) if analysis else names
         for position, text in enumerate(self.file.as_siblings):
             written = self.locate_text(("as_siblings", position), text)
-            with self.collecting():
+            with self.collect_own_problems():
                 if analysis and text == "at":
                     yield ()
                     continue
@@ -309,7 +309,7 @@ class _RuleLoader:
                 )
         return tuple(parsed_options)
 
-    def unseen(self) -> Mapping[str, str]:
+    def platforms_not_showing_fault(self) -> Mapping[str, str]:
         """Return the platforms that cannot show the fault; one that nodrop does not write has no examples to miss."""
         for name in self.file.unseen:
             with collect_problems(self.problems):

@@ -102,7 +102,7 @@ class Suppression(SiteDeclaration):
         first_line, last = self.lines
         return f"in line {first_line}" if first_line == last else f"in lines {first_line} to {last}"
 
-    def remark(self, kind: str, **facts: str) -> Remark:
+    def build_remark(self, kind: str, **facts: str) -> Remark:
         """Return a remark about it, at its place."""
         subject: Subject = (self.device, "@suppressions") if self.device else (FABRIC_HEAD, "suppressions")
         named_facts = {"rule": self.rule, "where": self.where, **facts}
@@ -155,7 +155,7 @@ class CheckedScope:
         opened = {rule: tuple(sorted(devices)) for rule, devices in unsure.items()}
         return cls(rules=names, devices=tuple(reading.sources), open=opened)
 
-    def decided(self, rule: str, pattern: Subject) -> bool:
+    def was_rule_decided_on(self, rule: str, pattern: Subject) -> bool:
         """Whether a rule was run and decided on something that the pattern covers."""
         if rule not in self.rules:
             return False
@@ -282,13 +282,13 @@ def find_suppression_faults(
         rule = current_names.get(suppression.rule)
         if rule is None:
             hint = known_word_hint(suppression.rule, current_names)
-            yield suppression.remark(UNKNOWN_RULE, hint=f" ({hint})" if hint else "")
+            yield suppression.build_remark(UNKNOWN_RULE, hint=f" ({hint})" if hint else "")
         elif suppression.ended(today):
-            yield suppression.remark(EXPIRED, until=str(suppression.until), back=_format_returned_findings(count))
+            yield suppression.build_remark(EXPIRED, until=str(suppression.until), back=_format_returned_findings(count))
         elif not count:
             pattern = (suppression.device,) if suppression.device else parse_subject(suppression.at or "**")
-            if any(run.decided(rule, pattern) for run in ran):
-                yield suppression.remark(UNUSED, hint=_suggest_wider_pattern(suppression, rule, findings))
+            if any(run.was_rule_decided_on(rule, pattern) for run in ran):
+                yield suppression.build_remark(UNUSED, hint=_suggest_wider_pattern(suppression, rule, findings))
 
 
 def _format_returned_findings(count: int) -> str:

@@ -16,7 +16,7 @@ from nodrop.hardware.pausing import MISSING_RESPONSE_TEXT_START
 from nodrop.model.fabric import Device, Fabric, Host, HostPort, Policy
 from nodrop.model.nics import Nic
 from nodrop.model.reading import NOT_COMPUTED_TEXT_START, UNKNOWN_LINE_NOTE_KIND, Note
-from nodrop.model.states import Unknown, surely_off
+from nodrop.model.states import Unknown, is_known_off
 from nodrop.model.subject import natural_sort_key
 from nodrop.model.types import attributes_of
 from nodrop.syntax.places import Span
@@ -83,7 +83,9 @@ class UnknownFactCounts:
         self._devices = devices or {}
         self._tallies: defaultdict[tuple[str, str], _UnknownTally] = defaultdict(_UnknownTally)
 
-    def add(self, rule: str, missing: str, devices: Iterable[str], count: int = 1, others: Iterable[str] = ()) -> None:
+    def count_unchecked_subjects(
+        self, rule: str, missing: str, devices: Iterable[str], count: int = 1, others: Iterable[str] = ()
+    ) -> None:
         """Note that `count` subjects, on these devices, were not checked; `others` are devices that could supply the
         fact.
         """
@@ -210,7 +212,7 @@ def _find_unknown_input(device: Device) -> str | None:
     """Return the first fact that buffers are computed from and that is unknown; None for the model, or for none."""
     if isinstance(device.model, Unknown):
         return None
-    ports = [port for port in device.interfaces if not surely_off(port.enabled)]
+    ports = [port for port in device.interfaces if not is_known_off(port.enabled)]
     for name in ("speed_mbps", "mtu_bytes", "cable_length_m"):
         if any(isinstance(getattr(port, name), Unknown) for port in ports):
             return f"interface.{name}"

@@ -157,7 +157,7 @@ class _RuleRun:
             found_remarks.setdefault(remark.kind, []).append(remark)
         return found_remarks
 
-    def verdict(self, rules: int) -> FabricVerdict:
+    def verdict(self, rule_count: int) -> FabricVerdict:
         """Return the verdict of so many rules; nothing about lines that no reader knows."""
         fabric = self.reading.fabric
         rdma = fabric.mode != "lossy" or bool(fabric.classes)
@@ -166,7 +166,7 @@ class _RuleRun:
             unknown=self.unknowns.verdicts(rdma=rdma),
             notes=self.reading.notes,
             problems=tuple(sorted(self.problems, key=Problem.sort_key)),
-            rules=rules,
+            rules=rule_count,
         )
 
     def judge(self, rule: Rule, severity: Severity, options: Mapping[str, object]) -> None:
@@ -247,7 +247,7 @@ class _RuleRun:
     def _cases_of_rule(
         self, rule: Rule, builder: FindingBuilder, chosen: tuple[GroupingColumn, ...]
     ) -> Iterator[ItemGroup | UnknownItems]:
-        return self.cells[id(builder.index)].cases(rule.scope, chosen)
+        return self.cells[id(builder.index)].groups_of_scope_items(rule.scope, chosen)
 
     def _evaluate_cases(
         self,
@@ -261,7 +261,7 @@ class _RuleRun:
             cases = [candidate for candidate in batch if isinstance(candidate, ItemGroup)]
             for gap in batch:
                 if isinstance(gap, UnknownItems):
-                    self.unknowns.add(rule.name, gap.missing, (gap.device,), gap.count, gap.others)
+                    self.unknowns.count_unchecked_subjects(rule.name, gap.missing, (gap.device,), gap.count, gap.others)
             self.evaluations[rule.name] += len(cases)
             items = [case.item for case in cases]
             outcomes = judge(items, self.reading.fabric, builder.options, index=builder.index)
@@ -271,7 +271,7 @@ class _RuleRun:
         if isinstance(outcome, UnknownFact):
             self._record_unknown(rule, case, outcome)
         elif isinstance(outcome, Exception):
-            self._crash(rule, rule.scope.subject(case.item), outcome)
+            self._record_rule_crash(rule, rule.scope.subject(case.item), outcome)
         elif outcome:
             self._add_findings_of_case(rule, builder, case)
 
@@ -284,13 +284,13 @@ class _RuleRun:
                 if self.unknowns.devices_that_can_state(missing, scope.devices(case.items, (place,)))
             ]
         if places:
-            self.unknowns.add(rule.name, missing, scope.devices(case.items, places), len(places))
+            self.unknowns.count_unchecked_subjects(rule.name, missing, scope.devices(case.items, places), len(places))
 
     def _add_findings_of_case(self, rule: Rule, builder: FindingBuilder, case: ItemGroup) -> None:
         try:
             self.findings += builder.build_from_group(case)
         except Exception as crash:  # noqa: BLE001 -- whatever it is, the other rules are judged
-            self._crash(rule, rule.scope.subject(case.item), crash)
+            self._record_rule_crash(rule, rule.scope.subject(case.item), crash)
 
     def _evaluate_hits(self, rule: Rule, builder: FindingBuilder) -> None:
         subject: Subject = (FABRIC_HEAD,)
@@ -299,7 +299,9 @@ class _RuleRun:
             for hit in analysis_hits(rule, builder.index, builder.options):
                 subject = hit.subject
                 if not isinstance(hit, AnalysisHit):
-                    self.unknowns.add(rule.name, hit.missing, self._devices(subject), others=hit.others)
+                    self.unknowns.count_unchecked_subjects(
+                        rule.name, hit.missing, self._devices(subject), others=hit.others
+                    )
                 elif self._hit_passes_condition(rule, builder, hit):
                     self.findings.append(builder.build_from_hit(hit))
                     for place in hit.also:
@@ -307,21 +309,21 @@ class _RuleRun:
                             (rule.area, rule.name, self.findings[-1].severity)
                         )
         except Exception as crash:  # noqa: BLE001 -- as above
-            self._crash(rule, subject, crash)
+            self._record_rule_crash(rule, subject, crash)
 
     def _evaluate_remarks(self, rule: Rule, builder: FindingBuilder) -> None:
         for remark in self.remarks.get(rule.remark, ()):
             try:
-                if builder.holds(rule.when, remark.facts):
+                if builder.passes_condition(rule.when, remark.facts):
                     self.findings.append(builder.build_from_remark(remark))
             except Exception as crash:  # noqa: BLE001 -- as above
-                self._crash(rule, remark.subject, crash)
+                self._record_rule_crash(rule, remark.subject, crash)
 
     def _hit_passes_condition(self, rule: Rule, builder: FindingBuilder, hit: AnalysisHit) -> bool:
         try:
-            return builder.holds(rule.when, hit.facts)
+            return builder.passes_condition(rule.when, hit.facts)
         except UnknownFact as unknown:
-            self.unknowns.add(rule.name, str(unknown), self._devices(hit.subject))
+            self.unknowns.count_unchecked_subjects(rule.name, str(unknown), self._devices(hit.subject))
             return False
 
     def _devices(self, subject: Subject) -> list[str]:
@@ -333,7 +335,7 @@ class _RuleRun:
         )
         return [name for name in names if name in self.index.devices]
 
-    def _crash(self, rule: Rule, subject: Subject, crash: Exception) -> None:
+    def _record_rule_crash(self, rule: Rule, subject: Subject, crash: Exception) -> None:
         self.problems.append(
             Problem(
                 path=rule.path,

@@ -52,16 +52,16 @@ class RuleAtItem:
     index: Index
     options: Mapping[str, object] = field(default_factory=dict)
 
-    def step(self, node: Node) -> EvaluatedExpression:
+    def evaluate_node_in_parts(self, node: Node) -> EvaluatedExpression:
         """Return an expression, taken apart at `and`, `or` and `not` as it is evaluated."""
         match node:
             case Not(node=inside):
-                inner_step = self.step(inside)
+                inner_step = self.evaluate_node_in_parts(inside)
                 return _replace_step_parts(
                     node, inner_step, not inner_step.value if inner_step.has_value else UNKNOWN, (inner_step,)
                 )
             case Logic(word=word):
-                return self._logic_step(node, word)
+                return self._evaluate_logic_chain(node, word)
         try:
             value = self.rule.function_of_expression(node)(
                 *self.item, self.index.fabric, self.options, index=self.index
@@ -72,12 +72,12 @@ class RuleAtItem:
             return EvaluatedExpression(node=node, value=UNKNOWN, crash=f"{type(crash).__name__}: {crash}")
         return EvaluatedExpression(node=node, value=value)
 
-    def _logic_step(self, node: Logic, word: str) -> EvaluatedExpression:
+    def _evaluate_logic_chain(self, node: Logic, word: str) -> EvaluatedExpression:
         """All operands of a chain of one word, up to the one that decides."""
         steps: list[EvaluatedExpression] = []
         operands = list(_operands_of_chain(node, word))
         for at, operand in enumerate(operands):
-            step = self.step(operand)
+            step = self.evaluate_node_in_parts(operand)
             steps.append(step)
             if not step.has_value or bool(step.value) == (word == "or") or at == len(operands) - 1:
                 break
@@ -123,7 +123,7 @@ def items_at_subject(rule: Rule, subject_path: Subject, index: Index) -> Subject
 
     ValueError where the fabric has none, with the nearest that it has.
     """
-    cases = list(ItemGroups(index).cases(rule.scope, EACH_ITEM_ALONE))
+    cases = list(ItemGroups(index).groups_of_scope_items(rule.scope, EACH_ITEM_ALONE))
     gaps = tuple(gap for gap in cases if isinstance(gap, UnknownItems) and subject_path[0] in (gap.device, FABRIC_HEAD))
     items = [item for case in cases if isinstance(case, ItemGroup) for item in case.members()]
     for fits in (_is_in_item, _is_in_link_end, _is_above_item):

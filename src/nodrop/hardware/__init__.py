@@ -164,7 +164,12 @@ def fastest_breakouts_with_known_headroom(switch_model: SwitchModel) -> tuple[tu
     """
     fastest = max((group for group in switch_model.ports if not group.service), key=lambda group: group.speeds[0])
     computes, speeds = asic(switch_model.asic).has_headroom_terms, switch_model.sonic.headroom_speeds_mbps
-    return tuple((split.into, speed) for split in fastest.ways for speed in split.speeds if computes or speed in speeds)
+    return tuple(
+        (split.into, speed)
+        for split in fastest.breakout_options
+        for speed in split.speeds
+        if computes or speed in speeds
+    )
 
 
 def buildable_models(platform: str) -> tuple[str, ...]:

@@ -168,7 +168,7 @@ def _least_xoff_of_other_skus(device: Device, speed_mbps: int, length_m: int) ->
     model = require_fact(device.model, "device.model")
     sonic = switch(model).sonic if model in switches() else SonicSku()
     having = [layout for layout in sonic.layouts if any(speed == speed_mbps for _, speed in layout.ports.values())]
-    tables = [table for layout in having for hwsku in layout.hwskus if (table := sonic.table(hwsku))]
+    tables = [table for layout in having for hwsku in layout.hwskus if (table := sonic.headroom_table_of_hwsku(hwsku))]
     xoffs = [table_xoff_bytes(table.rows, speed_mbps, length_m) for table in tables]
     return min((xoff for xoff in xoffs if xoff is not None), default=None)
 
@@ -207,5 +207,5 @@ def shipped_headroom_rows(model: str | Unknown, hwsku: str | None | Unknown) -> 
     UnknownFact where the model or the SKU is not known.
     """
     model, hwsku = require_fact(model, "device.model"), require_fact(hwsku, "device.hwsku")
-    table = switch(model).sonic.table(hwsku) if model in switches() else None
+    table = switch(model).sonic.headroom_table_of_hwsku(hwsku) if model in switches() else None
     return table.rows if table else ()

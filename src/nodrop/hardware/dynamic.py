@@ -91,7 +91,7 @@ def _headroom_speed_mbps(device: Device, interface: Interface) -> int | None:
 def _fastest_mbps(model: str, panel: int, lanes: int) -> int | None:
     """Return the fastest speed that a panel port of a model supports on so many lanes; None where that is not known."""
     group = switch(model).group(panel) if model in switches() else None
-    splits = (*group.ways, *group.narrow) if group else ()
+    splits = (*group.breakout_options, *group.narrow) if group else ()
     return max((speed for breakout in splits if breakout.lanes == lanes for speed in breakout.speeds), default=None)
 
 
@@ -112,7 +112,7 @@ ResolvedProfiles = dict[tuple[object, ...], QosProfile]
 """Profiles as they are stated and as they are resolved, by what the result follows from."""
 
 
-def resolve_dynamic_buffers(device: Device, memo: ResolvedProfiles | None = None) -> Device:
+def fill_in_computed_buffer_sizes(device: Device, memo: ResolvedProfiles | None = None) -> Device:
     """Return the device with every computed headroom and pool size filled in; others are left as they are.
 
     Devices that differ in nothing but their ports may share a `memo`, and then share the profiles that come out.

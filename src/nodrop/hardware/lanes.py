@@ -18,13 +18,13 @@ _LANE_COUNTS = (1, 2, 4, 8)
 _QSFP_LANES = 4
 
 
-def lane_counts_of_plugs(plugs: PlugLanes) -> frozenset[int]:
+def possible_lane_counts(plugs: PlugLanes) -> frozenset[int]:
     """Return the numbers of lanes on which a port can run."""
     return frozenset(lanes for _, lanes in plugs)
 
 
 @lru_cache(maxsize=4096)
-def plugs_of_nic(model: str, speed_mbps: int) -> PlugLanes:
+def pluggable_lanes_of_nic(model: str, speed_mbps: int) -> PlugLanes:
     """Return the plugs of a NIC of the catalogue; its cage has as many lanes as it uses at most."""
     counts = nic(model).lanes
     widest = max(max(lanes) for lanes in counts.values())
@@ -32,7 +32,7 @@ def plugs_of_nic(model: str, speed_mbps: int) -> PlugLanes:
 
 
 @lru_cache(maxsize=4096)
-def plugs_of_switch_ports(model: str, panels: tuple[int, ...], lanes: int, speed_mbps: int) -> PlugLanes:
+def pluggable_lanes_of_switch_ports(model: str, panels: tuple[int, ...], lanes: int, speed_mbps: int) -> PlugLanes:
     """Return the plugs that all of these panel ports take where a port has so many lanes, whole or a part.
 
     Ports of unknown number count as those of the first kind.
@@ -40,12 +40,14 @@ def plugs_of_switch_ports(model: str, panels: tuple[int, ...], lanes: int, speed
     facts = switch(model)
     groups = [group for group in facts.ports if not group.panels_set.isdisjoint(panels)] or facts.ports[:1]
     by_module = asic(facts.asic).lanes_by_module
-    return frozenset.intersection(*(_plugs_of_group(group, lanes, speed_mbps, by_module) for group in groups))
+    return frozenset.intersection(
+        *(_pluggable_lanes_of_port_group(group, lanes, speed_mbps, by_module) for group in groups)
+    )
 
 
-def _plugs_of_group(group: PortGroup, lanes: int, speed_mbps: int, by_module: bool) -> PlugLanes:
+def _pluggable_lanes_of_port_group(group: PortGroup, lanes: int, speed_mbps: int, by_module: bool) -> PlugLanes:
     """Return the plugs of a kind of ports: with all lanes in use, or fewer if the chip or the rate asks for that."""
-    fastest = max(breakout.speeds[0] // breakout.lanes for breakout in group.ways)
+    fastest = max(breakout.speeds[0] // breakout.lanes for breakout in group.breakout_options)
     counts = [
         count
         for count in _LANE_COUNTS

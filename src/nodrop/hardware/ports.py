@@ -96,7 +96,7 @@ class NarrowSplit(PortSplit):
     since: str | None = None
     """The first release of SONiC whose platform.json has it, where earlier ones have the model without it."""
 
-    def on(self, platform: str, release: str) -> bool:
+    def is_supported_by_release(self, platform: str, release: str) -> bool:
         """Return whether a release of a network OS has it."""
         return (not self.platforms or platform in self.platforms) and (self.since is None or release >= self.since)
 
@@ -137,7 +137,7 @@ class SonicPort(NamedTuple):
     alias: str
     part_alias: str
 
-    def lane_places_of_part(self, split: int, splits: int) -> range:
+    def lane_positions_of_part(self, split: int, splits: int) -> range:
         """Return the places of a part's lanes among those of the panel port."""
         width = max(len(self.lanes) // splits, 1)
         return range(split * width, split * width + width)
@@ -181,13 +181,16 @@ class PortGroup(SourcedFacts):
 
     def find_breakout(self, into: int) -> PortSplit | None:
         """Return how a port is split into so many parts, 1 for one that is whole; None where it cannot be."""
-        return next((split for split in self.ways if split.into == into), None)
+        return next((split for split in self.breakout_options if split.into == into), None)
 
     def find_split_with_lanes(self, into: int, lanes: int | None) -> PortSplit | None:
         """Return how a port is split into so many parts with so many lanes each; None for lanes is all of them."""
         if lanes is None:
             return self.find_breakout(into)
-        return next((split for split in (*self.ways, *self.narrow) if (split.into, split.lanes) == (into, lanes)), None)
+        return next(
+            (split for split in (*self.breakout_options, *self.narrow) if (split.into, split.lanes) == (into, lanes)),
+            None,
+        )
 
     @cached_property
     def panels_set(self) -> frozenset[int]:
@@ -198,25 +201,25 @@ class PortGroup(SourcedFacts):
         """Return the ways that a network OS breaks a port out."""
         return [split for split in self.splits if not split.platforms or platform in split.platforms]
 
-    def usable(self, into: int) -> tuple[int, ...]:
+    def panels_splittable_at_once(self, into: int) -> tuple[int, ...]:
         """Return its panel ports that can all be split so at once."""
         breakout = self.find_breakout(into)
         return tuple(panel for panel in self.panels if panel % 2) if breakout and breakout.blocks_next else self.panels
 
     @property
-    def most_ports(self) -> int:
+    def max_port_count(self) -> int:
         """How many ports it gives at most."""
-        return max(split.into * len(self.usable(split.into)) for split in self.ways)
+        return max(split.into * len(self.panels_splittable_at_once(split.into)) for split in self.breakout_options)
 
     @cached_property
-    def other_speeds(self) -> frozenset[int]:
+    def speeds_of_odd_breakout_modes(self) -> frozenset[int]:
         """Return the speeds of its modes that leave lanes unused or mix parts, in Mb/s."""
         modes_text = " ".join(mode.partition(" of ")[0] for mode in self.other_modes)
         narrow = frozenset(speed for split in self.narrow for speed in split.speeds)
         return narrow | {units.parse_speed_mbps(speed) for speed in re.findall("[0-9]+G", modes_text)}
 
     @cached_property
-    def ways(self) -> tuple[PortSplit, ...]:
+    def breakout_options(self) -> tuple[PortSplit, ...]:
         """The whole port, and the ways to break it out."""
         whole_port = PortSplit.model_construct(into=1, lanes=self.lanes, speeds=self.speeds, modes=self.modes)
         return (whole_port, *self.splits)

@@ -174,7 +174,7 @@ class HwskuPortLayout(SourcedFacts):
     A panel port of which some lanes are unused, or that has ports of several kinds, is left out.
     """
 
-    def has(self, ports: BreakoutByPanel) -> bool:
+    def covers_breakouts(self, ports: BreakoutByPanel) -> bool:
         """Return whether all these panel ports are broken out so, at that speed or a faster one."""
         port_pairs = ((self.ports.get(panel, (0, 0)), port) for panel, port in ports.items())
         return all(own_port[0] == into and own_port[1] >= speed for own_port, (into, speed) in port_pairs)
@@ -201,7 +201,7 @@ class SonicSku(SourcedFacts):
     """Of the HWSKU that is written; none where it ships none or leaves them to the release."""
     headroom: tuple[HeadroomTable, ...] = ()
 
-    def table(self, hwsku: str | None = None) -> HeadroomTable | None:
+    def headroom_table_of_hwsku(self, hwsku: str | None = None) -> HeadroomTable | None:
         """Return the table of a HWSKU, by default of the one that is written; None where it has none."""
         wanted_hwsku = hwsku or self.hwsku
         named_headroom_table = next((table for table in self.headroom if wanted_hwsku in table.hwskus), None)
@@ -214,7 +214,7 @@ class SonicSku(SourcedFacts):
 
     def headroom_row(self, speed_mbps: int | None, cable_m: int | None, hwsku: str | None = None) -> HeadroomRow | None:
         """Return a table's row for a speed and a cable of exactly that length; None where it has none."""
-        table = self.table(hwsku)
+        table = self.headroom_table_of_hwsku(hwsku)
         rows = table.rows if table else ()
         return next((row for row in rows if row[:2] == (speed_mbps, cable_m)), None)
 
@@ -254,7 +254,7 @@ class SwitchModel(SourcedFacts):
         return dict(sonic_port for group in self.ports for sonic_port in group.sonic_ports())
 
     @cached_property
-    def sonic_numbers(self) -> dict[int, tuple[int, int, int]]:
+    def panel_and_lanes_by_sonic_number(self) -> dict[int, tuple[int, int, int]]:
         """By the number in a port's name: its panel port, the place of its first lane there, and that port's lanes."""
         lane_of_number = {
             port.number + place: (panel, place, len(port.lanes))
@@ -268,13 +268,13 @@ class SwitchModel(SourcedFacts):
         """The panel ports for the fabric, service ports left out."""
         return tuple(panel for group in self.ports if not group.service for panel in group.panels)
 
-    def ways(self, panels: tuple[int, ...] = ()) -> tuple[PortSplit, ...]:
+    def breakout_options(self, panels: tuple[int, ...] = ()) -> tuple[PortSplit, ...]:
         """Return the ways to use all of these panel ports, by default the first for the fabric: whole, and split.
 
         Of ports of several kinds, those ways that have equally many lanes, and the speeds that all of them have; where
         there are none, those of the first kind.
         """
-        return self._common_splits(panels) or self._groups(panels)[0].ways
+        return self._common_splits(panels) or self._groups(panels)[0].breakout_options
 
     def panels_by_kind(self, panels: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
         """Return panel ports for the fabric by kind: as one where there is a way to use all of them, else apart."""
@@ -286,13 +286,13 @@ class SwitchModel(SourcedFacts):
         base, *other_groups = self._groups(panels)
         splits = (
             find_common_split(option, [group.find_breakout(option.into) for group in other_groups])
-            for option in base.ways
+            for option in base.breakout_options
         )
         return tuple(split for split in splits if split)
 
     def find_breakout(self, into: int, panels: tuple[int, ...] = ()) -> PortSplit | None:
         """Return how these panel ports, by default the first for the fabric, are split; None where they cannot be."""
-        return next((split for split in self.ways(panels) if split.into == into), None)
+        return next((split for split in self.breakout_options(panels) if split.into == into), None)
 
     def find_split_with_lanes(self, into: int, panels: tuple[int, ...], lanes: int | None) -> PortSplit | None:
         """Return how these panel ports are split into parts of so many lanes; None for lanes is all of them."""
@@ -301,7 +301,7 @@ class SwitchModel(SourcedFacts):
         first_split, *other_splits = (group.find_split_with_lanes(into, lanes) for group in self._groups(panels))
         return find_common_split(first_split, other_splits) if first_split else None
 
-    def usable(self, into: int, speed_mbps: int) -> tuple[int, ...]:
+    def panels_splittable_at_once(self, into: int, speed_mbps: int) -> tuple[int, ...]:
         """Return the panel ports for the fabric that can all be split so at once, and have the speed on fewest lanes.
 
         Where none has it, those of the first kind that can be split so.
@@ -311,12 +311,12 @@ class SwitchModel(SourcedFacts):
         fitting = [(breakout, group) for breakout, group in able if speed_mbps in breakout.speeds]
         fewest = min((breakout.lanes for breakout, _ in fitting), default=0)
         chosen = [group for breakout, group in fitting if breakout.lanes == fewest] or [group for _, group in able][:1]
-        return tuple(panel for group in chosen or groups[:1] for panel in group.usable(into))
+        return tuple(panel for group in chosen or groups[:1] for panel in group.panels_splittable_at_once(into))
 
     @property
-    def most_ports(self) -> int:
+    def max_port_count(self) -> int:
         """How many ports there are at most, those for service too: each panel port split as far as it goes."""
-        return sum(group.most_ports for group in self.ports)
+        return sum(group.max_port_count for group in self.ports)
 
     def _groups(self, panels: tuple[int, ...]) -> list[PortGroup]:
         """Return the kinds of ports that some panel ports are of, the first for the fabric where they are of none."""
@@ -398,13 +398,15 @@ class Medium(SourcedFacts):
         """Reach at the speed that reaches farthest."""
         return max(link.reach_m for link in self.links)
 
-    def at(self, speed_mbps: int, lanes: Collection[int]) -> tuple[MediumLink, ...]:
+    def links_at_speed_and_lanes(self, speed_mbps: int, lanes: Collection[int]) -> tuple[MediumLink, ...]:
         """Return the links at a speed on one of these numbers of lanes."""
         return tuple(link for link in self.links if link.speed == speed_mbps and link.lanes in {None, *lanes})
 
-    def link(self, speed_mbps: int, lanes: Collection[int], length_m: int) -> MediumLink | None:
+    def find_link_reaching_length(self, speed_mbps: int, lanes: Collection[int], length_m: int) -> MediumLink | None:
         """Return the first of those links that reaches a length; None if no link does."""
-        return next((link for link in self.at(speed_mbps, lanes) if link.reach_m >= length_m), None)
+        return next(
+            (link for link in self.links_at_speed_and_lanes(speed_mbps, lanes) if link.reach_m >= length_m), None
+        )
 
     def may_ends_differ_in_fec(self, speed_mbps: int) -> bool:
         """Whether its module has the FEC at some lanes, so ports at the two ends may have different FECs."""

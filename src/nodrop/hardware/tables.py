@@ -49,7 +49,7 @@ def table_headroom(
 
     `hwsku` is the one that is written, None the base one.
     """
-    own_headroom_table = switch_model.sonic.table(hwsku)
+    own_headroom_table = switch_model.sonic.headroom_table_of_hwsku(hwsku)
     row = next_headroom_row(own_headroom_table.rows, speed_mbps, length_m) if own_headroom_table else None
     if own_headroom_table and row:
         return TableHeadroom(

@@ -51,7 +51,7 @@ def pool_size_contains_shared_headroom(
     return True if memory is not None and size_bytes + headroom_bytes > memory else None
 
 
-def free_of_headroom_bytes(chip: Asic, memory_bytes: int, headroom_bytes: int) -> int:
+def memory_left_by_shared_headroom_bytes(chip: Asic, memory_bytes: int, headroom_bytes: int) -> int:
     """Return the bytes that thresholds count from if ports share this headroom in a memory; not positive if too much.
 
     It counts twice on a chip that keeps the headroom outside the pool and still takes it off the pool's size.

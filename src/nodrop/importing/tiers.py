@@ -145,7 +145,12 @@ def _model_has_panel(name: str, panel: int, port_count: int, speed: int) -> bool
     """Whether a model has a panel port that is split so, at a speed."""
     group = switch(name).group(panel)
     breakout = group.find_breakout(port_count) if group else None
-    return group is not None and breakout is not None and panel in group.usable(port_count) and speed in breakout.speeds
+    return (
+        group is not None
+        and breakout is not None
+        and panel in group.panels_splittable_at_once(port_count)
+        and speed in breakout.speeds
+    )
 
 
 def _make_example_group(sight: TierView) -> KeyTree:

@@ -163,7 +163,7 @@ def _links_of_join(joined: CabledGroupPair) -> DerivedIntentPart:
     lower_share = lower_port_sharing(likely_model(lower), joined, split, links)
     upper_model = likely_model(upper)
     upper_share = upper_port_sharing(upper_model, joined, peer_split, links, speed or ASSUMED_PORT_SPEED_MBPS)
-    by_model = upper_model.usable(peer_split, speed or ASSUMED_PORT_SPEED_MBPS)
+    by_model = upper_model.panels_splittable_at_once(peer_split, speed or ASSUMED_PORT_SPEED_MBPS)
     has_peer_ports = joined.upper_has_other_links or upper_share.panels != by_model
     fewer = [box.reduced_lanes_of_port(port) for box, port in _ports_at_run_ends(tier_view, runs, cables)]
     lanes = most_common_value(lane_count for lane_count in fewer if lane_count is not None) if any(fewer) else None
@@ -358,7 +358,7 @@ def upper_port_sharing(
     for run in joined.runs:
         blocks.setdefault(joined.lower_position(run.lower), set()).add(run.upper_port)
     used = {run.upper_port.panel for run in joined.runs}
-    panels = model.usable(split, speed) if model and speed else tuple(sorted(used))
+    panels = model.panels_splittable_at_once(split, speed) if model and speed else tuple(sorted(used))
     ids = tuple(sorted(blocks.keys() | joined.lower_positions_in_reserve))
     by_model = _find_shared_panels(blocks, ids, [panels], split, links, joined.lower.name)
     if by_model.fits and not joined.upper_has_other_links:

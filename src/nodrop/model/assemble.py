@@ -90,7 +90,7 @@ def assemble_fabric(
     everything: list[DeviceReading | HostReading] = [*readings, *hosts_read]
     cabling = shared.cabling(readings, declared_context)
     hosts = declared_context.hosts or ()
-    stated = _devices_of_cables(declared_context)
+    stated = _devices_named_in_declared_cables(declared_context)
     sides = cabling.sides
     devices = [
         shared.device(reading.device, declared_context, sides, all_cables=reading.device.name in stated)
@@ -189,7 +189,7 @@ def _apply_declared_role_and_model(device: Device, role: str | None, model: str 
     return device
 
 
-def _devices_of_cables(declared: DeclaredFacts) -> set[str]:
+def _devices_named_in_declared_cables(declared: DeclaredFacts) -> set[str]:
     return {end.node for link in declared.cables or () for end in (link.a, link.b)}
 
 

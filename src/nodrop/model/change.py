@@ -109,7 +109,7 @@ class EditResult:
         return json.dumps([step.operation for step in self.steps if not step.command], indent=2) + "\n"
 
     @property
-    def commands(self) -> str:
+    def commands_outside_patch(self) -> str:
         """Return the commands for the steps that no patch makes, a line each; nothing where there are none."""
         lines = dict.fromkeys(step.command for step in self.steps if step.command)
         return "".join(f"{line}\n" for line in lines)

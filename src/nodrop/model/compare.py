@@ -84,7 +84,7 @@ def _find_differences(a: Any, b: Any, path: Subject, whole_lists: bool) -> Itera
     elif known := _field_names_and_reader(a.__class__):
         names, content = known
         for name, old, new in zip(names, content(a), content(b), strict=True):
-            if not _are_same(old, new):
+            if not _are_identical_or_equal_plain(old, new):
                 yield from _find_differences(old, new, (*path, name), whole_lists)
     elif a != b:
         yield ModelDifference(path, a, b)
@@ -118,7 +118,7 @@ def _merge_values(a: Any, b: Any, path: Subject, takes: AcceptsDifference) -> ob
     names, content = known
     olds, news = content(a), content(b)
     merged = [
-        old if _are_same(old, new) else _merge_values(old, new, (*path, name), takes)
+        old if _are_identical_or_equal_plain(old, new) else _merge_values(old, new, (*path, name), takes)
         for name, old, new in zip(names, olds, news, strict=True)
     ]
     if all(map(is_, merged, news)):
@@ -192,7 +192,7 @@ def _keys_of_rows(rows: tuple[object, ...]) -> list[str]:
     return [key_of(row, position) for position, row in enumerate(rows)]
 
 
-def _are_same(old: object, new: object) -> bool:
+def _are_identical_or_equal_plain(old: object, new: object) -> bool:
     """Whether two values are one object or equal plain ones, which takes no look inside."""
     return old is new or (type(old) is type(new) and type(old) in _SCALAR_TYPES and old == new)
 

@@ -48,7 +48,7 @@ def set_value(fabric: Fabric, subject: Subject, value: object) -> Fabric:
     """
     edit = _FabricEdit(_steps_to_subject(subject, _STORED_PATH_BY_ATTRIBUTE), value)
     try:
-        changed: Fabric = edit.part(fabric, type_of(Fabric), edit.steps)
+        changed: Fabric = edit.edited_part(fabric, type_of(Fabric), edit.steps)
     except ValueError as error:
         raise ValueError(f"{subject_text(subject)}: {error}") from None
     if not edit.places:
@@ -58,7 +58,7 @@ def set_value(fabric: Fabric, subject: Subject, value: object) -> Fabric:
 
 def set_part(node: object, steps: Subject, value: object) -> Any:
     """Return a part of the model with `value` where `steps` lead; ValueError where they lead nowhere."""
-    return _FabricEdit(steps, value).part(node, type_of(type(node)), steps)
+    return _FabricEdit(steps, value).edited_part(node, type_of(type(node)), steps)
 
 
 def get_value(fabric: Fabric, subject: Subject) -> object:
@@ -137,7 +137,7 @@ class _FabricEdit:
         self._done: dict[tuple[int, int], object] = {}
         self._read: dict[ValueType, object] = {}
 
-    def part(self, node: Any, kind: ValueType, steps: Subject) -> Any:
+    def edited_part(self, node: Any, kind: ValueType, steps: Subject) -> Any:
         """Return what `node`, held by a field of type `kind`, becomes; equal parts become the same."""
         if not steps:
             self.places += 1
@@ -150,7 +150,11 @@ class _FabricEdit:
             )
         key = (id(node), len(steps))
         if key not in self._done:
-            self._done[key] = self._rows(node, kind, steps) if _is_row_tuple(node) else self._change_fields(node, steps)
+            self._done[key] = (
+                self._change_rows_named_by_step(node, kind, steps)
+                if _is_row_tuple(node)
+                else self._change_fields(node, steps)
+            )
         return self._done[key]
 
     def _change_fields(self, node: Any, steps: Subject) -> object:
@@ -159,10 +163,12 @@ class _FabricEdit:
         names = [name for name in known_types if matches_part(steps[0], name)]
         if not _is_glob(steps[0]):
             _require_settable_attribute(type(node), steps[0], known_types)
-        news = {name: self.part(getattr(node, name), known_types[name], steps[1:]) for name in names}
+        news = {name: self.edited_part(getattr(node, name), known_types[name], steps[1:]) for name in names}
         return node._replace(**news) if hasattr(node, "_fields") else dataclasses.replace(node, **news)
 
-    def _rows(self, rows: tuple[object, ...], kind: ValueType, steps: Subject) -> tuple[object, ...]:
+    def _change_rows_named_by_step(
+        self, rows: tuple[object, ...], kind: ValueType, steps: Subject
+    ) -> tuple[object, ...]:
         """Rows with those changed that the first step names."""
         element = kind.element or ValueType(anything=True)
         keys = [key_of(each, place) for place, each in enumerate(rows)]
@@ -171,7 +177,9 @@ class _FabricEdit:
             return self._insert_new_row(rows, element, steps, keys)
         pairs = zip(rows, keys, chosen, strict=True)
         if len(steps) > 1:
-            return tuple(self.part(node, element, steps[1:]) if is_chosen else node for node, _, is_chosen in pairs)
+            return tuple(
+                self.edited_part(node, element, steps[1:]) if is_chosen else node for node, _, is_chosen in pairs
+            )
         self.places += sum(chosen)
         if self.value is None and not element.none:
             return tuple(each for each, _, is_chosen in pairs if not is_chosen)

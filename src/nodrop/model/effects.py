@@ -42,13 +42,13 @@ def queue_of_tc(qos: QosProfile | None, tc: int) -> int:
     return (map_entry(table, tc) or 0) if table else 0
 
 
-def group_of_tc(qos: QosProfile | None, tc: int) -> int:
+def priority_group_of_tc(qos: QosProfile | None, tc: int) -> int:
     """Return the ingress priority group of a traffic class."""
     table = None if qos is None else require_fact(qos.tc_to_priority_group, "interface.qos.tc_to_priority_group")
     return (map_entry(table, tc) or 0) if table else 0
 
 
-def pausing_priorities_of_group(qos: QosProfile, group: int) -> tuple[int, ...]:
+def pausing_priorities_of_priority_group(qos: QosProfile, group: int) -> tuple[int, ...]:
     """Return the PFC priorities for which a full priority group sends pause: those mapped to it, else its number."""
     table = require_fact(qos.pfc_to_priority_group, "interface.qos.pfc_to_priority_group")
     sent = require_fact(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
@@ -59,7 +59,7 @@ def pausing_priorities_of_group(qos: QosProfile, group: int) -> tuple[int, ...]:
 
 def is_lossless(qos: QosProfile | None, tc: int) -> bool:
     """Whether a traffic class is protected: its priority group pauses the sender."""
-    return qos is not None and bool(pausing_priorities_of_group(qos, group_of_tc(qos, tc)))
+    return qos is not None and bool(pausing_priorities_of_priority_group(qos, priority_group_of_tc(qos, tc)))
 
 
 def used_tcs(qos: QosProfile) -> tuple[int, ...]:
@@ -75,8 +75,10 @@ def used_queues(qos: QosProfile) -> tuple[int, ...]:
 
 def pausing_priorities_in_use(qos: QosProfile) -> tuple[int, ...]:
     """Return the priorities for which a port pauses its neighbor when what packets land in is full."""
-    groups = {group_of_tc(qos, tc) for tc in used_tcs(qos)}
-    return tuple(sorted({priority for group in groups for priority in pausing_priorities_of_group(qos, group)}))
+    groups = {priority_group_of_tc(qos, tc) for tc in used_tcs(qos)}
+    return tuple(
+        sorted({priority for group in groups for priority in pausing_priorities_of_priority_group(qos, group)})
+    )
 
 
 def rdma_classes(fabric: Fabric) -> Iterator[TrafficClass]:
@@ -99,7 +101,7 @@ def roce_dscps(fabric: Fabric) -> tuple[int, ...]:
     return tuple(sorted({dscp for roce_class in roce_classes(fabric) for dscp in roce_class.dscp}))
 
 
-def probed_dscps(fabric: Fabric) -> tuple[int, ...]:
+def dscps_of_probe_packets(fabric: Fabric) -> tuple[int, ...]:
     """Return the DSCPs of the packets used to probe a fabric: those of RoCE data, and of CNPs if classes have any."""
     data = roce_dscps(fabric) or (DEFAULT_RDMA_DSCP,)
     return (*data, *(dscp for dscp in cnp_dscps(fabric) if dscp not in data))
@@ -151,7 +153,7 @@ def find_queue(qos: QosProfile, index: int) -> Queue | None:
     return next((row for row in require_fact(qos.queues, "interface.qos.queues") if row.index == index), None)
 
 
-def group_buffer(qos: QosProfile, index: int) -> BufferProfile | None:
+def buffer_of_priority_group(qos: QosProfile, index: int) -> BufferProfile | None:
     """Return the buffer of a priority group; None where it has none."""
     group = next(
         (

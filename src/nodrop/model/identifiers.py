@@ -66,7 +66,7 @@ def _number_ranges_by_kind(fabric: Fabric) -> dict[IdentifierKind, set[AddressOr
     for kind, subject, texts in find_addresses_and_as_numbers(fabric):
         if kind not in blocks:
             numbers_by_kind.setdefault(kind, set()).update(
-                [span for _, span in IdentifierNumbersOfPart(kind, subject, texts).spans()]
+                [span for _, span in IdentifierNumbersOfPart(kind, subject, texts).texts_with_ranges()]
             )
             continue
         for text in texts:
@@ -100,7 +100,7 @@ class IdentifierNumbersOfPart(NamedTuple):
     subject: Subject
     texts: tuple[str, ...]
 
-    def spans(self) -> Iterator[tuple[str, AddressOrNumberRange]]:
+    def texts_with_ranges(self) -> Iterator[tuple[str, AddressOrNumberRange]]:
         """Yield each number or prefix as a text and as a range, without addresses of one link only."""
         for text in self.texts:
             span = (0, int(text), int(text)) if self.kind == "AS numbers" else _network_range_of_address(text)
@@ -242,7 +242,7 @@ def find_shared_identifiers(fabrics: Sequence[FabricIdentifiers], *, one_site: b
     overlaps |= {
         (later, earlier)
         for later, earlier in _pairs_with_shared_text([fabric_ids.nodes for fabric_ids in fabrics])
-        if are_names_shared(fabrics[later], fabrics[earlier], one_site=one_site)
+        if are_equal_names_same_device(fabrics[later], fabrics[earlier], one_site=one_site)
     }
     owners: dict[str, list[int]] = {}
     for at, fabric in enumerate(fabrics):
@@ -252,7 +252,7 @@ def find_shared_identifiers(fabrics: Sequence[FabricIdentifiers], *, one_site: b
     for at, identifiers in enumerate(fabrics):
         for node in identifiers.nodes:
             for owner in owners.get(node, ()):
-                if are_names_shared(identifiers, fabrics[owner], one_site=one_site):
+                if are_equal_names_same_device(identifiers, fabrics[owner], one_site=one_site):
                     overlaps.add((max(at, owner), min(at, owner)))
                     old, new = sorted((joined[at], joined[owner]))[::-1]
                     joined = [new if number == old else number for number in joined]
@@ -264,7 +264,9 @@ def find_shared_identifiers(fabrics: Sequence[FabricIdentifiers], *, one_site: b
     )
 
 
-def are_names_shared(identifiers: FabricIdentifiers, other_identifiers: FabricIdentifiers, *, one_site: bool) -> bool:
+def are_equal_names_same_device(
+    identifiers: FabricIdentifiers, other_identifiers: FabricIdentifiers, *, one_site: bool
+) -> bool:
     """Whether a name means the same switch or host in both fabrics."""
     return one_site or set(identifiers.devices).isdisjoint(other_identifiers.devices)
 

@@ -58,7 +58,7 @@ class Index:
         passed_value: _Made = self._kept.get(channel.name, default)
         return passed_value
 
-    def copy_kept_values(self, index: "Index") -> None:
+    def take_cached_values_from(self, index: "Index") -> None:
         """Keep what another index keeps."""
         self._kept.update(index._kept)
 
@@ -120,7 +120,7 @@ class Index:
             self._interfaces[device] = _first_row_by_name(owner.interfaces) if owner else {}
         return self._interfaces[device].get(name)
 
-    def at(self, end: End) -> Interface | HostPort | None:
+    def port_at_end(self, end: End) -> Interface | HostPort | None:
         """Return the port that an end names, of a device or else of a host."""
         if end.node in self.devices:
             return self.interface(*end)
@@ -133,7 +133,7 @@ class Index:
         """Return the cable at a port."""
         return self._links.get((node, port))
 
-    def alike_ports_of_device(self, device: Device) -> Sequence[Sequence[Interface]]:
+    def groups_of_alike_ports(self, device: Device) -> Sequence[Sequence[Interface]]:
         """Return the ports of a device in groups of one QoS profile, side, speed and state.
 
         Groups are ordered by their first ports, and none is empty. A rule that needs no more does not have to check
@@ -151,7 +151,7 @@ class Index:
         """Return the other end of the cable at a port, also where nothing more is known of it."""
         return self.far_ends.get(node, {}).get(port)
 
-    def far(self, node: str, port: str) -> Interface | HostPort | None:
+    def far_port(self, node: str, port: str) -> Interface | HostPort | None:
         """Return the port at the other end of the cable."""
         end = self.far_end(node, port)
-        return None if end is None else self.at(end)
+        return None if end is None else self.port_at_end(end)

@@ -36,8 +36,10 @@ def find_classes_with_group_queue_mismatch(qos: QosProfile) -> Iterator[Misplace
     of them is stopped: sharing is another fault.
     """
     for priority in require_fact(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities"):
-        group, queue = group_of_priority(qos, priority), queue_of_priority(qos, priority)
-        used = [(tc, effects.group_of_tc(qos, tc), effects.queue_of_tc(qos, tc)) for tc in effects.used_tcs(qos)]
+        group, queue = priority_group_of_pfc_priority(qos, priority), queue_stopped_by_pfc_priority(qos, priority)
+        used = [
+            (tc, effects.priority_group_of_tc(qos, tc), effects.queue_of_tc(qos, tc)) for tc in effects.used_tcs(qos)
+        ]
         paused = [(tc, leaves) for tc, enters, leaves in used if enters == group]
         stopped = [(tc, enters) for tc, enters, leaves in used if leaves == queue]
         stops = "no queue" if queue is None else f"queue {queue}"
@@ -69,19 +71,19 @@ def _differs_from_expected(table: NumberMap | None, row: ExpectedMapRow) -> bool
     return table is not None and effects.map_entry(table, row.key) != row.expected
 
 
-def group_of_priority(qos: QosProfile, priority: int) -> int | None:
+def priority_group_of_pfc_priority(qos: QosProfile, priority: int) -> int | None:
     """Return the priority group for which a port pauses that priority: the mapped one, else that of its number."""
     table = require_fact(qos.pfc_to_priority_group, "interface.qos.pfc_to_priority_group")
     return priority if table is None else effects.map_entry(table, priority)
 
 
-def queue_of_priority(qos: QosProfile, priority: int) -> int | None:
+def queue_stopped_by_pfc_priority(qos: QosProfile, priority: int) -> int | None:
     """Return the queue that a pause of that priority stops: the mapped one, without a map that of its number."""
     table = require_fact(qos.pfc_to_queue, "interface.qos.pfc_to_queue")
     return priority if table is None else effects.map_entry(table, priority)
 
 
-def shared_lossless_groups(qos: QosProfile) -> Iterator[tuple[int, tuple[int, ...]]]:
+def lossless_priority_groups_shared_by_tcs(qos: QosProfile) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Yield the priority groups that pause their sender and have several traffic classes mapped to them, with those.
 
     Groups that no packet lands in count too: classes mapped to them later are paused with the others.
@@ -89,5 +91,5 @@ def shared_lossless_groups(qos: QosProfile) -> Iterator[tuple[int, tuple[int, ..
     table = require_fact(qos.tc_to_priority_group, "interface.qos.tc_to_priority_group") or ()
     for group in sorted({mapped_group for mapped_group in table if mapped_group is not None}):
         tcs = tuple(tc for tc, mapped in enumerate(table) if mapped == group)
-        if len(tcs) > 1 and effects.pausing_priorities_of_group(qos, group):
+        if len(tcs) > 1 and effects.pausing_priorities_of_priority_group(qos, group):
             yield group, tcs

@@ -100,18 +100,18 @@ def parse_community_expression(subject_text: str) -> PosixRegularExpression | No
     return compile_posix_regex(subject_text.replace("_", _FRR_UNDERSCORE_PATTERN))
 
 
-def is_computable(verb: Literal["match", "set"], kind: str, value: str) -> bool:
+def is_route_map_clause_computable(verb: Literal["match", "set"], kind: str, value: str) -> bool:
     """Whether FRR takes a value of a route map and its effect is computed: false for `set metric rtt`."""
     return _READER_BY_CLAUSE[verb, kind](value) is not None if (verb, kind) in _READER_BY_CLAUSE else True
 
 
-def is_valid_goto(sequence: int, value: str) -> bool:
+def is_valid_route_map_goto(sequence: int, value: str) -> bool:
     """Whether a rule with this number can go on there: FRR takes no goto to the rule itself or to an earlier one."""
     match = _GOTO_PATTERN.fullmatch(value)
     return value == "next" or (match is not None and sequence < int(match[1]) <= _LARGEST_SEQUENCE)
 
 
-def is_computable_list(policy_list: CommunityList | AsPathList) -> bool:
+def are_policy_list_lines_computable(policy_list: CommunityList | AsPathList) -> bool:
     """Whether all lines of a list are computed."""
     if isinstance(policy_list, CommunityList) and not policy_list.expanded:
         return all(map(normalize_community, (text for _, texts in policy_list.rules for text in texts)))

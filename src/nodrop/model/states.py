@@ -82,7 +82,7 @@ def known_rows(values: tuple[_T, ...] | Unknown) -> tuple[_T, ...]:
     return () if isinstance(values, Unknown) else values
 
 
-def surely_off(state: bool | Unknown) -> bool:
+def is_known_off(state: bool | Unknown) -> bool:
     """Whether something is known to be off; unknown counts as on, as it is when not stated."""
     return not isinstance(state, Unknown) and not state
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from nodrop.model.declared import DeclaredFacts
 from nodrop.model.fabric import Fabric
-from nodrop.model.fields import field_names
+from nodrop.model.fields import names_of_fields_with_columns
 from nodrop.model.reading import Reading
 from nodrop.plan.fact_groups import group_facts, row_attributes
 from nodrop.plan.facts import compare_fabric_facts
@@ -90,7 +90,9 @@ def _differs_only_in_order(entry: DifferingEntry) -> bool:
     if not all(isinstance(side, tuple) for side in sides):
         return False
     names = entry.path[-1] in row_attributes() and all(isinstance(name, str) for side in sides for name in side)
-    return (names or entry.path[-1] in field_names(unordered=True)) and Counter(entry.old) == Counter(entry.new)
+    return (names or entry.path[-1] in names_of_fields_with_columns(unordered=True)) and Counter(entry.old) == Counter(
+        entry.new
+    )
 
 
 def _fabric_differences(running: Reading, wanted_reading: Reading) -> ChangedAndUnstatedEntries:

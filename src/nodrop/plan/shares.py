@@ -6,14 +6,14 @@ from typing import Any
 
 from nodrop.model.compare import apply_differences
 from nodrop.model.fabric import Device, End, Fabric
-from nodrop.model.fields import field_names
+from nodrop.model.fields import names_of_fields_with_columns
 from nodrop.model.intern import Interner
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
 from nodrop.plan.model import ChangeScope, DeviceChange, DifferingEntry, PortGroupChange
 
-_WATCHDOG_FIELDS = frozenset(field_names(Device, QosProfile, aspect="watchdog"))
+_WATCHDOG_FIELDS = frozenset(names_of_fields_with_columns(Device, QosProfile, aspect="watchdog"))
 _PFC_PRIORITY_FIELDS = frozenset({"pfc_rx_priorities", "pfc_tx_priorities"})
 
 

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from nodrop.model.fabric import Device, End, Link
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
-from nodrop.model.states import known_rows, surely_off
+from nodrop.model.states import is_known_off, known_rows
 from nodrop.model.subject import FABRIC_HEAD, Subject, ends_of_cable_key, natural_sort_key
 from nodrop.plan.model import ChangeScope, DeviceChange, HazardTime, RolloutStage
 from nodrop.plan.order import group_consecutive_stages
@@ -260,7 +260,9 @@ def _is_in_service(device: Device, path: Subject) -> bool | None:
     """Return whether a switch has a port in service, or a session, where a path leads to one; None elsewhere."""
     match path:
         case ("interfaces", port, *_):
-            return any(interface.name == port and not surely_off(interface.enabled) for interface in device.interfaces)
+            return any(
+                interface.name == port and not is_known_off(interface.enabled) for interface in device.interfaces
+            )
         case ("bgp", "neighbors", key, *_):
             return any(neighbor.key == key for neighbor in known_rows(device.neighbors))
         case ("vrf_bgp", vrf, "neighbors", key, *_):

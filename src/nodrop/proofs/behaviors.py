@@ -59,13 +59,13 @@ def lossless_behavior_of_profile(qos: QosProfile | None | Unknown) -> PortBehavi
     written = require_fact(profile.tc_to_dscp, "interface.qos.tc_to_dscp")
     return PortBehavior(
         tuple(effects.tc_of_dscp(profile, dscp) for dscp in range(DSCP_COUNT)),
-        tuple(effects.group_of_tc(profile, tc) for tc in range(TRAFFIC_CLASS_COUNT)),
+        tuple(effects.priority_group_of_tc(profile, tc) for tc in range(TRAFFIC_CLASS_COUNT)),
         tuple(effects.queue_of_tc(profile, tc) for tc in range(TRAFFIC_CLASS_COUNT)),
         tuple(None if written is None else effects.map_entry(written, tc) for tc in range(TRAFFIC_CLASS_COUNT)),
         {
             group: paused
             for group in range(PRIORITY_GROUP_COUNT)
-            if (paused := effects.pausing_priorities_of_group(profile, group))
+            if (paused := effects.pausing_priorities_of_priority_group(profile, group))
         },
         dict(_queues_stopped_by_pause(profile)),
     )

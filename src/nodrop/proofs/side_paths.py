@@ -12,7 +12,7 @@ from functools import cache
 from nodrop.model.fabric import Device
 from nodrop.model.nics import value_or_none
 from nodrop.model.qos import QosProfile
-from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, known_rows, surely_off
+from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, is_known_off, known_rows
 from nodrop.proofs.behaviors import PortBehavior, lossless_behavior_of_profile
 from nodrop.proofs.dependencies import MissingFact, TrafficAtRouters
 
@@ -41,10 +41,10 @@ def _unknown_flooding_facts(traffic: TrafficAtRouters, device: Device) -> Iterat
         members = [channels.get(member.interface, (member.interface,)) for member in vlan.members]
         for port in itertools.chain(*members) if len(members) > 1 else ():
             far, interface = index.far_end(device.name, port), index.interface(device.name, port)
-            if far is None or far.node not in index.devices or interface is None or surely_off(interface.enabled):
+            if far is None or far.node not in index.devices or interface is None or is_known_off(interface.enabled):
                 continue
             far_interface = index.interface(far.node, far.port)
-            if far_interface is not None and surely_off(far_interface.enabled):
+            if far_interface is not None and is_known_off(far_interface.enabled):
                 continue
             far_qos = UNKNOWN if far_interface is None else far_interface.qos
             if _can_far_end_stop_port(interface.qos, far_qos):

@@ -31,7 +31,7 @@ class FabricBandwidth:
 
     def speed_mbps(self, link: Link) -> int | None:
         """Return the speed of a link: the lower of its ends, if they state it."""
-        ends = (self.index.at(link.a), self.index.at(link.b))
+        ends = (self.index.port_at_end(link.a), self.index.port_at_end(link.b))
         return min((end.speed_mbps for end in ends if end and isinstance(end.speed_mbps, int)), default=None)
 
     def host_group_facts(self) -> list[FactsByKey]:

@@ -204,7 +204,7 @@ def _page_lines(box: SwitchModel) -> Iterator[str]:
         support = "fabrics are designed and written" + (f", from {since} on" if since else "")
         yield from _wrap_labelled_texts([(platform, support if reason is None else f"no: {reason}")])
     if any(traits_of_platform(platform).counts_ports for platform in box.platforms):
-        yield from _wrap_labelled_texts([("ports", f"{box.most_ports} at most, those for service among them")])
+        yield from _wrap_labelled_texts([("ports", f"{box.max_port_count} at most, those for service among them")])
     yield from _wrap_labelled_texts(("known trouble", trouble) for trouble in box.troubles)
     yield from _wrap_labelled_texts([("paths", _describe_balancing(chip))])
     for group in box.ports:
@@ -308,7 +308,7 @@ def _format_port_split(split: PortSplit) -> str:
 
 
 def _port_group_rows(group: PortGroup) -> Iterator[tuple[str, str]]:
-    unsplit_port, *splits = group.ways
+    unsplit_port, *splits = group.breakout_options
     yield "whole", _format_port_split(unsplit_port)
     for split in splits:
         yield "broken out", _format_port_split(split)

@@ -47,7 +47,7 @@ def platforms_fabrics_are_written_for(model: SwitchModel) -> tuple[str, ...]:
 def has_speed(model: SwitchModel, speed_mbps: int) -> bool:
     """Return whether a fabric port of a model, whole or a part, has a speed."""
     groups = [group for group in model.ports if not group.service]
-    return any(speed_mbps in way.speeds for group in groups for way in (*group.ways, *group.narrow))
+    return any(speed_mbps in way.speeds for group in groups for way in (*group.breakout_options, *group.narrow))
 
 
 def can_write_for_release(model: SwitchModel, platform: str, release: str) -> bool:
@@ -82,7 +82,7 @@ def fabric_sizes_by_speed(model: SwitchModel) -> list[PortSpeedUse]:
 
 
 def _port_uses(model: SwitchModel, platform: str) -> Iterator[PanelPortsForSpeed]:
-    speeds = {speed for group in model.ports for way in group.ways for speed in way.speeds}
+    speeds = {speed for group in model.ports for way in group.breakout_options for speed in way.speeds}
     known = speeds if asic(model.asic).has_headroom_terms else speeds & model.sonic.headroom_speeds_mbps
     for speed in known:
         if use := best_port_use_of_speed(model, platform, speed):

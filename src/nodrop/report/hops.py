@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from nodrop.model.effects import (
+    buffer_of_priority_group,
     find_queue,
-    group_buffer,
-    group_of_tc,
     is_lossless,
     map_entry,
-    pausing_priorities_of_group,
+    pausing_priorities_of_priority_group,
+    priority_group_of_tc,
     queue_of_tc,
     tc_of_dscp,
 )
@@ -152,7 +152,7 @@ def _ingress_facts(port: Interface, dscp: int) -> FactsByKey:
             "pauses": UNKNOWN_TEXT,
             "xoff_bytes": UNKNOWN_TEXT,
         }
-    group = _read_fact(lambda: group_of_tc(_require_qos(port), tc))
+    group = _read_fact(lambda: priority_group_of_tc(_require_qos(port), tc))
     return {
         "tc": tc,
         "priority_group": group,
@@ -169,11 +169,11 @@ def _classifies_by_dscp(port: Interface) -> bool:
 
 
 def _pausing_priorities(qos: QosProfile | None, group: int | str) -> list[int]:
-    return [] if qos is None or isinstance(group, str) else list(pausing_priorities_of_group(qos, group))
+    return [] if qos is None or isinstance(group, str) else list(pausing_priorities_of_priority_group(qos, group))
 
 
 def _xoff_bytes_of_group(qos: QosProfile | None, group: int | str) -> int | None:
-    buffer = None if qos is None or isinstance(group, str) else group_buffer(qos, group)
+    buffer = None if qos is None or isinstance(group, str) else buffer_of_priority_group(qos, group)
     headroom = None if buffer is None else require_fact(buffer.headroom, "priority_group.buffer.headroom")
     return None if headroom is None else require_fact(headroom.xoff_bytes, "priority_group.buffer.headroom.xoff_bytes")
 

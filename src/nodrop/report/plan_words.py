@@ -7,7 +7,7 @@ from typing import Any
 
 from nodrop.limits import MAX_POWER_OF_TWO_EXPONENT
 from nodrop.model.fabric import End
-from nodrop.model.fields import entry_label, field_names, label_of, number_map_words_by_field, unit_of
+from nodrop.model.fields import entry_label, label_of, names_of_fields_with_columns, number_map_words_by_field, unit_of
 from nodrop.model.qos import COLORS, QosProfile
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject, ends_of_cable_key
@@ -66,7 +66,9 @@ def format_fact_lines(fact: ChangedFact, wording: DifferenceWording = PLAN_WORDI
 def _is_unordered_list(entry: DifferingEntry) -> bool:
     """Return whether an entry is a list of plain values without an order: only those that come and go are listed."""
     sides = (entry.old, entry.new)
-    if entry.path[-1] not in field_names(unordered=True) or not all(isinstance(side, tuple) for side in sides):
+    if entry.path[-1] not in names_of_fields_with_columns(unordered=True) or not all(
+        isinstance(side, tuple) for side in sides
+    ):
         return False
     return not any(isinstance(value, tuple) for side in sides for value in side)
 
@@ -86,7 +88,7 @@ def fact_name(fact: ChangedFact) -> str:
             labels.append(f"{noun if len(keys) == 1 else _pluralize_noun(noun)} {which}")
         elif field == ANY_KEY:
             colors = keys
-        elif at + 1 < len(shape) and (field in row_attributes() or field in field_names(heading=True)):
+        elif at + 1 < len(shape) and (field in row_attributes() or field in names_of_fields_with_columns(heading=True)):
             continue
         else:
             labels.append(_format_wred_color_field(field) if colors else label_of(field))

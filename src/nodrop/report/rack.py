@@ -110,7 +110,7 @@ class _RackLists:
         return self._capacity.level.get(end.node, 0), natural_sort_key(end.node), natural_sort_key(end.port)
 
     def _panel_port_label(self, end: End) -> str:
-        port = self._index.at(end)
+        port = self._index.port_at_end(end)
         if not isinstance(port, Interface) or not isinstance(port.port, Port):
             return ""
         panel, split = port.port
@@ -134,23 +134,23 @@ class _RackLists:
                     channel.name,
                     address,
                     *bond,
-                    _far_address_of_same_family(self._index.at(far), address) if far else "",
+                    _far_address_of_same_family(self._index.port_at_end(far), address) if far else "",
                 )
         for port in device.interfaces:
             far = self._index.far_end(device.name, port.name)
             for address in _addresses_or_empty(port):
-                peer = _far_address_of_same_family(self._index.at(far), address) if far else ""
+                peer = _far_address_of_same_family(self._index.port_at_end(far), address) if far else ""
                 yield (device.name, port.name, address, *(far or ("", "")), peer)
 
     def _far_end_and_bond(self, device: Device, channel: PortChannel) -> tuple[End | None, tuple[str, str]]:
         """Return the far end of a port channel's first member, and the bond that it is part of there."""
         far = self._index.far_end(device.name, channel.members[0]) if channel.members else None
-        port = self._index.at(far) if far else None
+        port = self._index.port_at_end(far) if far else None
         return far, (far.node, port.bond or "") if far and isinstance(port, HostPort) else ("", "")
 
     def _host_port_rows(self, host: Host, port: HostPort) -> Iterator[_Row]:
         far = self._index.far_end(host.name, port.name)
-        switch = self._index.at(far) if far else None
+        switch = self._index.port_at_end(far) if far else None
         mtu = switch.mtu_bytes if isinstance(switch, Interface) else ""
         dscp = host.tos >> 2 if isinstance(host.tos, int) else ""
         speed = show_speed(port.speed_mbps) if isinstance(port.speed_mbps, int) else ""

@@ -144,13 +144,15 @@ def _find_example_with_fewest_changes(
 def _demonstrate_example(rule: Rule, example: RuleExample, platform: str) -> _ExampleOnPlatform:
     """Return an example on a platform; UnsupportedExample or ValueError where the platform cannot have it."""
     setting = PlatformExamples(platform)
-    setting.check_support(example)
-    (view, *_) = build_example_views(example, setting.base, setting.views, setting.views_of_edited_artifacts)
+    setting.raise_if_example_unsupported(example)
+    (view, *_) = build_example_views(
+        example, setting.build_base_fabric, setting.read_fabric_from_platform_files, setting.views_of_edited_artifacts
+    )
     if view.platform != platform:
         raise UnsupportedExample(f"its files are those of {view.platform}")
     overlay = (example.intent or {}) if example.model or example.artifact else {}
-    sound_fabric = setting.base(overlay)
-    (sound,) = setting.views(sound_fabric)
+    sound_fabric = setting.build_base_fabric(overlay)
+    (sound,) = setting.read_fabric_from_platform_files(sound_fabric)
     table = build_port_name_table(sound_fabric, platform)
     at = [subject_text(rename_subject_ports(parse_subject(path), table)) for path in example.at]
     intent = f" with `{format_yaml_value(overlay)}` in the intent" if overlay else ""

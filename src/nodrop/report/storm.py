@@ -81,7 +81,7 @@ class _FillTimeCalculator:
         if isinstance(speed_mbps, Unknown) or not speed_mbps or not isinstance(interface.qos, QosProfile):
             return None
         try:
-            buffer = effects.group_buffer(interface.qos, group)
+            buffer = effects.buffer_of_priority_group(interface.qos, group)
             if buffer is None:
                 return None
             depths = [group_pause_bytes(device, buffer, sharers) for sharers in (self._sharers[end.node], 1)]

@@ -152,10 +152,10 @@ def _lines_of_several_items(asked: ExplainRequest, items: Sequence[ScopeItem]) -
 def _evaluated_conditions_by_key(witness: RuleAtItem) -> Mapping[str, EvaluatedExpression]:
     """Yield the conditions by their keys, as far as they are evaluated."""
     rule = witness.rule
-    steps = {"when": witness.step(rule.when)} if rule.when is not None else {}
+    steps = {"when": witness.evaluate_node_in_parts(rule.when)} if rule.when is not None else {}
     when = steps.get("when")
     if rule.claim is not None and (when is None or (when.has_value and bool(when.value))):
-        steps["assert"] = witness.step(rule.claim)
+        steps["assert"] = witness.evaluate_node_in_parts(rule.claim)
     return steps
 
 
@@ -298,7 +298,7 @@ def _format_facts(witness_request: ExplainRequest, witness: RuleAtItem) -> Itera
     yield ""
     yield "What it saw"
     for leaf in facts:
-        step = witness.step(leaf)
+        step = witness.evaluate_node_in_parts(leaf)
         yield from _wrap_sentence(f"{format_node(leaf)} = {_format_step(step)}", "  ")
         for origin in dict.fromkeys(_describe_value_origin(witness_request, witness, leaf, step.value)):
             yield from _wrap_sentence(origin, "    ")
@@ -312,7 +312,7 @@ def _describe_value_origin(asked: ExplainRequest, witness: RuleAtItem, leaf: Nod
             yield f"computed by {word.name}:  {' '.join(word.doc.split()).partition('. ')[0].rstrip('.')}"
             for argument in leaf.arguments:
                 for inner in facts_used_by(argument):
-                    step = witness.step(inner)
+                    step = witness.evaluate_node_in_parts(inner)
                     origin_text = "; ".join(_describe_value_origin(asked, witness, inner, step.value))
                     yield f"from {format_node(inner)} = {_format_step(step)}; {origin_text}"
             for topic in sorted(word.rests_on):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from nodrop.limits import MAX_VLAN
 from nodrop.model.fabric import Device, End, Interface
 from nodrop.model.index import Index
-from nodrop.model.states import Unknown, known_rows, surely_off
+from nodrop.model.states import Unknown, is_known_off, known_rows
 from nodrop.model.subject import Subject
 from nodrop.platforms.kit.traits import newest_traits
 from nodrop.routing.prefixes import Address, Prefix, parse_address, parse_prefix
@@ -66,11 +66,11 @@ def _legs_before_daemon_shutdown(device: Device) -> Iterator[RoutedInterface]:
     for port in device.interfaces:
         texts = () if isinstance(port.addresses, Unknown) else port.addresses
         vrf = None if isinstance(port.vrf, Unknown) else port.vrf
-        on = not surely_off(port.enabled)
+        on = not is_known_off(port.enabled)
         yield _make_interface_leg(port.name, vrf, (device.name, port.name), texts, (port.name,), enabled=on)
     for channel in known_rows(device.port_channels):
         subject = (device.name, "@port_channels", channel.name)
-        on = not surely_off(channel.enabled)
+        on = not is_known_off(channel.enabled)
         least = channel.min_links or 1
         yield _make_interface_leg(
             channel.name, channel.vrf, subject, channel.addresses, channel.members, least, enabled=on
@@ -78,7 +78,7 @@ def _legs_before_daemon_shutdown(device: Device) -> Iterator[RoutedInterface]:
     members = {channel.name: channel.members for channel in known_rows(device.port_channels)}
     for vlan in known_rows(device.vlans):
         ports = tuple(port for member in vlan.members for port in members.get(member.interface, (member.interface,)))
-        on = not surely_off(vlan.enabled)
+        on = not is_known_off(vlan.enabled)
         subject = (device.name, "@vlans", vlan.key)
         yield _make_interface_leg(f"VLAN {vlan.id}", vlan.vrf, subject, vlan.addresses, ports, enabled=on)
     for loopback in known_rows(device.loopbacks):
@@ -171,7 +171,7 @@ class WorkingPorts:
 
     def _is_port_shut(self, device: str, port: Interface) -> bool:
         """Whether a port is shut, in the switch or by its routing daemon."""
-        return surely_off(port.enabled) or port.name in known_rows(self._index.devices[device].shut_by_daemon)
+        return is_known_off(port.enabled) or port.name in known_rows(self._index.devices[device].shut_by_daemon)
 
     def is_leg_up(self, device: str, leg: RoutedInterface, failed: frozenset[End] = frozenset()) -> bool:
         """Whether a leg carries anything: a loopback always, another while enough of its ports do."""

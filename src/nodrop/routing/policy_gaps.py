@@ -34,9 +34,13 @@ def find_uncomputed_clauses(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]
     unknown = {
         ("community", community_list.name)
         for community_list in bgp.community_lists
-        if not values.is_computable_list(community_list)
+        if not values.are_policy_list_lines_computable(community_list)
     }
-    unknown |= {("as-path", as_path.name) for as_path in bgp.as_path_lists if not values.is_computable_list(as_path)}
+    unknown |= {
+        ("as-path", as_path.name)
+        for as_path in bgp.as_path_lists
+        if not values.are_policy_list_lines_computable(as_path)
+    }
     sessions = known_rows(bgp.neighbors)
     exports, peers = _export_route_maps(bgp, sessions), {session.address for session in sessions if session.address}
     around, by_leg = _recursive_route_maps(bgp), _route_maps_for_connected_only(bgp, sessions, exports)
@@ -52,7 +56,10 @@ def find_uncomputed_clauses(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]
                         yield route_map.name, rule, kind
                 elif kind not in _COMPUTED_ROUTE_MAP_WORDS:
                     yield route_map.name, rule, kind
-                elif not values.is_computable("match", kind, value) or (kind, value.partition(" ")[0]) in unknown:
+                elif (
+                    not values.is_route_map_clause_computable("match", kind, value)
+                    or (kind, value.partition(" ")[0]) in unknown
+                ):
                     yield route_map.name, rule, sanitize_for_message(f"match {kind} {value}")[:_MAX_QUOTED_CHARACTERS]
             for kind, value in rule.sets:
                 if kind == SET_GLOBAL_NEXT_HOP_KIND and route_map.name in maps_of_ipv6 and parse_next_hop(kind, value):
@@ -62,9 +69,9 @@ def find_uncomputed_clauses(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]
                 if kind not in _COMPUTED_ROUTE_MAP_WORDS:
                     yield route_map.name, rule, kind
                 elif (
-                    not values.is_computable("set", kind, value)
+                    not values.is_route_map_clause_computable("set", kind, value)
                     or (kind == "call" and {route_map.name, value} <= around)
-                    or (kind == "on-match" and not values.is_valid_goto(rule.sequence, value))
+                    or (kind == "on-match" and not values.is_valid_route_map_goto(rule.sequence, value))
                 ):
                     yield route_map.name, rule, sanitize_for_message(f"set {kind} {value}")[:_MAX_QUOTED_CHARACTERS]
 

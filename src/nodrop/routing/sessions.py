@@ -13,7 +13,7 @@ from typing import NamedTuple
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor, StaticRoute, format_next_hop
-from nodrop.model.states import Unknown, surely_off
+from nodrop.model.states import Unknown, is_known_off
 from nodrop.model.subject import Subject
 from nodrop.routing.agreement import (
     can_open_from_expected_address,
@@ -267,7 +267,7 @@ class FabricSessions:
     def _is_port_shut_or_missing(self, device: str, port: str) -> bool:
         """Whether a port is shut or missing at this end."""
         own_interface = self.index.interface(device, port)
-        return own_interface is None or surely_off(own_interface.enabled)
+        return own_interface is None or is_known_off(own_interface.enabled)
 
     def _leg(self, router: VrfRouter, neighbor: BgpNeighbor) -> RoutedInterface | None:
         if neighbor.interface is not None:

@@ -53,7 +53,7 @@ def best_port_use_of_speed(model: SwitchModel, platform: str, speed_mbps: int) -
     """Return how a model gives the most ports of a speed under a network OS; None where it has none."""
     uses = []
     for split in _BREAKOUT_SPLITS:
-        panels = model.usable(split, speed_mbps)
+        panels = model.panels_splittable_at_once(split, speed_mbps)
         way = model.find_breakout(split, panels)
         supported = way and not way.blocks_next and (not way.platforms or platform in way.platforms)
         if way and supported and speed_mbps in way.speeds:

@@ -197,7 +197,7 @@ def _divide_panel_ports(hosts: AlikeHosts, below: int, above: int) -> tuple[tupl
     for down, up in choices:
         ports = dict.fromkeys(down, (hosts.down.split, hosts.down.speed_mbps))
         ports |= dict.fromkeys(up, (hosts.up.split, hosts.up.speed_mbps))
-        if any(layout.has(ports) for layout in model.sonic.layouts):
+        if any(layout.covers_breakouts(ports) for layout in model.sonic.layouts):
             return down, up
     return choices[0]
 

@@ -90,7 +90,7 @@ def render_full_leaf_spine_intent(platform: str, model: str, *, file: str, fabri
     """
     box = switch(model)
     into, uplink = fastest_breakouts_with_known_headroom(box)[0]
-    panels = box.usable(into, uplink)
+    panels = box.panels_splittable_at_once(into, uplink)
     half = len(panels) // 2
     speed = max(lane for lane in nic(_DEFAULT_NIC_MODEL).lanes if lane <= uplink)
     split = into * uplink // speed
@@ -257,5 +257,5 @@ def _ports_speed_length_by_use(sized: SizedFabric, group: SizedGroup) -> Iterato
         if links.lower == group.name:
             yield len(links.ports) * links.split, links.speed_mbps, links.length_m
         elif links.upper == group.name:
-            panels = links.peer_ports or group.model.usable(links.peer_split, links.speed_mbps)
+            panels = links.peer_ports or group.model.panels_splittable_at_once(links.peer_split, links.speed_mbps)
             yield len(panels) * links.peer_split, links.speed_mbps, links.length_m

@@ -123,7 +123,7 @@ def _demands_by_uplink_speed(request: SizeRequest) -> Iterator[FabricDemand]:
         )
         leaves.append(storage_leaf)
     fastest = max(speed, request.storage.speed_mbps if request.storage else 0)
-    for uplink in sorted({rate for group in leaf.ports for way in group.ways for rate in way.speeds}):
+    for uplink in sorted({rate for group in leaf.ports for way in group.breakout_options for rate in way.speeds}):
         uses = [_port_use_with_headroom(model, request.platform, uplink) for model in (*leaves, spine)]
         known = [use for use in uses if use is not None]
         if uplink >= fastest and len(known) == len(uses):
@@ -152,7 +152,7 @@ def _require_nic_speed(name: str, speed_mbps: int, option: str) -> None:
 def _require_port_use(model: SwitchModel, platform: str, speed_mbps: int, option: str) -> PanelPortsForSpeed:
     use = _port_use_with_headroom(model, platform, speed_mbps)
     if use is None:
-        rates = sorted({rate for group in model.ports for way in group.ways for rate in way.speeds})
+        rates = sorted({rate for group in model.ports for way in group.breakout_options for rate in way.speeds})
         known = [show_speed(rate) for rate in rates if _port_use_with_headroom(model, platform, rate)]
         expected = f"; expected {', '.join(known)}" if known else ""
         raise CannotSize(f"{option}: {model.name} has no {show_speed(speed_mbps)} port with a known headroom{expected}")

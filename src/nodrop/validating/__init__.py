@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nodrop.analyses._computed import compute_observation as compute_observation
 from nodrop.analyses._computed import leaves_by_destination_prefix as leaves_by_destination_prefix
-from nodrop.analyses._computed import reach_items_worse_than_dscp as reach_items_worse_than_dscp
+from nodrop.analyses._computed import reach_items_with_other_fate_than_dscp as reach_items_with_other_fate_than_dscp
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.routing.observation import ValidatorObservation

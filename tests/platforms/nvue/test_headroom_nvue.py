@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nodrop.errors import UnsupportedByPlatform
-from nodrop.hardware.dynamic import resolve_dynamic_buffers
+from nodrop.hardware.dynamic import fill_in_computed_buffer_sizes
 from nodrop.model.buffers import BufferProfile, Headroom
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
@@ -103,7 +103,7 @@ def with_headroom(size: int, xoff: int, xon: int | None) -> Device:
         replace(group, buffer=buffer) if group.index == 3 else group for group in effects.priority_groups((3,), 0)
     )
     ports = (replace(first, qos=replace(first.qos, priority_groups=groups)), *leaf.interfaces[1:])
-    return resolve_dynamic_buffers(replace(leaf, interfaces=ports))
+    return fill_in_computed_buffer_sizes(replace(leaf, interfaces=ports))
 
 
 def test_it_is_written_as_a_profile_of_the_port() -> None:
@@ -158,5 +158,5 @@ def test_a_port_has_one_headroom_for_all_of_its_groups() -> None:
     )
     ports = (replace(first, qos=paused), *leaf.interfaces[1:])
     with pytest.raises(UnsupportedByPlatform) as error:
-        writer.write(resolve_dynamic_buffers(replace(leaf, interfaces=ports)), Index(fabric()))
+        writer.write(fill_in_computed_buffer_sizes(replace(leaf, interfaces=ports)), Index(fabric()))
     assert error.value.path == "interfaces/swp1/qos/priority_groups/4/buffer/headroom"

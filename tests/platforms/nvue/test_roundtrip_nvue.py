@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import nodrop
 from nodrop import collect, platforms
 from nodrop.errors import UnsupportedByPlatform
-from nodrop.hardware.dynamic import resolve_dynamic_buffers
+from nodrop.hardware.dynamic import fill_in_computed_buffer_sizes
 from nodrop.intent.load import loads
 from nodrop.model.compare import differences, mask_unsupported_fields
 from nodrop.model.fabric import Device, Fabric, QosStyle
@@ -129,7 +129,7 @@ def test_what_most_ports_do_is_said_once() -> None:
     ports = (far, *(replace(port, cable_length_m=3) for port in device.interfaces[1:]))
     text = (
         platforms.writer_of_platform("nvue")
-        .write(resolve_dynamic_buffers(replace(device, interfaces=ports)), Index(fabric()))[0]
+        .write(fill_in_computed_buffer_sizes(replace(device, interfaces=ports)), Index(fabric()))[0]
         .text
     )
     assert [line.strip() for line in text.splitlines() if "profile: cable" in line] == ["profile: cable-50m"]

@@ -6,7 +6,7 @@ import pytest
 
 from nodrop import platforms
 from nodrop.errors import UnsupportedByPlatform
-from nodrop.hardware.dynamic import resolve_dynamic_buffers
+from nodrop.hardware.dynamic import fill_in_computed_buffer_sizes
 from nodrop.model.buffers import BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.change import Change
 from nodrop.model.fabric import Device
@@ -115,7 +115,7 @@ def test_headroom_that_nothing_is_shared_of(sharing: str, said: str, roce: str, 
 def test_a_share_of_small_packets_is_written_with_every_profile_since_5_17() -> None:
     def leaf(release: str, percent: int) -> Device:
         device = as_nvue(fabric().device("leaf1"), release)
-        return resolve_dynamic_buffers(replace(device, dynamic_buffers=effects.dynamic_buffers(0, percent)))
+        return fill_in_computed_buffer_sizes(replace(device, dynamic_buffers=effects.dynamic_buffers(0, percent)))
 
     def said(device: Device) -> list[str]:
         files = platforms.writer_of_platform("nvue").write(device, Index(fabric()))

@@ -9,7 +9,7 @@ import nodrop
 from nodrop import platforms
 from nodrop.design.defaults import applied_defaults
 from nodrop.errors import InputProblems
-from nodrop.hardware.dynamic import resolve_dynamic_buffers
+from nodrop.hardware.dynamic import fill_in_computed_buffer_sizes
 from nodrop.model.compare import differences, mask_unsupported_fields
 from nodrop.model.fabric import Device, Fabric, QosStyle
 from nodrop.model.index import Index
@@ -190,7 +190,7 @@ def test_a_switch_with_the_macro_alone_needs_nothing_else(mode: str) -> None:
     body = f"{interfaces}    qos:\n      roce: {{mode: {mode}}}\n"
     read_in = read(header + body + pool.replace("    ", "      ", 1)).device
     ports = tuple(replace(port, autoneg=True, mtu_bytes=9216, enabled=True) for port in read_in.interfaces)
-    device = resolve_dynamic_buffers(replace(read_in, name="leaf1", interfaces=ports))
+    device = fill_in_computed_buffer_sizes(replace(read_in, name="leaf1", interfaces=ports))
     stated = ["roce mode lossless", "roce state enabled"]
     if mode == "lossy":
         stated = ["roce mode lossy", "roce state enabled", "traffic-pool default-lossy memory-percent 100"]
@@ -213,7 +213,7 @@ def test_the_macro_with_pfc_on_two_priorities_states_both() -> None:
     assert isinstance(first, QosProfile)
     paused = profile(first, (3, 4))
     stated = qos(
-        resolve_dynamic_buffers(
+        fill_in_computed_buffer_sizes(
             replace(device, interfaces=tuple(replace(port, qos=paused) for port in device.interfaces))
         )
     )

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nodrop.errors import UnsupportedByPlatform
-from nodrop.hardware.dynamic import resolve_dynamic_buffers
+from nodrop.hardware.dynamic import fill_in_computed_buffer_sizes
 from nodrop.model.fabric import Collector, Device, Extra, QosStyle
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
@@ -74,17 +74,19 @@ def test_a_port_that_is_shut_states_no_default() -> None:
     spare = next(port for port in device.interfaces if not port.enabled)
     bare = replace(spare, fec="auto", autoneg=True, speed_mbps=None, mtu_bytes=9216)
     ports = tuple(bare if one is spare else one for one in device.interfaces)
-    said = tree(resolve_dynamic_buffers(replace(device, interfaces=ports)))["interface"][spare.name]
+    said = tree(fill_in_computed_buffer_sizes(replace(device, interfaces=ports)))["interface"][spare.name]
     assert said["link"] == {"state": {"down": {}}}
     other = tuple(replace(one, mtu_bytes=4200, fec="rs") if one is bare else one for one in ports)
-    link = tree(resolve_dynamic_buffers(replace(device, interfaces=other)))["interface"][spare.name]["link"]
+    link = tree(fill_in_computed_buffer_sizes(replace(device, interfaces=other)))["interface"][spare.name]["link"]
     assert link == {"fec": "rs", "mtu": "4200", "state": {"down": {}}}
 
 
 def test_a_port_that_differs_has_all_under_its_own_key() -> None:
     device = leaf()
     first = replace(device.interfaces[0], mtu_bytes=1500)
-    ports = tree(resolve_dynamic_buffers(replace(device, interfaces=(first, *device.interfaces[1:]))))["interface"]
+    ports = tree(fill_in_computed_buffer_sizes(replace(device, interfaces=(first, *device.interfaces[1:]))))[
+        "interface"
+    ]
     assert (ports["swp1"]["link"]["mtu"], ports["swp1"]["description"]) == ("1500", "gpu1:nic1")
     assert "swp2-3" in ports
 
@@ -350,7 +352,7 @@ def test_two_lossless_classes_without_the_macro() -> None:
     device = leaf(style="explicit")
     paused = with_pause(device, (3, 4))
     ports = tuple(replace(port, qos=paused) for port in device.interfaces)
-    qos = tree(resolve_dynamic_buffers(replace(device, interfaces=ports)))["qos"]
+    qos = tree(fill_in_computed_buffer_sizes(replace(device, interfaces=ports)))["qos"]
     assert "roce" not in qos
     assert qos["pfc"]["default-global"]["switch-priority"] == {"3-4": {}}
     assert qos["traffic-pool"] == {
@@ -369,7 +371,7 @@ def with_pause(device: Device, pausing: tuple[int, ...]) -> QosProfile:
 def test_ports_without_pause_beside_others() -> None:
     device = leaf()
     quiet = replace(device.interfaces[0], qos=with_pause(device, ()), cable_length_m=None)
-    own = written(resolve_dynamic_buffers(replace(device, interfaces=(quiet, *device.interfaces[1:]))))
+    own = written(fill_in_computed_buffer_sizes(replace(device, interfaces=(quiet, *device.interfaces[1:]))))
     assert "nv set interface swp1 qos pfc profile pfc-off\n" in own["apply/10-ports.nv"]
     assert [line for line in own["apply/10-ports.nv"].splitlines() if "qos pfc pfc-off" in line] == [
         "nv set qos pfc pfc-off rx disable",
@@ -386,6 +388,8 @@ def test_how_much_of_the_pool_lossless_traffic_may_take(exponent: int, word: str
     first = with_pause(device, (3,))
     groups = effects.priority_groups((3,), exponent)
     ports = tuple(replace(port, qos=replace(first, priority_groups=groups)) for port in device.interfaces)
-    made = resolve_dynamic_buffers(replace(device, interfaces=ports, dynamic_buffers=effects.dynamic_buffers(exponent)))
+    made = fill_in_computed_buffer_sizes(
+        replace(device, interfaces=ports, dynamic_buffers=effects.dynamic_buffers(exponent))
+    )
     found = lines(made, *["qos", "advance-buffer-config", "default-global", "ingress-lossless-buffer", "shared-alpha"])
     assert found == ([word] if word else [])

@@ -64,28 +64,31 @@ ALPHA = for_both("priority_groups/0/buffer/dynamic_th", 1)
 def test_what_the_updater_of_a_release_takes(changes: list[tuple[str, Any]], verdicts: dict[str, str]) -> None:
     for release, verdict in verdicts.items():
         one = made(switch(release), *changes)
-        assert ("typed" if one.commands else one.disruption) == verdict, release
+        assert ("typed" if one.commands_outside_patch else one.disruption) == verdict, release
 
 
 def test_what_the_updater_refuses_of_a_row_that_is_there_is_typed() -> None:
     old = switch("202505")
     one = made(old, *YELLOW, ("@ntp_servers", ("192.0.2.1", "192.0.2.2")))
     name = next(iter(old["WRED_PROFILE"]))
-    assert one.commands == f"ecnconfig -p {name} -ymin 1000 -ymax 2000 -ydrop 5\n"
-    assert one.forms["commands.sh"] == f"sudo {one.commands}"
+    assert one.commands_outside_patch == f"ecnconfig -p {name} -ymin 1000 -ymax 2000 -ydrop 5\n"
+    assert one.forms["commands.sh"] == f"sudo {one.commands_outside_patch}"
     assert [step["path"] for step in json.loads(one.forms["patch.json"])] == ["/NTP_SERVER/192.0.2.2"]
     assert one.disruption == "service restart"
     (why, *_) = [step.reason for step in one.steps if step.command]
     assert why == "the updater of 202505 does not add yellow_min_threshold in WRED_PROFILE on spc3"
     alpha = made(switch("202505"), *ALPHA)
-    assert (alpha.commands, set(alpha.forms)) == ("mmuconfig -p ingress_lossy_profile -a 1\n", {"commands.sh"})
+    assert (alpha.commands_outside_patch, set(alpha.forms)) == (
+        "mmuconfig -p ingress_lossy_profile -a 1\n",
+        {"commands.sh"},
+    )
 
 
 @pytest.mark.parametrize(("release", "commands"), [("202405", True), ("202411", False), ("202505", False)])
 def test_a_value_that_a_command_passes_over_is_not_typed(release: str, commands: bool) -> None:
     """`mmuconfig -a 0` of some releases ends with 0, and the threshold stays as it was."""
     one = made(switch(release), *for_both("priority_groups/0/buffer/dynamic_th", 0))
-    assert (one.commands == "mmuconfig -p ingress_lossy_profile -a 0\n") is commands
+    assert (one.commands_outside_patch == "mmuconfig -p ingress_lossy_profile -a 0\n") is commands
     assert (one.disruption == "none") is commands
     assert commands or one.steps[0].reason.endswith("on spc3; instead: `config reload` with the changed file")
 
@@ -95,12 +98,12 @@ def test_a_threshold_that_is_not_there_yet_is_not_typed() -> None:
     config = switch("202505")
     del config["BUFFER_PROFILE"]["ingress_lossy_profile"]["dynamic_th"]
     one = made(config, *ALPHA)
-    assert (one.commands, one.disruption) == ("", "refused")
+    assert (one.commands_outside_patch, one.disruption) == ("", "refused")
 
 
 def test_a_row_that_is_not_there_yet_is_not_typed() -> None:
     new_profile = made(switch("202505"), *ALONE)
-    assert (new_profile.commands, set(new_profile.forms)) == ("", {"patch.json"})
+    assert (new_profile.commands_outside_patch, set(new_profile.forms)) == ("", {"patch.json"})
 
 
 def test_a_table_that_is_not_there_cannot_be_guarded_row_by_row() -> None:
@@ -207,7 +210,7 @@ def test_a_patch_to_a_configuration_that_yang_refuses_is_refused_and_not_typed(r
     one = between_files(old, new)
     assert {step.disruption for step in one.steps} == {"refused"}
     assert "a patch whose result has a fault (broken-condition)" in one.steps[0].reason
-    assert one.commands == ""
+    assert one.commands_outside_patch == ""
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 import nodrop
 from nodrop import collect, platforms
 from nodrop.errors import UnsupportedByPlatform
-from nodrop.hardware.dynamic import resolve_dynamic_buffers
+from nodrop.hardware.dynamic import fill_in_computed_buffer_sizes
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.compare import differences, mask_unsupported_fields
 from nodrop.model.fabric import Counter, Device, Loopback, Management, Port, Trimming
@@ -514,7 +514,7 @@ def test_refused(where: str, value: Any, path: str, reason: str) -> None:
 )  # fmt: skip
 def test_written(where: str, value: Any) -> None:
     """The last values that can be said, and odd ones, come back as they were."""
-    device = resolve_dynamic_buffers(changed(where, value))
+    device = fill_in_computed_buffer_sizes(changed(where, value))
     (reading,) = collect.read_artifacts(write(device), {device.name: "sonic"}, "")
     assert list(differences(mask_unsupported_fields(device, unsupported_paths("sonic")), reading.device)) == []
 

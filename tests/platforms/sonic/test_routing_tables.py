@@ -14,7 +14,7 @@ import pytest
 import nodrop
 from nodrop import platforms
 from nodrop.errors import UnsupportedByPlatform
-from nodrop.hardware.dynamic import omit_computed_shared_headroom, resolve_dynamic_buffers
+from nodrop.hardware.dynamic import fill_in_computed_buffer_sizes, omit_computed_shared_headroom
 from nodrop.model.compare import differences, mask_unsupported_fields
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
@@ -56,7 +56,7 @@ def leaf() -> Device:
 
 def device(bgp: Bgp = BGP, release: str = NEWEST, **changes: Any) -> Device:
     made = {"bgp": bgp, "version": release, "routing_tables": True, "static_routes": (), "extra": ()} | changes
-    return resolve_dynamic_buffers(omit_computed_shared_headroom(replace(leaf(), **made)))
+    return fill_in_computed_buffer_sizes(omit_computed_shared_headroom(replace(leaf(), **made)))
 
 
 def written(one: Device) -> dict[str, str]:

@@ -50,8 +50,8 @@ def _lossless_buffers_feeding_queue(qos: QosProfile, queue: int) -> list[BufferP
     """Return the buffers of the lossless priority groups whose packets use a queue."""
     table = require_fact(qos.tc_to_queue, "interface.qos.tc_to_queue")
     tcs = [tc for tc in range(16) if effects.queue_of_tc(qos, tc) == queue] if table else range(16)
-    groups = sorted({effects.group_of_tc(qos, tc) for tc in tcs if effects.is_lossless(qos, tc)})
-    buffers = [effects.group_buffer(qos, group) for group in groups]
+    groups = sorted({effects.priority_group_of_tc(qos, tc) for tc in tcs if effects.is_lossless(qos, tc)})
+    buffers = [effects.buffer_of_priority_group(qos, group) for group in groups]
     return [buffer for buffer in buffers if buffer is not None and buffer.lossless]
 
 

@@ -8,7 +8,7 @@ from nodrop.hardware import asic_of, switch, switches
 from nodrop.model import effects
 from nodrop.model.buffers import BufferPool, BufferProfile
 from nodrop.model.fabric import Port
-from nodrop.model.pausing import shared_lossless_groups
+from nodrop.model.pausing import lossless_priority_groups_shared_by_tcs
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, UnknownFact, require_fact
 
@@ -67,7 +67,7 @@ def _has_dynamic_limit(buffer: BufferProfile | None) -> bool:
 @declare_word("function")
 def lossless_groups_of_several_tcs(qos: QosProfile) -> tuple[int, ...]:
     """Return the priority groups that pause their sender and that several traffic classes are mapped to."""
-    return tuple(group for group, _ in shared_lossless_groups(qos))
+    return tuple(group for group, _ in lossless_priority_groups_shared_by_tcs(qos))
 
 
 @declare_word("function", rests_on=("models",))
@@ -100,9 +100,9 @@ def _possible_port_speeds(
     if isinstance(model, Unknown) or model not in switches() or port is None or isinstance(port, Unknown):
         return frozenset()
     group = switch(model).group(port.panel)
-    splits = () if group is None else tuple(breakout for breakout in group.ways if breakout.lanes == lanes)
+    splits = () if group is None else tuple(breakout for breakout in group.breakout_options if breakout.lanes == lanes)
     speeds = frozenset(speed for breakout in splits for speed in breakout.speeds)
-    return speeds | group.other_speeds if speeds and group else speeds
+    return speeds | group.speeds_of_odd_breakout_modes if speeds and group else speeds
 
 
 @declare_word("function")

@@ -21,7 +21,9 @@ def priorities_without_headroom(qos: QosProfile) -> tuple[int, ...]:
     """
     paused = require_fact(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
     return tuple(
-        index for index in paused if (buffer := effects.group_buffer(qos, index)) is None or not buffer.lossless
+        index
+        for index in paused
+        if (buffer := effects.buffer_of_priority_group(qos, index)) is None or not buffer.lossless
     )
 
 

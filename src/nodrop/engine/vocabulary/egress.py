@@ -10,7 +10,7 @@ from nodrop.model import effects
 from nodrop.model.buffers import BufferPool, BufferProfile
 from nodrop.model.fabric import Device
 from nodrop.model.qos import PriorityGroup, QosProfile
-from nodrop.model.states import known_rows, require_fact, surely_off
+from nodrop.model.states import is_known_off, known_rows, require_fact
 
 
 @declare_word("function")
@@ -52,7 +52,7 @@ def _lossless_egress_pools(qos: QosProfile) -> set[str | None]:
 def _lossless_ingress_pools(qos: QosProfile) -> set[str | None]:
     """Return the pools that a port's lossless priority groups use."""
     tcs = [tc for tc in effects.used_tcs(qos) if effects.is_lossless(qos, tc)]
-    buffers = [effects.group_buffer(qos, effects.group_of_tc(qos, tc)) for tc in tcs]
+    buffers = [effects.buffer_of_priority_group(qos, effects.priority_group_of_tc(qos, tc)) for tc in tcs]
     return {buffer.pool for buffer in buffers if buffer is not None and buffer.lossless}
 
 
@@ -90,10 +90,14 @@ def queue_with_threshold_above_lossy_group(qos: QosProfile, group: PriorityGroup
         taken is None
         or taken.dynamic_th is None
         or taken.lossless
-        or effects.pausing_priorities_of_group(qos, group.index)
+        or effects.pausing_priorities_of_priority_group(qos, group.index)
     ):
         return None
-    fed = {effects.queue_of_tc(qos, tc) for tc in effects.used_tcs(qos) if effects.group_of_tc(qos, tc) == group.index}
+    fed = {
+        effects.queue_of_tc(qos, tc)
+        for tc in effects.used_tcs(qos)
+        if effects.priority_group_of_tc(qos, tc) == group.index
+    }
     behind = [queue for queue in require_fact(qos.queues, "interface.qos.queues") if queue.index in fed]
     above = {
         queue.index: buffer.dynamic_th
@@ -149,7 +153,7 @@ def exceeded_static_threshold_limit_bytes(device: Device, pool: BufferPool) -> i
 def _find_highest_static_threshold(device: Device, pool: BufferPool) -> tuple[int, str]:
     """Return the highest static threshold in a pool, in bytes, and the first group or queue that has it."""
     highest_bytes, holder = 0, "none"
-    ports = [port for port in device.interfaces if not surely_off(port.enabled)]
+    ports = [port for port in device.interfaces if not is_known_off(port.enabled)]
     names = {port.qos: port.name for port in reversed(ports) if isinstance(port.qos, QosProfile)}
     for qos, port_name in reversed(names.items()):
         buffers = [("priority group", group.index, group.buffer) for group in known_rows(qos.priority_groups)]

@@ -5,7 +5,7 @@ from nodrop.model.bridging import Vlan
 from nodrop.model.fabric import Device
 from nodrop.model.overlays import Tunnel
 from nodrop.model.qos import QosProfile
-from nodrop.model.states import Unknown, known_rows, require_fact, surely_off
+from nodrop.model.states import Unknown, is_known_off, known_rows, require_fact
 from nodrop.platforms.kit.traits import newest_traits
 
 
@@ -69,7 +69,7 @@ def lossless_vlan_to_another_switch(device: Device) -> str:
             if member.interface != peer
             for name in _member_ports_of(device, member.interface)
         ]
-        if len(ports) > 1 and (flood := _find_flooded_port(device, frozenset(ports))):
+        if len(ports) > 1 and (flood := _find_switch_port_reached_by_flooding(device, frozenset(ports))):
             port, priority, other = flood[:3]
             return f"VLAN {vlan.id} is bridged over {port} to another switch, with PFC {priority} there and on {other}"
     return ""
@@ -81,12 +81,12 @@ def _member_ports_of(device: Device, name: str) -> tuple[str, ...]:
     return next((channel.members for channel in channels if channel.name == name), (name,))
 
 
-def _find_flooded_port(device: Device, names: frozenset[str]) -> tuple[str, int, str] | None:
+def _find_switch_port_reached_by_flooding(device: Device, names: frozenset[str]) -> tuple[str, int, str] | None:
     """Return a port to another switch, a priority that it pauses, and another port that does."""
     paused: dict[int, list[str]] = {}
     onward: list[tuple[str, tuple[int, ...]]] = []
     for port in device.interfaces:
-        if port.name not in names or surely_off(port.enabled) or not isinstance(port.qos, QosProfile):
+        if port.name not in names or is_known_off(port.enabled) or not isinstance(port.qos, QosProfile):
             continue
         priorities = () if isinstance(port.qos.pfc_tx_priorities, Unknown) else port.qos.pfc_tx_priorities
         for priority in priorities:
@@ -130,6 +130,6 @@ def _is_multiport_vlan_with_pfc(device: Device, vlan: Vlan) -> bool:
     paused = (
         port.qos.pfc_tx_priorities
         for port in device.interfaces
-        if port.name in names and not surely_off(port.enabled) and isinstance(port.qos, QosProfile)
+        if port.name in names and not is_known_off(port.enabled) and isinstance(port.qos, QosProfile)
     )
     return len(vlan.members) > 1 and any(not isinstance(priorities, Unknown) and priorities for priorities in paused)

@@ -159,7 +159,7 @@ def _is_unprotected_tc(qos: QosProfile | None, tc: int) -> bool:
     if qos is None or effects.is_lossless(qos, tc) or tc in misplaced_tcs(qos):
         return qos is None
     try:
-        buffer = effects.group_buffer(qos, effects.group_of_tc(qos, tc))
+        buffer = effects.buffer_of_priority_group(qos, effects.priority_group_of_tc(qos, tc))
         return buffer is None or not buffer.lossless
     except UnknownFact:
         return True
@@ -185,11 +185,11 @@ def dscps_protected_instead(qos: QosProfile | None) -> str:
 def foreign_classes_with_lossless_rdma(fabric: Fabric, qos: QosProfile | None) -> tuple[str, ...]:
     """Return the storage, in-band and control classes in a traffic class or priority group of lossless RDMA."""
     rdma = {effects.tc_of_dscp(qos, dscp) for dscp in effects.rdma_dscps(fabric)}
-    groups = {effects.group_of_tc(qos, tc) for tc in rdma if effects.is_lossless(qos, tc)}
+    groups = {effects.priority_group_of_tc(qos, tc) for tc in rdma if effects.is_lossless(qos, tc)}
 
     def intrudes(dscp: int) -> bool:
         tc = effects.tc_of_dscp(qos, dscp)
-        return effects.is_lossless(qos, tc) and effects.group_of_tc(qos, tc) in groups
+        return effects.is_lossless(qos, tc) and effects.priority_group_of_tc(qos, tc) in groups
 
     return tuple(
         sorted(

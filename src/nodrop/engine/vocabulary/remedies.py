@@ -67,7 +67,7 @@ def stated_cable_length_m(device: Device, interface: Interface, *, index: Index)
 @declare_word("function", rests_on=("cables",))
 def far_port_speed_mbps(device: Device, interface: Interface, *, index: Index) -> int | Unknown:
     """Return the speed of the port at the other end of a port's cable, Mb/s."""
-    far = index.far(device.name, interface.name)
+    far = index.far_port(device.name, interface.name)
     if not isinstance(far, Interface | HostPort) or far.speed_mbps is None:
         return UNKNOWN
     return far.speed_mbps
@@ -160,7 +160,7 @@ def intended_groups(fabric: Fabric, qos: QosProfile | None) -> tuple[PriorityGro
 @declare_word("function")
 def priority_groups_without_idle(qos: QosProfile | None, number: int) -> tuple[PriorityGroup, ...] | Unknown:
     """Return a port's priority groups without one, which no traffic fills; UNKNOWN where some does."""
-    if qos is None or number in {effects.group_of_tc(qos, tc) for tc in effects.used_tcs(qos)}:
+    if qos is None or number in {effects.priority_group_of_tc(qos, tc) for tc in effects.used_tcs(qos)}:
         return UNKNOWN
     return priority_groups_without(qos, number)
 

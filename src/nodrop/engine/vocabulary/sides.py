@@ -7,7 +7,11 @@ from nodrop.hardware.bounds import shipped_headroom_rows
 from nodrop.model import effects
 from nodrop.model.buffers import HeadroomRow
 from nodrop.model.fabric import Device, Fabric, TrafficClass
-from nodrop.model.pausing import PRIORITY_GROUP_MAPS, find_classes_with_group_queue_mismatch, queue_of_priority
+from nodrop.model.pausing import (
+    PRIORITY_GROUP_MAPS,
+    find_classes_with_group_queue_mismatch,
+    queue_stopped_by_pfc_priority,
+)
 from nodrop.model.purposes import STORAGE_PURPOSES, TCP_STORAGE
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, UnknownFact, require_fact
@@ -41,26 +45,26 @@ def misplaced_between_maps(qos: QosProfile) -> str:
 def queues_stopped_by_pause(qos: QosProfile) -> frozenset[int | None]:
     """Return the queues that a neighbor's pause stops, by the priorities on which the port pauses its neighbors."""
     sent = require_fact(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
-    return frozenset(queue_of_priority(qos, priority) for priority in sent)
+    return frozenset(queue_stopped_by_pfc_priority(qos, priority) for priority in sent)
 
 
 @declare_word("function")
 def group_pauses_nothing(qos: QosProfile, group: int) -> bool:
     """Whether nothing is paused when a priority group is full; where its class is misplaced, that is the finding."""
-    return not effects.pausing_priorities_of_group(qos, group) and all(
-        effects.group_of_tc(qos, tc) != group for tc in misplaced_tcs(qos)
+    return not effects.pausing_priorities_of_priority_group(qos, group) and all(
+        effects.priority_group_of_tc(qos, tc) != group for tc in misplaced_tcs(qos)
     )
 
 
 @declare_word("function")
 def groups_without_headroom(qos: QosProfile) -> tuple[int, ...]:
     """Return the priority groups that take traffic and pause its sender, but have no headroom for packets in flight."""
-    groups = {effects.group_of_tc(qos, tc) for tc in effects.used_tcs(qos) if effects.is_lossless(qos, tc)}
+    groups = {effects.priority_group_of_tc(qos, tc) for tc in effects.used_tcs(qos) if effects.is_lossless(qos, tc)}
     return tuple(sorted(group for group in groups if not _has_lossless_buffer(qos, group)))
 
 
 def _has_lossless_buffer(qos: QosProfile, group: int) -> bool:
-    buffer = effects.group_buffer(qos, group)
+    buffer = effects.buffer_of_priority_group(qos, group)
     return buffer is not None and buffer.lossless
 
 
@@ -122,7 +126,7 @@ def unintended_lossless_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[i
 
     def unintended(dscp: int) -> bool:
         tc = effects.tc_of_dscp(qos, dscp)
-        group = effects.group_of_tc(qos, tc)
+        group = effects.priority_group_of_tc(qos, tc)
         if mapped and tc not in tcs:
             return False
         return group in groups and effects.is_lossless(qos, tc) and not (dscp in mixed and group in beside)
@@ -173,4 +177,4 @@ def _dscps_of_classes(classes: Iterable[TrafficClass]) -> set[int]:
 def _lossless_groups(qos: QosProfile | None, dscps: Iterable[int]) -> set[int]:
     """Return the priority groups that DSCPs map to and that pause their sender."""
     tcs = {effects.tc_of_dscp(qos, dscp) for dscp in dscps}
-    return {effects.group_of_tc(qos, tc) for tc in tcs if effects.is_lossless(qos, tc)}
+    return {effects.priority_group_of_tc(qos, tc) for tc in tcs if effects.is_lossless(qos, tc)}

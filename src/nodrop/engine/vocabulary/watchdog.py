@@ -5,7 +5,7 @@ from nodrop.engine.vocabulary.qos import facing, policy_watchdog
 from nodrop.hardware import asic_of
 from nodrop.model.fabric import Counter, Device, Fabric
 from nodrop.model.qos import PfcWatchdog, QosProfile, WatchdogConditions
-from nodrop.model.states import Unknown, UnknownFact, require_fact, surely_off
+from nodrop.model.states import Unknown, UnknownFact, is_known_off, require_fact
 from nodrop.platforms.kit.traits import WatchdogTraits, newest_traits
 
 WATCHDOG_COUNTER_GROUP = "PFCWD"
@@ -65,7 +65,7 @@ def watches_hosts_only(device: Device) -> bool:
     """Whether all ports of a switch with PFC that face hosts have a watchdog, and none between switches: a practice."""
     watched: dict[str, set[bool]] = {"host": set(), "fabric": set()}
     for port in device.interfaces:
-        if not surely_off(port.enabled) and isinstance(port.qos, QosProfile) and port.qos.pfc_rx_priorities:
+        if not is_known_off(port.enabled) and isinstance(port.qos, QosProfile) and port.qos.pfc_rx_priorities:
             watched.setdefault(facing(port.side), set()).add(require_fact(port.qos.pfc_watchdog) is not None)
     return watched["host"] == {True} and watched["fabric"] == {False}
 

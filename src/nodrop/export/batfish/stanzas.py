@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from nodrop.export.batfish.names import BatfishInterfaceNames
 from nodrop.export.batfish.unseen import ipv4_addresses_of, ports_in_port_channels
 from nodrop.model.fabric import Device
-from nodrop.model.states import Unknown, known_rows, surely_off
+from nodrop.model.states import Unknown, is_known_off, known_rows
 from nodrop.model.subject import natural_sort_key
 from nodrop.platforms.kit.rendering import load_template
 from nodrop.routing.legs import routed_interfaces
@@ -81,7 +81,7 @@ def _interface_stanzas(device: Device, names: BatfishInterfaceNames) -> Iterator
             access=access,
             trunk=trunk,
             native=native,
-            off=surely_off(port.enabled),
+            off=is_known_off(port.enabled),
         )
     for channel in known_rows(device.port_channels):
         access, trunk, native = bridging.of(channel.name)
@@ -95,10 +95,10 @@ def _interface_stanzas(device: Device, names: BatfishInterfaceNames) -> Iterator
             access=access,
             trunk=trunk,
             native=native,
-            off=surely_off(channel.enabled) or not members,
+            off=is_known_off(channel.enabled) or not members,
         )
     for vlan in known_rows(device.vlans):
-        off = surely_off(vlan.enabled)
+        off = is_known_off(vlan.enabled)
         name = f"{names.vlan}{vlan.id}"
         addresses, size = _ipv4_addresses(vlan.addresses), _unknown_to_none(vlan.mtu_bytes)
         yield InterfaceStanza(name=name, addresses=addresses, mtu_bytes=size, vrf=vlan.vrf, vlan=vlan.id, off=off)

@@ -26,10 +26,10 @@ __all__ = [
     "ModelField",
     "NumberMapWords",
     "entry_label",
-    "field_names",
     "field_of",
     "impacts_of_path",
     "label_of",
+    "names_of_fields_with_columns",
     "nearest_field_with_column",
     "number_map_words_by_field",
     "unit_of",
@@ -67,7 +67,7 @@ def number_map_words_by_field() -> Mapping[str, NumberMapWords]:
 
 
 @cache
-def field_names(*owners: type[object], **columns: object) -> tuple[str, ...]:
+def names_of_fields_with_columns(*owners: type[object], **columns: object) -> tuple[str, ...]:
     """Return the names of the fields whose rows have these values in their columns, in the order of the rows.
 
     Without classes, of all classes.

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from nodrop.model.fabric import Device
 from nodrop.model.routing import Bgp
-from nodrop.model.states import known_rows, surely_off
+from nodrop.model.states import is_known_off, known_rows
 from nodrop.platforms.frr.text_reader import FrrRouting
 from nodrop.syntax.frr import FrrStatement
 
@@ -48,9 +48,9 @@ def statements_with_unknown_effect(routing: FrrRouting, device: Device) -> list[
 
 
 def _disabled_interface_names(device: Device) -> set[str]:
-    off = {interface.name for interface in device.interfaces if surely_off(interface.enabled)}
+    off = {interface.name for interface in device.interfaces if is_known_off(interface.enabled)}
     return off | {
-        port_channel.name for port_channel in known_rows(device.port_channels) if surely_off(port_channel.enabled)
+        port_channel.name for port_channel in known_rows(device.port_channels) if is_known_off(port_channel.enabled)
     }
 
 

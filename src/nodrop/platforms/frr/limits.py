@@ -214,7 +214,7 @@ def _check_route_maps(maps: tuple[RouteMap, ...]) -> None:
                         raise unsupported_error((*where, name), "a route map does not call itself")
                     if attribute == "on-match" and rule.action == "deny":
                         raise unsupported_error((*where, name), "a route that is denied goes nowhere")
-                    if attribute == "on-match" and not policy_values.is_valid_goto(rule.sequence, value):
+                    if attribute == "on-match" and not policy_values.is_valid_route_map_goto(rule.sequence, value):
                         raise unsupported_error(
                             (*where, name), f"{value!r} is not next or goto and the number of a later rule"
                         )

@@ -233,7 +233,7 @@ class RoutingPolicyBuilder:
         rules = self._community_lists.setdefault(name, {})
         rules[self._assign_sequence(sequence, "community list", name)] = said, communities
         own_community_list = CommunityList(name=name, rules=((said, communities),), expanded=style == "expanded")
-        if not policy_values.is_computable_list(own_community_list):
+        if not policy_values.are_policy_list_lines_computable(own_community_list):
             self._others.append(statement)
 
     def read_as_path_list(self, statement: FrrStatement) -> None:
@@ -284,7 +284,7 @@ class RoutingPolicyBuilder:
             if what == "deny" and "on-match" in goes:  # bgpd refuses it: a route that is denied goes nowhere
                 self._others.append(statement)
                 return
-            if "on-match" in goes and not policy_values.is_valid_goto(sequence, goes["on-match"]):
+            if "on-match" in goes and not policy_values.is_valid_route_map_goto(sequence, goes["on-match"]):
                 self._others.append(statement)
             entry["set"] |= goes
             return
@@ -293,7 +293,7 @@ class RoutingPolicyBuilder:
         if attribute is None:
             raise CommandNotUnderstood
         value = remainder[len(attribute) + 1 :]
-        if not policy_values.is_computable("match" if kind == "match" else "set", attribute, value):
+        if not policy_values.is_route_map_clause_computable("match" if kind == "match" else "set", attribute, value):
             self._others.append(statement)
         self._record_list_reference(statement, attribute, value)
         _replace_attribute(entry[kind], attribute, value)

@@ -248,7 +248,7 @@ def _cable_lengths_and_mtus(index: Index, hosts: list[Host]) -> list[tuple[int |
     cables: list[tuple[int | None, int | None]] = []
     for host in hosts:
         for own_port in host.ports:
-            link, far = index.link(host.name, own_port.name), index.far(host.name, own_port.name)
+            link, far = index.link(host.name, own_port.name), index.far_port(host.name, own_port.name)
             if link is not None:
                 mtu = _none_if_unknown(far.mtu_bytes) if isinstance(far, Interface) else None
                 cables.append((_none_if_unknown(link.length_m), mtu))

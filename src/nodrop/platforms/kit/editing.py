@@ -16,7 +16,7 @@ from nodrop.model.change import FILE_SETTING_AREA, Change, EditResult, ManualCha
 from nodrop.model.compare import ModelDifference, differences
 from nodrop.model.edit import ABSENT, find_value, get_value, set_value
 from nodrop.model.fabric import Device, Fabric, Interface
-from nodrop.model.fields import field_names
+from nodrop.model.fields import names_of_fields_with_columns
 from nodrop.model.qos import QosProfile
 from nodrop.model.reading import DeviceReading, Remark, Source
 from nodrop.model.spelling import describe_value
@@ -321,7 +321,7 @@ def with_rebuilt_ports(
     subjects_by_port: dict[str, list[Subject]] = {}
     for subject in subjects:
         subjects_by_port.setdefault(subject[1] if len(subject) > 1 else "", []).append(subject)
-    servers = {name: getattr(new_device, name) for name in field_names(Device, unordered=True)}
+    servers = {name: getattr(new_device, name) for name in names_of_fields_with_columns(Device, unordered=True)}
     return replace_fields(
         new_device,
         interfaces=tuple(

@@ -11,7 +11,7 @@ from typing import Any
 from nodrop.errors import UnsupportedByPlatform
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Device, Extra
-from nodrop.model.fields import field_names
+from nodrop.model.fields import names_of_fields_with_columns
 from nodrop.model.fields.row import EXTRA_SETTING_KEYS
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import Unknown, known_rows
@@ -35,7 +35,9 @@ class AdditionOverlap(UnsupportedByPlatform):
 
 
 DEVICE_FIELDS_SET_ONLY_BY_ADDITIONS: Mapping[str, None] = dict.fromkeys(
-    field_name for field_name in field_names(Device, key=EXTRA_SETTING_KEYS) if not field_name.startswith("extra")
+    field_name
+    for field_name in names_of_fields_with_columns(Device, key=EXTRA_SETTING_KEYS)
+    if not field_name.startswith("extra")
 )
 """The fields of a switch that additions alone decide, such as access lists, as they do the hold times of sessions."""
 
@@ -111,7 +113,7 @@ def without_session_additions(bgp: Bgp | None | Unknown) -> Bgp | None | Unknown
     """Return a process without the fields of its sessions that additions alone decide, such as hold times."""
     if isinstance(bgp, Unknown) or bgp is None or isinstance(bgp.neighbors, Unknown):
         return bgp
-    blank = dict.fromkeys(field_names(BgpNeighbor, key=EXTRA_SETTING_KEYS))
+    blank = dict.fromkeys(names_of_fields_with_columns(BgpNeighbor, key=EXTRA_SETTING_KEYS))
     return replace_fields(bgp, neighbors=tuple(replace_fields(neighbor, **blank) for neighbor in bgp.neighbors))
 
 

@@ -35,7 +35,7 @@ def panel_parts_by_name(model: str) -> Mapping[str, tuple[PanelPortOrPart, ...]]
     for spell in (_part_names_on_platforms, _sonic_aliases_of_part, _conventional_names_of_part):
         names: dict[str, list[PanelPortOrPart]] = {}
         for group in switch(model).ports:
-            for way in () if group.service else group.ways:
+            for way in () if group.service else group.breakout_options:
                 for part in (
                     PanelPortOrPart(panel, split, way.into) for panel in group.panels for split in range(way.into)
                 ):
@@ -60,7 +60,7 @@ def _part_names_on_platforms(model: str, group: PortGroup, way: PortSplit, part:
 def _sonic_aliases_of_part(model: str, group: PortGroup, way: PortSplit, part: PanelPortOrPart) -> Iterator[str]:
     port = switch(model).sonic_ports.get(part.panel)
     if port is not None:
-        lane = port.lane_places_of_part(part.split, part.splits).start
+        lane = port.lane_positions_of_part(part.split, part.splits).start
         yield port.alias_of(part.panel, lane, part.split if part.splits > 1 else None)
 
 

@@ -37,7 +37,7 @@ class ContainerlabNodeKind:
     empty_ports: bool = False
     """Whether a port without a cable has to be there, too."""
     remarks: tuple[str, ...] = ()
-    """What is otherwise than on a real switch, whatever is configured."""
+    """What is unlike a real switch, whatever is configured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

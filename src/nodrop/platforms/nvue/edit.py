@@ -7,7 +7,7 @@ device with the changes and nothing else, or the change is left to be done by ha
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nodrop.errors import NodropError
-from nodrop.hardware.dynamic import omit_computed_shared_headroom, resolve_dynamic_buffers
+from nodrop.hardware.dynamic import fill_in_computed_buffer_sizes, omit_computed_shared_headroom
 from nodrop.model.change import Change, EditResult
 from nodrop.model.compare import differences
 from nodrop.model.edit import find_value
@@ -277,7 +277,7 @@ def _unsupported_reason(change: Change) -> str | None:
 
 def _add_derived_changes(device: Device, new: Device, subjects: Sequence[Subject]) -> Device:
     """Return the device with what NVUE computes from the changes, and states together with them."""
-    return resolve_dynamic_buffers(
+    return fill_in_computed_buffer_sizes(
         omit_computed_shared_headroom(with_rebuilt_ports(device, new, subjects, _couple_port_settings))
     )
 

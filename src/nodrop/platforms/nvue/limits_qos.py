@@ -6,7 +6,7 @@ Ranges are those of the NVUE command reference (5.14 and 5.16) and of `nv list-c
 from typing import Any
 
 from nodrop.hardware import switch
-from nodrop.hardware.dynamic import resolve_dynamic_buffers
+from nodrop.hardware.dynamic import fill_in_computed_buffer_sizes
 from nodrop.limits import MAX_UINT32
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.model.compare import ModelDifference, differences
@@ -388,7 +388,7 @@ def _check_derived_buffers(device: Device, pools: tuple[BufferPool, ...], dynami
                 groups[key] = effects.priority_groups(own_pfc_rx_priorities, dynamic_th, stated_headroom=key[1])
             bare[qos] = replace_fields(qos, priority_groups=groups[key])
         ports.append(replace_fields(port, qos=bare[qos]))
-    new_device = resolve_dynamic_buffers(replace_fields(device, interfaces=tuple(ports), buffer_pools=pools))
+    new_device = fill_in_computed_buffer_sizes(replace_fields(device, interfaces=tuple(ports), buffer_pools=pools))
     for difference in differences(new_device.buffer_pools, device.buffer_pools):
         raise unsupported_error(("buffer_pools", *_existing_path(difference)), f"NVUE makes {difference.a} of it")
     for own_interface, other_interface in zip(new_device.interfaces, device.interfaces, strict=True):

@@ -304,7 +304,7 @@ class RoutingReader:
             kind = _FRR_SET_BY_WORD.get(word, word)
             if word == "ext-community-bw":
                 value = communities.link_bandwidth_in_frr_words(value)
-            if not policy_values.is_computable("set", kind, value):
+            if not policy_values.is_route_map_clause_computable("set", kind, value):
                 self.unread[*node.path, word] = None
             yield kind, value
 

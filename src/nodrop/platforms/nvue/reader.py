@@ -6,7 +6,7 @@ from typing import Any
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.hardware import find_model_by_name
-from nodrop.hardware.dynamic import resolve_dynamic_buffers
+from nodrop.hardware.dynamic import fill_in_computed_buffer_sizes
 from nodrop.model.buffers import DynamicBuffers
 from nodrop.model.fabric import Device
 from nodrop.model.reading import FAULTS_NOT_LISTED_NOTE_KIND, DeviceReading, FilePlace, Note, Remark, Source
@@ -136,7 +136,7 @@ class _DeviceReader:
         device = self._build_device()
         self._remark_text_faults(device)
         return DeviceReading(
-            device=resolve_dynamic_buffers(device),
+            device=fill_in_computed_buffer_sizes(device),
             called=self._called,
             sources=self._sources,
             remarks=tuple(self._config.remarks),

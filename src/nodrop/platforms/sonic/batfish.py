@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nodrop.model.fabric import Device
-from nodrop.model.states import Unknown, known_rows, surely_off
+from nodrop.model.states import Unknown, is_known_off, known_rows
 from nodrop.platforms.kit.artifact import BatfishTables
 from nodrop.platforms.sonic.batfish_access import batfish_access_tables
 from nodrop.platforms.sonic.config import DeviceTables
@@ -44,7 +44,7 @@ def tables(device: Device, config_files: Mapping[str, bytes], hostname: str, frr
     ports = {port.name: port for port in device.interfaces}
     rows_by_table: dict[str, dict[str, Any]] = {"DEVICE_METADATA": {"localhost": {"hostname": hostname}}}
     rows_by_table["PORT"] = {
-        name: {"admin_status": "down" if surely_off(port.enabled) else "up"}
+        name: {"admin_status": "down" if is_known_off(port.enabled) else "up"}
         | ({"mtu": str(port.mtu_bytes)} if isinstance(port.mtu_bytes, int) else {})
         for name, port in ports.items()
     }
@@ -83,7 +83,7 @@ def _has_parts_beyond_batfish(device: Device, config: DeviceTables) -> bool:
         return True
     if any("vrf_name" in row for table in _ADDRESS_TABLES for row in config.rows(table).values()):
         return True
-    if isinstance(device.vlans, Unknown) or any(surely_off(vlan.enabled) for vlan in device.vlans):
+    if isinstance(device.vlans, Unknown) or any(is_known_off(vlan.enabled) for vlan in device.vlans):
         return bool(config.rows("VLAN"))
     carried = [member.interface for vlan in known_rows(device.vlans) for member in vlan.members]
     return len(carried) != len(set(carried))

@@ -8,7 +8,7 @@ changes (a computed headroom, the pools, the groups that buffermgrd adds) follow
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from nodrop.hardware.dynamic import omit_computed_shared_headroom, resolve_dynamic_buffers
+from nodrop.hardware.dynamic import fill_in_computed_buffer_sizes, omit_computed_shared_headroom
 from nodrop.model.change import Change, EditResult, PatchStep
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import QosProfile, Trust
@@ -117,7 +117,7 @@ def _add_patch_steps(edit: EditResult, turned: Iterable[tuple[PatchStep, ...]]) 
     last = len(patches)
     names = [PATCH if last == 1 else f"patch-{number:0{len(str(last))}}.json" for number in range(1, last + 1)]
     whole_edit = replace(edit, steps=tuple(step for patch_edit in edits for step in patch_edit.steps))
-    typed = "".join(f"sudo {line}\n" for line in whole_edit.commands.splitlines())
+    typed = "".join(f"sudo {line}\n" for line in whole_edit.commands_outside_patch.splitlines())
     return replace(whole_edit, forms=dict(zip(names, patches, strict=True)) | ({COMMANDS: typed} if typed else {}))
 
 
@@ -227,7 +227,7 @@ def _add_derived_changes(device: Device, new: Device, subjects: Sequence[Subject
     if not is_equal(new.role, device.role) and (device.name, "@hash_seed") not in subjects:
         seed = HASH_SEED_BY_DEVICE_TYPE.get(DEVICE_TYPE_BY_ROLE.get(str(new.role), ""))
         new = replace_fields(new, hash_seed=device.hash_seed if seed is None else seed)
-    return resolve_dynamic_buffers(omit_computed_shared_headroom(new))
+    return fill_in_computed_buffer_sizes(omit_computed_shared_headroom(new))
 
 
 def _couple_port_settings(old: Interface, new: Interface, device: str, subjects: Sequence[Subject]) -> Interface:

@@ -234,7 +234,11 @@ def breakout_of_port(facts: SwitchModel, interface: Interface, *, alone: bool = 
 @lru_cache(maxsize=4096)
 def _sonic_breakouts(model: str, panel: int) -> list[PortSplit]:
     group = switch(model).group(panel)
-    return [split for split in group.ways if not split.platforms or "sonic" in split.platforms] if group else []
+    return (
+        [split for split in group.breakout_options if not split.platforms or "sonic" in split.platforms]
+        if group
+        else []
+    )
 
 
 def _check_split_lanes(facts: SwitchModel, interfaces: Iterable[Interface]) -> None:

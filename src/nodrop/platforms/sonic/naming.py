@@ -30,7 +30,7 @@ def panel_place(model: str, name: str) -> tuple[int, int, int] | None:
     match = _PORT_NAME_PATTERN.fullmatch(name)
     if not match or model not in switches():
         return None
-    return switch(model).sonic_numbers.get(int(match[1]))
+    return switch(model).panel_and_lanes_by_sonic_number.get(int(match[1]))
 
 
 @lru_cache(maxsize=65_536)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.hardware import switch
-from nodrop.hardware.dynamic import resolve_dynamic_buffers
+from nodrop.hardware.dynamic import fill_in_computed_buffer_sizes
 from nodrop.model.buffers import BufferProfile, HeadroomRow
 from nodrop.model.fabric import Device, Fec, Interface
 from nodrop.model.qos import PriorityGroup, QosProfile
@@ -162,7 +162,7 @@ class _DeviceReader:
         remark_schema_faults(config)
         remark_refused_rules(config, device.access_lists)
         return DeviceReading(
-            device=resolve_dynamic_buffers(device),
+            device=fill_in_computed_buffer_sizes(device),
             called=self._called,
             sources=self._sources,
             cables=tuple(neighbor_cables(config, self._localhost)),

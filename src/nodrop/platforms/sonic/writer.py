@@ -5,7 +5,11 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from nodrop.hardware.dynamic import omit_computed_shared_headroom, resolve_dynamic_buffers, speed_for_headroom_mbps
+from nodrop.hardware.dynamic import (
+    fill_in_computed_buffer_sizes,
+    omit_computed_shared_headroom,
+    speed_for_headroom_mbps,
+)
 from nodrop.hardware.ports import NarrowSplit, PortSplit
 from nodrop.hardware.schema import SwitchModel
 from nodrop.model.buffers import BufferPool, BufferProfile
@@ -188,9 +192,9 @@ def _omit_recomputable_shared_headroom(device: Device) -> tuple[BufferPool, ...]
     """Return the pools, with shared headroom only if the switch would not compute exactly that size."""
     bare = omit_computed_shared_headroom(device)
     for stated in (bare, device):
-        if _have_same_buffers(resolve_dynamic_buffers(stated), device):
+        if _have_same_buffers(fill_in_computed_buffer_sizes(stated), device):
             return require_fact(stated.buffer_pools)
-    difference = next(differences(resolve_dynamic_buffers(bare), device))
+    difference = next(differences(fill_in_computed_buffer_sizes(bare), device))
     raise unsupported_error(difference.path, f"the switch computes {difference.a}")
 
 

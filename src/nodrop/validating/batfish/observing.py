@@ -26,7 +26,7 @@ from nodrop.routing.observation import (
     ValidatorObservation,
     route_item,
 )
-from nodrop.validating import compute_observation, reach_items_worse_than_dscp
+from nodrop.validating import compute_observation, reach_items_with_other_fate_than_dscp
 from nodrop.validating.batfish import lines, questions
 from nodrop.validating.batfish.blind import (
     ARRIVAL_ORDER_REASON,
@@ -253,7 +253,7 @@ class SnapshotObserver:
                 item = route_item(loop.device, f"{loop.to}/32", loop.vrf, "reach")
                 fates[item], self.said["reach", item] = "loop", loop.said
 
-        for item in reach_items_worse_than_dscp(self.index, self._rdma_dscp):
+        for item in reach_items_with_other_fate_than_dscp(self.index, self._rdma_dscp):
             self.unseen["reach"][item] = f"Batfish is asked about packets of DSCP {self._rdma_dscp} alone"
 
     @cached_property

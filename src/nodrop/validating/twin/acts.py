@@ -4,7 +4,7 @@ import time
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import closing
 
-from nodrop.model.effects import cnp_dscps, probed_dscps
+from nodrop.model.effects import cnp_dscps, dscps_of_probe_packets
 from nodrop.model.subject import Subject
 from nodrop.model.subject import link_subject as link_subject
 from nodrop.routing.prefixes import Prefix, parse_prefix
@@ -90,7 +90,7 @@ def observe_reach_of_packets(
 
 def _packet_kinds(lab: TwinLab) -> Iterator[PacketKind]:
     """Yield the kinds of packets that access lists may treat differently; of a fabric without any, one."""
-    first, *others = probed_dscps(lab.fabric)
+    first, *others = dscps_of_probe_packets(lab.fabric)
     yield PacketKind(first)
     if lab.filters.acting:
         cnps = cnp_dscps(lab.fabric)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from nodrop.model.effects import probed_dscps
+from nodrop.model.effects import dscps_of_probe_packets
 from nodrop.model.fabric import End
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject, ends_of_cable_key
@@ -72,7 +72,7 @@ class FailureInjection:
         loss_notes += [f"{key[0].node} sends otherwise to {key[1]} than is computed" for key in sorted(wrong, key=str)]
         still = [ReachItem(*key) for key in sorted(surviving_routes - lost, key=str)]
         hosts = [host.name for host in self._lab.fabric.hosts]
-        kinds = (PacketKind(probed_dscps(self._lab.fabric)[0]),)
+        kinds = (PacketKind(dscps_of_probe_packets(self._lab.fabric)[0]),)
         sent = ReachabilityTest(self._sockets, self._lab.plan, hosts, without=gone, kinds=kinds)
         for item, reached in sent.test_items(still).items():
             if reached.fate not in ("delivered", None):

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 
 from nodrop.model.fabric import End, Fabric
 from nodrop.model.index import Index
-from nodrop.model.states import known_rows, surely_off
+from nodrop.model.states import is_known_off, known_rows
 from nodrop.routing.prefixes import Address
 from nodrop.syntax.json import parse_json_text
 from nodrop.validating.twin import neighbors
@@ -256,7 +256,7 @@ def _shut_non_routing_ports(fabric: Fabric) -> Iterator[End]:
     for device in fabric.devices:
         bundled = {name for channel in known_rows(device.port_channels) for name in channel.members}
         for port in device.interfaces:
-            if port.name in bundled and surely_off(port.enabled):
+            if port.name in bundled and is_known_off(port.enabled):
                 yield End(device.name, port.name)
 
 

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from nodrop.model.fabric import Device, End, Fabric, Host, Link
-from nodrop.model.states import Unknown, known_rows, surely_off
+from nodrop.model.states import Unknown, is_known_off, known_rows
 from nodrop.platforms.kit.running import daemons_of_platform
 from nodrop.routing.legs import parse_sub_interface
 
@@ -173,7 +173,7 @@ class _TwinPlanner:
                     leg=f"VLAN {vlan.id}",
                     addresses=vlan.addresses,
                     mtu_bytes=_clamp_mtu(vlan.mtu_bytes),
-                    enabled=not surely_off(vlan.enabled),
+                    enabled=not is_known_off(vlan.enabled),
                 )
             )
         bundled: dict[str, _CableEndPoint] = {}
@@ -185,7 +185,7 @@ class _TwinPlanner:
                 vrf=channel.vrf,
                 addresses=channel.addresses,
                 mtu_bytes=_clamp_mtu(channel.mtu_bytes),
-                enabled=not surely_off(channel.enabled),
+                enabled=not is_known_off(channel.enabled),
                 least=channel.min_links or 1,
                 ports=channel.members,
                 lanes=self._lanes_with_sub_interfaces(device.name, channel.name, lanes),
@@ -200,7 +200,7 @@ class _TwinPlanner:
                 vrf=None if isinstance(port.vrf, Unknown) else port.vrf,
                 addresses=addresses,
                 mtu_bytes=_clamp_mtu(port.mtu_bytes),
-                enabled=not surely_off(port.enabled),
+                enabled=not is_known_off(port.enabled),
                 least=1,
                 ports=(port.name,),
                 lanes=self._lanes_with_sub_interfaces(device.name, port.name, lanes),
