@@ -12,7 +12,7 @@ from nodrop.collect import read_artifacts, read_inputs
 from nodrop.errors import InputProblems
 from nodrop.inputs import DeviceFiles, FabricInputs, FileText, find_inputs
 from nodrop.model.declared import DeclaredFacts
-from nodrop.opening import content_digest, read_bundle
+from nodrop.opening import content_digest, read_device_files
 from nodrop.platforms.kit.artifact import Artifact
 from nodrop.resources import resource_folder
 from nodrop.syntax.json import MAX_JSON_BYTES
@@ -371,7 +371,7 @@ def bundle(*files: tuple[str, str]) -> DeviceFiles:
 
 def test_a_file_that_cannot_be_read_leaves_the_other() -> None:
     write("leaf1/config_db.json")
-    reading = read_bundle(bundle(("config_db.json", "leaf1/config_db.json"), ("frr.conf", "leaf1/frr.conf")))
+    reading = read_device_files(bundle(("config_db.json", "leaf1/config_db.json"), ("frr.conf", "leaf1/frr.conf")))
     assert list(map(str, reading.problems)) == ["leaf1/frr.conf: no such file or directory; expected a readable file"]
     assert [(source.name, source.display, source.digest) for source in reading.sources] == [
         ("config_db.json", "leaf1/config_db.json", content_digest(SONIC.encode()))
@@ -381,12 +381,12 @@ def test_a_file_that_cannot_be_read_leaves_the_other() -> None:
 
 def test_text_is_held_only_where_there_is_no_file() -> None:
     write("leaf1/config_db.json")
-    on_disk = read_bundle(bundle(("config_db.json", "leaf1/config_db.json"))).sources[0]
+    on_disk = read_device_files(bundle(("config_db.json", "leaf1/config_db.json"))).sources[0]
     assert (on_disk.path, on_disk.held) == (Path("leaf1/config_db.json"), None)
     held = DeviceFiles(
         name="x", platform="sonic", files=(("config_db.json", FileText(display="<stdin>", held=SONIC.encode())),)
     )
-    source = read_bundle(held).sources[0]
+    source = read_device_files(held).sources[0]
     assert (source.path, source.held, source.display) == (None, SONIC.encode(), "<stdin>")
 
 
@@ -443,7 +443,7 @@ def test_artifacts_are_read_as_files_are() -> None:
     extra = Artifact(device="leaf1", path="plan.txt", text="not a canonical file")
     platform_of = {device.name: device.platform for device in fabric.devices}
     of_text = list(read_artifacts([*(one for one in artifacts if one.device), extra], platform_of, "out"))
-    of_files = [read_bundle(bundle) for bundle in find_inputs(["out"]).bundles]
+    of_files = [read_device_files(bundle) for bundle in find_inputs(["out"]).bundles]
     assert [one.device for one in of_text] == [one.device for one in of_files]
     assert [[(s.name, s.display) for s in one.sources] for one in of_text] == [
         [(s.name, s.display) for s in one.sources] for one in of_files

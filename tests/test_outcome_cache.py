@@ -63,7 +63,10 @@ def edit(path: str, change: Callable[[Any], object]) -> None:
 def work(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What was done: a word for each run of devices that was read, and for each fabric that was judged."""
     done: list[str] = []
-    for module, name, word in ((reading_cache, "read_open_files", "read"), (judging, "run_rules", "judged")):
+    for module, name, word in (
+        (reading_cache, "read_device_from_open_files", "read"),
+        (judging, "run_rules", "judged"),
+    ):
         original = getattr(module, name)
 
         def counted(*given: Any, _original: Any = original, _word: str = word, **more: Any) -> Any:

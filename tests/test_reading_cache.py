@@ -21,7 +21,7 @@ from nodrop.inputs import find_inputs
 from nodrop.model.declared import DeclaredFacts
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import DeviceReading, Reading
-from nodrop.opening import read_bundle
+from nodrop.opening import read_device_files
 from nodrop.reading_cache import DeviceReadings, split_into_runs
 from support.random_fabrics import fabrics
 
@@ -117,20 +117,20 @@ def test_everything_that_a_reading_holds_can_be_kept(store: Store) -> None:
     site()
     for bundle in find_inputs(["site"]).bundles:
         runs = DeviceReadings([bundle], None, store)
-        assert runs.digests is not None, bundle.name
+        assert runs.file_digests_by_device is not None, bundle.name
         assert DeviceReadings([bundle], None, store).all_kept_before, bundle.name
 
 
 def test_a_processes_pool_reads_and_keeps_the_same(store: Store) -> None:
     site(60)
     bundles = find_inputs(["site"]).bundles
-    plain = list(map(read_bundle, bundles))
+    plain = list(map(read_device_files, bundles))
     with ProcessPoolExecutor(2) as pool:
         for kept_before in (False, True):
             runs = DeviceReadings(bundles, pool, store)
             assert runs.all_kept_before is kept_before
-            assert list(runs.all()) == plain
-    assert list(DeviceReadings(bundles, None, store).all()) == plain
+            assert list(runs.all_readings()) == plain
+    assert list(DeviceReadings(bundles, None, store).all_readings()) == plain
 
 
 def test_one_changed_device_has_only_its_own_run_read(store: Store, parsed: list[str]) -> None:
@@ -216,29 +216,29 @@ def test_standard_input_and_what_cannot_be_read_are_read_each_time(store: Store,
     for _ in range(2):
         inputs = find_inputs(["-"], stdin=KINDS["config_db.json"].encode())
         runs = DeviceReadings(inputs.bundles, None, store)
-        assert runs.digests is None
-        assert len(list(runs.all())) == 1
+        assert runs.file_digests_by_device is None
+        assert len(list(runs.all_readings())) == 1
     site(1)
     inputs = find_inputs(["site"])
     Path("site/leaf0/frr.conf").unlink()
     for _ in range(2):
         runs = DeviceReadings(inputs.bundles, None, store)
-        assert runs.digests is None
-        assert [one.problems[:1] for one in runs.all() if one.problems]
+        assert runs.file_digests_by_device is None
+        assert [one.problems[:1] for one in runs.all_readings() if one.problems]
     assert list(store.folder.iterdir()) == []
 
 
 def test_a_file_that_changes_while_it_is_read_is_kept_as_neither(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     site(1)
     monkeypatch.setattr(reading_cache, "_MAX_HELD_BYTES_PER_RUN", 0)
-    original = reading_cache.read_open_files
+    original = reading_cache.read_device_from_open_files
 
     def changing(*given: Any) -> DeviceReading:
         write("site/onyx", {"running-config.txt": ONYX + "lldp\n"})
         return original(*given)
 
-    monkeypatch.setattr(reading_cache, "read_open_files", changing)
-    assert DeviceReadings(find_inputs(["site"]).bundles, None, store).digests is None
+    monkeypatch.setattr(reading_cache, "read_device_from_open_files", changing)
+    assert DeviceReadings(find_inputs(["site"]).bundles, None, store).file_digests_by_device is None
     assert list(store.folder.iterdir()) == []
 
 
@@ -281,11 +281,11 @@ def test_what_somebody_else_put_under_a_key_is_read_anew_and_replaced(store: Sto
 def test_an_entry_that_is_gone_by_the_time_it_is_needed_is_read_anew(store: Store) -> None:
     site()
     read(store)
-    plain = list(map(read_bundle, find_inputs(["site"]).bundles))
+    plain = list(map(read_device_files, find_inputs(["site"]).bundles))
     runs = DeviceReadings(find_inputs(["site"]).bundles, None, store)
     assert runs.all_kept_before
     store.prune(0)
-    assert list(runs.all()) == plain
+    assert list(runs.all_readings()) == plain
 
 
 @pytest.fixture(scope="module")
@@ -308,6 +308,6 @@ def test_random_fabrics_are_read_alike_with_and_without_and_again(shared: Path, 
     assert repr(read(store, str(folder))) == repr(plain)
     again = DeviceReadings(find_inputs([str(folder)]).bundles, None, store)
     assert again.all_kept_before
-    with mock.patch.object(reading_cache, "read_bundle", side_effect=AssertionError("read anew")):
-        assert len(list(again.all())) == len(plain.fabric.devices)
+    with mock.patch.object(reading_cache, "read_device_files", side_effect=AssertionError("read anew")):
+        assert len(list(again.all_readings())) == len(plain.fabric.devices)
     assert repr(read(store, str(folder))) == repr(plain)

@@ -79,12 +79,12 @@ def _unpack_built_files(packed: bytes) -> BuiltFiles:
     if ("", context.FABRIC_FILE) not in texts:
         raise LookupError(context.FABRIC_FILE)
     return tuple(artifacts), tuple(
-        replace(reading, sources=tuple(_held_sources(texts, reading.device, own_names)))
+        replace(reading, sources=tuple(_sources_from_cached_texts(texts, reading.device, own_names)))
         for reading, own_names in zip(readings, names, strict=True)
     )
 
 
-def _held_sources(
+def _sources_from_cached_texts(
     texts: dict[tuple[str, str], str], device: Device, names: tuple[tuple[str, str], ...]
 ) -> list[Source]:
     return [Source(name=name, display=display, held=texts[device.name, name].encode()) for name, display in names]

@@ -57,7 +57,7 @@ def read_inputs(
     readings = []
     notes = list(inputs.notes)
     devices = (
-        (cached_runs or DeviceReadings(inputs.bundles, executor, store, progress)).all()
+        (cached_runs or DeviceReadings(inputs.bundles, executor, store, progress)).all_readings()
         if cached_readings is None
         else cached_readings
     )
@@ -80,7 +80,7 @@ def read_inputs(
     )
 
 
-def find_stage_differences(inputs: FabricInputs) -> list[Problem]:
+def find_stage_files_contradicting_devices(inputs: FabricInputs) -> list[Problem]:
     """Return why stages next to devices result in settings that differ from the devices' files."""
     problems: list[Problem] = []
     for stage in inputs.stages:

@@ -125,7 +125,7 @@ def _make_fabric_key_locator(raw: bytes, display: str) -> Callable[[str], str]:
     document = yaml.parse_yaml(raw, display)
 
     def locate_key(key: str) -> str:
-        line, column = document.place(("fabric", key), of="key")
+        line, column = document.line_and_column(("fabric", key), of="key")
         return f"{display}:{line}:{column}"
 
     return locate_key

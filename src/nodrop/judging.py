@@ -436,14 +436,14 @@ def _apply_allow_comments(reading: "Reading", intent: "Intent") -> "Reading":
     from nodrop.syntax.comments import find_nodrop_comments
 
     found_comments = find_nodrop_comments(intent.text.encode(), "yaml")
-    if not found_comments or intent.entries is None:
+    if not found_comments or intent.key_positions is None:
         return reading
     allows, remarks = parse_allow_comments(found_comments, intent.path, (FABRIC_HEAD, "suppressions"))
     return replace(
         reading,
         remarks=(*reading.remarks, *remarks),
         allowed={**reading.allowed, "": tuple(allows)},
-        written={(intent.path, comment.line): intent.entries.line(comment.line) for comment in found_comments},
+        written={(intent.path, comment.line): intent.key_positions.line(comment.line) for comment in found_comments},
     )
 
 

@@ -57,12 +57,12 @@ def open_files(files: Iterable[tuple[str, FileText]], max_bytes: int = MAX_JSON_
     return opened_files, problems
 
 
-def read_bundle(bundle: DeviceFiles) -> DeviceReading:
+def read_device_files(bundle: DeviceFiles) -> DeviceReading:
     """Read one device; a file that cannot be opened is a problem of the reading."""
-    return read_open_files(bundle, *open_files(bundle.files))
+    return read_device_from_open_files(bundle, *open_files(bundle.files))
 
 
-def read_open_files(
+def read_device_from_open_files(
     bundle: DeviceFiles, bundles: Sequence[tuple[Source, bytes]], problems: Sequence[Problem]
 ) -> DeviceReading:
     """Read one device whose files are open."""

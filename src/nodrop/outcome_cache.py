@@ -139,7 +139,7 @@ def _available_line_places(outcome: FabricOutcome) -> set[tuple[str, int]]:
 
 def _files_by_name(inputs: FabricInputs, cached_runs: DeviceReadings) -> dict[str, tuple[Path, str | None]]:
     """Return where each file of a fabric lies, and its digest, by the name under which it is shown."""
-    digests = iter([one for bundle_digests in cached_runs.digests or () for one in bundle_digests])
+    digests = iter([one for bundle_digests in cached_runs.file_digests_by_device or () for one in bundle_digests])
     switches = [(text, next(digests)) for bundle in inputs.bundles for _, text in bundle.files]
     texts = [*inputs.stated, *(text for bundle in inputs.hosts for _, text in bundle.files)]
     text_digests = [(text, _digest_text(text)) for text in texts]
@@ -179,12 +179,14 @@ def _outcome_key(
     texts = [*inputs.stated, *(text for bundle in inputs.hosts for _, text in bundle.files)]
     digests = [_digest_text(text) for text in texts]
     key_parts = _settings_key_parts(settings)
-    if cached_runs.digests is None or None in digests or key_parts is None:
+    if cached_runs.file_digests_by_device is None or None in digests or key_parts is None:
         return None
     names = [
         (bundle.name, bundle.platform, *((name, text.display) for name, text in bundle.files), *bundle_digests)
         for bundle, bundle_digests in zip(
-            (*inputs.bundles, *inputs.hosts), (*cached_runs.digests, *((),) * len(inputs.hosts)), strict=True
+            (*inputs.bundles, *inputs.hosts),
+            (*cached_runs.file_digests_by_device, *((),) * len(inputs.hosts)),
+            strict=True,
         )
     ]
     stages = [(stage.state.display, *(text.display for text in stage.texts)) for stage in inputs.stages]

@@ -28,7 +28,7 @@ from nodrop.model.reading import (
 )
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import value_classes
-from nodrop.opening import OpenedFiles, open_files, read_bundle, read_open_files
+from nodrop.opening import OpenedFiles, open_files, read_device_files, read_device_from_open_files
 from nodrop.parallel import map_chunks
 from nodrop.syntax.packed import CannotPackValue, PackerOfClasses
 from nodrop.syntax.places import Span
@@ -106,16 +106,16 @@ class DeviceReadings:
             self._readings.append(None if self.all_kept_before else _decode_or_read_run(run, answer))
 
     @property
-    def digests(self) -> tuple[tuple[str, ...], ...] | None:
+    def file_digests_by_device(self) -> tuple[tuple[str, ...], ...] | None:
         """The digests of the files by device; None where there is no store, or some cannot be kept."""
         if self._store is None or any(answer.key is None for answer in self._answers):
             return None
         return tuple(digests for answer in self._answers for digests in answer.digests)
 
-    def all(self) -> Iterator[DeviceReading]:
+    def all_readings(self) -> Iterator[DeviceReading]:
         """Yield the reading of every device."""
         if self._store is None:
-            device_readings = map_chunks(read_bundle, self._bundles, executor=self._executor)
+            device_readings = map_chunks(read_device_files, self._bundles, executor=self._executor)
             for number, reading in enumerate(device_readings, start=1):
                 self._report_progress(number)
                 yield reading
@@ -152,14 +152,14 @@ def _read_run_unless_cached(run: _ReadingRun) -> _RunResult:
         digests.append(tuple(source.digest for source, _ in opened_files))
         size += sum(len(raw) for _, raw in opened_files)
         opened_bundles.append((opened_files, problems) if size <= _MAX_HELD_BYTES_PER_RUN else None)
-    key = _key_of_run(run, digests) if keepable else None
+    key = _cache_key_of_run(run, digests) if keepable else None
     if key is not None and run.store.has(key):
         return _RunResult(key=key, digests=tuple(digests))
     readings, used = [], []
     for bundle, looked_at, file_digests in zip(run.bundles, opened_bundles, digests, strict=True):
         opened_files, problems = looked_at or open_files(bundle.files)
         sources = [source for source, _ in opened_files]
-        readings.append(reading := read_open_files(bundle, opened_files, problems))
+        readings.append(reading := read_device_from_open_files(bundle, opened_files, problems))
         used.append(tuple(map(sources.index, reading.sources)))
         if tuple(source.digest for source in sources) != file_digests:  # changed in between
             key = None
@@ -176,7 +176,7 @@ def _read_run_unless_cached(run: _ReadingRun) -> _RunResult:
     return _RunResult(readings=tuple(readings))
 
 
-def _key_of_run(cached_run: _ReadingRun, digests: Sequence[tuple[str, ...]]) -> str:
+def _cache_key_of_run(cached_run: _ReadingRun, digests: Sequence[tuple[str, ...]]) -> str:
     """Return the key of a run: the names and display names of its devices and files, and the content of the files."""
     bundle_keys = [
         (bundle.name, bundle.platform, *((name, text.display) for name, text in bundle.files), *file_digests)
@@ -195,7 +195,7 @@ def _decode_or_read_run(cached_run: _ReadingRun, answer: _RunResult) -> tuple[De
             return tuple(_attach_sources(cached_run, answer.digests, *_READING_PACKER.unpack(packed, _STORED_RUN_TYPE)))
     except (TypeError, ValueError, LookupError):
         cached_run.store.drop(answer.key or "")
-    return tuple(map(read_bundle, cached_run.bundles))
+    return tuple(map(read_device_files, cached_run.bundles))
 
 
 def _attach_sources(

@@ -9,7 +9,7 @@ import pytest
 from nodrop import judging
 from nodrop.inputs import DeviceFiles, FabricInputs, FileText
 from nodrop.model.reading import DeviceReading, Reading
-from nodrop.opening import read_bundle
+from nodrop.opening import read_device_files
 from nodrop.routing.observation import DifferingFlow
 from nodrop.validating.batfish.comparing import PacketDifference
 from support.check_repositories import Git, built_pods, commit, of_json, written
@@ -73,9 +73,9 @@ def test_of_a_large_fabric_no_more_is_read_and_judged_than_the_change_can_matter
 
     def watched(bundle: DeviceFiles) -> DeviceReading:
         read.append(bundle.name)
-        return read_bundle(bundle)
+        return read_device_files(bundle)
 
-    monkeypatch.setattr("nodrop.reading_cache.read_bundle", watched)
+    monkeypatch.setattr("nodrop.reading_cache.read_device_files", watched)
     monkeypatch.setattr("nodrop.checking.check.MAX_DEVICES_FOR_ROUTING", 3)
     monkeypatch.setattr("nodrop.checking.both_policies.MAX_DEVICES_FOR_ROUTING", 3)
     near = of_json("--base", "main", "--no-cache")

@@ -216,11 +216,14 @@ def looked_into(monkeypatch: pytest.MonkeyPatch) -> set[str]:
         return oid(path, digits)
 
     repository = open_repository([])
-    with monkeypatch.context() as patched, former_state_of_revision(repository, repository.commit("main")) as former:
+    with (
+        monkeypatch.context() as patched,
+        former_state_of_revision(repository, repository.commit_of_revision("main")) as former,
+    ):
         patched.setattr(tree, "_object_id_of_file", watched)
         for path in sorted(path for path in Path("build/leaf1").iterdir() if path.is_file()):
             here = former.is_unchanged(former.text(path))
-            assert here == (path.read_bytes() == repository.ask("show", f"main:{path}"))
+            assert here == (path.read_bytes() == repository.output_of_command("show", f"main:{path}"))
     return found
 
 

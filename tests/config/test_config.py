@@ -84,22 +84,24 @@ def test_a_profile_and_an_option_come_from_the_file(site: Path) -> None:
 def test_the_nearest_file_up_to_the_repository_counts(site: Path) -> None:
     (site.parent / "nodrop.yaml").write_text("severity: {pfc-without-watchdog: off}\n")
     try:
-        assert config.find(["build/leaf1"]) is None, "what lies above the repository is not looked for"
+        assert config.find_config_file(["build/leaf1"]) is None, "what lies above the repository is not looked for"
     finally:
         (site.parent / "nodrop.yaml").unlink()
     (site / "pyproject.toml").write_text("[project]\nname = 'x'\n[tool.nodrop]\nfail_on = 'never'\n")
-    assert config.find(["build/leaf1"]) == Path("pyproject.toml")
+    assert config.find_config_file(["build/leaf1"]) == Path("pyproject.toml")
     assert called("lint", "build").code == 0
     (site / "nodrop.yaml").write_text("fail_on: error\n")
-    assert config.find(["build/leaf1"]) == Path("nodrop.yaml")
+    assert config.find_config_file(["build/leaf1"]) == Path("nodrop.yaml")
     (site / "build" / "pyproject.toml").write_text("[tool.other]\n")
-    assert config.find(["build"]) == Path("nodrop.yaml"), "a pyproject.toml without the table does not count"
+    assert config.find_config_file(["build"]) == Path("nodrop.yaml"), (
+        "a pyproject.toml without the table does not count"
+    )
     (site / "build" / "nodrop.yaml").write_text(INTENT.read_text())
-    assert config.find(["build"]) == Path("nodrop.yaml"), "an intent may be called so"
+    assert config.find_config_file(["build"]) == Path("nodrop.yaml"), "an intent may be called so"
     (site / "build" / "leaf1" / "nodrop.yaml").write_text("fail_on: note\n")
-    assert config.find(["build/leaf1"]) == Path("build/leaf1/nodrop.yaml")
-    assert config.find(["build/leaf1", "build/leaf2"]) == Path("nodrop.yaml"), "one file for all inputs"
-    assert config.find(["-"]) == Path("nodrop.yaml")
+    assert config.find_config_file(["build/leaf1"]) == Path("build/leaf1/nodrop.yaml")
+    assert config.find_config_file(["build/leaf1", "build/leaf2"]) == Path("nodrop.yaml"), "one file for all inputs"
+    assert config.find_config_file(["-"]) == Path("nodrop.yaml")
 
 
 def test_what_is_excluded_is_not_looked_into(site: Path) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.config import find, load, loads
+from nodrop.config import find_config_file, load, loads
 from nodrop.config.toml import parse_nodrop_table
 from nodrop.engine.rules import shipped_rules
 from nodrop.errors import InputProblems
@@ -60,10 +60,10 @@ def test_yaml_and_toml_say_the_same(site: Path) -> None:
 def test_places_of_toml_are_those_of_keys() -> None:
     found = parse_nodrop_table(TOML.encode(), "pyproject.toml")
     assert found is not None
-    assert found.place(("strictness",)) == (5, 1)
-    assert found.place(("severity", "path-mtu-below-hosts"))[0] == 6
-    assert found.place(("suppress", 0, "rule")) == (9, 1)
-    assert found.place(("nowhere",)) == (4, 1)
+    assert found.line_and_column(("strictness",)) == (5, 1)
+    assert found.line_and_column(("severity", "path-mtu-below-hosts"))[0] == 6
+    assert found.line_and_column(("suppress", 0, "rule")) == (9, 1)
+    assert found.line_and_column(("nowhere",)) == (4, 1)
 
 
 @pytest.mark.parametrize("text", ["[tool]\nother = 1\n", "[project]\nname = 'x'\n", ""])
@@ -119,17 +119,17 @@ def test_what_a_pattern_excludes(site: Path, pattern: str, path: str, excluded: 
 def test_the_nearest_file_counts_and_none_above_the_repository(site: Path) -> None:
     (site / "pod" / "build").mkdir(parents=True)
     (site.parent / "nodrop.yaml").write_text("strictness: auditor\n")
-    assert find(["pod/build"]) is None
+    assert find_config_file(["pod/build"]) is None
     (site / "pyproject.toml").write_text("[project]\nname = 'nodrop'\n")
-    assert find(["pod/build"]) is None
+    assert find_config_file(["pod/build"]) is None
     (site / "pyproject.toml").write_text(TOML)
-    assert find(["pod/build"]) == Path("pyproject.toml")
+    assert find_config_file(["pod/build"]) == Path("pyproject.toml")
     (site / "nodrop.yaml").write_text("")
-    assert find(["pod/build"]) == Path("nodrop.yaml")
+    assert find_config_file(["pod/build"]) == Path("nodrop.yaml")
     (site / "pod" / "nodrop.yaml").write_text("nodrop: 1\nfabric: an-intent\n")
-    assert find(["pod/build"]) == Path("nodrop.yaml")
+    assert find_config_file(["pod/build"]) == Path("nodrop.yaml")
     (site / "pod" / "nodrop.yaml").write_text("fail_on: warning\n")
-    found = find(["pod/build"])
+    found = find_config_file(["pod/build"])
     assert found == Path("pod/nodrop.yaml")
     assert load(found).fail_on == "warning"
-    assert find(["pod/build", "other"]) == Path("nodrop.yaml")
+    assert find_config_file(["pod/build", "other"]) == Path("nodrop.yaml")

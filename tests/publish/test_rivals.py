@@ -16,7 +16,7 @@ import pytest
 from nodrop.errors import InputProblems
 from nodrop.publish import MANIFEST_FILE, open_draft, publish
 from nodrop.publish.disk import DRAFT_MARKER_FILE, DRAFT_MARKER_FILE_CONTENT
-from nodrop.publish.file import replace_file, write_new
+from nodrop.publish.file import replace_file, write_new_file
 from support.publish_alternately import anything
 from support.stopping_disk import StoppingDisk
 
@@ -152,7 +152,7 @@ def test_another_process_writes_and_reads_in_the_folders_of_the_build(tmp_path: 
     put(out, OLD)
     before = tree(elsewhere)
     with open_draft(out, anything, display="out") as draft:
-        part = pickle.dumps(draft.part())
+        part = pickle.dumps(draft.part_for_prefix())
         out.with_name(name).rename(out.with_name("aside"))
         if decoy == "link":
             out.with_name(name).symlink_to(elsewhere)
@@ -254,7 +254,7 @@ def test_a_link_of_another_user_where_everybody_may_write_is_not_followed(
     with pytest.raises(OSError, match=f"a link of another user, uid {STRANGER}"):
         replace_file(shared / "link" / below, b"new")
     with pytest.raises(OSError, match=f"a link of another user, uid {STRANGER}"):
-        write_new(shared / "link" / "new", b"new")
+        write_new_file(shared / "link" / "new", b"new")
     with pytest.raises(InputProblems, match=f"a link of another user, uid {STRANGER}"):
         put(shared / "link" / "tree", OLD)
     assert (tree(elsewhere)["report.json"][1], len(tree(elsewhere))) == (b"my own link", 1)

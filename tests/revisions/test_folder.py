@@ -69,5 +69,5 @@ def test_a_folder_that_stands_for_no_former_state(base: str, paths: list[str], f
 def test_an_empty_folder_says_that_nothing_was_there(site: Path) -> None:
     (site / "empty").mkdir()
     former = former_state_of_folder(Path("../empty"), ["build"])
-    assert former.fault("build") is not None
+    assert former.explain_missing_path("build") is not None
     assert not former.is_folder(Path("build"))

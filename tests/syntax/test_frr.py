@@ -121,10 +121,10 @@ def test_every_command_knows_its_place_and_words() -> None:
     assert (bgp.words, bgp.text, bgp.span) == (("router", "bgp", "65000"), "router bgp 65000", Span(2, 1, 2, 18))
     assert neighbor.span == Span(3, 3, 3, 31)
     assert neighbor.text == "neighbor é𝄞 description a b"
-    assert neighbor.starts("neighbor", "é𝄞")
-    assert not neighbor.starts("neighbor", "description")
-    assert neighbor.starts()
-    assert not bgp.starts("router", "bgp", "65000", "vrf")
+    assert neighbor.starts_with_words("neighbor", "é𝄞")
+    assert not neighbor.starts_with_words("neighbor", "description")
+    assert neighbor.starts_with_words()
+    assert not bgp.starts_with_words("router", "bgp", "65000", "vrf")
 
 
 def test_walk_goes_into_blocks_in_order() -> None:

@@ -294,7 +294,7 @@ def test_what_is_not_a_file_is_refused_without_waiting(tmp_path: Path) -> None:
 def test_lines_end_at_line_feeds_and_carriage_returns_only(text: str) -> None:
     lines, line, column = Lines(text), 1, 1
     for offset in range(len(text)):
-        assert lines.place(offset) == (line, column)
+        assert lines.line_and_column(offset) == (line, column)
         ends = text[offset] == "\n" or (text[offset] == "\r" and text[offset : offset + 2] != "\r\n")
         line, column = (line + 1, 1) if ends else (line, column + 1)
-    assert lines.place(len(text)) == (line, column)
+    assert lines.line_and_column(len(text)) == (line, column)

@@ -90,8 +90,8 @@ def test_places_are_those_of_the_full_parser() -> None:
     ways = paths(other.data)
     assert len(ways) > 40
     for way in ways:
-        assert one.place(way) == other.place(way)
-        assert one.place(way, of="key") == other.place(way, of="key")
+        assert one.line_and_column(way) == other.line_and_column(way)
+        assert one.line_and_column(way, of="key") == other.line_and_column(way, of="key")
 
 
 @pytest.mark.parametrize(

@@ -143,11 +143,11 @@ def test_data_and_places_are_exactly_those_that_were_written(
 
     for path, (key_at, value_at) in expected.items():
         if value_at is not None:
-            assert read.place(path) == place(value_at)
+            assert read.line_and_column(path) == place(value_at)
         elif parser == "c" and path:
-            assert read.place(path)[0] == place(key_at)[0]
+            assert read.line_and_column(path)[0] == place(key_at)[0]
         if path and isinstance(path[-1], str):
-            assert read.place(path, of="key") == place(key_at)
+            assert read.line_and_column(path, of="key") == place(key_at)
 
 
 tokens = ["a", "é", ": ", ":", "\n", "\n  ", "- ", "[", "]", "{", "}", ", ", '"', "'", "&x ", "*x", "|\n", "# ", "? "]
@@ -167,7 +167,7 @@ def test_any_text_is_read_or_refused_with_a_place(parser: str, raw: str | bytes)
             assert str(problem).isprintable()
             assert not re.search(r"<\w|\('|\bNone\b", str(problem))
     else:
-        assert document.place([]) >= (1, 1)
+        assert document.line_and_column([]) >= (1, 1)
 
 
 def test_scalars_keep_their_text(parser: str) -> None:
@@ -209,7 +209,7 @@ true: key
 def test_an_empty_document_has_no_data_and_a_place(parser: str, text: str | bytes) -> None:
     document = yaml.parse_yaml(text, "f")
     assert document.data is None
-    assert document.place(["a"]) >= (1, 1)
+    assert document.line_and_column(["a"]) >= (1, 1)
 
 
 def test_aliases_share_what_they_stand_for_and_point_there(parser: str) -> None:
@@ -221,10 +221,10 @@ def test_aliases_share_what_they_stand_for_and_point_there(parser: str) -> None:
         "e": ["text", {"b": ["1", "2"]}],
     }
     assert document.data["c"] is document.data["a"]
-    assert document.place(["c"]) == (2, 4)
-    assert document.place(["c", "b", 1]) == (1, 15)
-    assert document.place(["e", 0]) == (4, 5)
-    assert document.place(["e", 1, "b"], of="key") == (1, 8)
+    assert document.line_and_column(["c"]) == (2, 4)
+    assert document.line_and_column(["c", "b", 1]) == (1, 15)
+    assert document.line_and_column(["e", 0]) == (4, 5)
+    assert document.line_and_column(["e", 1, "b"], of="key") == (1, 8)
 
 
 def test_an_anchor_may_be_set_again(parser: str) -> None:
@@ -238,18 +238,18 @@ def test_an_anchor_may_be_set_again(parser: str) -> None:
 
 def test_what_is_missing_has_the_place_of_its_nearest_ancestor() -> None:
     document = yaml.parse_yaml("top:\n  kind: torus\n  sizes: [2, 3]\n", "f")
-    assert document.place(["top", "missing"]) == (2, 3)
-    assert document.place(["top", "missing"], of="key") == (1, 1)
-    assert document.place(["top", "sizes", 7]) == (3, 10)
-    assert document.place(["top", "torus", "sizes", 1, "x"]) == (3, 14)
-    assert document.place(["nope"]) == document.place([]) == (1, 1)
+    assert document.line_and_column(["top", "missing"]) == (2, 3)
+    assert document.line_and_column(["top", "missing"], of="key") == (1, 1)
+    assert document.line_and_column(["top", "sizes", 7]) == (3, 10)
+    assert document.line_and_column(["top", "torus", "sizes", 1, "x"]) == (3, 14)
+    assert document.line_and_column(["nope"]) == document.line_and_column([]) == (1, 1)
 
 
 def test_places_stay_when_the_data_is_changed() -> None:
     document = yaml.parse_yaml("a: 1\nb: {c: 2}\n", "f")
     document.data.pop("a")
     document.data["b"].clear()
-    assert document.place(["b", "c"]) == (2, 8)
+    assert document.line_and_column(["b", "c"]) == (2, 8)
 
 
 class Torus(BaseModel):
@@ -271,9 +271,9 @@ def test_places_of_what_pydantic_refuses() -> None:
     document = yaml.parse_yaml(text, "f")
     with pytest.raises(ValidationError) as caught:
         Intent.model_validate(document.data)
-    places = {error["type"]: document.place(error["loc"], of="key") for error in caught.value.errors()}
+    places = {error["type"]: document.line_and_column(error["loc"], of="key") for error in caught.value.errors()}
     assert places == {"int_parsing": (6, 12), "extra_forbidden": (3, 3)}
-    assert [document.place(error["loc"]) for error in caught.value.errors()] == [(5, 8), (6, 12), (3, 10)]
+    assert [document.line_and_column(error["loc"]) for error in caught.value.errors()] == [(5, 8), (6, 12), (3, 10)]
 
 
 REFUSED = {
@@ -406,7 +406,7 @@ def test_sixty_four_levels_are_read(parser: str) -> None:
 
 def test_depth_counts_through_aliases(parser: str) -> None:
     half = "a: &a " + "[" * 30 + "]" * 30 + "\n"
-    assert yaml.parse_yaml(half + "b: " + "[" * 33 + "*a" + "]" * 33, "f").place(["b"]) == (2, 4)
+    assert yaml.parse_yaml(half + "b: " + "[" * 33 + "*a" + "]" * 33, "f").line_and_column(["b"]) == (2, 4)
     said = refusal(half + "b: " + "[" * 34 + "*a" + "]" * 34)
     assert said == "f:2:38: b" + ".0" * 34 + ": a list or mapping at level 65; expected at most 64 levels"
     chain = "- &a0 []\n" + "".join(f"- &a{n + 1} [*a{n}]\n" for n in range(90))
@@ -446,7 +446,7 @@ def test_doubled_keys_are_told_and_the_last_counts_where_that_is_asked_for() -> 
         yaml.DuplicateKey(keys=("l", "0", "d", "e"), line=3, column=15, first_line=3),
         yaml.DuplicateKey(keys=("l", "0", "c"), line=4, column=5, first_line=2),
     ]
-    assert document.place(("l", 0, "c")) == (4, 8)
+    assert document.line_and_column(("l", 0, "c")) == (4, 8)
 
 
 @pytest.mark.parametrize(

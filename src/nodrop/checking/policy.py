@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from nodrop.config import CONFIG_FILE, Config, find, load
+from nodrop.config import CONFIG_FILE, Config, find_config_file, load
 from nodrop.config.reading import PYPROJECT_FILE, rule_files_below
 from nodrop.context import FABRIC_FILE as FABRIC
 from nodrop.engine.baseline import BASELINE_FILE as BASELINE
@@ -98,7 +98,9 @@ def resolve_policies(
         base = _load_former_config(named.path, former_tree, problems)
         before = replace(base.declared, profile=named.declared.profile)
         return PolicyPair(held=policy, before=before, now=named.declared, problems=tuple(problems), work=work)
-    base = _load_former_config(find(paths, former_tree, _make_former_path_test(former_tree)), former_tree, problems)
+    base = _load_former_config(
+        find_config_file(paths, former_tree, _make_former_path_test(former_tree)), former_tree, problems
+    )
     if work:
         new = _load_present_config(paths, None)
         before = replace(base.declared, profile=new.declared.profile)
@@ -147,7 +149,7 @@ def _make_former_path_test(former: FormerTree) -> Callable[[Path], bool]:
 
 
 def _load_present_config(paths: Sequence[str], former: FormerTree | None) -> Config:
-    path = find(paths) if former is None else find(paths, within=_make_former_path_test(former))
+    path = find_config_file(paths) if former is None else find_config_file(paths, within=_make_former_path_test(former))
     return Config() if path is None else load(path)
 
 

@@ -131,7 +131,7 @@ class CheckRun:
     def _read_devices(self, inputs: FabricInputs) -> list[DeviceReading]:
         """Return the readings of each switch's files; read those that neither side has had yet."""
         fresh = [bundle for bundle in inputs.bundles if bundle not in self._devices]
-        read = DeviceReadings(fresh, self.executor, self.settings.store).all()
+        read = DeviceReadings(fresh, self.executor, self.settings.store).all_readings()
         self._devices.update(zip(fresh, read, strict=True))
         return [self._devices[bundle] for bundle in inputs.bundles]
 

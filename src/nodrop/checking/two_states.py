@@ -61,10 +61,17 @@ def find_both_states(
 ) -> ComparedFabrics:
     """Find both sides; `devices` names the switches of a fabric, and is asked where the name of one has changed."""
     exclude, disk = policies.held.settings.config.excludes, DiskWithHeldTexts()
-    present_paths = [path for path in paths if disk.fault(path) is None or former_tree.fault(path) is not None]
+    present_paths = [
+        path
+        for path in paths
+        if disk.explain_missing_path(path) is None or former_tree.explain_missing_path(path) is not None
+    ]
     new = find_inputs(present_paths, platform, exclude=exclude)
     old = find_inputs(
-        [path for path in paths if former_tree.fault(path) is None], platform, exclude=exclude, disk=former_tree
+        [path for path in paths if former_tree.explain_missing_path(path) is None],
+        platform,
+        exclude=exclude,
+        disk=former_tree,
     )
     stated_alike = policies.before == policies.now
     ours, former_sources = _sources_by_key(new), _sources_by_key(old)

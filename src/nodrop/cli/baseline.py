@@ -59,7 +59,7 @@ def command(
     from nodrop.errors import describe_os_failure
     from nodrop.judging import chosen_rules, read_fabric_or_intent, update_baseline
     from nodrop.publish.file import replace_file
-    from nodrop.publish.landing import resolve_output
+    from nodrop.publish.landing import resolve_real_output_path
     from nodrop.results.merged import merge_outcomes
     from nodrop.shared_identifiers import add_shared_identifier_findings
 
@@ -73,7 +73,7 @@ def command(
         config=replace(config, baseline=None),
     )
     try:
-        output_path = Path(resolve_output(path))
+        output_path = Path(resolve_real_output_path(path))
     except (OSError, ValueError) as error:
         raise click.ClickException(f"cannot write {path}: {describe_os_failure(error)}") from None
     before = load(output_path, str(path)) if output_path.exists() else Baseline()

@@ -55,7 +55,7 @@ def command(intents: tuple[str, ...], output: str, check_only: bool, write_anywa
             against, output, _build_intents(intents, output, choices, lambda _: against), choices
         )
     with open_draft(Path(output), file_name_matcher(_output_file_patterns()), display=output) as draft:
-        build = _build_intents(intents, output, choices, draft.part)
+        build = _build_intents(intents, output, choices, draft.part_for_prefix)
         return _publish_build(draft, output, build, choices, write_anyway=write_anyway)
 
 

@@ -139,7 +139,7 @@ def _load_config(named_text: str | None, inputs: tuple[str, ...], *, none: bool)
     """Return the configuration in the named file, or in the nearest file found."""
     from pathlib import Path
 
-    from nodrop.config import Config, find, load
+    from nodrop.config import Config, find_config_file, load
     from nodrop.errors import InputProblems
     from nodrop.paths import find_path_fault
 
@@ -147,5 +147,5 @@ def _load_config(named_text: str | None, inputs: tuple[str, ...], *, none: bool)
         raise click.UsageError("--config and --no-config contradict each other")
     if named_text is not None and (wrong := find_path_fault(named_text)) is not None:
         raise InputProblems([wrong])
-    path = None if none else find(inputs) if named_text is None else Path(named_text)
+    path = None if none else find_config_file(inputs) if named_text is None else Path(named_text)
     return Config() if path is None else load(path)

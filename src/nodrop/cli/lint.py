@@ -111,7 +111,7 @@ def _lint_fabric(
     task: _FabricCheckTask, executor: "Executor | None" = None, progress: "Callable[[str], None] | None" = None
 ) -> "FabricOutcome":
     """Judge one fabric; its devices are read by the executor if there is one."""
-    from nodrop.collect import find_stage_differences
+    from nodrop.collect import find_stage_files_contradicting_devices
     from nodrop.inputs import FabricInputs
     from nodrop.judging import collect_input_problems
     from nodrop.outcome_cache import check_or_recall_outcome
@@ -122,5 +122,5 @@ def _lint_fabric(
         outcomes.append(check_or_recall_outcome(source, settings, executor, progress))
     (outcome,) = outcomes
     if isinstance(source, FabricInputs) and source.stages:
-        outcome = replace(outcome, problems=(*outcome.problems, *find_stage_differences(source)))
+        outcome = replace(outcome, problems=(*outcome.problems, *find_stage_files_contradicting_devices(source)))
     return replace(outcome, name=source.folder_of_fabric if isinstance(source, FabricInputs) else source.display)

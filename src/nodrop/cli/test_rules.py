@@ -55,9 +55,9 @@ def command(paths: tuple[str, ...], select: tuple[str, ...], mutants: bool, form
 
 def _configured_rule_folders() -> tuple[Path, ...]:
     """Return the folders of rules that the nearest configuration names."""
-    from nodrop.config import find, load
+    from nodrop.config import find_config_file, load
 
-    path = find(())
+    path = find_config_file(())
     folders = load(path).rules if path is not None else ()
     if not folders:
         raise click.UsageError("no folder of rules; expected DIR or FILE, or `rules: [DIR]` in nodrop.yaml")

@@ -13,10 +13,10 @@ def write_new_file(target: Path, text: str, *, over: bool = False) -> None:
 
     ClickException where it cannot be; a file that is there stays as it is.
     """
-    from nodrop.publish.file import write_new
+    from nodrop.publish.file import write_new_file
 
     try:
-        write_new(target, text.encode(), overwrite=over)
+        write_new_file(target, text.encode(), overwrite=over)
     except FileExistsError:
         raise click.ClickException(f"{target} is there already; it was not touched") from None
     except (OSError, ValueError) as error:

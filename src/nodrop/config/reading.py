@@ -117,7 +117,7 @@ def _fits_pattern(pattern: str, path_parts: tuple[str, ...]) -> bool:
     return matches(wanted_patterns, path_parts if "/" in pattern.rstrip("/") else path_parts[-1:])
 
 
-def find(
+def find_config_file(
     inputs: Sequence[str], disk: DiskWithHeldTexts | None = None, within: Callable[[Path], bool] | None = None
 ) -> Path | None:
     """Return the nearest file above the inputs of a command, no higher than the repository; None if there is none.
@@ -235,7 +235,7 @@ class _NamedFiles:
 
     def path(self, name: str, *keys: str | int) -> Path:
         """Return where a file lies that a key names; one outside the repository is a problem."""
-        if fault_text := self._disk.find_fault_of_name(self._path.parent, name):
+        if fault_text := self._disk.explain_path_outside_repository(self._path.parent, name):
             self._problems.append(self._document.problem(keys, fault_text, NAMED_FILE_PATH_EXPECTED))
         return self._path.parent / name
 
@@ -247,7 +247,7 @@ class _NamedFiles:
     def profile(self, path: Path) -> Profile:
         """Return the profile in a file."""
         if not self._disk.is_former:
-            return load_profile(str(path), self._disk.root(path))
+            return load_profile(str(path), self._disk.confining_root_of_path(path))
         return loads_profile(self._disk.text(path).read_bytes(MAX_PROFILE_BYTES), str(path), path.stem)
 
     def read_former_rules_and_baseline(self, rules: Sequence[Path], known_path: Path | None) -> OverridingTexts:
@@ -314,7 +314,7 @@ def _locate_fields(
     """Yield rows with the line and the columns of a field, from 1, and its text; the end is 0 where it is not plain."""
     lines = split_lines(document.text) if table_rows else []
     for index, row in enumerate(table_rows):
-        line, column = document.place((key, index, field))
+        line, column = document.line_and_column((key, index, field))
         text, word = lines[line - 1], getattr(row, field)
         yield row, (line, column, column + len(word) if text.startswith(word, column - 1) else 0, text)
 
@@ -324,4 +324,4 @@ def _key_positions(document: DocumentWithPlaces, file: ConfigFile) -> Iterable[t
     key_paths += [("options", name) for name in file.options]
     key_paths += [("options", name, option) for name, values in file.options.items() for option in values]
     for keys in key_paths:
-        yield keys, document.place(keys, of="key")
+        yield keys, document.line_and_column(keys, of="key")

@@ -32,7 +32,7 @@ class TomlTable(DocumentWithPlaces):
         """Return the text of a line; None where it is not to be quoted."""
         return Lines(self._text).text(line)
 
-    def place(self, keys: Sequence[str | int], *, of: Literal["key", "value"] = "value") -> tuple[int, int]:
+    def line_and_column(self, keys: Sequence[str | int], *, of: Literal["key", "value"] = "value") -> tuple[int, int]:
         """Return the line and column of the last of the keys that is found written as a key, else of the table.
 
         Neither the standard library nor tomlkit gives the place of a key; the search is for its name before `=`, or

@@ -68,7 +68,7 @@ class EcnThresholdBand(_SchemaMapping):
     source: _Source
 
     @model_validator(mode="after")
-    def _says_something(self) -> "EcnThresholdBand":
+    def _require_any_threshold(self) -> "EcnThresholdBand":
         _require_any_key(self, ("min", "max", "probability"))
         return self
 
@@ -88,7 +88,7 @@ class WatchdogTimerBand(_SchemaMapping):
     source: _Source
 
     @model_validator(mode="after")
-    def _says_something(self) -> "WatchdogTimerBand":
+    def _require_any_timer(self) -> "WatchdogTimerBand":
         _require_any_key(self, ("detection", "restoration", "polling", "actions"))
         return self
 
@@ -112,7 +112,7 @@ class ProfileFile(_SchemaMapping):
     shares: tuple[PortShareBand, ...] = Field((), description="shares of a port that classes have")
 
     @model_validator(mode="after")
-    def _says_something(self) -> "ProfileFile":
+    def _require_any_band(self) -> "ProfileFile":
         _require_any_key(self, ("ecn", "watchdog", "shares"))
         return self
 

@@ -71,7 +71,7 @@ def _read_cables(
         a, b = sorted((End(match[1], match[2]), End(match[3], match[4])))
         for end in (a, b):
             if end in index_of_end:
-                line = document.place((*top, "cables", index_of_end[end]))[0]
+                line = document.line_and_column((*top, "cables", index_of_end[end]))[0]
                 expected = "one cable in each port"
                 problems.append(document.problem(keys, f"a second cable in {end}", expected, f"first at line {line}"))
             index_of_end.setdefault(end, index)

@@ -77,7 +77,7 @@ def _uplink_speed_keys(
 def _hosts_per_switch_keys(endpoints: Mapping[str, EndpointGroup], closed: _SmallestFabric) -> list[str]:
     """Return how many hosts share a switch, or a set of them, where there is one group and that changes."""
     group = next(iter(endpoints.values()))
-    share = closed.endpoint_ports // group.ports_on_switch
+    share = closed.endpoint_ports // group.host_ports_per_switch
     return [f"leaf_group: {share}"] if len(endpoints) == 1 and share < group.leaf_group else []
 
 
@@ -90,7 +90,7 @@ def _fabrics_for_hosts(endpoints: Mapping[str, EndpointGroup], join: GroupJoin) 
     groups, uppers = endpoints.values(), len(join.upper.wanted.ids)
     ports = _count_host_ports(endpoints)
     apart = lcm(*(group.leaves_per_host for group in groups))
-    together = lcm(*(group.ports_on_switch for group in groups))
+    together = lcm(*(group.host_ports_per_switch for group in groups))
     split = join.split
     most = len(model_of(join.lower).panels_splittable_at_once(split, next(iter(groups)).speed))
     for links in range(1, most * split // uppers + 1):

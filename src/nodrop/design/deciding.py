@@ -33,7 +33,7 @@ def find_decision(intent: Intent, subject: Subject) -> IntentDecision | None:
     The place is that of the key that decides it or, if that was left to its default, of the nearest stated key
     around it. The decision on the nearest field around a part applies to the part.
     """
-    if intent.entries is None:
+    if intent.key_positions is None:
         return None
     return intent.compute_once(__name__, None, lambda: _DecisionFinder(intent)).of(subject)
 
@@ -81,7 +81,7 @@ class _DecisionFinder:
         return None
 
     def _match_key_templates(self, group: Sequence[str], words: _WordsByPlaceholder) -> _DecidingKeys | None:
-        entries = self._intent.entries
+        entries = self._intent.key_positions
         assert entries is not None
         candidates = [
             (template, keys) for template in group if (keys := _fill_key_template(template.removeprefix("!"), words))
@@ -102,7 +102,7 @@ class _DecisionFinder:
     def _make_intent_decision(
         self, keys: IntentKeys, how: IntentDecisionBasis, at: IntentKeys | None = None
     ) -> IntentDecision:
-        entries = self._intent.entries
+        entries = self._intent.key_positions
         assert entries is not None
         span = entries.span(keys if at is None else at)
         return IntentDecision(keys=keys, how=how, file=self._intent.path, span=span, line=entries.line(span.line))

@@ -34,7 +34,7 @@ class HostPortPlace(NamedTuple):
 
 def host_port_places(group: EndpointGroup) -> Iterator[HostPortPlace]:
     """Yield the place of every port of a group; all follow from ids."""
-    width, together = group.leaves_per_host, group.ports_on_switch
+    width, together = group.leaves_per_host, group.host_ports_per_switch
     for host in group.ids:
         block, position = divmod(host - 1, group.leaf_group)
         for port in range(1, group.ports + 1):
@@ -211,7 +211,7 @@ def _suggest_host_ports(intent: Intent, name: str) -> str:
 def _ports_needed_per_switch(group: EndpointGroup) -> int:
     """Return how many ports of a switch a group needs."""
     hosts = 1 + max((host - 1) % group.leaf_group for host in group.ids)
-    return hosts * group.ports_on_switch
+    return hosts * group.host_ports_per_switch
 
 
 def _has_exclusive_panels(intent: Intent, name: str) -> bool:
@@ -259,7 +259,7 @@ def _placement_faults(
         yield intent.problem((*keys, "ids"), fault, f"{box.name} {show_ids(present)}", hint)
     needed, port_count = _ports_needed_per_switch(group), len(panels) * group.split
     if panels and needed > port_count:
-        most = port_count // group.ports_on_switch
+        most = port_count // group.host_ports_per_switch
         smaller = (
             {place.switch for place in host_port_places(group.model_copy(update={"leaf_group": most}))}
             if most

@@ -51,7 +51,7 @@ def rail_faults(
     width, wanted_width = group.leaves_per_host, beside[rail_group].leaves_per_host
     if width != wanted_width:
         fault = f"{name} has rails on {width} {switches.label} and {rail_group} on {wanted_width} of the same"
-        hint = f"ports: {wanted_width * group.ports_on_switch}, or spread: leaves"
+        hint = f"ports: {wanted_width * group.host_ports_per_switch}, or spread: leaves"
         yield intent.problem((*keys, "ports"), fault, "as many for each", hint)
         return
     missing = wanted_numbers - present

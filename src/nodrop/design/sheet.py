@@ -234,7 +234,10 @@ def _resolve_panel(
     for use, parts in uses:
         owner = owners.setdefault(parts[into], use)
         if owner is not use:
-            fault, hint = f"a second cable in {at.name}:{sanitize_for_message(use.port)}", places.line(owner.row.index)
+            fault, hint = (
+                f"a second cable in {at.name}:{sanitize_for_message(use.port)}",
+                places.format_row_place(owner.row.index),
+            )
             problems.append(places.problem(use.row.index, fault, "one cable in each port", f"first at {hint}"))
         found[at.name, use.port] = parts[into]
     return found

@@ -242,7 +242,7 @@ class _BaselineLoader:
                 yield (match[1], match[2]), int(match[3] or 1)
 
     def _record_problem(self, at: tuple[str, ...], found_text: str, expected: str) -> None:
-        line, column = self.document.place(at)
+        line, column = self.document.line_and_column(at)
         problem = Problem(path=self.document.path, line=line, column=column, found=found_text, expected=expected)
         self.problems.append(problem)
         if len(self.problems) >= 20:

@@ -171,7 +171,7 @@ class _RuleLoader:
         self, key_path: KeyPath, expression_text: str, *, key_or_value: Literal["key", "value"] = "value"
     ) -> ExpressionText:
         """Return a text with its place: of a quoted one behind the quote, of a block the line below its `>`."""
-        line, column = self.document.place(key_path, of=key_or_value)
+        line, column = self.document.line_and_column(key_path, of=key_or_value)
         where = ".".join(map(str, key_path))
         below = self.lines[line] if line < len(self.lines) else ""
         for at, start in ((line, column - 1), (line, column), (line + 1, len(below) - len(below.lstrip()))):

@@ -127,7 +127,7 @@ def locate_rule_key(
 ) -> tuple[int, int]:
     """Line and column of a key of a rule's file, or of its value; InputProblems where the file is gone."""
     raw = read_regular_file(Path(rule.path), rule.path, MAX_RULE_BYTES) if rule.held is None else rule.held
-    return parse_yaml(raw, rule.path, max_bytes=MAX_RULE_BYTES).place(key_path, of=of)
+    return parse_yaml(raw, rule.path, max_bytes=MAX_RULE_BYTES).line_and_column(key_path, of=of)
 
 
 def select_lint_rules(rules: Sequence[Rule]) -> tuple[Rule, ...]:

@@ -17,7 +17,7 @@ from nodrop.model.change import Change, EditResult
 from nodrop.model.reading import DeviceReading, Reading
 from nodrop.model.subject import Subject
 from nodrop.model.subject import subject_text as subject_text
-from nodrop.opening import content_digest, read_bundle
+from nodrop.opening import content_digest, read_device_files
 from nodrop.platforms.hosts import edit as hosts
 from nodrop.platforms.kit.editing import as_manual_steps
 from nodrop.reading_cache import DeviceReadings
@@ -144,7 +144,7 @@ class FixableFiles:
         for number, files in changed.items():
             bundles[number] = _replace_file_texts(bundles[number], files)
             if not self.is_host(number):
-                readings[number] = read_bundle(bundles[number])
+                readings[number] = read_device_files(bundles[number])
         inputs = replace(self.inputs, bundles=bundles[: len(readings)], hosts=bundles[len(readings) :])
         changes = {number: (*self.made.get(number, ()), tuple(edits_by_number[number][0])) for number in changed}
         return self.judge.files(inputs, readings, {**self.made, **changes})
@@ -171,7 +171,9 @@ class JudgeOfFiles:
 
     def open_documents(self, inputs: FabricInputs, executor: Executor | None = None) -> FixableFiles:
         """Return the files of the inputs, with their findings."""
-        return self.files(inputs, list(DeviceReadings(inputs.bundles, executor, self.settings.store).all()), {})
+        return self.files(
+            inputs, list(DeviceReadings(inputs.bundles, executor, self.settings.store).all_readings()), {}
+        )
 
 
 class _RequestedChanges:

@@ -55,7 +55,7 @@ def find_inputs(
             finder.add_standard_input(
                 groups.setdefault("", FabricInputs()), read_standard_input() if stdin is None else stdin
             )
-        elif (wrong := disk.fault(text)) is not None:
+        elif (wrong := disk.explain_missing_path(text)) is not None:
             inputs.problems.append(wrong)
         elif Path(text).name == context.FABRIC_FILE and is_fabric_file(disk, Path(text)):
             inputs.stated.append(disk.text(Path(text), text))
@@ -69,7 +69,7 @@ def find_inputs(
     inputs.notes += [Note(kind="nothing", message=_STATEMENTS_ONLY_MESSAGE, file=text.display) for text in alone]
     if inputs.stated or len(groups.keys() - {""}) <= 1:
         for group in groups.values():
-            inputs.take(group)
+            inputs.absorb_inputs(group)
     else:
         inputs.nested += groups.values()
     return inputs

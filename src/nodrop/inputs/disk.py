@@ -47,7 +47,7 @@ class DiskWithHeldTexts:
         """Whether a text stands for the file."""
         return bool(self._held) and os.path.abspath(path) in self._held  # noqa: PTH100
 
-    def fault(self, path: str) -> Problem | None:
+    def explain_missing_path(self, path: str) -> Problem | None:
         """Return why a path that was named leads nowhere; None where it leads to something."""
         if self.is_held_in_memory(path):
             return None
@@ -56,7 +56,7 @@ class DiskWithHeldTexts:
     def is_folder(self, path: Path) -> bool:
         """Whether a path leads to a folder."""
         try:
-            return S_ISDIR(self.root(path).status(path).st_mode)
+            return S_ISDIR(self.confining_root_of_path(path).status(path).st_mode)
         except (OSError, ValueError):
             return False
 
@@ -65,7 +65,7 @@ class DiskWithHeldTexts:
         if self.is_held_in_memory(path):
             return True
         try:
-            return S_ISREG(self.root(path).status(path).st_mode)
+            return S_ISREG(self.confining_root_of_path(path).status(path).st_mode)
         except LinkLeadsOut:
             return True
         except (OSError, ValueError):
@@ -73,7 +73,7 @@ class DiskWithHeldTexts:
 
     def entries(self, folder: Path) -> list[FolderEntry]:
         """Return the content of a folder, by name; OSError where it cannot be read."""
-        handle = self.root(folder).open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        handle = self.confining_root_of_path(folder).open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
             with os.scandir(handle) as scandir_iterator:
                 entries = [
@@ -91,7 +91,7 @@ class DiskWithHeldTexts:
         if self.is_held_in_memory(path):
             return self.text(path).held[:FILE_HEAD_BYTES]
         try:
-            with open_regular_file(path, str(path), root=self.root(path)) as (file, _):
+            with open_regular_file(path, str(path), root=self.confining_root_of_path(path)) as (file, _):
                 return file.read(FILE_HEAD_BYTES)
         except InputProblems:
             return b""
@@ -101,19 +101,19 @@ class DiskWithHeldTexts:
         shown = str(path) if display is None else display
         if self.is_held_in_memory(path):
             return FileText(display=shown, held=self._held[os.path.abspath(path)])  # noqa: PTH100
-        return FileText(display=shown, path=path, root=self.root(path))
+        return FileText(display=shown, path=path, root=self.confining_root_of_path(path))
 
     def intent(self, path: Path, display: str | None = None) -> FileText:
         """Return an intent as a text to be read, which can open the files that it names."""
         return replace(self.text(path, display), disk=self)
 
-    def find_fault_of_name(self, folder: Path, name: str) -> str:
+    def explain_path_outside_repository(self, folder: Path, name: str) -> str:
         """Return why a file of a folder must not name a path, which leads out of the repository; else nothing."""
         if os.path.isabs(name):  # noqa: PTH117
             return f"{name}, an absolute path"
-        return "" if self.leads_inside(folder, name) else f"{name}, which leads out of the repository"
+        return "" if self.is_inside_repository(folder, name) else f"{name}, which leads out of the repository"
 
-    def leads_inside(self, folder: Path, name: str) -> bool:
+    def is_inside_repository(self, folder: Path, name: str) -> bool:
         """Whether a name that a file of a folder states leads to a place in the file's repository.
 
         Neither its words nor links lead out of it. Without a repository, it is the working directory if the folder lies
@@ -127,7 +127,7 @@ class DiskWithHeldTexts:
             return False
         return all(lead.is_relative_to(tree) and GIT_FOLDER not in lead.relative_to(tree).parts for lead in leads)
 
-    def root(self, path: Path | str) -> InputRoot:
+    def confining_root_of_path(self, path: Path | str) -> InputRoot:
         """Return the root that no link below it leads out of: the named path that contains this path, else its
         surroundings.
         """
@@ -163,9 +163,9 @@ class DiskWithHeldTexts:
     def _entry_behind_link(self, path: Path) -> FolderEntry:
         """Return where a link leads to."""
         try:
-            status = self.root(path).status(path)
+            status = self.confining_root_of_path(path).status(path)
         except LinkLeadsOut:
-            return FolderEntry(path.name, "outside", self.root(path).shown)
+            return FolderEntry(path.name, "outside", self.confining_root_of_path(path).shown)
         except OSError:
             return FolderEntry(path.name, "file")
         return FolderEntry(path.name, "link" if S_ISDIR(status.st_mode) else "file")
@@ -174,7 +174,7 @@ class DiskWithHeldTexts:
 def find_named_intent(path: str) -> FileText:
     """Return the intent that a user named; InputProblems gives the reason why there is no such file."""
     disk = DiskWithHeldTexts()
-    if (wrong := disk.fault(path)) is not None:
+    if (wrong := disk.explain_missing_path(path)) is not None:
         raise InputProblems([wrong])
     return disk.intent(Path(path), path)
 

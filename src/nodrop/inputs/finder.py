@@ -77,7 +77,7 @@ class InputFinder:
         self._excluded = exclude
         self._forced = platform
         self._platforms = (platform,) if platform else platforms.platform_names()
-        self._in_turn = sorted(self._platforms, key=self._is_beside_others)
+        self._in_turn = sorted(self._platforms, key=self._may_lie_beside_other_platforms)
         self._seen: set[str] = set()
         self._taken: set[Path] = set()  # of devices in folders above
         self._met = 0
@@ -87,7 +87,7 @@ class InputFinder:
         """Look at a path that was named."""
         if self._disk.is_folder(path):
             met, faults = self._met, len(inputs.problems)
-            self._tree(inputs, path)
+            self._add_folder_tree(inputs, path)
             if (self._met, len(inputs.problems)) == (met, faults):
                 inputs.notes.append(self._empty_folder_note(path))
         elif not self._disk.is_file(path):
@@ -103,11 +103,11 @@ class InputFinder:
         if is_intent(head):
             inputs.intents.append(text)
             return
-        platform = self._choose_platform("stdin", head)
+        platform = self._forced_or_detected_platform("stdin", head)
         if platform is None and host_files.has_nic_settings(head):
             inputs.hosts.append(DeviceFiles(name="stdin", platform=HOSTS_PLATFORM, files=(("stdin", text),)))
             return
-        platform = platform or self._platform_of_json()
+        platform = platform or self._platform_with_json_files()
         files = ((_canonical_name(platform, Path("stdin"), head), text),)
         inputs.bundles.append(DeviceFiles(name="stdin", platform=platform, files=files))
 
@@ -119,14 +119,14 @@ class InputFinder:
         message = f"holds neither configurations ({', '.join(canonical)}, other JSON) nor intents (YAML)"
         return Note(kind="nothing", message=message, file=str(folder))
 
-    def _choose_platform(self, name: str, head: bytes) -> str | None:
+    def _forced_or_detected_platform(self, name: str, head: bytes) -> str | None:
         return self._forced if self._forced is not None else self._detect_platform(name, head)
 
     def _detect_platform(self, name: str, head: bytes) -> str | None:
         """Return the platform that a text shows itself to be of, even if another is forced."""
         return next((other for other in self._platforms if head and platforms.reader(other).detect(name, head)), None)
 
-    def _platform_of_json(self) -> str:
+    def _platform_with_json_files(self) -> str:
         """Return the platform whose files are JSON, the first where there are several or none."""
         files = {platform: platforms.reader(platform).CANONICAL_FILES for platform in self._platforms}
         return next((candidate for candidate, names in files.items() if any(map(_is_json, names))), self._platforms[0])
@@ -142,13 +142,13 @@ class InputFinder:
         if _may_be_intent(path.name, head):
             self._add_intent(inputs, path)
             return
-        platform = self._choose_platform(path.name, head)
-        if platform is None and self._is_of_host(path, head):
+        platform = self._forced_or_detected_platform(path.name, head)
+        if platform is None and self._has_host_nic_settings(path, head):
             self._add_host(inputs, path)
             return
         unread = self._classify_unread_file(path.name, head) if platform is None else None
         if unread is not None and path.suffix.lower() == ".json" and not unread.is_known:
-            platform = self._platform_of_json()  # its reader says where the JSON is broken
+            platform = self._platform_with_json_files()  # its reader says where the JSON is broken
         if platform is None:
             inputs.problems.append(_unrecognized_file_problem(path, unread))
         elif path.name in (files := platforms.reader(platform).CANONICAL_FILES):
@@ -158,7 +158,7 @@ class InputFinder:
         else:
             self._add_file_of_other_name_as_device(inputs, path, platform, head)
 
-    def _is_of_host(self, path: Path, file_head: bytes) -> bool:
+    def _has_host_nic_settings(self, path: Path, file_head: bytes) -> bool:
         """Whether a file states the settings of NICs."""
         return (
             self._forced is None
@@ -203,13 +203,13 @@ class InputFinder:
             files = ((_canonical_name(platform, path, head), self._disk.text(path)),)
             inputs.bundles.append(DeviceFiles(name=_safe_device_name(path.stem), platform=platform, files=files))
 
-    def _tree(self, inputs: FabricInputs, top: Path) -> None:
+    def _add_folder_tree(self, inputs: FabricInputs, top: Path) -> None:
         """Read a folder and all below it; a folder with its own fabric.yaml is another fabric."""
         pending = [(top, inputs, "")]
         states: dict[Path, tuple[str, FileText]] = {}
         while pending:
             path, into, why = pending.pop()
-            folders, files = self._list_entries(into, path, top)
+            folders, files = self._list_subfolders_and_files(into, path, top)
             if path in states:
                 files = self._add_stages(into, path, files, *states.pop(path))
             if (
@@ -224,17 +224,21 @@ class InputFinder:
                 for name in files:
                     self._note_unread(into, path / name, UnreadFileReason(why))
             else:
-                state = self._files(into, path, files)
+                state = self._classify_folder_files(into, path, files)
                 if state is not None:
                     states[path / APPLY_FOLDER] = state
             pending += reversed(
                 [
-                    (folder, into if why or below else self._inputs_of_folder(folder, into), why or below)
+                    (
+                        folder,
+                        into if why or below else self._inputs_or_nested_fabric_of_folder(folder, into),
+                        why or below,
+                    )
                     for folder, below in folders
                 ]
             )
 
-    def _inputs_of_folder(self, folder: Path, around: FabricInputs) -> FabricInputs:
+    def _inputs_or_nested_fabric_of_folder(self, folder: Path, around: FabricInputs) -> FabricInputs:
         """Return the inputs that the content of a folder belongs to."""
         fabric = folder / context.FABRIC_FILE
         if not is_fabric_file(self._disk, fabric):
@@ -243,7 +247,9 @@ class InputFinder:
         around.nested.append(own_inputs)
         return own_inputs
 
-    def _list_entries(self, inputs: FabricInputs, folder: Path, top: Path) -> tuple[list[tuple[Path, str]], list[str]]:
+    def _list_subfolders_and_files(
+        self, inputs: FabricInputs, folder: Path, top: Path
+    ) -> tuple[list[tuple[Path, str]], list[str]]:
         """Return the folders to search, each with the reason why nothing in it is read, and the names of files.
 
         Ignored and excluded entries, and links that lead to no file, are added to the inputs.
@@ -317,7 +323,9 @@ class InputFinder:
             inputs.stages.append(DeviceStages(platform=platform, state=state, texts=texts))
         return [name for name in files if not name.endswith(forms)]
 
-    def _files(self, inputs: FabricInputs, path: Path, files: Sequence[str]) -> tuple[str, FileText] | None:
+    def _classify_folder_files(
+        self, inputs: FabricInputs, path: Path, files: Sequence[str]
+    ) -> tuple[str, FileText] | None:
         """Classify the files of a folder, and return platform and state of its device, if that may have stages."""
         state: tuple[str, FileText] | None = None
         taken: set[str] = set()
@@ -352,7 +360,7 @@ class InputFinder:
             self._add_intent(inputs, path)
         elif (platform := self._platform_in_folder(path, text)) is not None:
             self._add_file_of_other_name_as_device(inputs, path, platform, text)
-        elif self._is_of_host(path, text):
+        elif self._has_host_nic_settings(path, text):
             self._add_host(inputs, path)
         elif kind := nodrop_yaml_kind(text) if path.suffix.lower() in _YAML_SUFFIXES else "":
             self._ignore_path(inputs, path, f"a {kind} of nodrop")
@@ -395,7 +403,7 @@ class InputFinder:
             kind = DEVICE_NOT_READ_NOTE_KIND if unread.is_device else NOT_READ_NOTE_KIND
             inputs.notes.append(Note(kind=kind, message=unread.reason, file=str(path)))
 
-    def _is_beside_others(self, platform: str) -> bool:
+    def _may_lie_beside_other_platforms(self, platform: str) -> bool:
         """Whether files of a platform may lie next to those of another, which they then belong to."""
         files = platforms.reader(platform).CANONICAL_FILES
         others = (name for name in self._platforms if name != platform)

@@ -52,7 +52,7 @@ class FileText:
         folder = Path(self.display).parent
         if self.disk is None:
             raise InputProblems([Problem(path=name, found="a file, of a text without a folder")])
-        if reason := self.disk.find_fault_of_name(folder, name):
+        if reason := self.disk.explain_path_outside_repository(folder, name):
             raise InputProblems([Problem(path=name, found=reason, expected=NAMED_FILE_PATH_EXPECTED)])
         return self.disk.text(folder / name)
 
@@ -121,20 +121,20 @@ class FabricInputs:
             raise InputProblems(Problem(path=path, found=fault_text, hint="read each by itself") for path in beside)
         whole_inputs = FabricInputs()
         for fabric in fabrics:
-            whole_inputs.take(fabric)
+            whole_inputs.absorb_inputs(fabric)
         return whole_inputs
 
-    def every(self) -> Iterator["FabricInputs"]:
+    def with_all_nested_fabrics(self) -> Iterator["FabricInputs"]:
         """Yield these inputs and those of all folders below that have a fabric.yaml."""
         yield self
         for nested in self.nested:
-            yield from nested.every()
+            yield from nested.with_all_nested_fabrics()
 
     def all_intents(self) -> list[FileText]:
         """Return every intent."""
         return [*self.intents, *(intent for nested in self.nested for intent in nested.all_intents())]
 
-    def take(self, fabric_inputs: "FabricInputs") -> None:
+    def absorb_inputs(self, fabric_inputs: "FabricInputs") -> None:
         """Make what belongs to another fabric part of this one."""
         self.bundles += fabric_inputs.bundles
         self.hosts += fabric_inputs.hosts

@@ -79,13 +79,13 @@ class DirectNetworkIntent(WrittenIntent):
     classes: dict[Name, TrafficClass] = Field(default_factory=dict)
 
 
-def is_direct_intent(data: object) -> bool:
+def is_dragonfly_or_torus_intent(data: object) -> bool:
     """Whether the content of a document is the intent of a dragonfly or torus."""
     topology = data.get("topology") if isinstance(data, dict) else None
     return isinstance(topology, dict) and topology.get("kind") in DIRECT_TOPOLOGY_KINDS
 
 
-def find_refusals(intent: DirectNetworkIntent) -> Iterator[Problem]:
+def find_reasons_not_to_build(intent: DirectNetworkIntent) -> Iterator[Problem]:
     """Yield why the network of an intent is not built: its faults, else lossless classes whose buffers wait in circles.
 
     The last reason is always that this release builds no such network.

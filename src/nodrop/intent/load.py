@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from nodrop import platforms
 from nodrop.errors import InputProblems, Problem
-from nodrop.intent.direct import DirectNetworkIntent, find_refusals, is_direct_intent
+from nodrop.intent.direct import DirectNetworkIntent, find_reasons_not_to_build, is_dragonfly_or_torus_intent
 from nodrop.intent.part import SchemaMapping
 from nodrop.intent.schema import Intent, WrittenIntent
 from nodrop.intent.sheet_file import YAML_ENDINGS, CableSheetFile, OpenSheetFile
@@ -57,13 +57,13 @@ def loads(file_content: bytes, path: str, open_file: OpenSheetFile | None = None
     `open_file` opens the file that it names; without it, an intent that names one cannot be built.
     """
     document = parse_yaml(file_content, path)
-    if is_direct_intent(document.data):
+    if is_dragonfly_or_torus_intent(document.data):
         direct = validate_document(document, DirectNetworkIntent)
-        direct.attach(document)
+        direct.attach_source_document(document)
         _attach_sheet(direct, direct.topology.cables, open_file)
-        raise InputProblems(find_refusals(direct))
+        raise InputProblems(find_reasons_not_to_build(direct))
     intent = validate_document(document, Intent)
-    intent.attach(document)
+    intent.attach_source_document(document)
     if isinstance(intent.topology, CableSheetTopology):
         _attach_sheet(intent, intent.topology.cables, open_file)
     return intent
@@ -113,7 +113,7 @@ def problems_of_validation_error(
         if count <= MAX_DETAILED_SCHEMA_CHECKS
         else _first_validation_errors(document.data, schema)
     )
-    kept = _without_faults_of_unknown_kind(details)
+    kept = _drop_key_faults_where_kind_is_wrong(details)
     details, count = kept, count - len(details) + len(kept)
     listed = details[:MAX_REMARKS_PER_SWITCH]
     yield from (_problem_from_detail(document, detail, schema) for detail in listed)
@@ -122,7 +122,7 @@ def problems_of_validation_error(
         yield Problem(path=document.path, found=fault_text, hint="correct the listed ones first" if listed else "")
 
 
-def _without_faults_of_unknown_kind(details: Sequence[Any]) -> list[Any]:
+def _drop_key_faults_where_kind_is_wrong(details: Sequence[Any]) -> list[Any]:
     """Return faults without unknown and missing keys of mappings whose kind, which decides their keys, is wrong."""
     wrong = [detail["loc"] for detail in details if detail["type"] in ("missing", "literal_error")]
     unclear = {loc[:-1] for loc in wrong if loc[-1:] == ("kind",)}
@@ -179,20 +179,20 @@ def _problem_texts_of(detail: Any, schema: type[BaseModel]) -> _ProblemTexts:
     if kind == "extra_forbidden":
         return _describe_unknown_key(last, _model_at(schema, detail["loc"][:-1]))
     if kind == "literal_error":
-        kinds = _kinds_at(schema, detail["loc"][:-2]) if last == "kind" else ()
+        kinds = _discriminator_words_at(schema, detail["loc"][:-2]) if last == "kind" else ()
         return _describe_wrong_value(
-            last, _format_value(value), _join_words(kinds) or context["expected"].replace("'", "")
+            last, _describe_value_for_message(value), _join_words_with_or(kinds) or context["expected"].replace("'", "")
         )
     if kind == "value_error" and isinstance(context["error"], MalformedText):
         wrong = context["error"]
-        return sanitize_for_message(wrong.found) or _format_value(value), wrong.expected, wrong.hint
+        return sanitize_for_message(wrong.found) or _describe_value_for_message(value), wrong.expected, wrong.hint
     expected = _EXPECTED_BY_PYDANTIC_ERROR.get(kind) or detail["msg"].removeprefix("Value error, ").removeprefix(
         "expected "
     )
-    return _format_value(value), expected, _format_known_keys(_model_at(schema, detail["loc"]))
+    return _describe_value_for_message(value), expected, _format_known_keys(_model_at(schema, detail["loc"]))
 
 
-def _join_words(words: Sequence[str]) -> str:
+def _join_words_with_or(words: Sequence[str]) -> str:
     return " or ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
@@ -251,7 +251,7 @@ def _has_discriminator_word(model: type[BaseModel], word: object) -> bool:
     return "kind" in model.model_fields and word in get_args(model.model_fields["kind"].annotation)
 
 
-def _kinds_at(schema: type[BaseModel], loc: Sequence[object]) -> list[str]:
+def _discriminator_words_at(schema: type[BaseModel], loc: Sequence[object]) -> list[str]:
     """Return the discriminator words of a union at a location."""
     annotation: object = schema
     for step in loc:
@@ -280,7 +280,7 @@ def _format_known_keys(model: type[BaseModel] | None) -> str:
     return f"keys: {', '.join(model.model_fields)}" if model else ""
 
 
-def _format_value(value: object) -> str:
+def _describe_value_for_message(value: object) -> str:
     """Return a value of a document as a message may hold it."""
     if isinstance(value, dict):
         return "a mapping" if value else "an empty mapping"

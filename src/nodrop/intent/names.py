@@ -110,7 +110,7 @@ Templates = Annotated[
 ]
 
 
-def _read_rack(value: object) -> str:
+def _validate_rack_name(value: object) -> str:
     if (
         not isinstance(value, str)
         or not re.fullmatch(_LITERAL_PATTERN, value)
@@ -121,7 +121,7 @@ def _read_rack(value: object) -> str:
 
 
 Rack = Annotated[
-    str, ScalarAnnotation(_read_rack, {"type": ["integer", "string"], "pattern": rf"^{_LITERAL_PATTERN}$"})
+    str, ScalarAnnotation(_validate_rack_name, {"type": ["integer", "string"], "pattern": rf"^{_LITERAL_PATTERN}$"})
 ]
 
 

@@ -91,14 +91,14 @@ class EndpointGroup(SchemaMapping):
     length: LengthM = Field(description="cable length in metres, the longest of the group")
 
     @property
-    def ports_on_switch(self) -> int:
+    def host_ports_per_switch(self) -> int:
         """How many ports of each share a leaf."""
         return self.ports if self.spread == "one-leaf" else self.ports_per_leaf
 
     @property
     def leaves_per_host(self) -> int:
         """To how many leaves the ports of each lead: a set of leaves."""
-        return -(-self.ports // self.ports_on_switch)
+        return -(-self.ports // self.host_ports_per_switch)
 
 
 class Ecn(SchemaMapping):
@@ -274,7 +274,7 @@ class WrittenIntent(SchemaMapping):
     _entries: YamlEntrySpans | None = PrivateAttr(None)
     _sheet_file: CableSheetFile | None = PrivateAttr(None)
 
-    def attach(self, document: DocumentWithPlaces) -> None:
+    def attach_source_document(self, document: DocumentWithPlaces) -> None:
         """Remember the text that the intent came from, to let later faults name its lines."""
         self._document, self._entries = document, YamlEntrySpans(document.text)
 
@@ -288,7 +288,7 @@ class WrittenIntent(SchemaMapping):
         return self._sheet_file
 
     @property
-    def entries(self) -> YamlEntrySpans | None:
+    def key_positions(self) -> YamlEntrySpans | None:
         """Where its keys stand, None where the text is not known."""
         return self._entries
 

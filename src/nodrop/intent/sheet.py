@@ -60,7 +60,7 @@ class CableSheetRowPlaces:
     def __init__(self, intent: WrittenIntent, cables: Cables) -> None:
         self._intent, self._listed = intent, isinstance(cables, tuple)
         self._file = intent.sheet_file if isinstance(cables, CableSheetFileName) else None
-        self._first_line = self._line_below_block_mark() if isinstance(cables, str) else None
+        self._first_line = self._first_row_line_of_yaml_block() if isinstance(cables, str) else None
 
     def problem(self, index: int, fault: str, expected: str = "", hint: str = "") -> Problem:
         """Return a problem of a row, at its line."""
@@ -74,12 +74,12 @@ class CableSheetRowPlaces:
         line = self._first_line + index
         return replace(problem, line=line, column=1, quoted_line=self._intent.line_text(line))
 
-    def line(self, index: int) -> str:
+    def format_row_place(self, index: int) -> str:
         """Return where a row stands, in words."""
         line = self.problem(index, "").line
         return f"row {index + 1}" if line is None else f"line {line}"
 
-    def _line_below_block_mark(self) -> int | None:
+    def _first_row_line_of_yaml_block(self) -> int | None:
         """Return the line of the first row of a literal block (`cables: |`); None for other texts."""
         line = self._intent.problem(_CABLES_KEY_PATH, "").line
         if line is None:

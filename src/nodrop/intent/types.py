@@ -43,13 +43,13 @@ class ListOrOnlyEntry:
         self._empty = empty
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_before_validator_function(self._entries, handler(source))
+        return core_schema.no_info_before_validator_function(self._entries_without_duplicates, handler(source))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> _JsonSchema:
         several = handler(schema) | {"minItems": 0 if self._empty else 1, "uniqueItems": True}
         return {"anyOf": [several["items"], several]}
 
-    def _entries(self, value: object) -> list[object]:
+    def _entries_without_duplicates(self, value: object) -> list[object]:
         entries = value if isinstance(value, list) else [value]
         texts = [entry for entry in entries if isinstance(entry, str)]
         twice = [text for index, text in enumerate(texts) if text in texts[:index]]
@@ -186,13 +186,13 @@ def _read_printable_text(intent_text: str) -> str:
 
 
 def _parse_ipv4_network(text: str) -> str:
-    network = _parse_pool(text)
+    network = _parse_ip_network(text)
     if ":" in network:
         raise MalformedText("an IPv4 network", hint="the out-of-band network is IPv4")
     return network
 
 
-def _parse_pool(intent_text: str) -> str:
+def _parse_ip_network(intent_text: str) -> str:
     try:
         network = netaddr.IPNetwork(intent_text)
     except (netaddr.AddrFormatError, ValueError):
@@ -305,7 +305,7 @@ Ids = Annotated[tuple[int, ...], scalar_of_numbers(1)]
 Dscps = Annotated[tuple[int, ...] | Literal["rest"], scalar_of_numbers(0, 63, empty=True, word="rest")]
 Priorities = Annotated[tuple[int, ...], scalar_of_numbers(0, 7, empty=True)]
 Ipv4Network = Annotated[str, _text_scalar(_parse_ipv4_network, r"[0-9.]+/[0-9]{1,2}")]
-AddressPool = Annotated[str, _text_scalar(_parse_pool, r"[0-9A-Fa-f.:]+/[0-9]{1,3}")]
+AddressPool = Annotated[str, _text_scalar(_parse_ip_network, r"[0-9A-Fa-f.:]+/[0-9]{1,3}")]
 AddressPools = Annotated[tuple[AddressPool, ...], ListOrOnlyEntry()]
 Address = Annotated[str, _text_scalar(_parse_address, r"[0-9A-Fa-f.:]+")]
 Addresses = Annotated[tuple[Address, ...], ListOrOnlyEntry(empty=True)]

@@ -121,7 +121,7 @@ class TextChecker:
     def site(self, path: Path, texts: OpenTextByPath) -> SiteSettings:
         """Return how what lies at a path is judged; a configuration with faults counts as none."""
         try:
-            found_path = config.find((str(path),))
+            found_path = config.find_config_file((str(path),))
         except InputProblems as error:
             return replace(self._get_site("", None, lambda: self._build_site(Config())), problems=error.problems)
         where = None if found_path is None else Path(os.path.abspath(found_path))  # noqa: PTH100
@@ -193,7 +193,7 @@ class TextChecker:
                     marks[shown].append(EditorDiagnostic(severity="error", message=str(problem), code=SYNTAX))
             return TextCheckResult(kind="intent", marks=marks, site=site, log=_problem_log(site))
         outcome = self._check_reading(reading, site)
-        around = intent.entries.span(("fabric",)) if intent.entries is not None else None
+        around = intent.key_positions.span(("fabric",)) if intent.key_positions is not None else None
         found_marks = [_mark_of_group(group, shown, around) for group in group_findings(outcome.findings)]
         found_marks += [_mark_of_problem(problem, crashed=True) for problem in outcome.problems]
         return TextCheckResult(

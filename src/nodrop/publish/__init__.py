@@ -77,4 +77,4 @@ def publish(
     with open_draft(
         directory, file_names, display=display, disk=disk, overwrite_edited=overwrite_edited, mark=mark, private=private
     ) as draft:
-        return draft.publish([draft.part().put(files)], inputs)
+        return draft.publish([draft.part_for_prefix().put(files)], inputs)

@@ -8,7 +8,7 @@ from typing import Literal
 
 from nodrop.publish.held import HeldFolder, NotPlainFile
 from nodrop.publish.refusal import errors_as_problems, make_refusal, require_folder_or_absent
-from nodrop.publish.swap import open_place
+from nodrop.publish.swap import open_output_tree_place
 from nodrop.publish.tree import (
     MANIFEST_FILE,
     Manifest,
@@ -95,7 +95,7 @@ class ComparedFolder:
 
     def _open_output_folder(self) -> HeldFolder | None:
         """Open the folder; None where there is none."""
-        with suppress(FileNotFoundError), open_place(self.directory) as place:
+        with suppress(FileNotFoundError), open_output_tree_place(self.directory) as place:
             require_folder_or_absent(place, self.display)
             return HeldFolder.of(place.tree)
         return None
@@ -104,7 +104,7 @@ class ComparedFolder:
 def begin_comparison(directory: Path, *, display: str) -> ComparedFolder:
     """Begin a comparison; InputProblems where a build that was interrupted has left no folder."""
     display = display.rstrip("/")
-    with errors_as_problems(display), suppress(FileNotFoundError), open_place(directory):
+    with errors_as_problems(display), suppress(FileNotFoundError), open_output_tree_place(directory):
         pass
     if hint := interrupted_build_hint(directory):
         raise make_refusal(display, "no such folder", hint)
@@ -125,9 +125,9 @@ def interrupted_build_hint(directory: Path) -> str | None:
 
     Nothing is moved: only a build does that.
     """
-    with suppress(OSError, ValueError), open_place(directory) as place:
-        if place.tree.status() is None and place.old.status() is not None:
-            name, old = place.tree.name, place.old.name
+    with suppress(OSError, ValueError), open_output_tree_place(directory) as place:
+        if place.tree.status() is None and place.old_tree_place.status() is not None:
+            name, old = place.tree.name, place.old_tree_place.name
             return f"a build of {name} was interrupted; run `nodrop build` again, or rename {old} beside it to {name}"
     return None
 

@@ -25,7 +25,7 @@ from nodrop.publish.swap import (
     hold_lock,
     make_draft_folder,
     open_leftovers,
-    open_place,
+    open_output_tree_place,
     remove_leftovers,
     settle_interrupted_swap,
     swap_trees,
@@ -90,7 +90,7 @@ class OutputTreeDraftPart:
             listed_paths = self.standing.listed.keys() & files.keys()
             same = frozenset(path for path in sorted(listed_paths) if self._old_file_matches(path, files[path]))
             new = sorted(files.keys() - same)
-            edited = self.standing.edited(self.old, sorted(listed_paths - same), digests)
+            edited = self.standing.edited_files(self.old, sorted(listed_paths - same), digests)
             folders = sorted(parent_folders_of(new))
             for folder in folders:
                 make_folder(self.new, folder, self.disk, private=self.private)
@@ -135,13 +135,13 @@ class OutputTreeDraft:
         self.done = False
         """Whether the folder holds what was put; else there is nothing left of that."""
 
-    def part(self, prefix: str = "") -> OutputTreeDraftPart:
+    def part_for_prefix(self, prefix: str = "") -> OutputTreeDraftPart:
         """Give room for files whose names begin so."""
         return OutputTreeDraftPart(
             new=self._new,
             old=self._old,
             display=self._display,
-            standing=self._standing.only(prefix),
+            standing=self._standing.part_with_prefix(prefix),
             disk=self._disk,
             private=self._private,
         )
@@ -179,7 +179,7 @@ class OutputTreeDraft:
     def _refuse_edited_files(self, puts: Iterable[PutFilesResult], digests: Mapping[str, str]) -> None:
         if self._overwrite_edited:
             return
-        edited = self._standing.edited(self._old, sorted(self._standing.listed.keys() - digests.keys()), {})
+        edited = self._standing.edited_files(self._old, sorted(self._standing.listed.keys() - digests.keys()), {})
         if edited := edited.union(*(put.edited for put in puts)):
             raise InputProblems([edited_file_problem(path, self._display) for path in edited])
 
@@ -222,7 +222,7 @@ class OutputTreeDraft:
             message = (
                 f"holds the new build, but the tree that it replaced could not be removed: {describe_errno(error)}"
             )
-            hint = f"remove {self._place.new.name} beside it by hand"
+            hint = f"remove {self._place.new_tree_place.name} beside it by hand"
             raise make_refusal(self._display, message, hint) from error
 
     def leave_one_whole_tree(self) -> None:
@@ -260,7 +260,7 @@ def open_draft(
     with ExitStack() as stack:
         with errors_as_problems(display):
             folders = stack.enter_context(CreatedParentFolders(disk))
-            place = stack.enter_context(open_place(directory, folders.make))
+            place = stack.enter_context(open_output_tree_place(directory, folders.make))
             require_replaceable(place, display)
             try:
                 owner = stack.enter_context(hold_lock(place, disk))

@@ -43,7 +43,7 @@ def replace_file(path: Path, data: bytes) -> None:
         _replace_file(place, status, data)
 
 
-def write_new(path: Path, data: bytes, *, overwrite: bool = False) -> None:
+def write_new_file(path: Path, data: bytes, *, overwrite: bool = False) -> None:
     """Write a file that is not there yet, or a generated one `overwrite` itself, and the folders above it.
 
     OSError where it cannot be, FileExistsError where a file is there, which stays as it is. No link is followed.

@@ -123,7 +123,7 @@ def open_folder_of_output(path: Path, make: Callable[[OutputPlace], None] | None
             os.close(at)
 
 
-def resolve_output(path: Path) -> str:
+def resolve_real_output_path(path: Path) -> str:
     """Return where an output really goes, without links; LinkLeadsOut or OutputIsLink where one is below the root."""
     with _open_nearest_folder_of_output(path) as (_, names_below, above):
         return os.path.join(above, *names_below)  # noqa: PTH118
@@ -138,14 +138,14 @@ def _open_nearest_folder_of_output(path: Path) -> Iterator[tuple[int, list[str],
     absolute = os.path.abspath(path)  # noqa: PTH100
     root = _find_output_root(absolute)
     if root is None:
-        with InputRoot("/", "/").walked(absolute, missing=True) as (folders, names, missing_names):
+        with InputRoot("/", "/").walk_below_root(absolute, missing=True) as (folders, names, missing_names):
             if missing_names or not names:
                 yield folders[-1], missing_names or ["."], "/" + "/".join(names)
             else:
                 yield folders[len(names) - 1], names[-1:], "/" + "/".join(names[:-1])
         return
     above, name = os.path.split(absolute)
-    with root.walked(above, missing=True) as (folders, names, missing_names):
+    with root.walk_below_root(above, missing=True) as (folders, names, missing_names):
         if not missing_names and len(folders) == len(names):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
         status = None if missing_names else OutputPlace(folders[-1], name).status()
@@ -170,7 +170,7 @@ def _find_output_root(absolute: str) -> InputRoot | None:
 def _open_repository_top(top: str) -> int | None:
     """Open the top of a repository; None where one may not enter what lies above the working directory."""
     try:
-        with InputRoot("/", "/").walked(top) as (folders, _, _):
+        with InputRoot("/", "/").walk_below_root(top) as (folders, _, _):
             return os.open(".", _FOLDER_OPEN_FLAGS, dir_fd=folders[-1])
     except PermissionError:
         return None

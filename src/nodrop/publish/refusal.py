@@ -56,17 +56,17 @@ def make_foreign_file_refusal(place: OutputTreePlace, display: str, error: Forei
         message = (
             f"{error.name} beside it belongs to another user, {user_name(error.owner)}, and a build needs the name"
         )
-    elif error.name == place.old.name and place.tree.status() is None:
+    elif error.name == place.old_tree_place.name and place.tree.status() is None:
         message = f"{error.name} beside it is not what a build left, or was changed since"
     return make_refusal(display, message, f"move {error.name} away; nothing was touched")
 
 
 def make_unsettled_build_refusal(place: OutputTreePlace, display: str, error: OSError) -> InputProblems:
     """Return the steps by hand after an earlier build was cut short that this run may not clear up."""
-    if place.old.status() is not None and place.tree.status() is None:
-        hint = f"the tree as it was is whole: rename {place.old.name} beside it to {place.tree.name}"
+    if place.old_tree_place.status() is not None and place.tree.status() is None:
+        hint = f"the tree as it was is whole: rename {place.old_tree_place.name} beside it to {place.tree.name}"
     else:
-        hint = f"remove {place.new.name} beside it by hand"
+        hint = f"remove {place.new_tree_place.name} beside it by hand"
     return make_refusal(
         display, f"an earlier build was cut short, and clearing up after it fails: {describe_errno(error)}", hint
     )

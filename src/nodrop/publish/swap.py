@@ -41,17 +41,17 @@ class OutputTreePlace:
     tree: OutputPlace
 
     @property
-    def new(self) -> OutputPlace:
+    def new_tree_place(self) -> OutputPlace:
         """The tree that comes or goes."""
         return self._reserved_sibling("new")
 
     @property
-    def old(self) -> OutputPlace:
+    def old_tree_place(self) -> OutputPlace:
         """The old tree between two renames."""
         return self._reserved_sibling("old")
 
     @property
-    def lock(self) -> OutputPlace:
+    def lock_file_place(self) -> OutputPlace:
         """The file that is locked."""
         return self._reserved_sibling("lock")
 
@@ -60,7 +60,9 @@ class OutputTreePlace:
 
 
 @contextmanager
-def open_place(directory: Path, make: Callable[[OutputPlace], None] | None = None) -> Iterator[OutputTreePlace]:
+def open_output_tree_place(
+    directory: Path, make: Callable[[OutputPlace], None] | None = None
+) -> Iterator[OutputTreePlace]:
     """Give the place of a folder, as an output has it (`landing`)."""
     with open_folder_of_output(directory, make) as tree:
         yield OutputTreePlace(tree)
@@ -69,12 +71,12 @@ def open_place(directory: Path, make: Callable[[OutputPlace], None] | None = Non
 @contextmanager
 def hold_lock(place: OutputTreePlace, disk: DiskWriter) -> Iterator[int | None]:
     """Hold the place's lock, and give the owner that files made here have; None when another run holds it."""
-    handle = disk.try_lock(place.lock)
+    handle = disk.try_lock(place.lock_file_place)
     try:
         yield None if handle is None else os.fstat(handle).st_uid
     finally:
         if handle is not None:
-            disk.unlock_and_remove_lock(place.lock, handle)
+            disk.unlock_and_remove_lock(place.lock_file_place, handle)
 
 
 def open_leftovers(place: OutputTreePlace, file_names: IsOutputNameOfCommand, owner: int) -> list[HeldFolder]:
@@ -84,7 +86,7 @@ def open_leftovers(place: OutputTreePlace, file_names: IsOutputNameOfCommand, ow
     names.
     """
     found_leftovers = []
-    for name in (place.new, place.old):
+    for name in (place.new_tree_place, place.old_tree_place):
         status = name.status()
         if status is None:
             continue
@@ -106,8 +108,8 @@ def settle_interrupted_swap(place: OutputTreePlace, ours: Sequence[HeldFolder], 
 
     The caller holds the lock, and `ours` is all that nodrop made. An OSError if anything else is next to it.
     """
-    if place.tree.status() is None and (old := _find_folder_at_name(ours, place.old)) is not None:
-        _rename_folder(old, place.old, place.tree, disk)
+    if place.tree.status() is None and (old := _find_folder_at_name(ours, place.old_tree_place)) is not None:
+        _rename_folder(old, place.old_tree_place, place.tree, disk)
         disk.fsync_folder(place.tree.folder)
     remove_leftovers(place, ours, disk)
 
@@ -117,11 +119,11 @@ def remove_leftovers(place: OutputTreePlace, ours: Sequence[HeldFolder], disk: D
 
     A tree is removed under the name `.nodrop-new` only; one called `.nodrop-old` is therefore whole at any time.
     """
-    if (new := _find_folder_at_name(ours, place.new)) is not None:
-        _mark_and_remove_folder(new, place.new, disk)
-    if (old := _find_folder_at_name(ours, place.old)) is not None:
-        _rename_folder(old, place.old, place.new, disk)
-        _mark_and_remove_folder(old, place.new, disk)
+    if (new := _find_folder_at_name(ours, place.new_tree_place)) is not None:
+        _mark_and_remove_folder(new, place.new_tree_place, disk)
+    if (old := _find_folder_at_name(ours, place.old_tree_place)) is not None:
+        _rename_folder(old, place.old_tree_place, place.new_tree_place, disk)
+        _mark_and_remove_folder(old, place.new_tree_place, disk)
 
 
 def _find_folder_at_name(ours: Sequence[HeldFolder], name: OutputPlace) -> HeldFolder | None:
@@ -154,7 +156,7 @@ def _is_nodrop_leftover(folder: HeldFolder, names: IsOutputNameOfCommand) -> boo
         if DRAFT_MARKER_FILE in far_names:
             return _has_draft_mark(folder, alone=far_names == [DRAFT_MARKER_FILE])
         standing = survey_replaceable_folder(folder, names, display=folder.path)
-        return not standing.edited(folder, standing.listed, {})
+        return not standing.edited_files(folder, standing.listed, {})
     except (OSError, InputProblems):
         return False
 
@@ -172,8 +174,8 @@ def _has_draft_mark(folder: HeldFolder, *, alone: bool) -> bool:
 
 def make_draft_folder(place: OutputTreePlace, owner: int, disk: DiskWriter, mode: int | None) -> HeldFolder:
     """Make the folder of a new tree, marked as nodrop's before anything is in it; with `mode`, exactly of that."""
-    disk.mkdir(place.new)
-    draft = HeldFolder.of(place.new)
+    disk.mkdir(place.new_tree_place)
+    draft = HeldFolder.of(place.new_tree_place)
     if draft is None or draft.status().st_uid != owner or draft.names():
         raise stale_handle_error()
     disk.mark_removable(draft, mode)
@@ -217,19 +219,19 @@ def swap_trees(
 
     An OSError if either of them was replaced by another; that is not moved, or is moved back.
     """
-    if not new_files.is_at(place.new):
+    if not new_files.is_at(place.new_tree_place):
         raise stale_handle_error()
     if old_files is None or standing.manifest is None:
-        _rename_folder(new_files, place.new, place.tree, disk)
+        _rename_folder(new_files, place.new_tree_place, place.tree, disk)
         return
     try:
-        disk.exchange(place.new, place.tree)
+        disk.exchange(place.new_tree_place, place.tree)
     except OSError as error:
         if error.errno not in UNSUPPORTED_OPERATION_ERRNOS:
             raise
-        _rename_folder(old_files, place.tree, place.old, disk)
-        _rename_folder(new_files, place.new, place.tree, disk)
+        _rename_folder(old_files, place.tree, place.old_tree_place, disk)
+        _rename_folder(new_files, place.new_tree_place, place.tree, disk)
         return
-    if not (new_files.is_at(place.tree) and old_files.is_at(place.new)):
-        disk.exchange(place.new, place.tree)
+    if not (new_files.is_at(place.tree) and old_files.is_at(place.new_tree_place)):
+        disk.exchange(place.new_tree_place, place.tree)
         raise stale_handle_error()

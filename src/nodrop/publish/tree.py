@@ -73,12 +73,12 @@ class ExistingOutputTree:
     signatures: Mapping[str, FileStatSignature]
     folders: frozenset[str] = frozenset()
 
-    def only(self, prefix: str) -> "ExistingOutputTree":
+    def part_with_prefix(self, prefix: str) -> "ExistingOutputTree":
         """Return what part of a build has to know: the folder's mode, and the listed files whose names begin so."""
         listed = {path: file_digest for path, file_digest in self.listed.items() if path.startswith(prefix)}
         return ExistingOutputTree(mode=self.mode, listed=listed, signatures={})
 
-    def edited(self, root: HeldFolder | None, paths: Iterable[str], new: Mapping[str, str]) -> frozenset[str]:
+    def edited_files(self, root: HeldFolder | None, paths: Iterable[str], new: Mapping[str, str]) -> frozenset[str]:
         """Those of the listed files `paths` that were changed since nodrop wrote them, and not into the `new` ones."""
         if root is None:
             return frozenset()
@@ -125,7 +125,7 @@ def survey_replaceable_folder(
             _foreign_file_problem(path, display, listed=path in listed, claimed=path in claimed) for path in foreign
         ]
         raise InputProblems(
-            [*problems, *(edited_file_problem(path, display) for path in standing.edited(root, ours, {}))]
+            [*problems, *(edited_file_problem(path, display) for path in standing.edited_files(root, ours, {}))]
         )
     return standing
 

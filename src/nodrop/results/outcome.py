@@ -52,7 +52,7 @@ class ReadAndIgnoredFiles:
     @classmethod
     def of(cls, inputs: FabricInputs) -> "ReadAndIgnoredFiles":
         """List what lies at the paths of a command."""
-        every = tuple(inputs.every())
+        every = tuple(inputs.with_all_nested_fabrics())
         devices = (text for fabric in every for bundle in (*fabric.bundles, *fabric.hosts) for _, text in bundle.files)
         stages = (text for fabric in every for stages in fabric.stages for text in stages.texts)
         other_texts = (*stages, *(text for fabric in every for text in (*fabric.intents, *fabric.stated)))

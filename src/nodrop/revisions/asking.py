@@ -83,7 +83,7 @@ class GitClient:
     cwd: Path
     options: tuple[str, ...] = ()
 
-    def ask(self, *words: str) -> bytes:
+    def output_of_command(self, *words: str) -> bytes:
         """Return the output of a command; InputProblems has the first line of git's error message."""
         try:
             done = subprocess.run(
@@ -100,11 +100,11 @@ class GitClient:
             raise InputProblems([_git_failure_problem(self.cwd, words, done.stderr.decode("utf-8", "replace"))])
         return done.stdout
 
-    def line(self, *words: str) -> str:
+    def output_line_of_command(self, *words: str) -> str:
         """Return the output of a command without the line break at its end."""
-        return os.fsdecode(self.ask(*words)).removesuffix("\n")
+        return os.fsdecode(self.output_of_command(*words)).removesuffix("\n")
 
-    def start(self, *words: str) -> subprocess.Popen[bytes]:
+    def start_command_process(self, *words: str) -> subprocess.Popen[bytes]:
         """Start a command that answers the lines written to it; InputProblems if there is no git."""
         pipe = subprocess.PIPE
         try:

@@ -50,7 +50,7 @@ class _FormerFolder(FormerTree):
         if folder_path is None:
             return False
         if str(path) not in self._now:
-            self._now[str(path)] = _have_same_bytes(self.text_of(folder_path), super().text(path))
+            self._now[str(path)] = _have_same_bytes(self.text_in_base_folder(folder_path), super().text(path))
         return self._now[str(path)]
 
     def is_folder(self, path: Path) -> bool:
@@ -81,9 +81,13 @@ class _FormerFolder(FormerTree):
         folder_path = self.path_in_folder(path)
         if folder_path is None:
             return FileText(display=shown)
-        return super().text(path, shown) if self._matches_current_file(path) else self.text_of(folder_path, shown)
+        return (
+            super().text(path, shown)
+            if self._matches_current_file(path)
+            else self.text_in_base_folder(folder_path, shown)
+        )
 
-    def text_of(self, path: Path, display: str = "") -> FileText:
+    def text_in_base_folder(self, path: Path, display: str = "") -> FileText:
         """Return a file of the folder as a text; no link may lead out of the folder."""
         return FileText(display=display or str(path), path=path, root=self._root)
 
@@ -112,8 +116,8 @@ def former_state_of_folder(folder: Path, paths: Sequence[str]) -> FormerTree:
         fault = f"not below the working directory, which {folder} represents"
         hint = "run it in the folder that the base is a former state of"
         raise InputProblems([Problem(path=path, found=fault, hint=hint) for path in outside])
-    existing_paths = [path for path in paths if disk.fault(path) is None]
-    if existing_paths and not empty and all(former.fault(path) is not None for path in paths):
+    existing_paths = [path for path in paths if disk.explain_missing_path(path) is None]
+    if existing_paths and not empty and all(former.explain_missing_path(path) is not None for path in paths):
         raise InputProblems(
             [
                 _path_not_in_base_problem(named_path, folder, former.path_from_top(path) or "", path)

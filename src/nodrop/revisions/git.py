@@ -36,7 +36,7 @@ class IndexStamp(NamedTuple):
     ctime_ns: int
     inode: int
 
-    def fits(self, path: Path) -> bool:
+    def is_file_unwritten_since(self, path: Path) -> bool:
         """Whether a file has not been written since; the index keeps 32 bits of each number."""
         try:
             status = path.lstat()
@@ -73,11 +73,11 @@ class Repository:
         """The work tree, without links in its path."""
         return self.place.top
 
-    def ask(self, *words: str) -> bytes:
+    def output_of_command(self, *words: str) -> bytes:
         """Return the output of a command; InputProblems has the first line of its error message."""
-        return self.place.git_client().ask(*words)
+        return self.place.git_client().output_of_command(*words)
 
-    def commit(self, revision: str) -> str:
+    def commit_of_revision(self, revision: str) -> str:
         """Return the commit that a revision names; InputProblems where there is none, with the nearest branch."""
         if _MESSAGE_SEARCH_PATTERN.match(revision):
             fault, hint = (
@@ -92,7 +92,7 @@ class Repository:
             return self._resolve_commit(revision)
         except InputProblems:
             pass
-        names = self.ask("for-each-ref", "--format=%(refname:short)").decode("utf-8", "replace").split()
+        names = self.output_of_command("for-each-ref", "--format=%(refname:short)").decode("utf-8", "replace").split()
         fault, hint = "no such revision", self._hint_missing_revision(revision, names)
         if revision in names:
             fault, hint = (
@@ -103,17 +103,21 @@ class Repository:
 
     def has_remote_branches(self, remote: str) -> bool:
         """Whether a branch of a remote was ever fetched from it or pushed to it."""
-        return bool(self.ask("for-each-ref", "--count=1", "--format=%(refname)", f"refs/remotes/{remote}/").strip())
+        return bool(
+            self.output_of_command(
+                "for-each-ref", "--count=1", "--format=%(refname)", f"refs/remotes/{remote}/"
+            ).strip()
+        )
 
     def _resolve_commit(self, revision: str) -> str:
         words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-        return self.ask(*words).decode().strip()
+        return self.output_of_command(*words).decode().strip()
 
     def _refuse_ambiguous_revision(self, revision: str) -> None:
         """Refuse a name of several refs with different commits: git prefers a tag, which more people may push."""
         name = _REVISION_SUFFIX_PATTERN.split(revision, maxsplit=1)[0]
         meant = [f"refs/{name}", *(f"refs/{kind}/{name}" for kind in _REF_NAMESPACES), f"refs/remotes/{name}/HEAD"]
-        words = self.ask("for-each-ref", "--format=%(refname)", *meant).decode("utf-8", "replace").split()
+        words = self.output_of_command("for-each-ref", "--format=%(refname)", *meant).decode("utf-8", "replace").split()
         commit_by_ref = {ref: self._resolve_commit(ref) for ref in meant if ref in words} if len(words) > 1 else {}
         if len(set(commit_by_ref.values())) > 1:
             fault = f"a name of {len(commit_by_ref)} refs with different commits: {', '.join(commit_by_ref)}"
@@ -132,11 +136,11 @@ class Repository:
 
     def commit_to_compare_with(self, revision: str, *, exact: bool) -> str:
         """Return the commit to compare with: where HEAD left a revision, or the revision itself with `exact`."""
-        commit = self.commit(revision)
+        commit = self.commit_of_revision(revision)
         if exact:
             return commit
         try:
-            head = self.commit("HEAD")
+            head = self.commit_of_revision("HEAD")
         except InputProblems:
             fault, hint = (
                 "HEAD has no commits yet, so it has left no other branch",
@@ -144,7 +148,7 @@ class Repository:
             )
             raise InputProblems([Problem(path=f"--base {revision}", found=fault, hint=hint)]) from None
         try:
-            return self.ask("merge-base", commit, head).decode().split()[0]
+            return self.output_of_command("merge-base", commit, head).decode().split()[0]
         except (InputProblems, IndexError):
             pass
         shallow = self._is_shallow()
@@ -155,9 +159,9 @@ class Repository:
         raise InputProblems([Problem(path=f"--base {revision}", found=fault, hint=hint)])
 
     def _is_shallow(self) -> bool:
-        return self.ask("rev-parse", "--is-shallow-repository").strip() == b"true"
+        return self.output_of_command("rev-parse", "--is-shallow-repository").strip() == b"true"
 
-    def stamps(self, files: Mapping[bytes, GitTreeEntry]) -> dict[bytes, IndexStamp]:
+    def index_stamps(self, files: Mapping[bytes, GitTreeEntry]) -> dict[bytes, IndexStamp]:
         """Return the index's notes on files, except files that may have been written after the index.
 
         No note counts if a .gitattributes differs from that of the former `files`: the file on disk was then perhaps
@@ -165,7 +169,7 @@ class Repository:
         """
         try:
             written = (self.place.git_dir / "index").stat().st_mtime_ns
-            rows = self.ask("ls-files", "--stage", "--debug", "-z")
+            rows = self.output_of_command("ls-files", "--stage", "--debug", "-z")
         except (InputProblems, OSError):
             return {}
         stamp = {}
@@ -181,13 +185,13 @@ class Repository:
 
     def submodules(self) -> frozenset[Path]:
         """Return the folders of the index that stand for other repositories, checked out or not."""
-        rows = self.ask("ls-files", "--stage", "-z").split(b"\0")
+        rows = self.output_of_command("ls-files", "--stage", "-z").split(b"\0")
         links = (row.partition(b"\t")[2] for row in rows if row.startswith(_SUBMODULE_MODE_PREFIX))
         return frozenset(self.top / os.fsdecode(path) for path in links)
 
     def skipped_by_sparse_checkout(self) -> frozenset[bytes]:
         """Return the files of the index that a sparse checkout leaves out, and that do not lie there nonetheless."""
-        rows = self.ask("ls-files", "-t", "-z").split(b"\0")
+        rows = self.output_of_command("ls-files", "-t", "-z").split(b"\0")
         marked = (row[2:] for row in rows if row.startswith(b"S "))
         return frozenset(path for path in marked if not os.path.lexists(self.top / os.fsdecode(path)))
 

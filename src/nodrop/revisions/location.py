@@ -71,9 +71,9 @@ def _resolve_stated_repository(path: Path, stated_dir: str) -> RepositoryPlace:
     tree = os.environ.get("GIT_WORK_TREE")
     if not tree:
         asked = GitClient(cwd=path, options=(f"--git-dir={git_dir}",))
-        if asked.line("rev-parse", "--is-bare-repository") == "true":
+        if asked.output_line_of_command("rev-parse", "--is-bare-repository") == "true":
             raise InputProblems([_bare_repository_problem(git_dir)])
-        tree = asked.line("rev-parse", "--show-toplevel")
+        tree = asked.output_line_of_command("rev-parse", "--show-toplevel")
     top = Path(os.path.realpath(path / tree))
     if not top.is_dir():
         raise InputProblems([Problem(path=f"GIT_WORK_TREE={tree}", found="no such folder")])
@@ -149,7 +149,9 @@ def _git_dir_or_none(folder: Path) -> Path | None:
 def _refuse_untrusted(git_dir: Path, top: Path) -> None:
     """Let git decide by its rules (safe.directory) whether it reads the repository of that work tree."""
     words = ("rev-parse", "--is-bare-repository", "--is-inside-work-tree", "--show-prefix", "--absolute-git-dir")
-    bare, inside, prefix, git_path = GitClient(cwd=top).ask(*words).decode("utf-8", "surrogateescape").split("\n", 3)
+    bare, inside, prefix, git_path = (
+        GitClient(cwd=top).output_of_command(*words).decode("utf-8", "surrogateescape").split("\n", 3)
+    )
     if bare == "true":
         raise InputProblems([_bare_repository_problem(git_dir)])
     if inside != "true" or prefix:

@@ -115,7 +115,7 @@ class GitObjectReader:
 
     def _exchange_with_git(self, oids: Iterable[str]) -> list[tuple[str, bytes]]:
         if self._process is None:
-            self._process = self._asked.start("cat-file", "--batch")
+            self._process = self._asked.start_command_process("cat-file", "--batch")
         questions, answers = self._process.stdin, self._process.stdout
         assert questions is not None
         assert answers is not None

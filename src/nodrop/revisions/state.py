@@ -45,7 +45,7 @@ class FormerTree(DiskWithHeldTexts, ABC):
             at = at.parent
         return None
 
-    def leads_inside(self, folder: Path, name: str) -> bool:
+    def is_inside_repository(self, folder: Path, name: str) -> bool:
         """Whether a name that a file of a folder states leads to a path below the top."""
         return self.path_from_top(folder / name) is not None
 
@@ -53,7 +53,7 @@ class FormerTree(DiskWithHeldTexts, ABC):
     def is_unchanged(self, text: FileText) -> bool:
         """Whether a text of this state is the very file that lies there now, or has its bytes."""
 
-    def fault(self, path: str) -> Problem | None:
+    def explain_missing_path(self, path: str) -> Problem | None:
         """Return why a path led nowhere."""
         if self.is_folder(Path(path)) or self.is_file(Path(path)):
             return None

@@ -33,7 +33,7 @@ class _HeldBlob:
 
     def is_at(self, path: Path) -> bool:
         """Whether its content lies there now."""
-        if self.stamp is not None and self.stamp.fits(path):
+        if self.stamp is not None and self.stamp.is_file_unwritten_since(path):
             return self.stamp.oid == self.blob.oid
         return _object_id_of_file(path, len(self.blob.oid)) == self.blob.oid
 
@@ -227,7 +227,7 @@ def former_state_of_revision(repository: Repository, commit: str) -> Iterator[Fo
             prefix, at, commit_id = pending.pop()
             objects = open_ones.enter_context(open_git_objects(at.place.git_client()))
             tree = objects.files(commit_id)
-            stamps, sparse = at.stamps(tree), at.skipped_by_sparse_checkout()
+            stamps, sparse = at.index_stamps(tree), at.skipped_by_sparse_checkout()
             for raw, blob in tree.items():
                 path = prefix + os.fsdecode(raw)
                 if raw in sparse:
@@ -243,7 +243,7 @@ def former_state_of_revision(repository: Repository, commit: str) -> Iterator[Fo
                     if inner is None:
                         continue
                     try:
-                        inner.commit(blob.oid)
+                        inner.commit_of_revision(blob.oid)
                     except InputProblems:
                         problems.append(_missing_commit_problem(path, blob.oid))
                     else:

@@ -71,7 +71,7 @@ def find_nodrop_comments(file_content: bytes, syntax: CommentSyntax) -> list[Nod
     quoted, brackets = _find_quoted_and_bracketed_spans(text) if syntax == "yaml" else ([], [])
     lines = _LinesWithBlockEnds(text, syntax, brackets)
     return [
-        lines.comment(spoken)
+        lines.build_comment(spoken)
         for spoken in matches
         if not (lines.is_inside_quotes(spoken) or _is_in_spans(spoken.start(), quoted))
     ]
@@ -114,14 +114,14 @@ class _LinesWithBlockEnds:
         self._lone_cr = syntax != "yaml" and has_lone_return(text)
         self._rows, self._starts = split_lines(text), line_starts(text)
 
-    def is_inside_quotes(self, quantity_match: re.Match[str]) -> bool:
+    def is_inside_quotes(self, comment_match: re.Match[str]) -> bool:
         """Whether what looks like a comment of a shell stands within quotes, as far as its line shows."""
         if self._syntax != "shell":
             return False
-        line = bisect_right(self._starts, quantity_match.start())
-        return _CLOSED_QUOTES_PATTERN.fullmatch(self._text, self._starts[line - 1], quantity_match.start()) is None
+        line = bisect_right(self._starts, comment_match.start())
+        return _CLOSED_QUOTES_PATTERN.fullmatch(self._text, self._starts[line - 1], comment_match.start()) is None
 
-    def comment(self, spoken: re.Match[str]) -> NodropComment:
+    def build_comment(self, spoken: re.Match[str]) -> NodropComment:
         """Return the comment that was found."""
         line = bisect_right(self._starts, spoken.start())
         begin = self._starts[line - 1]

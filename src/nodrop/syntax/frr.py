@@ -76,7 +76,7 @@ class FrrStatement:
         """The command with single spaces."""
         return " ".join(self.words)
 
-    def starts(self, *words: str) -> bool:
+    def starts_with_words(self, *words: str) -> bool:
         """Whether the command begins with these words."""
         return self.words[: len(words)] == words
 

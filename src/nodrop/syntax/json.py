@@ -122,7 +122,7 @@ def _make_syntax_problem(text: str, path: str, offset: int, message: str) -> Pro
     lines, end, opened = Lines(text), len(text.rstrip(" \t\n\r")), _find_open_brackets_and_quote(text, offset)
 
     def problem(offset: int, fault: str, expected: str = "", hint: str = "") -> Problem:
-        line, column = lines.place(offset)
+        line, column = lines.line_and_column(offset)
         return Problem(path=path, line=line, column=column, found=fault, expected=expected, hint=hint)
 
     if not end:
@@ -137,7 +137,7 @@ def _make_syntax_problem(text: str, path: str, offset: int, message: str) -> Pro
     if offset >= end:
         if not opened:
             return problem(end, "the file ends inside a value")
-        line, column = lines.place(opened[-1])
+        line, column = lines.line_and_column(opened[-1])
         return problem(
             end,
             (

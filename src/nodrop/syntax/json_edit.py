@@ -37,7 +37,7 @@ def rewrite_json(file_content: bytes, value: object) -> bytes:
     text = file_content.decode()
     mark = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
     text = text.removeprefix(BYTE_ORDER_MARK)
-    return (mark + _JsonRewriter(text).text_for(value)).encode()
+    return (mark + _JsonRewriter(text).text_with_value(value)).encode()
 
 
 class _JsonRewriter:
@@ -47,16 +47,16 @@ class _JsonRewriter:
         self._start = skip_space(text, 0)
         self._unit = ""
 
-    def text_for(self, value: object) -> str:
+    def text_with_value(self, value: object) -> str:
         old, end = self._decoder.raw_decode(self._text, self._start)
         first_member = next(iterate_json_members(self._text, self._start, self._decoder), None)
         lead = self._text[self._start + 1 : first_member.key_start] if first_member else ""
         self._unit = lead.rpartition("\n")[2] if "\n" in lead else lead.rpartition("\r")[2]
         outermost = _ObjectLayout("", ", " if '", "' in self._text[:4096] else ",", ": ", "")
-        body = self._value(self._start, end, old, value, outermost)
+        body = self._render_value_change(self._start, end, old, value, outermost)
         return self._text[: self._start] + body + self._text[end:]
 
-    def _value(self, start: int, end: int, old: object, new: object, inside: _ObjectLayout) -> str:
+    def _render_value_change(self, start: int, end: int, old: object, new: object, inside: _ObjectLayout) -> str:
         """Return the text of `new` in place of `old` from `start` to `end`; `inside` is the layout to use."""
         if old == new:
             return self._text[start:end]
@@ -84,7 +84,7 @@ class _JsonRewriter:
             lead = self._text[found_members[number - 1].end : member.key_start] if number else None
             body = self._text[member.start : member.end]
             if last[member.key] == number:
-                body = self._value(member.start, member.end, old[key], new[key], within)
+                body = self._render_value_change(member.start, member.end, old[key], new[key], within)
             entries.append((key, lead, self._text[member.key_start : member.start] + body))
         self._add_entries(entries, new, layout, within)
         leads = [layout.first, *(lead or layout.between for _, lead, _ in entries[1:])]

@@ -109,7 +109,7 @@ def _take_command(
         spans = tuple(lines.span(word.start, word.end) for word in syntax_words[2:])
         commands.append(NvSetCommand("set" if texts[1] == "set" else "unset", tuple(texts[2:]), spans))
     elif texts and not _sets_nothing(texts, first=not commands):
-        other_lines.append((lines.place(syntax_words[0].start)[0], " ".join(texts)))
+        other_lines.append((lines.line_and_column(syntax_words[0].start)[0], " ".join(texts)))
     return texts
 
 

@@ -79,7 +79,7 @@ class PackerOfClasses:
         Fields hold values that match the annotations of their classes, down to the kind of every text and number.
         """
         try:
-            (value,), _, _ = self._unpack_column(orjson.loads(data), 1, 0, _fit_of_annotations(annotation))
+            (value,), _, _ = self._unpack_column(orjson.loads(data), 1, 0, _allowed_values_of_annotations(annotation))
         except (ValueError, TypeError, LookupError, RecursionError, MemoryError, OverflowError) as error:
             raise UnreadablePackedBytes(f"{type(error).__name__}: {error}") from None
         return value
@@ -164,11 +164,13 @@ class PackerOfClasses:
         self, count: int, _depth: int, schema_match: "_AllowedValues", values: Any
     ) -> _ColumnAndSizes:
         _require_packed_form(type(values) is list and len(values) == count)
-        _require_packed_form(all(kind in _SCALAR_TYPES and schema_match.takes(kind) for kind in set(map(type, values))))
+        _require_packed_form(
+            all(kind in _SCALAR_TYPES and schema_match.allows_kind(kind) for kind in set(map(type, values)))
+        )
         return values, 1, count
 
     def _unpack_constant(self, count: int, _depth: int, fit: "_AllowedValues", number: Any) -> _ColumnAndSizes:
-        _require_packed_form(type(number) is int and number >= 0 and fit.takes(type(self._numbered[number])))
+        _require_packed_form(type(number) is int and number >= 0 and fit.allows_kind(type(self._numbered[number])))
         _check_value_count(count)
         return [self._numbered[number]] * count, 1, count
 
@@ -178,34 +180,34 @@ class PackerOfClasses:
         _require_packed_form(type(numbers) is list and len(numbers) == count and type(names) is list)
         _require_packed_form(not numbers or min(numbers) >= 0)
         objects = [self._object_by_name[name] for name in names]
-        _require_packed_form(all(map(fit.takes, map(type, objects))))
+        _require_packed_form(all(map(fit.allows_kind, map(type, objects))))
         return [objects[number] for number in numbers], 1, count
 
     def _unpack_tuples(
         self, count: int, depth: int, fit: "_AllowedValues", lengths: object, inner: object
     ) -> _ColumnAndSizes:
-        _require_packed_form(fit.takes(tuple))
+        _require_packed_form(fit.allows_kind(tuple))
         cut, (values,), most, together = self._unpack_ranges(count, depth, lengths, (inner, fit.allowed_elements))
         return [tuple(values[start:end]) for start, end in cut], most, together
 
     def _unpack_lists(
         self, count: int, depth: int, fit: "_AllowedValues", lengths: object, inner: object
     ) -> _ColumnAndSizes:
-        _require_packed_form(fit.takes(list))
+        _require_packed_form(fit.allows_kind(list))
         cut, (values,), most, together = self._unpack_ranges(count, depth, lengths, (inner, fit.allowed_elements))
         return [list(values[start:end]) for start, end in cut], most, together
 
     def _unpack_frozensets(
         self, count: int, depth: int, fit: "_AllowedValues", lengths: object, inner: object
     ) -> _ColumnAndSizes:
-        _require_packed_form(fit.takes(frozenset))
+        _require_packed_form(fit.allows_kind(frozenset))
         cut, (values,), most, together = self._unpack_ranges(count, depth, lengths, (inner, fit.allowed_elements))
         return [frozenset(values[start:end]) for start, end in cut], most, together
 
     def _unpack_maps(
         self, count: int, depth: int, fit: "_AllowedValues", lengths: object, keys: object, values: object
     ) -> _ColumnAndSizes:
-        _require_packed_form(fit.takes(dict))
+        _require_packed_form(fit.allows_kind(dict))
         cut, (names, targets), most, together = self._unpack_ranges(
             count, depth, lengths, (keys, fit.allowed_keys), (values, fit.allowed_elements)
         )
@@ -258,7 +260,9 @@ class PackerOfClasses:
         self, count: int, depth: int, fit: "_AllowedValues", name: Any, columns: Any
     ) -> _ColumnAndSizes:
         codec = self._named[name]
-        _require_packed_form(fit.takes(codec.kind) and type(columns) is list and len(columns) == len(codec.fields))
+        _require_packed_form(
+            fit.allows_kind(codec.kind) and type(columns) is list and len(columns) == len(codec.fields)
+        )
         _check_value_count(count * (1 + len(columns)))
         contents = [
             self._unpack_column(column, count, depth, fit)
@@ -303,7 +307,7 @@ class _AllowedValues:
         """Return the allowed keys of a mapping."""
         return self.keys or _ANY_VALUE_ALLOWED
 
-    def takes(self, kind: type[object]) -> bool:
+    def allows_kind(self, kind: type[object]) -> bool:
         """Whether a value may be of this kind."""
         return self.kinds is None or kind in self.kinds
 
@@ -311,7 +315,7 @@ class _AllowedValues:
 _ANY_VALUE_ALLOWED = _AllowedValues()
 
 
-def _fit_of_annotations(*annotations: object) -> _AllowedValues:
+def _allowed_values_of_annotations(*annotations: object) -> _AllowedValues:
     """Return what values of any of these annotations may be."""
     kinds: set[type[Any]] = set()
     elements: list[object] = []
@@ -340,7 +344,8 @@ def _fit_of_annotations(*annotations: object) -> _AllowedValues:
     kinds |= {int} if float in kinds else set()
     kinds |= {bool} if int in kinds else set()
     return _AllowedValues(
-        frozenset(kinds), *(_fit_of_annotations(*hints) if hints else _ANY_VALUE_ALLOWED for hints in (elements, keys))
+        frozenset(kinds),
+        *(_allowed_values_of_annotations(*hints) if hints else _ANY_VALUE_ALLOWED for hints in (elements, keys)),
     )
 
 
@@ -360,7 +365,7 @@ class _ClassCodec:
     def allowed_values_by_field(self) -> tuple["_AllowedValues", ...]:
         """Return the allowed values of each field."""
         hints = get_type_hints(self.kind)
-        return tuple(_fit_of_annotations(hints[name]) for name in self._names)
+        return tuple(_allowed_values_of_annotations(hints[name]) for name in self._names)
 
     def make_objects(self, rows: Iterator[tuple[object, ...]] | Iterable[tuple[object, ...]]) -> list[object]:
         """Return an object for each row of its fields."""

@@ -70,7 +70,7 @@ class Lines:
         self._text = text
         self._starts: list[int] | None = None
 
-    def place(self, offset: int) -> tuple[int, int]:
+    def line_and_column(self, offset: int) -> tuple[int, int]:
         """Line and column of the code point at `offset`; the end of the text has a place too."""
         if self._starts is None:
             self._starts = line_starts(self._text)
@@ -88,7 +88,7 @@ class Lines:
 
     def span(self, start: int, end: int) -> Span:
         """Return the span from offset `start` up to, not including, offset `end`."""
-        return Span(*self.place(start), *self.place(end))
+        return Span(*self.line_and_column(start), *self.line_and_column(end))
 
 
 def sanitize_for_message(source_text: str) -> str:
@@ -126,7 +126,7 @@ def decode_utf8(file_content: bytes, path: str) -> str:
         return file_content.decode().removeprefix(BYTE_ORDER_MARK)
     except UnicodeDecodeError as error:
         before = file_content[: error.start].decode().removeprefix(BYTE_ORDER_MARK)
-        line, column = Lines(before).place(len(before))
+        line, column = Lines(before).line_and_column(len(before))
         fault = f"byte 0x{file_content[error.start]:02x} at offset {error.start:,}"
         raise InputProblems([Problem(path=path, line=line, column=column, found=fault, expected="UTF-8")]) from None
 

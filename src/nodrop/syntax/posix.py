@@ -69,9 +69,9 @@ class _RegexNode:
     high: int | None = 0
 
     @property
-    def anchored(self) -> bool:
+    def has_anchor(self) -> bool:
         """Whether there is an anchor in it."""
-        return self.kind in ("begin", "end") or any(node.anchored for node in self.parts)
+        return self.kind in ("begin", "end") or any(node.has_anchor for node in self.parts)
 
 
 _BEGIN, _END, _EMPTY = _RegexNode("begin", 1), _RegexNode("end", 1), _RegexNode("all", 0)
@@ -93,7 +93,7 @@ class _RegexParser:
     def _peek_character(self) -> str:
         return self._text[self._at : self._at + 1]
 
-    def _take(self) -> str:
+    def _take_character(self) -> str:
         character = self._peek_character()
         self._at += 1
         if not character or not character.isascii() or not character.isprintable():
@@ -123,7 +123,7 @@ class _RegexParser:
             raise _UncompilableExpression
         copied = self._peek_character() in "+{"
         low, high = self._parse_bounds()
-        if copied and atom.anchored:
+        if copied and atom.has_anchor:
             raise _UncompilableExpression
         if self._peek_character() and self._peek_character() in _REPETITION_CHARACTERS:
             raise _UncompilableExpression
@@ -136,7 +136,7 @@ class _RegexParser:
         return _RegexNode("repeat", copies + further_states, (atom,), low=low, high=high)
 
     def _parse_bounds(self) -> tuple[int, int | None]:
-        match self._take():
+        match self._take_character():
             case "*":
                 return 0, None
             case "+":
@@ -149,22 +149,22 @@ class _RegexParser:
             high = None if self._peek_character() == "}" else self._parse_number()
         else:
             high = low
-        if self._take() != "}" or (high is not None and high < low):
+        if self._take_character() != "}" or (high is not None and high < low):
             raise _UncompilableExpression
         return low, high
 
     def _parse_number(self) -> int:
         digits = ""
         while self._peek_character() and self._peek_character() in "0123456789" and len(digits) < 6:
-            digits += self._take()
+            digits += self._take_character()
         if not digits or int(digits) > MAX_REPEAT:
             raise _UncompilableExpression
         return int(digits)
 
     def _parse_atom(self) -> _RegexNode:
-        match character := self._take():
+        match character := self._take_character():
             case "(":
-                return self._group()
+                return self._parse_group()
             case "[":
                 return self._parse_bracket_expression()
             case "^":
@@ -176,17 +176,17 @@ class _RegexParser:
             case "*" | "+" | "?" | "{":  # nothing stands before it to be repeated
                 raise _UncompilableExpression
             case "\\":
-                character = self._take()
+                character = self._take_character()
                 if character not in _ESCAPABLE_CHARACTERS:
                     raise _UncompilableExpression
         return _RegexNode("set", 1, characters=1 << ord(character))
 
-    def _group(self) -> _RegexNode:
+    def _parse_group(self) -> _RegexNode:
         self._depth += 1
         if self._depth > MAX_GROUP_DEPTH:
             raise _UncompilableExpression
         node = self._parse_alternatives()
-        if self._take() != ")":
+        if self._take_character() != ")":
             raise _UncompilableExpression
         self._depth -= 1
         # An anchor in a group can be repeated, one by itself cannot.
@@ -206,7 +206,7 @@ class _RegexParser:
 
     def _parse_bracket_member(self, *, first: bool) -> int:
         """Return a member of a bracket expression: a class, a range or a character."""
-        character, after = self._take(), self._peek_character()
+        character, after = self._take_character(), self._peek_character()
         if character == "\\":  # a character to glibc, an escape to PCRE2
             raise _UncompilableExpression
         if character == "[" and after and after in ":.=":
@@ -216,7 +216,7 @@ class _RegexParser:
         if after != "-" or self._text[self._at + 1 : self._at + 2] == "]":
             return 1 << ord(character)
         self._at += 1
-        last = self._take()
+        last = self._take_character()
         if character == "-" or last in "-[\\" or last < character:
             raise _UncompilableExpression
         return sum(1 << code for code in range(ord(character), ord(last) + 1))

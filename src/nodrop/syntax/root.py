@@ -69,9 +69,9 @@ class InputRoot:
         self._prefix = top if top.endswith("/") else f"{top}/"
         self._handle: int | None = None
         if handle is not None:
-            self._keep(handle)
+            self._keep_open_until_root_closes(handle)
 
-    def _keep(self, handle: int) -> int:
+    def _keep_open_until_root_closes(self, handle: int) -> int:
         """Keep a descriptor that is closed with the root, at the latest when the process ends."""
         weakref.finalize(self, _close_handle, handle)
         self._handle = handle
@@ -98,7 +98,7 @@ class InputRoot:
         handle = _open_without_links(self.handle, below, flags | os.O_CLOEXEC)
         if handle is not None:
             return handle
-        with self.walked(path) as (folders, names, _):
+        with self.walk_below_root(path) as (folders, names, _):
             if len(folders) == len(names) + 1:
                 return os.open(".", flags | os.O_CLOEXEC, dir_fd=folders[-1])
             return os.open(names[-1], flags | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folders[-1])
@@ -113,14 +113,14 @@ class InputRoot:
 
     def resolve_path(self, path: str | os.PathLike[str]) -> str:
         """Return the real path of a path below the root; its last parts may be missing."""
-        with self.walked(path, missing=True) as (_, names, missing_names):
+        with self.walk_below_root(path, missing=True) as (_, names, missing_names):
             return os.path.join(os.path.realpath(self.top), *names, *missing_names)  # noqa: PTH118
 
     @property
     def handle(self) -> int:
         """The descriptor of the folder, opened when it is first asked for."""
         if self._handle is None:
-            return self._keep(self._open_root(FOLDER_OPEN_FLAGS))
+            return self._keep_open_until_root_closes(self._open_root(FOLDER_OPEN_FLAGS))
         return self._handle
 
     def _open_root(self, flags: int) -> int:
@@ -140,7 +140,7 @@ class InputRoot:
         return absolute[len(self._prefix) :]
 
     @contextmanager
-    def walked(
+    def walk_below_root(
         self, path: str | os.PathLike[str], *, missing: bool = False
     ) -> Iterator[tuple[list[int], list[str], list[str]]]:
         """Walk to a path below the root, link by link; yield the open folders on the way, and their names.
@@ -176,7 +176,7 @@ class InputRoot:
                     if hops > _MAX_LINK_HOPS:
                         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
                     target = _read_link(name, status, folders[-1])
-                    pending_names += self._target(target, folders, names)[::-1]
+                    pending_names += self._parts_of_link_target(target, folders, names)[::-1]
                 elif pending_names:
                     raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
                 else:
@@ -192,7 +192,7 @@ class InputRoot:
         os.close(folders.pop())
         names.pop()
 
-    def _target(self, target: str, folders: list[int], names: list[str]) -> list[str]:
+    def _parts_of_link_target(self, target: str, folders: list[int], names: list[str]) -> list[str]:
         """Return the parts that a link leads to; an absolute one leads there from the root."""
         if not target.startswith("/"):
             return target.split("/")

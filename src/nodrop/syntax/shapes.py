@@ -28,7 +28,7 @@ def mapping_at(value: object, *keys: str) -> Mapping[str, object]:
     return mapping_or_empty(value_at(value, *keys))
 
 
-def make_mapping(tree: MutableTree, *keys: str) -> MutableTree:
+def get_or_make_mapping(tree: MutableTree, *keys: str) -> MutableTree:
     """Return the mapping at a path of keys of a tree, to be changed.
 
     Create each mapping that is missing. Replace any other value on the path: it has no meaning where a mapping belongs.

@@ -95,7 +95,7 @@ class DocumentWithPlaces:
         """Return the text read, without its byte order mark."""
         return self._read.text
 
-    def place(self, keys: Sequence[str | int], *, of: Literal["key", "value"] = "value") -> tuple[int, int]:
+    def line_and_column(self, keys: Sequence[str | int], *, of: Literal["key", "value"] = "value") -> tuple[int, int]:
         """Return line and column of the value at `keys`, or of its key; equal for entries of lists and the root.
 
         A step that is not in the document is skipped: pydantic puts the tags of unions into its `loc`, and a missing
@@ -107,7 +107,7 @@ class DocumentWithPlaces:
         for step in keys:
             if inside is not None and step in inside:
                 key_at, value_at, inside = inside[step]
-        return self._read.lines.place(key_at if of == "key" else value_at)
+        return self._read.lines.line_and_column(key_at if of == "key" else value_at)
 
     def problem(
         self,
@@ -118,8 +118,8 @@ class DocumentWithPlaces:
         *,
         of: Literal["key", "value"] = "value",
     ) -> Problem:
-        """Return a problem of the value at `keys`, or of its key, at its `place`."""
-        line, column = self.place(keys, of=of)
+        """Return a problem of the value at `keys`, or of its key, at its `line_and_column`."""
+        line, column = self.line_and_column(keys, of=of)
         where = ".".join(sanitize_for_message(str(key)) for key in keys)
         return Problem(
             path=self.path,
@@ -233,10 +233,10 @@ class _YamlEventReader:
 
     def read_document(self) -> DocumentWithPlaces:
         if invisible := _UNPRINTABLE_PATTERN.search(self.text):
-            self.stop(invisible.start(), quote_text(invisible[0]), "visible characters")
+            self.raise_fault_and_noted_ones(invisible.start(), quote_text(invisible[0]), "visible characters")
         steps = {
-            ScalarEvent: self.scalar,
-            AliasEvent: self.alias,
+            ScalarEvent: self.read_scalar,
+            AliasEvent: self.read_alias,
             MappingStartEvent: self.open_collection,
             SequenceStartEvent: self.open_collection,
             MappingEndEvent: self.close_collection,
@@ -258,71 +258,79 @@ class _YamlEventReader:
     def refuse_second_document(self, event: Any) -> None:
         self.documents += 1
         if self.documents > 1:
-            self.stop(event.start_mark.index, "a second document", "one document in a file")
+            self.raise_fault_and_noted_ones(event.start_mark.index, "a second document", "one document in a file")
 
-    def scalar(self, event: Any) -> None:
+    def read_scalar(self, event: Any) -> None:
         at, value, top = event.start_mark.index, event.value, self.open[-1]
         plain = event.implicit[0]
         self.refuse_tag(event)
         if plain and top.flow and ":" in value:
             # The C parser refuses this by itself; whether a file can be read must not depend on the parser.
-            self.stop(at + value.index(":"), "':' inside text in [ ] or { }", "quotes around it", where="")
+            self.raise_fault_and_noted_ones(
+                at + value.index(":"), "':' inside text in [ ] or { }", "quotes around it", where=""
+            )
         if not value.isascii() and _SURROGATE_PATTERN.search(value):
-            self.stop(at, "half of a surrogate pair", "a character")
+            self.raise_fault_and_noted_ones(at, "half of a surrogate pair", "a character")
         if top.key is None and type(top.data) is dict:
-            self.key(top, value, at, plain)
+            self.read_key(top, value, at, plain)
             return
         if plain and value in VALUE_BY_YAML_WORD:
             value = VALUE_BY_YAML_WORD[value]
         if event.anchor:
             node = self.anchors[event.anchor] = _YamlNode(value, at)
             node.closed, node.size = True, max(1, event.end_mark.index - at)
-        self.add(value, at, None)
+        self.add_value_to_open_collection(value, at, None)
 
-    def key(self, top: _YamlNode, key: str, at: int, plain: bool) -> None:
+    def read_key(self, top: _YamlNode, key: str, at: int, plain: bool) -> None:
         if plain and VALUE_BY_YAML_WORD.get(key, "") is None:
             self.note_fault(at, "an empty key" if not key else f"the key {key}", "a key with a name")
         elif plain and key == "<<":
             self.note_fault(at, "a merge key", "keys written out", "aliases of whole values are fine")
         elif key in top.places:
             top.key = key
-            first_column = self.lines.place(top.places[key][0])[0]
+            first_column = self.lines.line_and_column(top.places[key][0])[0]
             if self.doubled is None:
                 self.note_fault(
                     at, f"the key {quote_text(key)} again", "each key once", f"first at line {first_column}"
                 )
             elif len(self.doubled) < MAX_PROBLEMS:
-                self.doubled.append(DuplicateKey(self.path_to_next_value(), *self.lines.place(at), first_column))
+                self.doubled.append(
+                    DuplicateKey(self.path_to_next_value(), *self.lines.line_and_column(at), first_column)
+                )
         top.key, top.key_at = key, at
 
-    def alias(self, event: Any) -> None:
+    def read_alias(self, event: Any) -> None:
         at, top, node = event.start_mark.index, self.open[-1], self.anchors.get(event.anchor)
         name = quote_text(f"*{event.anchor}")
         if top.key is None and type(top.data) is dict:
-            self.stop(at, f"the alias {name} as a key", "a key written out")
+            self.raise_fault_and_noted_ones(at, f"the alias {name} as a key", "a key written out")
         if node is None:
             self.note_fault(
                 at, f"the alias {name}", "the name of an anchor above it", "quote text that begins with '*'"
             )
-            self.add(None, at, None)
+            self.add_value_to_open_collection(None, at, None)
             return
         if not node.closed:
-            self.stop(at, f"the alias {name} inside its own anchor", "an alias of a complete value")
+            self.raise_fault_and_noted_ones(
+                at, f"the alias {name} inside its own anchor", "an alias of a complete value"
+            )
         self.aliases += 1
         if self.aliases > MAX_ALIASES:
-            self.stop(at, f"alias number {self.aliases}", f"at most {MAX_ALIASES} aliases")
+            self.raise_fault_and_noted_ones(at, f"alias number {self.aliases}", f"at most {MAX_ALIASES} aliases")
         self.repeated += node.size
         if self.repeated > MAX_ALIAS_REPEATED_CHARACTERS:
             fault = f"{self.repeated:,} characters repeated by aliases"
-            self.stop(at, fault, f"at most {MAX_ALIAS_REPEATED_CHARACTERS:,}")
+            self.raise_fault_and_noted_ones(at, fault, f"at most {MAX_ALIAS_REPEATED_CHARACTERS:,}")
         self.refuse_depth(at, len(self.open) - 1 + node.levels)
         top.levels = max(top.levels, node.levels + 1)
-        self.add(node.data, at, node.places or None)
+        self.add_value_to_open_collection(node.data, at, node.places or None)
 
     def open_collection(self, event: Any) -> None:
         at, top = event.start_mark.index, self.open[-1]
         if top.key is None and type(top.data) is dict:
-            self.stop(at, "a list or mapping as a key", "text", "quote text that begins with a bracket")
+            self.raise_fault_and_noted_ones(
+                at, "a list or mapping as a key", "text", "quote text that begins with a bracket"
+            )
         self.refuse_tag(event)
         self.refuse_depth(at, len(self.open))
         data: Any = {} if type(event) is MappingStartEvent else []
@@ -337,9 +345,9 @@ class _YamlEventReader:
         node.closed = True
         node.size = max(1, event.end_mark.index - node.start) + self.repeated - node.repeated
         self.open[-1].levels = max(self.open[-1].levels, node.levels + 1)
-        self.add(node.data, node.start, node.places)
+        self.add_value_to_open_collection(node.data, node.start, node.places)
 
-    def add(self, value: Any, at: int, inside: "_OffsetsByKey | None") -> None:
+    def add_value_to_open_collection(self, value: Any, at: int, inside: "_OffsetsByKey | None") -> None:
         top = self.open[-1]
         if top.key is None:
             top.places[len(top.data)] = (at, at, inside)
@@ -356,25 +364,27 @@ class _YamlEventReader:
 
     def refuse_depth(self, at: int, levels: int) -> None:
         if levels > MAX_LEVELS:
-            self.stop(at, f"a list or mapping at level {levels}", f"at most {MAX_LEVELS} levels")
+            self.raise_fault_and_noted_ones(at, f"a list or mapping at level {levels}", f"at most {MAX_LEVELS} levels")
 
     def raise_syntax_error(self, error: YAMLError) -> None:
         """Raise a parser's fault in our words: the parsers' own differ, and name their tokens."""
         if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
-            self.stop(0, "text that cannot be read", "YAML", where="")
+            self.raise_fault_and_noted_ones(0, "text that cannot be read", "YAML", where="")
         at = error.problem_mark.index
         begin = error.context_mark.index if error.context_mark else at
         parser_message = f"{error.context or ''} {error.problem}"
         if "cannot start any token" in parser_message:
             tab = self.text.startswith("\t", at)
             hint = "YAML indents with spaces only" if tab else "quote text that begins with it"
-            self.stop(at, word_at_offset_for_message(self.text, at), "a value", hint, where="")
+            self.raise_fault_and_noted_ones(at, word_at_offset_for_message(self.text, at), "a value", hint, where="")
         for pattern, token, expected, hint, at_begin in _SYNTAX_ERROR_TEXTS:
             if pattern in parser_message:
                 at = begin if at_begin else at
-                expected = expected.format(line=self.lines.place(begin)[0])
-                self.stop(at, token or word_at_offset_for_message(self.text, at), expected, hint, where="")
-        self.stop(at, word_at_offset_for_message(self.text, at), "YAML", where="")
+                expected = expected.format(line=self.lines.line_and_column(begin)[0])
+                self.raise_fault_and_noted_ones(
+                    at, token or word_at_offset_for_message(self.text, at), expected, hint, where=""
+                )
+        self.raise_fault_and_noted_ones(at, word_at_offset_for_message(self.text, at), "YAML", where="")
 
     def path_to_next_value(self) -> tuple[str, ...]:
         """Return the path to the next value, by key and by number."""
@@ -387,14 +397,16 @@ class _YamlEventReader:
 
     def note_fault(self, at: int, fault_text: str, expected: str, hint: str = "", *, where: str | None = None) -> None:
         """Note a fault and go on, unless there are too many."""
-        line, column = self.lines.place(at)
+        line, column = self.lines.line_and_column(at)
         where = self.dotted_path_to_next_value() if where is None else where
         texts = {"found": fault_text, "expected": expected, "hint": hint}
         self.problems.append(Problem(path=self.path, line=line, column=column, where=where, **texts))
         if len(self.problems) >= MAX_PROBLEMS:
             raise InputProblems(self.problems)
 
-    def stop(self, at: int, fault_text: str, expected: str, hint: str = "", *, where: str | None = None) -> NoReturn:
+    def raise_fault_and_noted_ones(
+        self, at: int, fault_text: str, expected: str, hint: str = "", *, where: str | None = None
+    ) -> NoReturn:
         """Raise with this fault and those noted before."""
         self.note_fault(at, fault_text, expected, hint, where=where)
         raise InputProblems(self.problems)

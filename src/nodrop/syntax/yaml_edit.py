@@ -140,7 +140,7 @@ def write_yaml(source_text: str, root: EditableYamlNode, key: SpellText, value: 
 def dump_mappings(nodes: list[EditableYamlNode], key: SpellText, value: SpellText) -> str:
     """Return a list of mappings as a separate text."""
     writer = _YamlTextEdits("", key, value)
-    bodies = ["".join(writer.lines(node.entries or [], _INDENT_SPACES)) for node in nodes]
+    bodies = ["".join(writer.render_new_entry_lines(node.entries or [], _INDENT_SPACES)) for node in nodes]
     return "".join(f"- {body[_INDENT_SPACES:]}" for body in bodies)
 
 
@@ -173,7 +173,7 @@ class _YamlTextEdits:
         """Write a new mapping at the end of a list in block style."""
         assert node.start is not None
         indent = self._column_of_offset(node.start)
-        body = "".join(self.lines(item.entries or [], indent + _INDENT_SPACES))
+        body = "".join(self.render_new_entry_lines(item.entries or [], indent + _INDENT_SPACES))
         self._insert_lines(self._line_end(node.end), f"{' ' * indent}- {body[indent + _INDENT_SPACES :]}")
 
     def _write_block_mapping(self, node: EditableYamlNode, entries: list[EditableYamlEntry]) -> None:
@@ -189,9 +189,9 @@ class _YamlTextEdits:
                 self._write_entry_changes(entry, indent)
                 behind = self._line_end(_original_end(entry))
             elif behind is not None:
-                self._insert_lines(behind, "".join(self.lines([entry], indent)))
+                self._insert_lines(behind, "".join(self.render_new_entry_lines([entry], indent)))
             else:
-                body = "".join(self.lines([entry], indent))
+                body = "".join(self.render_new_entry_lines([entry], indent))
                 self._edits.append((begins[0], begins[0], body[indent:] + " " * indent))
 
     def _delete_entry(self, node: EditableYamlNode, entry: EditableYamlEntry, place: int) -> None:
@@ -211,7 +211,7 @@ class _YamlTextEdits:
         if value.named is not None and entry.value is value and node_to_data(value) == value.named:
             return
         if entry.value is not value or self._has_only_new_entries(value):
-            body = "".join(self.lines([entry], indent))[indent:]
+            body = "".join(self.render_new_entry_lines([entry], indent))[indent:]
             begin, end = self._start_of_entry(entry), self._line_end(max(entry.end, value.end))
             if entry.value is value and entry.key == key and (below := self._block_mapping_start(value)) is not None:
                 begin, body = below, body.partition(self._newline)[2]  # the key's line stays, with what is behind it
@@ -301,7 +301,7 @@ class _YamlTextEdits:
             return self._format_scalar(value)
         return f"{{{', '.join(map(self._format_flow_entry, value.entries))}}}"
 
-    def lines(self, entries: list[EditableYamlEntry], indent: int) -> Iterator[str]:
+    def render_new_entry_lines(self, entries: list[EditableYamlEntry], indent: int) -> Iterator[str]:
         """Yield new lines for entries, line breaks included."""
         for entry in entries:
             value, key, end = entry.value, self._key(entry.key), self._newline
@@ -311,11 +311,11 @@ class _YamlTextEdits:
                 else f"{' ' * indent}{key}"
             )
             if value.entries and len(key) > _MAX_SIMPLE_KEY_CHARACTERS:
-                inner = "".join(self.lines(value.entries, indent + _INDENT_SPACES))
+                inner = "".join(self.render_new_entry_lines(value.entries, indent + _INDENT_SPACES))
                 yield f"{mark}: {inner[indent + _INDENT_SPACES :]}"
             elif value.entries:
                 yield f"{mark}:{end}"
-                yield from self.lines(value.entries, indent + _INDENT_SPACES)
+                yield from self.render_new_entry_lines(value.entries, indent + _INDENT_SPACES)
             elif value.entries is not None or value.items:
                 yield f"{mark}: {self._format_flow_value(value)}{end}"
             else:

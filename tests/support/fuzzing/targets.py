@@ -163,7 +163,7 @@ def _rule(folder: Path) -> bool:
 
 def _config(name: str) -> Callable[[Path], bool]:
     def accepted(folder: Path) -> bool:
-        found = config.find([str(folder)])
+        found = config.find_config_file([str(folder)])
         if found is None or found.name != name:
             return False
         config.load(found).check_severity_and_options(shipped_rules())

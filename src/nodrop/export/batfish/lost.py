@@ -66,7 +66,7 @@ def find_first_fatal_bgp_line(text: str) -> FatalFrrLine | None:
         (
             lost
             for statement in parse_frr(text)
-            if statement.starts("router", "bgp")
+            if statement.starts_with_words("router", "bgp")
             for lost in _fatal_lines_of_bgp(statement)
         ),
         None,

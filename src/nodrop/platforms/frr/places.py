@@ -32,7 +32,7 @@ _NestedStatement = tuple[tuple[FrrStatement, ...], FrrStatement]
 
 def _is_in_ipv6_family(nested_statement: _NestedStatement) -> bool:
     """Whether a command is in the family of IPv6."""
-    return any(outer.starts("address-family", "ipv6") for outer in nested_statement[0])
+    return any(outer.starts_with_words("address-family", "ipv6") for outer in nested_statement[0])
 
 
 def _candidate_statements(statements: list[_NestedStatement], subject: Subject) -> Iterator[FrrStatement]:
@@ -59,11 +59,11 @@ def _candidate_statements(statements: list[_NestedStatement], subject: Subject) 
             _filter_by_process(statements, None), subpath if head == "@bgp" else ["neighbors", *subpath]
         )
     if head in ("@bgp", "@static_routes", "@neighbors"):
-        yield from (statement for _, statement in statements if statement.starts("router", "bgp"))
+        yield from (statement for _, statement in statements if statement.starts_with_words("router", "bgp"))
 
 
 def _is_shutdown(outer: FrrStatement, command: FrrStatement) -> bool:
-    return outer.starts("interface") and command.words == ("shutdown",)
+    return outer.starts_with_words("interface") and command.words == ("shutdown",)
 
 
 def _filter_by_process(statements: list[_NestedStatement], vrf: str | None) -> list[_NestedStatement]:
@@ -72,7 +72,7 @@ def _filter_by_process(statements: list[_NestedStatement], vrf: str | None) -> l
     def belongs(nested_statement: _NestedStatement) -> bool:
         block = (*nested_statement[0], nested_statement[1])[0]
         other_word = block.words[4] if block.words[3:4] == ("vrf",) and len(block.words) > 4 else None
-        return not block.starts("router", "bgp") or (None if other_word == "default" else other_word) == vrf
+        return not block.starts_with_words("router", "bgp") or (None if other_word == "default" else other_word) == vrf
 
     return list(filter(belongs, statements))
 
@@ -84,11 +84,11 @@ def _find_process_commands(statements: list[_NestedStatement], subpath: list[str
         yield from _find_neighbor_commands(statements, key, [word for word in inner_path if word])
     elif field == "redistributions":
         family, _, source = key.partition("-")
-        every = [statement for statement in statements if statement[1].starts("redistribute")]
+        every = [statement for statement in statements if statement[1].starts_with_words("redistribute")]
         commands = [
             statement for _, statement in sorted(every, key=lambda pair: _is_in_ipv6_family(pair) != (family == "ipv6"))
         ]
-        yield from (statement for statement in commands if statement.starts("redistribute", source))
+        yield from (statement for statement in commands if statement.starts_with_words("redistribute", source))
         yield from commands
     elif field in _COMMANDS_BY_POLICY_FIELD:
         yield from _find_policy_commands(statements, field, subpath[1:])
@@ -102,7 +102,7 @@ def _find_process_commands(statements: list[_NestedStatement], subpath: list[str
         commands = [statement for _, statement in sorted(every, key=lambda found: _is_in_ipv6_family(found) != in_ipv6)]
         yield from commands[number:] if (number := parse_whole_number(key)) is not None else ()
         yield from commands
-    yield from (statement for _, statement in statements if statement.starts("router", "bgp"))
+    yield from (statement for _, statement in statements if statement.starts_with_words("router", "bgp"))
 
 
 def _find_neighbor_commands(statements: list[_NestedStatement], key: str, subpath: list[str]) -> Iterator[FrrStatement]:
@@ -139,7 +139,7 @@ def _find_policy_commands(statements: list[_NestedStatement], kind: str, subpath
     every = [
         statement
         for statement in statements
-        if any(statement[1].starts(*words) for words in _COMMANDS_BY_POLICY_FIELD[kind])
+        if any(statement[1].starts_with_words(*words) for words in _COMMANDS_BY_POLICY_FIELD[kind])
     ]
     own_statements = [statement for _, statement in every if name in statement.words[1:4]]
     if kind == "route_maps" and field in ("matches", "sets"):

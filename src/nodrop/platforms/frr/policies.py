@@ -101,7 +101,7 @@ class UndefinedReference(NamedTuple):
             (
                 effect
                 for start, effect in _EFFECT_OF_UNDEFINED_REFERENCE.items()
-                if self.statement.starts(*start.split(" "))
+                if self.statement.starts_with_words(*start.split(" "))
             ),
             "",
         )
@@ -302,9 +302,9 @@ class RoutingPolicyBuilder:
         """Keep that a command of a route map names a list, if it does."""
         if attribute.endswith("prefix-list"):
             self.record_reference(match, _LIST_LABEL_BY_FAMILY[attribute.partition(" ")[0]], value)
-        elif match.starts("match", "community"):
+        elif match.starts_with_words("match", "community"):
             self.record_reference(match, "community list", value.split()[0])
-        elif match.starts("match", "as-path"):
+        elif match.starts_with_words("match", "as-path"):
             self.record_reference(match, "AS path list", value)
 
     def _read_route_flow(self, statement: FrrStatement) -> dict[str, str]:

@@ -85,7 +85,7 @@ class _SriovPolicyReader:
         return data
 
     def _key_span(self, key: str) -> Span:
-        line, column = self._document.place(("spec", key), of="key")
+        line, column = self._document.line_and_column(("spec", key), of="key")
         return Span(line, column, line, max(len(self._lines[line - 1].rstrip()), column) + 1)
 
 

@@ -181,7 +181,7 @@ class _NicTemplateReader:
         return self._document_value(*keys, "enabled") is True
 
     def _key_span(self, *keys: str | int, of: Any = "key") -> Span:
-        line, column = self._document.place(keys, of=of)
+        line, column = self._document.line_and_column(keys, of=of)
         return Span(line, column, line, max(len(self._lines[line - 1].rstrip()), column) + 1)
 
 

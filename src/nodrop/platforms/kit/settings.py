@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple, Protocol
 
 from nodrop.platforms.kit.secrets import SECRET_WORDS_PATTERN
-from nodrop.syntax.shapes import make_mapping, mapping_at, mapping_or_empty
+from nodrop.syntax.shapes import get_or_make_mapping, mapping_at, mapping_or_empty
 
 SettingsTree = dict[str, object]
 Path = tuple[str, ...]
@@ -169,7 +169,7 @@ def _copy_path_between_trees(tree: SettingsTree, new_values: Mapping[str, object
         else:
             tree.pop(key, None)
         return
-    inside = make_mapping(tree, key)
+    inside = get_or_make_mapping(tree, key)
     _copy_path_between_trees(inside, mapping_at(new_values, key), tuple(below))
     if not inside and key not in new_values:
         del tree[key]

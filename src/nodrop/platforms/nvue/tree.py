@@ -90,7 +90,7 @@ class NvueFileTree:
 
     def _raise_problem(self, place: Sequence[str | int], content: str, expected: str) -> None:
         assert self._document is not None
-        line, column = self._document.place(place)
+        line, column = self._document.line_and_column(place)
         raise InputProblems([Problem(path=self._display, line=line, column=column, found=content, expected=expected)])
 
     def _merge_over(self, target_node: Node, data: Node, parent: str) -> None:
@@ -208,7 +208,7 @@ class NvueFileTree:
         assert self._document is not None
         value = _value_at_path(self._document.data, raw)
         is_leaf = not key and not isinstance(value, dict | list) and value is not None
-        line, column = self._document.place(raw, of="value" if is_leaf else "key")
+        line, column = self._document.line_and_column(raw, of="value" if is_leaf else "key")
         if self._lines is None:
             self._lines = split_lines(self._text)
         remainder = self._lines[line - 1][column - 1 :] if line <= len(self._lines) else ""

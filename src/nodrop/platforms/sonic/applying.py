@@ -13,7 +13,7 @@ from nodrop.platforms.sonic.config import CONFIG_DB_FILE
 from nodrop.platforms.sonic.gcu import gcu_facts
 from nodrop.platforms.sonic.patch import split_path
 from nodrop.syntax.json import parse_json_text
-from nodrop.syntax.shapes import make_mapping, mapping_or_empty
+from nodrop.syntax.shapes import get_or_make_mapping, mapping_or_empty
 
 _ROW_PATH_LENGTH = 2
 _STEP_RANK_BY_OPERATION = {
@@ -68,7 +68,7 @@ def _named_step_groups(steps: Sequence[PatchStep]) -> Iterator[tuple[str, list[P
 
 def _apply_step(tables: dict[str, object], step: PatchStep) -> None:
     *above, last = split_path(step.path)
-    inside = make_mapping(tables, *above)
+    inside = get_or_make_mapping(tables, *above)
     if step.op == "remove":
         inside.pop(last, None)
     else:

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from nodrop.platforms.sonic.config import name_in_reference
 from nodrop.platforms.sonic.spelling import format_ranges
-from nodrop.syntax.shapes import make_mapping, mapping_at, mapping_or_empty
+from nodrop.syntax.shapes import get_or_make_mapping, mapping_at, mapping_or_empty
 
 PortAndIndex = tuple[str, int | None]
 """A port and the queue or priority group of a row; None in tables that know ports only."""
@@ -50,7 +50,7 @@ class EditableTables:
         if row is None:
             if all(value is None for value in fields.values()):
                 return
-            row = make_mapping(self.data, table_name, key)
+            row = get_or_make_mapping(self.data, table_name, key)
         for field, value in fields.items():
             if value is None:
                 row.pop(field, None)
@@ -59,11 +59,11 @@ class EditableTables:
 
     def add_empty_row(self, table: str, key: str) -> None:
         """Add a row without fields, if it is not there."""
-        make_mapping(self.data, table, key)
+        get_or_make_mapping(self.data, table, key)
 
     def remove(self, table: str, key: str) -> None:
         """Remove a row, and its table with the last row, because a table without rows does not exist on a switch."""
-        rows = make_mapping(self.data, table)
+        rows = get_or_make_mapping(self.data, table)
         rows.pop(key, None)
         if not rows:
             self.data.pop(table, None)

@@ -42,7 +42,9 @@ def change_frr(file_content: bytes | None, old_device: Device, new_device: Devic
         raise ValueError(MANUAL_EDIT_REASON)
     text = file_content.decode()
     top = parse_frr(text)
-    blocks = [statement for statement in top if statement.starts("router", "bgp") and len(statement.words) == 3]
+    blocks = [
+        statement for statement in top if statement.starts_with_words("router", "bgp") and len(statement.words) == 3
+    ]
     if len(blocks) != 1:
         raise ValueError(MANUAL_EDIT_REASON)
     lines = _EditedLines(text)
@@ -91,7 +93,7 @@ def _remove_static_routes(
         raise ValueError(MANUAL_EDIT_REASON)
     for route in set(old) - set(new):
         words = "ipv6" if ":" in route.prefix else "ip", "route", route.prefix, route.next_hop
-        stated = [statement for statement in top if statement.starts(*words)]
+        stated = [statement for statement in top if statement.starts_with_words(*words)]
         if route.vrf is not None or len(stated) != 1:
             raise ValueError(MANUAL_EDIT_REASON)
         lines.drop(stated[0])
@@ -190,7 +192,11 @@ def _family_block(block: FrrStatement, family: Family) -> FrrStatement:
 
 
 def _session_statements(block: FrrStatement, key: str) -> list[FrrStatement]:
-    return [child for child in block.children if child.starts("neighbor", key) or child.starts("no", "neighbor", key)]
+    return [
+        child
+        for child in block.children
+        if child.starts_with_words("neighbor", key) or child.starts_with_words("no", "neighbor", key)
+    ]
 
 
 def _edit_block_fields(
@@ -234,4 +240,8 @@ def _next_indent(behind: FrrStatement) -> int:
     """Return how far a command behind another is indented: inside a block, as its first command is."""
     if behind.children:
         return behind.children[0].column - 1
-    return behind.column if behind.starts("router") or behind.starts("address-family") else behind.column - 1
+    return (
+        behind.column
+        if behind.starts_with_words("router") or behind.starts_with_words("address-family")
+        else behind.column - 1
+    )

@@ -159,4 +159,4 @@ def _session_as_group(session: BgpNeighbor) -> BgpNeighbor:
 
 
 def _is_session_statement(statement: FrrStatement, key: str) -> bool:
-    return statement.starts("neighbor", key) or statement.starts("no", "neighbor", key)
+    return statement.starts_with_words("neighbor", key) or statement.starts_with_words("no", "neighbor", key)

@@ -21,7 +21,7 @@ from nodrop.platforms.sonic.tables import (
     TABLE_FIELD_BY_TRIMMING_FIELD,
     WORD_BY_IS_ENABLED,
 )
-from nodrop.syntax.shapes import make_mapping
+from nodrop.syntax.shapes import get_or_make_mapping
 
 _Row = TypeVar("_Row")
 
@@ -147,7 +147,7 @@ def _edit_switch_fields(draft: EditableTables, old: Device, new: Device) -> None
     if not is_equal(old.hash_fields, new.hash_fields) and not isinstance(new.hash_fields, Unknown):
         hashed = [field.upper().replace("-", "_") for field in new.hash_fields or ()]
         if hashed:
-            make_mapping(draft.data, "SWITCH_HASH", "GLOBAL")["ecmp_hash"] = hashed
+            get_or_make_mapping(draft.data, "SWITCH_HASH", "GLOBAL")["ecmp_hash"] = hashed
         else:
             draft.update("SWITCH_HASH", "GLOBAL", {"ecmp_hash": None})
     if not is_equal(old.gnmi_port, new.gnmi_port) and not isinstance(new.gnmi_port, Unknown):
