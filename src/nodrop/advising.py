@@ -31,7 +31,7 @@ from nodrop.platforms.kit.command_lines import (
     ports_by_command,
 )
 from nodrop.platforms.kit.editing import RetryBudget
-from nodrop.platforms.kit.outdated_names import find_outdated_names
+from nodrop.platforms.kit.outdated_names import find_names_with_outdated_numbers
 from nodrop.results.outcome import first_shown_findings
 
 _FindingGroupKey = tuple[str, str, str | None]
@@ -164,7 +164,7 @@ class _FixCommandAdviser:
             self.made.add(_group_key_of_finding(group[0]))
             lines = [line for commands in derived if commands is not None for line in commands.lines]
             of_switches = [change for asked in changes.values() for change in asked.values()]
-            self.outdated_names[_group_key_of_finding(group[0])] = find_outdated_names(lines, of_switches)
+            self.outdated_names[_group_key_of_finding(group[0])] = find_names_with_outdated_numbers(lines, of_switches)
             yield from (
                 replace(_omit_ports_named_by_findings(commands, group), condition=condition)
                 for commands in derived
@@ -312,7 +312,11 @@ class _FixCommandAdviser:
             edit = hosts.edit(bundle, changes, name=name)
         except InputProblems:
             return None
-        lines = () if edit.by_hand else platforms.command_lines(platforms.HOSTS_PLATFORM).commands_of_edit(bundle, edit)
+        lines = (
+            ()
+            if edit.by_hand
+            else platforms.load_command_lines_module(platforms.HOSTS_PLATFORM).commands_of_edit(bundle, edit)
+        )
         return FixCommands(device=name, language=platforms.HOSTS_PLATFORM, lines=lines) if lines else None
 
     def _commands_of_switch_changes(self, device: Device, changes: Sequence[Change]) -> FixCommands | None:
@@ -349,7 +353,7 @@ def _describe_impact(platform: str, changes: Iterable[Change], edit: EditResult,
         for change in changes
     )
     disruptions = [(impact.disruption, impact.reason) for impact in of_fields if impact is not None]
-    if platforms.command_lines(platform).DISTURBS_AS_PATCH:
+    if platforms.load_command_lines_module(platform).DISTURBS_AS_PATCH:
         disruptions += [(step.disruption, step.reason) for step in edit.steps if step.disruption != "refused"]
     return _format_impact([*disruptions, *disruptions_of_lines(lines)])
 
@@ -401,7 +405,7 @@ def _commands_of_edit(platform: str, bundle: Mapping[str, bytes], edit: EditResu
         for hand in edit.by_hand
         for command in hand.commands
     ]
-    made = platforms.command_lines(platform).commands_of_edit(bundle, edit)
+    made = platforms.load_command_lines_module(platform).commands_of_edit(bundle, edit)
     commands = [*((line, "") for line in made), *by_hand]
     return (
         _add_opening_and_closing_lines(platform, _fold_commands_over_ports(platform, commands))
@@ -412,19 +416,19 @@ def _commands_of_edit(platform: str, bundle: Mapping[str, bytes], edit: EditResu
 
 def _fold_commands_over_ports(language: str, commands: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     """Return commands, given with a port each, in as few lines as a language allows."""
-    fill_ports_into_command = platforms.command_lines(language).fill_ports_into_command
+    fill_ports_into_command = platforms.load_command_lines_module(language).fill_ports_into_command
     lines = tuple(
         line
         for command, ports in ports_by_command(commands).items()
         for block in fill_ports_into_command(command, ports)
         for line in block.split("\n")
     )
-    return platforms.drop_openings_of_open_context(language, lines) if platforms.depends_on_context(language) else lines
+    return platforms.omit_already_open_contexts(language, lines) if platforms.depends_on_context(language) else lines
 
 
 def _add_opening_and_closing_lines(language: str, lines: Sequence[str]) -> tuple[str, ...]:
     """Return lines between those that a language has before and after all commands."""
-    spelling = platforms.command_lines(language)
+    spelling = platforms.load_command_lines_module(language)
     return (*spelling.LINES_BEFORE, *lines, *(line for line in spelling.LINES_AFTER if line not in lines))
 
 

@@ -528,7 +528,7 @@ def test_the_updater_takes_rows_before_fields_and_shuts_ports_last() -> None:
     assert files is not None
     (change,) = nodrop.plan(old, new).devices
     edit = sonic_edit.edit(files, changes_not_computed_by_switch(change), name="leaf1")
-    ((after, then),) = applying.states(files, edit)
+    ((after, then),) = applying.states_during_edit(files, edit)
     config, before = json.loads(then["config_db.json"]), json.loads(files["config_db.json"])
     assert after == "PFC_WD (remove)"
     assert config["PFC_WD"] == {port: row for port, row in before["PFC_WD"].items() if port != "Ethernet0"}
@@ -547,7 +547,7 @@ def test_what_ports_are_shut_for_comes_after_the_maps_that_it_names(table: str, 
     of_map = PatchStep(op="add", path="/DSCP_TO_TC_MAP/AZURE/26", value="3")
     old = {table: {row: {field: "old"}}, "DSCP_TO_TC_MAP": {"AZURE": {"0": "0"}}}
     edit = EditResult(files={"config_db.json": b"{}"}, steps=(of_port, row_of_port, of_map))
-    ((after, then),) = applying.states({"config_db.json": json.dumps(old).encode()}, edit)
+    ((after, then),) = applying.states_during_edit({"config_db.json": json.dumps(old).encode()}, edit)
     assert after == "DSCP_TO_TC_MAP (add)"
     assert json.loads(then["config_db.json"]) == old | {"DSCP_TO_TC_MAP": {"AZURE": {"0": "0", "26": "3"}}}
 
@@ -557,7 +557,7 @@ def test_a_patch_that_is_refused_is_no_way_at_all() -> None:
     step = PatchStep(op="replace", path="/PORT/Ethernet0/mtu", value="9000", disruption="refused")
     files = {"config_db.json": b'{"PORT": {"Ethernet0": {"mtu": "9216"}}}'}
     edit = EditResult(files={"config_db.json": b"{}"}, steps=(step, replace(step, path="/PFC_WD", op="remove")))
-    assert list(applying.states(files, edit)) == []
+    assert list(applying.states_during_edit(files, edit)) == []
 
 
 @pytest.mark.parametrize("platform", ["sonic", "nvue"])
@@ -614,6 +614,6 @@ def test_commands_are_typed_after_a_patch() -> None:
     )
     steps = (typed, PatchStep(op="replace", path="/PORT/Ethernet0/mtu", value="9000"))
     files = {"config_db.json": json.dumps(tables).encode()}
-    ((after, then),) = applying.states(files, EditResult(files={"config_db.json": b"{}"}, steps=steps))
+    ((after, then),) = applying.states_during_edit(files, EditResult(files={"config_db.json": b"{}"}, steps=steps))
     assert after == "PORT (replace)"
     assert json.loads(then["config_db.json"]) == {**tables, "PORT": {"Ethernet0": {"mtu": "9000"}}}

@@ -109,7 +109,7 @@ def test_every_counter_that_is_wanted_is_sampled_by_an_asic_but_for_drops_of_pri
 def test_bandwidth_is_counters_by_size_by_rate_rounded_up(counters: int, interval: int, mbps: int) -> None:
     held = traits_of_platform("sonic", "202511").streams
     assert held is not None
-    assert held.mbps(counters, interval) == mbps
+    assert held.stream_bandwidth_mbps(counters, interval) == mbps
 
 
 ROW = SampledCounters(kind="queues", objects=("Ethernet0/3",), counters=("PACKETS",))

@@ -16,7 +16,7 @@ from nodrop.plan.effects import switch_files_if_unchanged
 from nodrop.plan.model import CHANGE_RISKS, Plan
 from nodrop.plan.patches import SwitchPatchFiles, make_patches
 from nodrop.platforms.frr.changes import find_vtysh_changes
-from nodrop.platforms.sonic.edit import PATCH, between
+from nodrop.platforms.sonic.edit import PATCH, edit_between_file_versions
 from nodrop.platforms.sonic.patch import diff_tables
 from support import nvue_replay
 from support.designs import load, shipped
@@ -75,7 +75,7 @@ def test_a_sonic_switch_comes_to_its_new_file(wanted: dict[str, Any]) -> None:
             assert typed(patch.files.get("commands.sh", b"").decode(), applied(steps, old)) == new, patch.device
             assert [line for line in patch.by_hand if not line.startswith("refused as a whole")] == []
             assert patch.result["frr.conf"] == after["frr.conf"]
-            direct = between(before, after, name=patch.device)
+            direct = edit_between_file_versions(before, after, name=patch.device)
             assert direct is not None
             assert CHANGE_RISKS.index(plan.effects[patch.device]) >= CHANGE_RISKS.index(worst_disruption(direct.steps))
 
@@ -140,7 +140,7 @@ def test_other_lanes_and_another_hwsku_are_for_no_patch(knob: str) -> None:
         config["DEVICE_METADATA"]["localhost"]["hwsku"] = "Mellanox-SN4700-O32"
     else:
         config["PORT"]["Ethernet16"]["lanes"] = "16,17,18,19"
-    assert between(files, {**files, "config_db.json": json.dumps(config).encode()}) is None
+    assert edit_between_file_versions(files, {**files, "config_db.json": json.dumps(config).encode()}) is None
 
 
 @pytest.mark.parametrize("name", ["lossy", "trim"])

@@ -56,7 +56,7 @@ def test_an_unknown_platform_names_nothing() -> None:
 
 
 def test_names_of_ports_tell_models_apart_on_one_platform() -> None:
-    assert platforms.model_port("sonic") is model_port
-    assert platforms.model_port("nvue") is None
+    assert platforms.find_port_parser_by_model("sonic") is model_port
+    assert platforms.find_port_parser_by_model("nvue") is None
     with pytest.raises(KeyError):
-        platforms.model_port("onyx")
+        platforms.find_port_parser_by_model("onyx")

@@ -92,15 +92,11 @@ ADVERBS = frozenset(["apart", "around", "beside", "beyond", "plain", "within"])
 """What is left of a sentence without its noun: a reader has to open the function to know of what it speaks."""
 
 RULE_WORD = "a word of the rule language: files of users name it"
-TEMPLATE_WORD = "a word that the platform's templates name"
 EXCEPTIONS = {
     "__init__.py: read": "a verb of the Python API, beside `build`, `write` and `check`",
     "engine/vocabulary/general.py: known": RULE_WORD,
     "engine/vocabulary/general.py: listed": RULE_WORD,
     "engine/vocabulary/general.py: within": RULE_WORD,
-    "platforms/hosts/spelling.py: not_written": TEMPLATE_WORD,
-    "platforms/nvue/writer.py: bound": TEMPLATE_WORD,
-    "platforms/sonic/writer.py: bound": TEMPLATE_WORD,
 }
 """Functions that keep such a name, each with the reason."""
 

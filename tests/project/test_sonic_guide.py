@@ -86,4 +86,4 @@ def test_tables_to_add_are_tables_of_sonic() -> None:
     named = [row[1] for row in cells(section("Before the first load")) if row[1].startswith("`extra`: ")]
     words = {word for text in named for word in re.findall(r"`([A-Z_]{3,})`", text)} - {"CTRLPLANE"}
     assert {"AAA", "COPP_TRAP", "SNMP_COMMUNITY"} <= words
-    assert words <= set(schema_of_release(None).names())
+    assert words <= set(schema_of_release(None).table_names())

@@ -110,7 +110,7 @@ def advice() -> Advice:
 def faults(view: FabricOnPlatform, commands: FixCommands) -> Iterator[str]:
     """Yield what is wrong with commands."""
     device = next((each for each in view.reading.fabric.devices if each.name == commands.device), None)
-    spoken = platforms.languages_of(device) if device else (platforms.HOSTS_PLATFORM,)
+    spoken = platforms.command_languages_of_device(device) if device else (platforms.HOSTS_PLATFORM,)
     if commands.language not in spoken:
         yield f"{commands.language} on {commands.device}"
     for line in commands.lines:

@@ -20,7 +20,7 @@ from nodrop.plan.model import (
     PortGroupChange,
     RolloutHazard,
 )
-from nodrop.platforms.kit.editing import subject_of
+from nodrop.platforms.kit.editing import subject_of_path_in_device
 from nodrop.report.check_document import format_outdated_build as unfit_said
 from nodrop.report.plan_document import (
     RISK_LABELS,
@@ -159,7 +159,7 @@ def build_outdated_build_finding(mismatch: OutdatedBuild, build: Reading | None)
 
     If there is no such place, because switches are missing, it has none.
     """
-    facts = [subject_of(difference.path[0], difference.path[1:]) for difference in mismatch.differences]
+    facts = [subject_of_path_in_device(difference.path[0], difference.path[1:]) for difference in mismatch.differences]
     names = (*mismatch.differing, *mismatch.extra)
     at = facts[0] if facts else (names[0],) if names and build is not None else (FABRIC_HEAD,)
     related = [

@@ -192,7 +192,7 @@ def _telemetry_rate_faults(intent: Intent, tier: Switches, device: Device, facts
     assert stream_traits is not None
     assert wanted_high_frequency is not None
     counters = _count_streamed_counters(device)
-    mbps = stream_traits.mbps(counters, wanted_high_frequency.interval)
+    mbps = stream_traits.stream_bandwidth_mbps(counters, wanted_high_frequency.interval)
     if mbps <= stream_traits.management_mbps:
         return []
     bits, step = counters * stream_traits.counter_bytes * 8, facts.step_us

@@ -108,7 +108,7 @@ class FindingBuilder:
     def _choices_in_languages_of_device(self, remark: Remark) -> "Iterator[CommandsForCase]":
         """Yield the choices of a remark that are in a language of its device."""
         device = self.index.devices.get(remark.subject[0])
-        spoken = None if device is None else platforms.languages_of(device)
+        spoken = None if device is None else platforms.command_languages_of_device(device)
         return (choice for choice in remark.remedy.choices if spoken is None or choice.language in spoken)
 
     def passes_condition(self, condition: Node | None, facts: Mapping[str, FindingFact]) -> bool:
@@ -393,7 +393,7 @@ class FindingBuilder:
         take as it is.
         """
         known = self.index.devices.get(device or "")
-        spoken = platforms.languages_of(known) if known is not None else (platforms.HOSTS_PLATFORM,)
+        spoken = platforms.command_languages_of_device(known) if known is not None else (platforms.HOSTS_PLATFORM,)
         language = next((one for one in spoken if one in commands), "")
         lines: list[str] = []
         for line in commands.get(language, ()):

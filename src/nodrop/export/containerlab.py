@@ -200,7 +200,7 @@ class _LabBuilder:
         kind, name = new_maker.KIND, self._make_unique_name(device.name)
         bundle = {source.name: load_unchanged_source(source) for source in self._reading.sources.get(device.name, ())}
         frr = frr_conf(self._reading, device) if kind.takes_frr else None
-        switch = new_maker.virtual(device, bundle, None if frr is None else frr.text)
+        switch = new_maker.make_virtual_switch(device, bundle, None if frr is None else frr.text)
         if frr is not None and frr.own:
             self._record_change(device.name, "frr.conf is made by nodrop, for the files say routing in other words")
         for text in (*(frr.missing if frr else ()), *switch.remarks):

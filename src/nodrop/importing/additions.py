@@ -117,9 +117,11 @@ def find_additions(
         addition, built_files = platforms.additions_of_platform(platform), built[box.device.name]
         if _has_same_files(own_files, built_files):
             continue
-        built_keys = {setting.path for setting in addition.leaves(built_files)}
+        built_keys = {setting.path for setting in addition.read_file_settings(built_files)}
         further_extras = [
-            setting for setting in addition.leaves(own_files) if setting.path not in built_keys and all(setting.path)
+            setting
+            for setting in addition.read_file_settings(own_files)
+            if setting.path not in built_keys and all(setting.path)
         ]
         secret = files.secret.get(box.was, ())
         hidden = [extra for extra in further_extras if _may_hold_secret(platform, extra, secret)]
@@ -131,10 +133,14 @@ def find_additions(
             remarks.append(f"{box.was}: {len(further_extras)} settings that are written otherwise, or that no key says")
             further_extras = []
         settings[box.device.name] = tuple(further_extras)
-        built_lines = {text for line in addition.lines(built_files) for text in (line, tier_view.restore_names(line))}
+        built_lines = {
+            text
+            for line in addition.routing_daemon_lines(built_files)
+            for text in (line, tier_view.restore_names(line))
+        }
         lines[box.device.name] = tuple(
             line
-            for line in addition.lines(own_files)
+            for line in addition.routing_daemon_lines(own_files)
             if line not in built_lines
             and not looks_like_secret(line)
             and not any(line.strip() in one for one in secret)
@@ -159,8 +165,8 @@ def describe_file_differences(
         addition, own_files = platforms.additions_of_platform(platform), files.bundles.get(box.was, {})
         if _has_same_files(own_files, built[name]):
             continue
-        other_extras = {setting.path: setting for setting in addition.leaves(own_files)}
-        own_extras = {setting.path: setting for setting in addition.leaves(built[name])}
+        other_extras = {setting.path: setting for setting in addition.read_file_settings(own_files)}
+        own_extras = {setting.path: setting for setting in addition.read_file_settings(built[name])}
         carried = {carried_extra.path for carried_extra in added.settings.get(name, ())}
         for path, extra in own_extras.items():
             actual = other_extras.get(path)
@@ -210,7 +216,7 @@ def _secret_word_indexes(platform: str, extra: Extra) -> frozenset[int]:
     if means is None:
         return frozenset()
     words = frozenset(at for at in range(len(extra.path)) if means.is_secret_word(extra.path, at))
-    return words | {len(extra.path)} if means.masked(extra.path) else words
+    return words | {len(extra.path)} if means.is_secret_shown_masked(extra.path) else words
 
 
 def _redact_path(platform: str, extra: Extra) -> str:

@@ -58,7 +58,7 @@ def _assign_port_numbers(device: Device) -> Device:
 
 def _ports_from_model(device: Device, names: list[str]) -> list[Port] | None:
     """Return the ports of these names on a stated model; None if it does not have all of them."""
-    port_of = platforms.model_port(platforms.writable_platform_for(device.platform))
+    port_of = platforms.find_port_parser_by_model(platforms.writable_platform_for(device.platform))
     if isinstance(device.model, Unknown) or port_of is None:
         return None
     model = device.model

@@ -109,7 +109,7 @@ def find_fitting_model(own_boxes: tuple[GroupedSwitch, ...], platform: str) -> s
 
     Names of ports that follow the model's lanes distinguish models.
     """
-    port_of = platforms.model_port(platform)
+    port_of = platforms.find_port_parser_by_model(platform)
     names = {port.name for box in own_boxes for port in box.device.interfaces}
     needed_ports = {
         (

@@ -8,7 +8,7 @@ from nodrop.errors import Problem
 from nodrop.model.change import DISRUPTIONS, Change, Disruption
 from nodrop.model.fabric import Device
 from nodrop.model.subject import Subject
-from nodrop.platforms.kit.editing import subject_of
+from nodrop.platforms.kit.editing import subject_of_path_in_device
 from nodrop.platforms.kit.settings import FileSettingDifference
 
 DeviceChangeKind = Literal["added", "removed", "replaced", "changed"]
@@ -63,7 +63,7 @@ class DeviceChange:
             for entry in entries:
                 for port in ports or (None,):
                     path = entry.path if port is None else ("interfaces", port, *entry.path)
-                    yield Change(subject=subject_of(self.name, path), old=entry.old, new=entry.new)
+                    yield Change(subject=subject_of_path_in_device(self.name, path), old=entry.old, new=entry.new)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

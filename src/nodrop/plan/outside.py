@@ -105,7 +105,7 @@ class ModeledSettings:
         assert change.old is not None
         kinds: dict[Path, set[Path]] = {}
         for difference in all_differences:
-            kinds.setdefault(difference.shape, set()).add(difference.path)
+            kinds.setdefault(difference.path_without_numbered_names, set()).add(difference.path)
         shape, shut, means = (
             change_shape(change),
             _idle_port_reasons(change),
@@ -116,7 +116,7 @@ class ModeledSettings:
             if (shape, kind) not in self._kinds:
                 self._kinds[shape, kind] = self._classify_outside_change(change, sides, paths, own_readings)
         for setting in all_differences:
-            origin = self._kinds[shape, setting.shape]
+            origin = self._kinds[shape, setting.path_without_numbered_names]
             words = setting.path[1:]
             if (
                 origin == "rest"
@@ -125,7 +125,7 @@ class ModeledSettings:
                 and _states_platform_default(means, sides, setting)
             ):
                 origin = "default"
-            idle = shut.get(means.port(words), "") if means is not None and not setting.line else ""
+            idle = shut.get(means.interface_of_path(words), "") if means is not None and not setting.line else ""
             if origin == "rest" or (origin == "default" and (self._by_facts or not idle)):
                 yield setting._replace(harmless=_STATES_DEFAULT_REASON if origin == "default" else idle)
 

@@ -152,8 +152,8 @@ def _is_ignored_difference(
     trees = [side.trees[difference.path[0]] for side in sides]
     if difference.kind == "changed":
         before, after = (_value_as_tree(_subtree_at(tree, words)) for tree in trees)
-        return before == after or means.masked(words)
-    return not means.covers(trees[0 if difference.kind == "added" else 1], words)
+        return before == after or means.is_secret_shown_masked(words)
+    return not means.states_that_path_is_unset(trees[0 if difference.kind == "added" else 1], words)
 
 
 def _value_as_tree(value: object) -> object:

@@ -24,7 +24,7 @@ from nodrop.plan.model import ChangeRisk, ChangeScope, DeviceChange, Plan, PortG
 from nodrop.plan.order import number_stages
 from nodrop.plan.outside_drift import apply_unmodeled_changes, find_settings_still_differing
 from nodrop.plan.shares import ChangesByScope
-from nodrop.platforms.kit.editing import WantedSubjects, subject_of
+from nodrop.platforms.kit.editing import WantedSubjects, subject_of_path_in_device
 
 MANUAL_STEPS_FILE = "by-hand.txt"
 _PATCH_FILE_PATTERNS = (
@@ -329,7 +329,7 @@ def _corrections_of_unintended_changes(task: _PatchTask, old: SwitchFiles, edit:
     meant = WantedSubjects(change.subject for change in (*task.changes, *(step.change for step in task.by_hand)))
     before = {found_difference.path for found_difference in differences(was, wanted_device, whole_lists=True)}
     for difference in differences(device, wanted_device, whole_lists=True):
-        at = subject_of(task.name, difference.path)
+        at = subject_of_path_in_device(task.name, difference.path)
         silent = isinstance(difference.a, Unknown) or isinstance(difference.b, Unknown)
-        if not silent and difference.path not in before and not meant.includes(at):
+        if not silent and difference.path not in before and not meant.is_inside_or_around_wanted(at):
             yield Change(subject=at, old=UNKNOWN, new=difference.b)

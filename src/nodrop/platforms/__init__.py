@@ -157,7 +157,7 @@ def port_name(platform: str, model: str, port: Port, splits: int = 1) -> str:
     return cast("str", _import_module(platform, "naming").port_name(model, port, splits))
 
 
-def model_port(platform: str) -> Callable[[str, str, int], Port | None] | None:
+def find_port_parser_by_model(platform: str) -> Callable[[str, str, int], Port | None] | None:
     """Return a function that finds a port by model, name and number of parts; None where names are alike on all models.
 
     It is `model_port` of the platform's `naming.py`. KeyError where nodrop does not write the platform.
@@ -171,10 +171,10 @@ def model_port(platform: str) -> Callable[[str, str, int], Port | None] | None:
 class AdditionsModule(Protocol):
     """A platform's `additions.py`: settings that an owner can add, as they are written in files."""
 
-    def leaves(self, bundle: Mapping[str, bytes]) -> Iterator[Extra]:
+    def read_file_settings(self, bundle: Mapping[str, bytes]) -> Iterator[Extra]:
         """Yield every setting of a device's files, given by canonical name, as it would be added."""
 
-    def lines(self, bundle: Mapping[str, bytes]) -> tuple[str, ...]:
+    def routing_daemon_lines(self, bundle: Mapping[str, bytes]) -> tuple[str, ...]:
         """Return the lines of the routing daemon's own file; none where the platform has no such additions."""
 
 
@@ -223,49 +223,49 @@ def command_languages() -> tuple[str, ...]:
     return tuple(sorted(path.parent.name for path in _PLATFORMS_FOLDER.glob("*/command_lines.py")))
 
 
-def languages_of(device: Device) -> tuple[str, ...]:
+def command_languages_of_device(device: Device) -> tuple[str, ...]:
     """Return what takes commands on a device, the preferred one first: its platform's, and FRR's where that is used."""
-    own = getattr(_import_package(device.platform), "languages_of", None)
+    own = getattr(_import_package(device.platform), "command_languages_of_device", None)
     return own(device) if own is not None else (device.platform,)
 
 
-def command_lines(language: str) -> CommandLinesModule:
+def load_command_lines_module(language: str) -> CommandLinesModule:
     """Return how commands are typed in a language of `command_languages`."""
     return cast("CommandLinesModule", importlib.import_module(f"nodrop.platforms.{language}.command_lines"))
 
 
-def drop_openings_of_open_context(language: str, lines: Sequence[str]) -> tuple[str, ...]:
+def omit_already_open_contexts(language: str, lines: Sequence[str]) -> tuple[str, ...]:
     """Return the lines of several blocks, of a language whose lines depend on those before, as one sequence."""
-    return cast("tuple[str, ...]", command_lines(language).drop_openings_of_open_context(lines))  # type: ignore[attr-defined]
+    return cast("tuple[str, ...]", load_command_lines_module(language).drop_openings_of_open_context(lines))  # type: ignore[attr-defined]
 
 
 def depends_on_context(language: str) -> bool:
     """Whether the effect of a line depends on the lines before it, so that those of a finding stay together."""
-    return hasattr(command_lines(language), "drop_openings_of_open_context")
+    return hasattr(load_command_lines_module(language), "drop_openings_of_open_context")
 
 
 def would_refuse_commands(
     language: str, commands: Iterable[str], read_files: Callable[[], Mapping[str, bytes]]
 ) -> bool:
     """Whether a device would refuse commands, one for each port: they name what neither exists nor is made by one."""
-    check = getattr(command_lines(language), "would_refuse_commands", None)
+    check = getattr(load_command_lines_module(language), "would_refuse_commands", None)
     return check is not None and bool(check(commands, read_files))
 
 
 def lines_as_typed_on_device(device: Device, language: str, lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """Return what takes lines of a language on a device, and the lines as they are typed there.
 
-    A platform that leads to another language's shell has `lines_through_shell(lines, device)`.
+    A platform that leads to another language's shell has `frr_lines_as_vtysh_command(lines, device)`.
     """
     if language == device.platform or device.platform not in command_languages():
         return language, tuple(lines)
-    through = getattr(command_lines(device.platform), "lines_through_shell", None)
+    through = getattr(load_command_lines_module(device.platform), "frr_lines_as_vtysh_command", None)
     return (language, tuple(lines)) if through is None else (device.platform, through(lines, device))
 
 
 def fit_commands(language: str, lines: Sequence[str], read_files: Callable[[], Mapping[str, bytes]]) -> tuple[str, ...]:
     """Return commands in the form that fits the files of a device."""
-    fit = getattr(command_lines(language), "fit_commands", None)
+    fit = getattr(load_command_lines_module(language), "fit_commands", None)
     return fit(lines, read_files) if fit is not None else tuple(lines)
 
 
@@ -273,13 +273,13 @@ def explain_commands(
     language: str, lines: Sequence[str], read_files: Callable[[], Mapping[str, bytes]]
 ) -> tuple[str, ...]:
     """Return what commands do to the files of a device and do not show."""
-    explain = getattr(command_lines(language), "explain_commands", None)
+    explain = getattr(load_command_lines_module(language), "explain_commands", None)
     return explain(lines, read_files) if explain is not None else ()
 
 
 def drain_commands(device: Device, language: str) -> tuple[str, ...]:
     """Return the commands that move traffic off a switch and bring it back; none where its language has none."""
-    commands = getattr(command_lines(language), "drain_commands", None)
+    commands = getattr(load_command_lines_module(language), "drain_commands", None)
     return commands(device) if commands is not None else ()
 
 
@@ -291,17 +291,17 @@ def states_during_edit(
     Yield nothing where all is made at once.
     """
     if (_PLATFORMS_FOLDER / platform / "applying.py").exists():
-        yield from _import_module(platform, "applying").states(config_files, edit)
+        yield from _import_module(platform, "applying").states_during_edit(config_files, edit)
 
 
 def find_file_diff_editor(platform: str) -> FileDiffEditor | None:
     """Return what takes old files of a platform to new ones; None where it has nothing of the kind."""
-    return cast("FileDiffEditor | None", getattr(find_editor(platform), "between", None))
+    return cast("FileDiffEditor | None", getattr(find_editor(platform), "edit_between_file_versions", None))
 
 
 def peer_group_change_effects(platform: str, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Iterator[str]:
     """Yield the effects of BGP sessions joining or leaving peer groups, as reasons; nothing where that is not known."""
-    regroup_function = getattr(find_editor(platform), "regrouped", None)
+    regroup_function = getattr(find_editor(platform), "peer_group_change_effects", None)
     if regroup_function is not None:
         yield from regroup_function(old, new)
 
@@ -315,16 +315,18 @@ def find_settings_reader(platform: str) -> SettingsModule | None:
     )
 
 
-def first_apply(device: Device) -> Sequence[FirstApplyDisruption]:
+def first_apply_disruptions(device: Device) -> Sequence[FirstApplyDisruption]:
     """Return what restarts services or brings all ports of a switch down when its build is applied first."""
     if not (_PLATFORMS_FOLDER / device.platform / "delivery.py").exists():
         return ()
-    return tuple(_import_module(device.platform, "delivery").first_apply(device))
+    return tuple(_import_module(device.platform, "delivery").first_apply_disruptions(device))
 
 
 def make_place_finder(platform: str, config_files: Mapping[str, bytes]) -> Callable[[Subject], FilePlace | None]:
     """Return a function that finds a subject's place in a device's files, given by canonical name."""
-    return cast("Callable[[Subject], FilePlace | None]", _import_module(platform, "places").where(config_files))
+    return cast(
+        "Callable[[Subject], FilePlace | None]", _import_module(platform, "places").place_finder_for_files(config_files)
+    )
 
 
 def access_list_paths(platform: str, subject: Subject) -> Iterator[tuple[str, ...]]:
@@ -332,7 +334,9 @@ def access_list_paths(platform: str, subject: Subject) -> Iterator[tuple[str, ..
 
     The part is what follows `@access_lists` in a subject: the name of the list, and a part of it.
     """
-    return cast("Iterator[tuple[str, ...]]", _import_module(platform, "read_access").access_paths(subject))
+    return cast(
+        "Iterator[tuple[str, ...]]", _import_module(platform, "read_access").row_paths_of_access_list_part(subject)
+    )
 
 
 def find_frr_text(
@@ -373,7 +377,7 @@ def parts_missing_from_startup_file(platform: str, config_files: Mapping[str, by
 
     The files are given by canonical name. Empty where all files of a platform count alike.
     """
-    says = getattr(reader(platform), "supplied", None)
+    says = getattr(reader(platform), "tables_not_in_config_db", None)
     return {} if says is None else cast("Mapping[tuple[str, str], str]", says(config_files))
 
 
@@ -387,7 +391,7 @@ def batfish_tables(
     """
     if not (_PLATFORMS_FOLDER / device.platform / "batfish.py").exists():
         return None
-    device_tables = _import_module(device.platform, "batfish").tables(device, config_files, hostname, frr_conf)
+    device_tables = _import_module(device.platform, "batfish").batfish_tables(device, config_files, hostname, frr_conf)
     return cast("BatfishTables | None", device_tables)
 
 
@@ -400,7 +404,7 @@ def nodrop_comments(platform: str, name: str, file_content: bytes) -> list[Nodro
 
 
 @cache
-def rules_for_read_only_platform(platform: str) -> frozenset[str]:
+def rules_reader_can_find_on_read_only_platform(platform: str) -> frozenset[str]:
     """Return the rules whose faults a platform's reader can show, of a platform that is only read; else none.
 
     `tests/rules/test_read_platforms.py` computes them from their examples and what the reader supplies.

@@ -9,7 +9,7 @@ from nodrop.report.names import escape_or_quote_name, format_count, format_name_
 
 def format_device_and_shell(commands: FixCommands) -> str:
     """Return the device of commands and what takes them: `leaf1 (NVUE)`."""
-    title = platforms.command_lines(commands.language).LANGUAGE_TITLE
+    title = platforms.load_command_lines_module(commands.language).LANGUAGE_TITLE
     return f"{commands.device} ({title})" if commands.device else f"the {title}"
 
 

@@ -97,7 +97,7 @@ def _disruptive_first_apply_effects(fabric: Fabric) -> Iterator[FactsByKey]:
     """Yield what restarts services or brings all ports down at the first apply, with its switches by release."""
     names_of: dict[tuple[str, str, FirstApplyDisruption], list[str]] = {}
     for device in fabric.devices:
-        for effect in platforms.first_apply(device):
+        for effect in platforms.first_apply_disruptions(device):
             names_of.setdefault((device.platform, str(known_or_none(device.version)), effect), []).append(device.name)
     for (platform, version, effect), names in names_of.items():
         yield {"devices": names, "platform": platform, "version": version, **effect._asdict()}

@@ -109,7 +109,7 @@ def _describe_commands(rule: Rule) -> Iterator[str]:
     cases = ("first check", rule.check_first), (rule.condition, rule.commands), ("else", rule.otherwise)
     for case, commands in cases:
         for language, lines in commands.items():
-            spelling = platforms.command_lines(language)
+            spelling = platforms.load_command_lines_module(language)
             typed = [
                 line.replace(PORTS, "[ports]").replace(PORT, "[port]")
                 for command in lines
@@ -127,7 +127,11 @@ def _describe_commands(rule: Rule) -> Iterator[str]:
 def _describe_missing_commands(rule: Rule) -> Iterator[str]:
     """Yield why findings of a rule have no commands, by platform."""
     for platform, reason in rule.no_commands.items():
-        where = f"{platforms.command_lines(platform).LANGUAGE_TITLE}, no commands" if platform else "No commands"
+        where = (
+            f"{platforms.load_command_lines_module(platform).LANGUAGE_TITLE}, no commands"
+            if platform
+            else "No commands"
+        )
         yield f"{where}: {reason}"
 
 
@@ -245,7 +249,7 @@ def platforms_with_fault(rule: Rule) -> tuple[str, ...]:
     read = {
         platform
         for platform in platforms.platform_names()
-        if rule.name in platforms.rules_for_read_only_platform(platform)
+        if rule.name in platforms.rules_reader_can_find_on_read_only_platform(platform)
         and platforms.writable_platform_for(platform) not in rule.unseen
     }
     return tuple(sorted(written.union(read, *named_artifacts) - set(rule.unseen)))

@@ -82,7 +82,7 @@ def _read_tree(name: str, text: str, platform: str) -> object:
     """Return the settings of a file as a tree; ValueError or InputProblems where it has none."""
     files = {PurePath(name).name: text.encode()}
     file, reading = platforms.main_config_file(platform, files), platforms.find_settings_reader(platform)
-    tree = reading.settings(file, files[file]) if reading is not None and file in files else None
+    tree = reading.read_settings_tree(file, files[file]) if reading is not None and file in files else None
     if tree is None:
         raise ValueError(name)
     return tree

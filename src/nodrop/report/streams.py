@@ -27,7 +27,7 @@ def stream_facts(fabric: Fabric) -> Iterator[dict[str, object]]:
             "interval_us": stream.interval_us,
             "counters": stream.counters_count,
             "counter_bytes": stream_traits.counter_bytes if stream_traits else None,
-            "mbps": stream_traits.mbps(stream.counters_count, stream.interval_us)
+            "mbps": stream_traits.stream_bandwidth_mbps(stream.counters_count, stream.interval_us)
             if stream_traits and stream.interval_us
             else None,
             "management_mbps": stream_traits.management_mbps if stream_traits else None,

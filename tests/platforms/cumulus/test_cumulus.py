@@ -12,7 +12,7 @@ from nodrop.model.reading import DeviceReading
 from nodrop.model.states import UNKNOWN, Unknown, require_fact
 from nodrop.platforms import reader
 from nodrop.platforms.cumulus.features import port_ranges_of_set
-from nodrop.platforms.cumulus.places import where
+from nodrop.platforms.cumulus.places import place_finder_for_files
 from support.legacy_platforms import findings, notes, port, qos, read, remarks, same
 from support.places import TESTS
 
@@ -511,7 +511,7 @@ def test_routing_behind_the_stanzas_of_one_file_is_read_on_its_lines() -> None:
     ],
 )
 def test_places(subject: tuple[str, ...], file: str, words: str) -> None:
-    place = where({path.name: path.read_bytes() for path in (HERE / "good").iterdir()})(subject)
+    place = place_finder_for_files({path.name: path.read_bytes() for path in (HERE / "good").iterdir()})(subject)
     assert place is not None
     assert place.file == file
     assert (HERE / "good" / file).read_text().split("\n")[place.span.line - 1].strip().startswith(words)

@@ -105,7 +105,7 @@ def test_two_fields_of_one_command_are_read_and_written_together() -> None:
     rows = [row("ebgp_multihop", 0), row("hold_s", 1)]
     commands = FieldCommandTable(BgpNeighbor, rows)
     session = BgpNeighbor(address="10.0.0.1", ebgp_multihop=2, hold_s=9)
-    assert list(commands.lines(session)) == ["timers 2 9"]
+    assert list(commands.commands_of_non_default_fields(session)) == ["timers 2 9"]
     assert commands.read_fields(("timers", "2", "9"), True) == {"ebgp_multihop": 2, "hold_s": 9}
     assert commands.first_field_of_each_command({"ebgp_multihop", "hold_s"}) == ["hold_s"]
     assert commands.line("hold_s", BgpNeighbor(address="10.0.0.1", ebgp_multihop=2)) == "timers 2 None"

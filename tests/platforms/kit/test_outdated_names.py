@@ -3,13 +3,13 @@
 import pytest
 
 from nodrop.model.change import Change
-from nodrop.platforms.kit.outdated_names import find_outdated_names
+from nodrop.platforms.kit.outdated_names import find_names_with_outdated_numbers
 
 GREEN = ("leaf1", "Ethernet0", "qos", "queues", "3", "wred", "green", "min_bytes")
 
 
 def _names(line: str, old: object, new: object) -> tuple[str, ...]:
-    return find_outdated_names([line], [Change(subject=GREEN, old=old, new=new)])
+    return find_names_with_outdated_numbers([line], [Change(subject=GREEN, old=old, new=new)])
 
 
 @pytest.mark.parametrize("name", ["WRED_150K_1500K", "wred-150000", "WRED_150KB", "ecn.min150000"])

@@ -8,7 +8,7 @@ from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast
 from nodrop.model.states import require_fact
 from nodrop.platforms import frr
-from nodrop.platforms.kit.session_groups import group_name_by_far_end, group_sessions
+from nodrop.platforms.kit.session_groups import group_name_by_far_end, group_sessions_into_peer_groups
 from support.designs import build, shipped
 
 ENDS = {"10.0.0.1": "SPINES", "10.0.0.3": "SPINES", "Ethernet0": "HOSTS"}
@@ -20,7 +20,7 @@ def session(key: str, **settings: object) -> BgpNeighbor:
 
 
 def members(*sessions: BgpNeighbor) -> dict[str, list[str]]:
-    found = group_sessions(Bgp(asn=65000, neighbors=sessions), ENDS).group_of
+    found = group_sessions_into_peer_groups(Bgp(asn=65000, neighbors=sessions), ENDS).group_of
     return {name: [key for key, own in found.items() if own == name] for name in found.values()}
 
 
@@ -59,7 +59,9 @@ def test_sessions_with_the_same_settings_are_a_group(
 
 
 def test_a_group_does_not_have_the_name_of_a_session() -> None:
-    found = group_sessions(Bgp(asn=65000, neighbors=(replace(session("Ethernet0"), interface="PEERS"),)), {})
+    found = group_sessions_into_peer_groups(
+        Bgp(asn=65000, neighbors=(replace(session("Ethernet0"), interface="PEERS"),)), {}
+    )
     assert (found.groups, found.group_of) == ({}, {})
 
 
@@ -68,7 +70,7 @@ def test_each_tier_has_one_group_for_each_other_tier_and_family(name: str) -> No
     fabric = build(shipped(name))
     families = ("", "-IPV6") if name == "dual-stack" else ("",)
     for device in fabric.devices:
-        found = group_sessions(device.bgp, group_name_by_far_end(device, Index(fabric)))
+        found = group_sessions_into_peer_groups(device.bgp, group_name_by_far_end(device, Index(fabric)))
         tier = "SPINES" if device.role == "leaf" else "LEAVES"
         assert sorted(found.groups) == [f"{tier}{family}" for family in families]
         assert sorted(found.group_of) == sorted(one.key for one in require_fact(device.neighbors))

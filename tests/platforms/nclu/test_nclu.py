@@ -12,7 +12,7 @@ from nodrop.model.reading import DeviceReading
 from nodrop.model.routing import AsPathList, BgpNeighbor, Redistribution, StaticRoute
 from nodrop.model.states import UNKNOWN, Unknown, require_fact
 from nodrop.platforms import reader
-from nodrop.platforms.nclu.places import where
+from nodrop.platforms.nclu.places import place_finder_for_files
 from support.legacy_platforms import findings, line_at, notes, port, qos, read, remarks, same
 from support.places import TESTS
 
@@ -309,7 +309,7 @@ def test_what_is_not_known_is_told(line: str) -> None:
 )
 def test_places(subject: tuple[str, ...], words: str) -> None:
     raw = (TESTS / "platforms" / "nclu" / "good.txt").read_bytes()
-    assert line_at(where({"nclu.txt": raw})(subject), raw).startswith(words)
+    assert line_at(place_finder_for_files({"nclu.txt": raw})(subject), raw).startswith(words)
 
 
 def test_hostile_texts_are_read() -> None:

@@ -85,7 +85,9 @@ def test_a_threshold_beyond_its_buffer_is_told(old: str, new: str, key: str, exp
 )
 def test_where_it_stands(part: str, text: str) -> None:
     body = state(STATED)
-    place = places.where({FILE: body.encode()})(("sw1", *parse_subject(f"swp1/qos/priority_groups/3/buffer/{part}")))
+    place = places.place_finder_for_files({FILE: body.encode()})(
+        ("sw1", *parse_subject(f"swp1/qos/priority_groups/3/buffer/{part}"))
+    )
     assert place is not None
     line = body.splitlines()[place.span.line - 1]
     assert line.split(": ")[1] == text

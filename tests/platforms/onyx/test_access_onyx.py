@@ -6,7 +6,7 @@ from nodrop.model.access import AccessEntry, AccessList, Binding, PortRange
 from nodrop.model.reading import DeviceReading, Source
 from nodrop.model.states import UNKNOWN
 from nodrop.platforms.onyx import reader
-from nodrop.platforms.onyx.places import RUNNING_CONFIG_FILE, where
+from nodrop.platforms.onyx.places import RUNNING_CONFIG_FILE, place_finder_for_files
 
 TEXT = """\
 dcb priority-flow-control enable force
@@ -66,6 +66,8 @@ def test_a_switch_without_lists_has_none() -> None:
 
 @pytest.mark.parametrize(("number", "line"), [("20", 5), ("15", 6), ("10", 7)])
 def test_an_entry_stands_at_its_command(number: str, line: int) -> None:
-    place = where({RUNNING_CONFIG_FILE: TEXT.encode()})(("sw1", "@access_lists", "SITE", "entries", number))
+    place = place_finder_for_files({RUNNING_CONFIG_FILE: TEXT.encode()})(
+        ("sw1", "@access_lists", "SITE", "entries", number)
+    )
     assert place is not None
     assert place.span.line == line

@@ -14,7 +14,7 @@ from nodrop.model.routing import BgpNeighbor, Redistribution, StaticRoute
 from nodrop.model.states import UNKNOWN, Unknown, require_fact
 from nodrop.platforms import reader
 from nodrop.platforms.onyx.commands import expand_numbers, parse_running_config
-from nodrop.platforms.onyx.places import where
+from nodrop.platforms.onyx.places import place_finder_for_files
 from support.legacy_platforms import findings, line_at, notes, port, qos, read, remarks, same
 from support.places import TESTS
 
@@ -512,7 +512,7 @@ def test_a_session_of_another_vrf_stands_there() -> None:
         b'##\n## Running database "initial"\n##\nprotocol bgp\n'
         b"router bgp 1 vrf red neighbor 10.1.0.3 remote-as 7\nrouter bgp 1 vrf default neighbor 10.1.0.3 remote-as 8\n"
     )
-    find = where({"running-config.txt": raw})
+    find = place_finder_for_files({"running-config.txt": raw})
     for subject, words in (
         (("leaf1", "@neighbors", "10.1.0.3", "remote_asn"), "router bgp 1 vrf default neighbor 10.1.0.3 remote-as 8"),
         (("leaf1", "@vrf_bgp", "red", "neighbors", "10.1.0.3"), "router bgp 1 vrf red neighbor 10.1.0.3 remote-as 7"),
@@ -560,7 +560,7 @@ def test_services_and_management() -> None:
 )
 def test_places(subject: tuple[str, ...], words: str) -> None:
     raw = (TESTS / "platforms" / "onyx" / "good.txt").read_bytes()
-    line = line_at(where({"running-config.txt": raw})(subject), raw)
+    line = line_at(place_finder_for_files({"running-config.txt": raw})(subject), raw)
     assert line.strip().removeprefix("no ").startswith(words)
 
 

@@ -10,7 +10,7 @@ from nodrop.model.change import Change
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import parse_subject
 from nodrop.platforms.sonic import edit
-from nodrop.platforms.sonic.places import where
+from nodrop.platforms.sonic.places import place_finder_for_files
 from support.sonic_configs import read
 
 METADATA = {"localhost": {"hostname": "leaf1", "hwsku": "ACS-MSN4700", "type": "ToRRouter"}}
@@ -130,7 +130,7 @@ def test_a_type_of_the_files_own_and_one_that_is_not_there() -> None:
 
 def test_places_of_lists_entries_and_bindings() -> None:
     text = json.dumps(tables({"type": "L3", "ports": ["Ethernet0"]}, {"R": {**DROP, "IP_PROTOCOL": "17"}}), indent=1)
-    find = where({"config_db.json": text.encode()})
+    find = place_finder_for_files({"config_db.json": text.encode()})
     lines = text.splitlines()
 
     def at(subject: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from nodrop.model.states import UNKNOWN
-from nodrop.platforms.sonic.config import covers_table
+from nodrop.platforms.sonic.config import is_conclusive_about_table
 from support.sonic_configs import read, remarks, stock
 
 CLASSES = (
@@ -68,9 +68,9 @@ def test_a_whole_switch_without_any_qos_has_none() -> None:
 
 
 def test_a_switch_is_whole_by_its_metadata_and_ports() -> None:
-    assert not covers_table({"PORT": {}}, "VLAN")
-    assert covers_table({"PORT": {}, "DEVICE_METADATA": {}}, "VLAN")
-    assert not covers_table({"PORT": {}, "DEVICE_METADATA": {}, "BUFFER_PG": {}}, "PORT_QOS_MAP")
+    assert not is_conclusive_about_table({"PORT": {}}, "VLAN")
+    assert is_conclusive_about_table({"PORT": {}, "DEVICE_METADATA": {}}, "VLAN")
+    assert not is_conclusive_about_table({"PORT": {}, "DEVICE_METADATA": {}, "BUFFER_PG": {}}, "PORT_QOS_MAP")
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import parse_subject
-from nodrop.platforms.sonic.edit import between as edit_between
 from nodrop.platforms.sonic.edit import edit
+from nodrop.platforms.sonic.edit import edit_between_file_versions as edit_between
 from support.designs import build, shipped
 from support.plan_pairs import reading_of
 

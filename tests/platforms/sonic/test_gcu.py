@@ -9,8 +9,8 @@ from nodrop.model.change import Change, EditResult, PatchStep
 from nodrop.model.qos import PfcWatchdog
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import parse_subject
-from nodrop.platforms.sonic.edit import between, edit
-from nodrop.platforms.sonic.gcu import annotate_steps, chip_of
+from nodrop.platforms.sonic.edit import edit, edit_between_file_versions
+from nodrop.platforms.sonic.gcu import annotate_steps_with_effects, chip_of
 from nodrop.platforms.sonic.patch import diff_tables
 from support.sonic_configs import NAME
 from support.sonic_gcu import OTHER, PORT, TIMES, switch
@@ -163,7 +163,7 @@ def test_a_watchdog_that_runs_keeps_the_priorities_that_it_had() -> None:
 
 
 def steps(old: dict[str, Any], new: dict[str, Any]) -> list[PatchStep]:
-    return list(annotate_steps(diff_tables(old, new), old, new, "202605"))
+    return list(annotate_steps_with_effects(diff_tables(old, new), old, new, "202605"))
 
 
 def test_what_is_taken_out_and_put_in_elsewhere_is_a_move_and_no_guarded_table_takes_one() -> None:
@@ -197,7 +197,7 @@ def test_orchagent_takes_a_port_down_for_advertised_speeds_if_it_negotiates(
         row = tables["PORT"][PORT]
         row.pop("autoneg", None)
         row |= {"adv_speeds": speeds, **({"autoneg": autoneg} if autoneg else {})}
-    (step,) = annotate_steps(diff_tables(old, new), old, new, "202505")
+    (step,) = annotate_steps_with_effects(diff_tables(old, new), old, new, "202505")
     assert (step.path, step.disruption) == ("/PORT/Ethernet0/adv_speeds", disruption)
 
 
@@ -237,13 +237,13 @@ def test_the_updater_checks_lanes_before_any_patch(lanes: str, platform: str | N
 def test_a_port_that_is_added_has_lanes_of_its_own() -> None:
     old, new = switch("202505"), switch("202505")
     new["PORT"]["Ethernet16"] = {**new["PORT"][OTHER], "index": "3"}
-    (step,) = annotate_steps(diff_tables(old, new), old, new, "202505")
+    (step,) = annotate_steps_with_effects(diff_tables(old, new), old, new, "202505")
     assert "a patch whose result has a fault (a lane of two ports)" in step.reason
 
 
 def between_files(old: dict[str, Any], new: dict[str, Any], **others: bytes) -> EditResult:
     files = [{"config_db.json": json.dumps(tables, indent=2).encode(), **others} for tables in (old, new)]
-    one = between(*files, name=NAME)
+    one = edit_between_file_versions(*files, name=NAME)
     assert one is not None
     return one
 
@@ -293,7 +293,7 @@ def recabled(release: str, length: str, port: dict[str, str] | None = None, **ta
     new = json.loads(json.dumps(old))
     new["CABLE_LENGTH"]["AZURE"][PORT] = length
     new["PORT"][PORT] |= port or {}
-    made = annotate_steps(diff_tables(old, new), old, new, release)
+    made = annotate_steps_with_effects(diff_tables(old, new), old, new, release)
     return [(step.disruption, step.reason) for step in made if "/CABLE_LENGTH" in step.path]
 
 
@@ -311,9 +311,10 @@ def test_the_dynamic_model_computes_headroom_of_a_cable_at_once() -> None:
     old["CABLE_LENGTH"] = {"AZURE": {PORT: "40m"}}
     new = json.loads(json.dumps(old))
     new["CABLE_LENGTH"]["AZURE"][PORT] = "300m"
-    assert [(step.disruption, step.reason) for step in annotate_steps(diff_tables(old, new), old, new, "202505")] == [
-        ("none", "")
-    ]
+    assert [
+        (step.disruption, step.reason)
+        for step in annotate_steps_with_effects(diff_tables(old, new), old, new, "202505")
+    ] == [("none", "")]
 
 
 def test_a_chip_may_keep_the_map_of_the_switch_that_is_removed() -> None:
@@ -321,13 +322,13 @@ def test_a_chip_may_keep_the_map_of_the_switch_that_is_removed() -> None:
     name = next(iter(old["DSCP_TO_TC_MAP"]))
     old["PORT_QOS_MAP"]["global"] = {"dscp_to_tc_map": name}
     kept = "the chip may keep the map of the switch after this: `config reload` removes it for certain"
-    assert [step.reason for step in annotate_steps(diff_tables(old, new), old, new, "202505")] == [kept]
-    assert kept not in [step.reason for step in annotate_steps(diff_tables(new, old), new, old, "202505")]
+    assert [step.reason for step in annotate_steps_with_effects(diff_tables(old, new), old, new, "202505")] == [kept]
+    assert kept not in [step.reason for step in annotate_steps_with_effects(diff_tables(new, old), new, old, "202505")]
 
 
 @pytest.mark.parametrize(("hwsku", "keeps"), [("DellEMC-Z9432f-O32", True), ("ACS-MSN4700", False), ("mine", True)])
 def test_only_chips_of_broadcom_and_unknown_ones_may_keep_the_map_of_the_switch(hwsku: str, keeps: bool) -> None:
     old, new = switch("202505", hwsku=hwsku), switch("202505", hwsku=hwsku)
     old["PORT_QOS_MAP"]["global"] = {"dscp_to_tc_map": next(iter(old["DSCP_TO_TC_MAP"]))}
-    reasons = [step.reason or "" for step in annotate_steps(diff_tables(old, new), old, new, "202505")]
+    reasons = [step.reason or "" for step in annotate_steps_with_effects(diff_tables(old, new), old, new, "202505")]
     assert any("the chip may keep the map" in reason for reason in reasons) is keeps

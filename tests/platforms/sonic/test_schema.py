@@ -42,7 +42,7 @@ def test_the_file_is_read_by_the_quick_reader() -> None:
 @pytest.mark.parametrize("release", ALL, ids=str)
 def test_every_table_of_a_release_compiles_and_refers_to_tables_that_there_are(release: str | None) -> None:
     of_release = schema_of_release(release)
-    names = set(of_release.names())
+    names = set(of_release.table_names())
     assert len(names) > 150
     for name in names:
         table = of_release.table(name)

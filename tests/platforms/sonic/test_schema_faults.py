@@ -231,7 +231,9 @@ VALUES = ANY | st.lists(ANY, max_size=3) | st.dictionaries(st.text(max_size=2), 
 def changed(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     """Return a release, and the stock configuration with rows of one table whose fields have any values."""
     release = draw(st.sampled_from(schema_releases()))
-    tables = [table for name in schema_of_release(release).names() if (table := schema_of_release(release).table(name))]
+    tables = [
+        table for name in schema_of_release(release).table_names() if (table := schema_of_release(release).table(name))
+    ]
     named = {(table.name, row.name): row for table in tables for row in (*table.fixed.values(), *table.keyed.values())}
     name, row = draw(st.sampled_from([(name, row) for (name, _), row in sorted(named.items(), key=lambda one: one[0])]))
     part = st.sampled_from(["Ethernet0", "Vlan9", "3", " 3", "x", ""])

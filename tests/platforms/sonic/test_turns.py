@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nodrop.model.change import EditResult
-from nodrop.platforms.sonic.edit import between
+from nodrop.platforms.sonic.edit import edit_between_file_versions
 from nodrop.platforms.sonic.patch import diff_tables
 from nodrop.platforms.sonic.turns import _find_rows_moved_to_other_keys as find_moved_rows
 from nodrop.platforms.sonic.turns import _intermediate_tables as intermediate_tables
@@ -20,7 +20,9 @@ from support.sonic_gcu import OTHER, PORT, TIMES, switch
 
 
 def patched(old: dict[str, Any], new: dict[str, Any]) -> EditResult:
-    one = between(*({"config_db.json": json.dumps(tables, indent=2).encode()} for tables in (old, new)), name=NAME)
+    one = edit_between_file_versions(
+        *({"config_db.json": json.dumps(tables, indent=2).encode()} for tables in (old, new)), name=NAME
+    )
     assert one is not None
     return one
 

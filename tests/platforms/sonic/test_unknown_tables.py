@@ -50,7 +50,7 @@ def test_a_harmless_table_is_so_for_its_values(tables: Mapping[str, Any], expect
 
 
 def test_no_table_is_in_both_lists_and_each_is_of_a_release() -> None:
-    known = {table for release in DATABASE_VERSION_BY_RELEASE for table in schema_of_release(release).names()}
+    known = {table for release in DATABASE_VERSION_BY_RELEASE for table in schema_of_release(release).table_names()}
     assert tables_with_a_reader() & harmless_tables().keys() == set()
     assert (tables_with_a_reader() | harmless_tables().keys()) - known == set()
 
@@ -82,5 +82,5 @@ def test_a_designed_table_is_unknown_in_the_newest_release_and_named_in_others(
 
 
 def test_no_known_release_has_a_designed_table() -> None:
-    known = {table for release in DATABASE_VERSION_BY_RELEASE for table in schema_of_release(release).names()}
+    known = {table for release in DATABASE_VERSION_BY_RELEASE for table in schema_of_release(release).table_names()}
     assert unreleased_table_subjects().keys() & known == set()

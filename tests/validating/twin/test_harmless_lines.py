@@ -83,7 +83,7 @@ def tried(fabric: Fabric, given: list[HarmlessLine]) -> list[tuple[str, str]]:
     """Return what FRR says against a line, or what the line changes: nothing where all are harmless."""
     boots = prepare_start(Reading(fabric=fabric)).boots
     return box.call_in_sandbox(
-        _try, fabric, boots, [(row.block, row.command, row.takes_line, row.takes_no) for row in given]
+        _try, fabric, boots, [(row.block, row.example_command, row.takes_line, row.takes_no) for row in given]
     )
 
 
@@ -141,7 +141,7 @@ def with_every_line(text: str) -> str:
     """
     blocks: dict[BlockKind, list[str]] = {}
     for row in (one for one in typed() if one.takes_line and one.line not in CONFLICTING):
-        line = row.command.removesuffix(" ...")
+        line = row.example_command.removesuffix(" ...")
         line = f"neighbor {NEIGHBOR} {line}" if row.block == "session" else line
         blocks.setdefault(row.block, []).append(line)
         blocks[row.block] += ["exit"] if row.line in OPENS_A_BLOCK else []

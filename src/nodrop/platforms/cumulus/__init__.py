@@ -9,6 +9,6 @@ COMMENTS: Mapping[str, CommentSyntax] = {"frr.conf": "frr", "Quagga.conf": "frr"
 """By how their names end, how files have comments."""
 
 
-def languages_of(device: Device) -> tuple[str, ...]:
+def command_languages_of_device(device: Device) -> tuple[str, ...]:
     """Return what takes commands: FRR for routing, else lines of files."""
     return "frr", "cumulus"

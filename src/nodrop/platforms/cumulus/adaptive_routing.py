@@ -26,10 +26,10 @@ def translate_adaptive_routing(config_text: str, translation: TranslatedFiles) -
         match setting.parts:
             case ("adaptive_routing", "enable"):
                 enable_stated = True
-                translation.add(f"{_ADAPTIVE_ROUTING_COMMAND} enable {word}", setting.place, setting.key)
+                translation.add_nvue_command(f"{_ADAPTIVE_ROUTING_COMMAND} enable {word}", setting.place, setting.key)
             case ("interface", port, "adaptive_routing", "enable"):
                 first_setting = first_setting or setting
-                translation.add(
+                translation.add_nvue_command(
                     f"interface {port} {_ADAPTIVE_ROUTING_COMMAND} enable {word}", setting.place, setting.key
                 )
             case ("interface", port, "adaptive_routing", "link_util_thresh"):
@@ -38,10 +38,10 @@ def translate_adaptive_routing(config_text: str, translation: TranslatedFiles) -
                         f"interface {port} {_ADAPTIVE_ROUTING_COMMAND} link-utilization-threshold "
                         f"{format_command_word(setting.value)}"
                     )
-                    translation.add(command, setting.place, setting.key)
+                    translation.add_nvue_command(command, setting.place, setting.key)
             case ("adaptive_routing", part, *_) if part in _IGNORED_KEY_PARTS:
                 pass
             case _:
                 translation.add_not_understood(setting.place, f"setting {quote_text(setting.key)}")
     if first_setting is not None and not enable_stated:
-        translation.add(f"{_ADAPTIVE_ROUTING_COMMAND} enable off", first_setting.place, first_setting.key)
+        translation.add_nvue_command(f"{_ADAPTIVE_ROUTING_COMMAND} enable off", first_setting.place, first_setting.key)

@@ -33,7 +33,7 @@ class InterfaceStanza:
     place: FilePlace
     settings: dict[str, list[tuple[Sequence[str], FilePlace]]] = field(default_factory=dict)
 
-    def word(self, key: str) -> str:
+    def first_word_of_setting(self, key: str) -> str:
         """Return the first word after a key, nothing where there is none."""
         return next((words[0] for words, _ in self.settings.get(key, ()) if words), "")
 
@@ -41,7 +41,7 @@ class InterfaceStanza:
 def translate_bridges(stanzas: Mapping[str, InterfaceStanza], translation: TranslatedFiles) -> None:
     """Add the meaning of the bridges; where they are not a single VLAN-aware bridge, the VLANs are not known."""
     bridges = {name: iface_stanza for name, iface_stanza in stanzas.items() if "bridge-ports" in iface_stanza.settings}
-    aware = {name for name, bridge in bridges.items() if bridge.word("bridge-vlan-aware") == "yes"}
+    aware = {name for name, bridge in bridges.items() if bridge.first_word_of_setting("bridge-vlan-aware") == "yes"}
     has_bridge_settings = any(
         set(_BRIDGE_WORD_BY_ATTRIBUTE) & {*iface_stanza.settings} for iface_stanza in stanzas.values()
     )
@@ -58,26 +58,30 @@ def _add_bridge(
     name: str, bridge: InterfaceStanza, stanzas: Mapping[str, InterfaceStanza], translation: TranslatedFiles
 ) -> None:
     for words, place in bridge.settings.get("bridge-vids", ()):
-        translation.add(f"bridge domain {name} vlan {_format_vlan_list(words)}", place, f"bridge-vids of {name}")
-    if bridge.word("bridge-pvid"):
+        translation.add_nvue_command(
+            f"bridge domain {name} vlan {_format_vlan_list(words)}", place, f"bridge-vids of {name}"
+        )
+    if bridge.first_word_of_setting("bridge-pvid"):
         words, place = bridge.settings["bridge-pvid"][0]
-        translation.add(f"bridge domain {name} untagged {_format_vlan_list(words)}", place, f"bridge-pvid of {name}")
+        translation.add_nvue_command(
+            f"bridge domain {name} untagged {_format_vlan_list(words)}", place, f"bridge-pvid of {name}"
+        )
     for words, place in bridge.settings["bridge-ports"]:
         for port in _expand_ports(words, stanzas):
             own_stanza = stanzas.get(port, InterfaceStanza(place))
             if "vxlan-id" in own_stanza.settings:
                 continue
-            translation.add(f"interface {port} bridge domain {name}", place, f"bridge-ports of {name}")
+            translation.add_nvue_command(f"interface {port} bridge domain {name}", place, f"bridge-ports of {name}")
             for key, word in _BRIDGE_WORD_BY_ATTRIBUTE.items():
                 for values, where in own_stanza.settings.get(key, ()):
-                    translation.add(
+                    translation.add_nvue_command(
                         f"interface {port} bridge domain {name} {word} {_format_vlan_list(values)}",
                         where,
                         f"{key} of {port}",
                     )
-            if own_stanza.word("bridge-allow-untagged") == "no":
+            if own_stanza.first_word_of_setting("bridge-allow-untagged") == "no":
                 where = own_stanza.settings["bridge-allow-untagged"][0][1]
-                translation.add(
+                translation.add_nvue_command(
                     f"interface {port} bridge domain {name} untagged none", where, f"bridge-allow-untagged of {port}"
                 )
 
@@ -98,8 +102,16 @@ def _add_vlan_interface(name: str, bridge: str, stanza: InterfaceStanza, transla
     """Add the switch's own interface in a VLAN: `vlan10`, `bridge.10`, or any with a vlan-id over the bridge."""
     below, _, number = name.partition(".")
     named_match = _SVI_NAME_PATTERN.fullmatch(name)
-    over = stanza.word("vlan-raw-device") == bridge
-    stated = stanza.word("vlan-id") if over else number if below == bridge else named_match[1] if named_match else ""
+    over = stanza.first_word_of_setting("vlan-raw-device") == bridge
+    stated = (
+        stanza.first_word_of_setting("vlan-id")
+        if over
+        else number
+        if below == bridge
+        else named_match[1]
+        if named_match
+        else ""
+    )
     if not stated:
         return
     vlan = parse_whole_number(stated, MAX_VLAN)
@@ -107,13 +119,13 @@ def _add_vlan_interface(name: str, bridge: str, stanza: InterfaceStanza, transla
         translation.add_not_understood(stanza.place, f"VLAN {quote_text(stated)} of iface {name}")
         return
     head = f"interface vlan{vlan}"
-    translation.add(f"{head} type svi", stanza.place, f"iface {name}")
-    translation.add(f"{head} vlan {vlan}", stanza.place, f"iface {name}")
+    translation.add_nvue_command(f"{head} type svi", stanza.place, f"iface {name}")
+    translation.add_nvue_command(f"{head} vlan {vlan}", stanza.place, f"iface {name}")
     for key, command in _VLAN_COMMAND_BY_ATTRIBUTE.items():
         for words, place in stanza.settings.get(key, ()):
             for word in words[:1]:
                 safe = re.sub(r"[^A-Za-z0-9_.,:/%-]", "", word) or "-"
-                translation.add(f"{head} {command} {safe}", place, f"{key} of {name}")
+                translation.add_nvue_command(f"{head} {command} {safe}", place, f"{key} of {name}")
 
 
 def _format_vlan_list(line_words: Sequence[str]) -> str:

@@ -162,7 +162,7 @@ class QosFeatureReader:
             misspelt = any(name not in groups for name in names)
             for name, own_groups in groups.items():
                 if name in names:
-                    self._group(kind, name, own_groups)
+                    self._translate_port_group(kind, name, own_groups)
                 else:
                     self._remark_unused_group(kind, name, own_groups[0].place, is_misspelt=misspelt)
                     for setting in own_groups:
@@ -172,8 +172,8 @@ class QosFeatureReader:
         if self._before_5 is not None:
             self._add_command(f"qos congestion-control {GLOBAL_PROFILE} traffic-class 0 ecn disable", self._before_5)
         self._add_default_priorities()
-        self._pools()
-        self._add_group_weights()
+        self._translate_ingress_pool_shares()
+        self._add_priority_group_scheduling()
 
     def _remark_unused_group(self, kind: str, name: str, place: FilePlace, *, is_misspelt: bool) -> None:
         """Remark a port group that is not listed; with `told`, report instead that the list names a missing group."""
@@ -185,7 +185,7 @@ class QosFeatureReader:
             self._found.remarks.append(FileRemark("unused-profile", (), place, facts))
 
     def _add_command(self, command: str, setting: QosFileSetting) -> None:
-        self._found.add(command, setting.place, setting.key)
+        self._found.add_nvue_command(command, setting.place, setting.key)
 
     def _add_toggle(self, command: str, setting: QosFileSetting) -> None:
         """Add a setting that is turned on or off; a value that is neither true nor false is remarked."""
@@ -322,7 +322,7 @@ class QosFeatureReader:
             self._add_command(f"{head} bw-percent {format_command_word(setting.value)}", setting)
         return True
 
-    def _group(self, kind: str, name: str, own_settings: Sequence[QosFileSetting]) -> None:
+    def _translate_port_group(self, kind: str, name: str, own_settings: Sequence[QosFileSetting]) -> None:
         """Add a port group as a profile, and bind its ports to it; that of all ports is the global profile."""
         ports = next((setting for setting in own_settings if setting.parts[2] == "port_set"), None)
         everywhere = ports is not None and "allports" in ports.items
@@ -396,7 +396,7 @@ class QosFeatureReader:
             self._add_command(f"{head} traffic-class {match[1]} {field} {format_command_word(item)}", setting)
         return True
 
-    def _pools(self) -> None:
+    def _translate_ingress_pool_shares(self) -> None:
         """Add the shares of the memory on the way in: one pool is lossless, all others are not."""
         lossless = self._lossless_pool.get("ingress")
         for (direction, pool), setting in self._percents.items():
@@ -411,7 +411,7 @@ class QosFeatureReader:
             if missing := [str(value) for value in range(64 if key == "dscp" else 8) if value not in known_settings]:
                 self._add_command(f"qos mapping {profile} {key} {','.join(missing)} switch-priority 0", setting)
 
-    def _add_group_weights(self) -> None:
+    def _add_priority_group_scheduling(self) -> None:
         """Add the scheduling of priority groups: weight 0 is strict."""
         self._found.weighs = bool(self._weights)
         for name, setting in self._weights.items():

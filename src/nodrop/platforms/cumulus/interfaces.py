@@ -97,7 +97,7 @@ class InterfaceReader:
                 current = self._open_stanzas(words, place, file)
             elif current and not stray:
                 unread: list[str] = []
-                self._count_names(len(current), file)
+                self._limit_interface_names(len(current), file)
                 for name in current:
                     read_or_keep_line(name, partial(self._read_attribute, words, place), unread)
                 if unread:
@@ -108,7 +108,7 @@ class InterfaceReader:
             lost = not current and words[0] not in _STANZA_KEYWORDS
         for name, address, place in self._bare:
             origin = f"address of {name}"
-            self._found.add(
+            self._found.add_nvue_command(
                 f"interface {name} ip address {format_command_word(self._add_netmask_prefix(name, address))}",
                 place,
                 origin,
@@ -122,7 +122,7 @@ class InterfaceReader:
         interface = interface_of(f"{address}/{masks[0]}") if masks else None
         return address if interface is None else str(interface)
 
-    def _count_names(self, names: int, file: str) -> None:
+    def _limit_interface_names(self, names: int, file: str) -> None:
         """Count names before they are made, or given a setting. Raise InputProblems above MAX_COMMANDS."""
         self._written += names
         if self._written > MAX_COMMANDS_PER_FILE:
@@ -133,16 +133,16 @@ class InterfaceReader:
         if words[0] != "iface" or len(words) < 2:
             return ()
         head, numbers, end = _split_name_range(words[1])
-        self._count_names(len(numbers) or 1, file)
+        self._limit_interface_names(len(numbers) or 1, file)
         names = tuple(f"{head}{number}{end}" for number in numbers) or (words[1],)
         stanzas = tuple(name for name in names if _INTERFACE_NAME_PATTERN.fullmatch(name))
         for name in stanzas:
             self._stanzas.setdefault(name, InterfaceStanza(place))
             self.names.add(name)
             if nvue_port(name) or name in ("lo", "eth0"):
-                self._found.add(f"interface {name} type {_interface_type(name)}", place, f"iface {name}")
+                self._found.add_nvue_command(f"interface {name} type {_interface_type(name)}", place, f"iface {name}")
         if "dhcp" in words[2:] and "eth0" in stanzas:
-            self._found.add("interface eth0 ip address dhcp", place, "iface eth0")
+            self._found.add_nvue_command("interface eth0 ip address dhcp", place, "iface eth0")
         return stanzas
 
     def _read_attribute(self, words: Sequence[str], place: FilePlace, name: str) -> None:
@@ -157,7 +157,7 @@ class InterfaceReader:
             )
         elif key == "bond-slaves":
             for member in words[1:] if words[1:] != ["none"] else ():
-                self._found.add(f"{head} bond member {format_command_word(member)}", place, origin)
+                self._found.add_nvue_command(f"{head} bond member {format_command_word(member)}", place, origin)
         elif key in _BRIDGE_ATTRIBUTES:
             pass
         elif not is_known_name or not value:
@@ -166,7 +166,7 @@ class InterfaceReader:
         elif key == "address" and "/" not in value:
             self._bare.append((name, value, place))
         elif (translate := _NVUE_TRANSLATOR_BY_ATTRIBUTE.get(key)) is not None:
-            self._found.add(f"{head} {translate(words[1:])}", place, origin)
+            self._found.add_nvue_command(f"{head} {translate(words[1:])}", place, origin)
         elif not key.startswith(_UNMODELED_ATTRIBUTE_PREFIXES):
             self._found.add_not_understood(place, f"setting {quote_text(key)} of {name}")
 
@@ -180,7 +180,7 @@ class InterfaceReader:
             if split := _BREAKOUT_PORT_PATTERN.fullmatch(body):
                 breakout_ports = [f"swp{split[1]}s{subport_index}" for subport_index in range(int(split[2]))]
                 if not self.names or self.names & set(breakout_ports):
-                    self._found.add(f"interface swp{split[1]} link breakout {split[2]}x", place, body)
+                    self._found.add_nvue_command(f"interface swp{split[1]} link breakout {split[2]}x", place, body)
                     for name in breakout_ports if split[3] else ():
                         self._add_link_speed(name, split[3], place, body)
             elif whole_match := _UNSPLIT_PORT_PATTERN.fullmatch(body):
@@ -190,7 +190,7 @@ class InterfaceReader:
 
     def _add_link_speed(self, name: str, gigabits: str, place: FilePlace, origin: str) -> None:
         if not self.names or name in self.names:
-            self._found.add(f"interface {name} link speed {gigabits}G", place, origin)
+            self._found.add_nvue_command(f"interface {name} link speed {gigabits}G", place, origin)
 
 
 def _may_be_stanza_setting(key: str) -> bool:

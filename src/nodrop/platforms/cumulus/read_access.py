@@ -69,7 +69,7 @@ class AclRuleReader:
     """File and place of each entry, by its name."""
     unread: list[UnreadRuleLine] = field(default_factory=list)
 
-    def take(self, text: str, file: str) -> None:
+    def read_rule_file(self, text: str, file: str) -> None:
         """Take the rules of a file."""
         variables: dict[str, str] = {}
         section = ""

@@ -60,7 +60,7 @@ def translate_files(texts: Mapping[str, str]) -> TranslatedFiles:
     translation = TranslatedFiles()
     if (hostname := texts.get(HOSTNAME_FILE, "").strip()) and _HOSTNAME_PATTERN.fullmatch(hostname):
         place = FilePlace(HOSTNAME_FILE, Span(1, 1, 1, len(hostname) + 1))
-        translation.add(f"system hostname {hostname}", place, HOSTNAME_FILE)
+        translation.add_nvue_command(f"system hostname {hostname}", place, HOSTNAME_FILE)
     interfaces, features = InterfaceReader(translation), QosFeatureReader(translation)
     routing_file, routing_text = find_frr_text(texts) or ("", "")
     for file, text in texts.items():
@@ -117,7 +117,7 @@ def _add_acl_rules(texts: Mapping[str, str], files: Iterable[str], translation: 
     """Add the rules of cl-acltool."""
     rules = AclRuleReader()
     for file in files:
-        rules.take(texts[file], file)
+        rules.read_rule_file(texts[file], file)
     translation.access_lists = rules.access_lists
     translation.entries |= {name: FilePlace(file, span) for name, (file, span) in rules.places.items()}
     translation.unread += [(FilePlace(line.file, line.span), line.text, line.about) for line in rules.unread]
@@ -136,7 +136,7 @@ def _add_frr_addresses(translation: TranslatedFiles) -> None:
             if child.words[:2] in frr.ADDRESS_COMMANDS and len(child.words) == 3:
                 source_text = f"{child.text.strip()} of {block.words[1]}"
                 command = f"interface {block.words[1]} ip address {format_command_word(child.words[2])}"
-                translation.add(command, translation.frr[child.line - 1][1], source_text)
+                translation.add_nvue_command(command, translation.frr[child.line - 1][1], source_text)
 
 
 def _is_interfaces_file(file: str, text: str) -> bool:

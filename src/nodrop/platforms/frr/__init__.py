@@ -8,7 +8,7 @@ from nodrop.model.routing import AddressFamily, Bgp, BgpNeighbor, Ipv6Unicast, R
 from nodrop.model.states import Unknown, require_fact
 from nodrop.platforms.frr import rows as frr_rows
 from nodrop.platforms.frr.limits import expressible_bgp_processes
-from nodrop.platforms.frr.places import where as where
+from nodrop.platforms.frr.places import place_finder_for_files as place_finder_for_files
 from nodrop.platforms.frr.text_reader import ADDRESS_COMMANDS as ADDRESS_COMMANDS
 from nodrop.platforms.frr.text_reader import DATACENTER as DATACENTER
 from nodrop.platforms.frr.text_reader import FrrRouting as FrrRouting
@@ -19,7 +19,7 @@ from nodrop.platforms.kit.session_groups import (
     NO_FAR_ENDS,
     GroupedSessions,
     GroupNameByFarEnd,
-    group_sessions,
+    group_sessions_into_peer_groups,
     without_group_fields,
 )
 
@@ -32,7 +32,7 @@ def render_frr_conf(device: Device, far_ends: GroupNameByFarEnd = NO_FAR_ENDS) -
     processes = expressible_bgp_processes(device)
     bgp = processes[0] if processes else None
     routes = list(map(format_static_route, device.static_routes))
-    installed = [] if bgp is None else [*frr_rows.ZEBRA_COMMANDS.lines(bgp)]
+    installed = [] if bgp is None else [*frr_rows.ZEBRA_COMMANDS.commands_of_non_default_fields(bgp)]
     return _render_template(
         "frr",
         device=device,
@@ -52,8 +52,8 @@ def format_static_route(route: StaticRoute) -> str:
 
 def _render_process(bgp: Bgp, ends: GroupNameByFarEnd) -> EscapedText:
     """Return the commands of a process; rendered here because lines of an included template are passed through."""
-    head, *own_commands = frr_rows.PROCESS_COMMANDS.lines(bgp)
-    session = group_sessions(bgp, ends)
+    head, *own_commands = frr_rows.PROCESS_COMMANDS.commands_of_non_default_fields(bgp)
+    session = group_sessions_into_peer_groups(bgp, ends)
     for name, group in session.groups.items():
         own_commands += [frr_rows.format_session_command(name, "peer-group"), *frr_rows.session_lines(name, group)]
     for neighbor in require_fact(bgp.neighbors):
@@ -84,7 +84,7 @@ def _family_commands(bgp: Bgp, family: "AddressFamilySettings") -> Iterator[str]
         yield f"redistribute {redistribution.source}{policy}"
     for key, carried in family.sessions:
         yield from frr_rows.session_family_lines(key, carried, by_default=family.by_default)
-    yield from frr_rows.PROCESS_FAMILY_COMMANDS[family.name].lines(bgp)
+    yield from frr_rows.PROCESS_FAMILY_COMMANDS[family.name].commands_of_non_default_fields(bgp)
 
 
 def _render_template(file: str, **names: object) -> EscapedText:

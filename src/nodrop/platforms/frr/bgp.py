@@ -54,9 +54,9 @@ class BgpProcessBuilder:
     def read_statements(self, statements: list[FrrStatement]) -> None:
         """Read the commands below `router bgp`."""
         for statement in statements:
-            read_or_keep_line(statement, self._command, self._others)
+            read_or_keep_line(statement, self._read_process_command, self._others)
 
-    def bgp(self, shared: dict[str, Any], *, drained: bool) -> Bgp:
+    def build_bgp(self, shared: dict[str, Any], *, drained: bool) -> Bgp:
         """Return the process with the settings that those of all VRFs share."""
         process_fields = self._said
         unicast = process_fields.get("default_ipv4_unicast", self._bgp.default_ipv4_unicast)
@@ -86,7 +86,7 @@ class BgpProcessBuilder:
         ipv6_fields = self._every_ipv6 | self._ipv6.get(self._member_of.get(key, ""), {}) | self._ipv6.get(key, {})
         return Ipv6Unicast(**ipv6_fields) if ipv6_fields else _DEFAULT_IPV6_UNICAST
 
-    def _command(self, statement: FrrStatement) -> None:
+    def _read_process_command(self, statement: FrrStatement) -> None:
         words = statement.words
         on = words[0] != "no"
         command_words = words if on else words[1:] or words

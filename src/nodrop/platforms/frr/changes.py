@@ -80,7 +80,7 @@ def find_vtysh_changes(old_text: str, new_text: str) -> str | None:
     return "".join(f"{line}\n" for line in lines)
 
 
-def find_regrouping_effects(old: str, new: str) -> Iterator[str]:
+def find_peer_group_change_effects(old: str, new: str) -> Iterator[str]:
     """Yield the effects of a remaining session that joins or leaves a peer group, as reasons.
 
     FRR closes a session that it binds to a group (bgpd/bgpd.c, peer_group_bind: CEASE, configuration change). A session
@@ -161,7 +161,7 @@ def _removal_commands(
 ) -> Iterator[str]:
     """Yield the commands that undo those that a block no longer has, the last first."""
     new_lines = after.get(block, ())
-    new_keys = {key for line in new_lines if (key := _command_key(line))}
+    new_keys = {key for line in new_lines if (key := _key_of_single_value_command(line))}
     neighbors = _session_names(after.get(block[:1], ()))
     gone: set[str] = set()
     for line in reversed(before[block]):
@@ -170,11 +170,13 @@ def _removal_commands(
             if len(block) == 1 and peer[1] not in gone:
                 gone.add(peer[1])
                 yield f"no neighbor {peer[1]}{' interface' if _is_interface_neighbor(peer[1], before[block]) else ''}"
-        elif line not in new_lines and not (_command_key(line) and _command_key(line) in new_keys):
+        elif line not in new_lines and not (
+            _key_of_single_value_command(line) and _key_of_single_value_command(line) in new_keys
+        ):
             yield line.removeprefix("no ") if line.startswith("no ") else f"no {line}"
 
 
-def _command_key(line: str) -> str:
+def _key_of_single_value_command(line: str) -> str:
     """Return the key of a command that a block has only once; empty for all others."""
     for pattern in _SINGLE_VALUE_PATTERNS:
         if match := pattern.fullmatch(line):

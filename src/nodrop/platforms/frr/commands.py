@@ -128,7 +128,7 @@ class FieldCommandTable:
         match = self._find_matching_rows(words if on else words[1:], on)
         return match is not None and any(row.field == field for row in match[0])
 
-    def lines(self, model: object, **unless: object) -> Iterator[str]:
+    def commands_of_non_default_fields(self, model: object, **unless: object) -> Iterator[str]:
         """Yield the commands of a part of the model whose fields are not at their defaults, each command once.
 
         `unless` has the default values of fields for which those of the class do not apply here.
@@ -150,4 +150,4 @@ class FieldCommandTable:
         """Return the command that states a field and what goes with it; None where all of that is at its default."""
         where = self._rows[field].where[:1]
         together = FieldCommandTable(type(model), (row for row in self.rows if row.where[:1] == where))
-        return next(together.lines(model, **unless), None)
+        return next(together.commands_of_non_default_fields(model, **unless), None)

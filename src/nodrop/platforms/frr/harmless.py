@@ -32,7 +32,7 @@ class HarmlessLine(NamedTuple):
     takes_line: bool = True
 
     @property
-    def command(self) -> str:
+    def example_command(self) -> str:
         """The line as a test gives it to FRR, without its block."""
         return self.example or self.line
 

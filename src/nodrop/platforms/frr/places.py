@@ -10,7 +10,7 @@ from nodrop.syntax.places import Span
 from nodrop.units import parse_whole_number
 
 
-def where(config_text: str) -> Callable[[Subject], Span | None]:
+def place_finder_for_files(config_text: str) -> Callable[[Subject], Span | None]:
     """Return a function that finds the line of a subject (without its device) in an FRR configuration."""
     statements = list(walk_statements(parse_frr(config_text)))
 

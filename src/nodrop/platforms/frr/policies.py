@@ -86,10 +86,10 @@ class UndefinedReference(NamedTuple):
         kind = "dangling-reference"
         if self.other_kind:
             kind, facts = "prefix-list-of-other-family", {**facts, "other_kind": self.other_kind}
-        remedy = Remedy(choices=tuple(self._choices(field)))
+        remedy = Remedy(choices=tuple(self._commands_to_correct_reference(field)))
         return Remark(kind=kind, subject=(device, "@bgp"), place=place, facts=facts, remedy=remedy)
 
-    def _choices(self, command: str) -> Iterator[CommandsForCase]:
+    def _commands_to_correct_reference(self, command: str) -> Iterator[CommandsForCase]:
         """Yield the command that names the near object, and the one that removes the reference."""
         if not all(map(is_typable, (command, *self.within, self.near or command))):
             return
@@ -140,7 +140,7 @@ class RoutingPolicyBuilder:
         """Keep that a command names a list or map."""
         self._references.append((statement, object_kind, name))
 
-    def undefined(self) -> list["UndefinedReference"]:
+    def undefined_references(self) -> list["UndefinedReference"]:
         """Return every reference to a list or map that is not there."""
         defined: dict[str, Iterable[str]] = {
             _LIST_LABEL_BY_FAMILY["ip"]: {name for family, name in self._prefix_lists if family != "ipv6"},
@@ -162,7 +162,7 @@ class RoutingPolicyBuilder:
                 undefined.append(UndefinedReference(statement, kind, name, other_family, near))
         return undefined
 
-    def fields(self) -> dict[str, Any]:
+    def bgp_fields_of_policies(self) -> dict[str, Any]:
         """Return the fields of a BGP process that hold them."""
         return {
             "prefix_lists": tuple(

@@ -247,7 +247,7 @@ def _router_bgp_line(asn: int, bgp: Bgp) -> str:
     return f"router bgp {asn}{f' vrf {bgp.vrf}' if bgp.vrf else ''}"
 
 
-def _equal_paths_row(field: str, words: str = "maximum-paths *") -> CommandBinding:
+def _maximum_paths_row(field: str, words: str = "maximum-paths *") -> CommandBinding:
     """Return the row of equal paths: more are read than SONiC's bgpd takes (MULTIPATH_NUM), for others take more."""
     return value_row(field, words, read=checked_number, refuses=(NumberRangeCheck(1, 514),))
 
@@ -277,7 +277,7 @@ def _bgp_distances_row(field: str) -> CommandBinding:
     )
 
 
-def _installed_policy_row(field: str, family: str) -> CommandBinding:
+def _zebra_route_map_row(field: str, family: str) -> CommandBinding:
     """Return the row of the route map that zebra asks of routes of the default VRF."""
 
     def refuses(name: str | None, bgp: Bgp) -> str | None:
@@ -363,22 +363,22 @@ PROCESS_FAMILY_COMMANDS: Mapping[Family, FieldCommandTable] = {
     "ipv4": FieldCommandTable(
         Bgp,
         (
-            _equal_paths_row("maximum_paths"),
-            _equal_paths_row("maximum_paths_internal", "maximum-paths ibgp *"),
+            _maximum_paths_row("maximum_paths"),
+            _maximum_paths_row("maximum_paths_internal", "maximum-paths ibgp *"),
             _bgp_distances_row("distances"),
         ),
     ),
     "ipv6": FieldCommandTable(
         Bgp,
         (
-            _equal_paths_row("maximum_paths_ipv6"),
-            _equal_paths_row("maximum_paths_internal_ipv6", "maximum-paths ibgp *"),
+            _maximum_paths_row("maximum_paths_ipv6"),
+            _maximum_paths_row("maximum_paths_internal_ipv6", "maximum-paths ibgp *"),
             _bgp_distances_row("distances_ipv6"),
         ),
     ),
 }
 ZEBRA_COMMANDS = FieldCommandTable(
-    Bgp, (_installed_policy_row("installed_policy", "ip"), _installed_policy_row("installed_policy_ipv6", "ipv6"))
+    Bgp, (_zebra_route_map_row("installed_policy", "ip"), _zebra_route_map_row("installed_policy_ipv6", "ipv6"))
 )
 """Commands of zebra, outside any BGP process."""
 TOP_LEVEL_COMMANDS = FieldCommandTable(
@@ -413,9 +413,12 @@ def format_session_command(key: str, command_text: str) -> str:
 
 def session_lines(key: str, session: BgpNeighbor) -> list[str]:
     """Return the commands of a session in its process; for a peer group, give the group's name as the key."""
-    return [format_session_command(key, words) for words in SESSION_COMMANDS.lines(session)]
+    return [format_session_command(key, words) for words in SESSION_COMMANDS.commands_of_non_default_fields(session)]
 
 
 def session_family_lines(key: str, carried: BgpNeighbor | Ipv6Unicast, *, by_default: object) -> list[str]:
     """Return the commands of a session in an address family, which it carries `by_default` if no command states it."""
-    return [format_session_command(key, words) for words in SESSION_FAMILY_COMMANDS.lines(carried, active=by_default)]
+    return [
+        format_session_command(key, words)
+        for words in SESSION_FAMILY_COMMANDS.commands_of_non_default_fields(carried, active=by_default)
+    ]

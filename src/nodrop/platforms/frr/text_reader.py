@@ -75,14 +75,14 @@ class _FrrTextReader:
         result = self._result
         for statement in self._top:
             read_or_keep_line(statement, self._read_statement, result.not_understood)
-        shared = self._policies.fields() | self._shared if self._processes else {}
-        bgps = {vrf: process.bgp(shared, drained=self._drained) for vrf, process in self._processes.items()}
+        shared = self._policies.bgp_fields_of_policies() | self._shared if self._processes else {}
+        bgps = {vrf: process.build_bgp(shared, drained=self._drained) for vrf, process in self._processes.items()}
         result.bgp = bgps.pop(None, None)
         if result.bgp is not None:
             result.bgp = replace_fields(result.bgp, **self._installed)
         result.vrf_bgp = tuple(bgp for _, bgp in sorted(bgps.items(), key=lambda pair: natural_sort_key(pair[0] or "")))
         result.static_routes = tuple(self._routes)
-        around = dict(_find_enclosing_blocks(self._top)) if (undefined := self._policies.undefined()) else {}
+        around = dict(_find_enclosing_blocks(self._top)) if (undefined := self._policies.undefined_references()) else {}
         result.undefined = [each._replace(within=around.get(id(each.statement), ())) for each in undefined]
         return result
 
@@ -110,7 +110,7 @@ class _FrrTextReader:
             )
 
     def _read_process(self, statement: FrrStatement) -> None:
-        self._process(statement.words[2:]).read_statements(statement.children)
+        self._get_or_make_bgp_process(statement.words[2:]).read_statements(statement.children)
 
     def _read_drain(self, _statement: FrrStatement) -> None:
         self._drained = True
@@ -169,7 +169,7 @@ class _FrrTextReader:
     def _read_route_map(self, statement: FrrStatement) -> None:
         self._policies.read_route_map(statement)
 
-    def _process(self, words: tuple[str, ...]) -> BgpProcessBuilder:
+    def _get_or_make_bgp_process(self, words: tuple[str, ...]) -> BgpProcessBuilder:
         """Return the process of a VRF, which is made with the defaults that hold so far."""
         match words:
             case (asn,) | (asn, "vrf", "default"):

@@ -18,7 +18,7 @@ from nodrop.platforms.hosts.facts import (
     line_span,
     parse_byte,
     parse_number,
-    parse_priority_switches,
+    parse_priority_on_off_list,
     word_after,
 )
 from nodrop.platforms.hosts.other_makers import NicCommandReader
@@ -88,7 +88,7 @@ class _NicScript:
 
     def parse_script(self, file_text: str) -> HostFileContent:
         for line, span in _join_continued_lines(file_text):
-            assigned = self._environment.line(line, span)
+            assigned = self._environment.read_line(line, span)
             # What is worked out when the script runs stays a variable.
             self._variables |= {name: value for name, value in assigned.items() if not set(value) & set("$`(")}
             line = self._expand_variables(line)
@@ -100,7 +100,7 @@ class _NicScript:
                 line = run[1]
             for piece in _COMMAND_SEPARATOR_PATTERN.split(line):
                 self._read_command(piece.strip(), span)
-        self._environment.record_derived_facts()
+        self._environment.record_libraries_without_traffic_class()
         self._note_rate_contradictions()
         has_restore = BOOT_PERSISTENCE_PATTERN.search(file_text) is not None
         for nic_part, span in self._lost.items():
@@ -206,7 +206,7 @@ class _NicScript:
         match name:
             case "trust" if value in ("dscp", "pcp"):
                 self._note_volatile_fact(nic_part, "trust", value, span)
-            case "pfc" if (priorities := parse_priority_switches(value)) is not None:
+            case "pfc" if (priorities := parse_priority_on_off_list(value)) is not None:
                 self._note_volatile_fact(nic_part, "pfc_priorities", priorities, span)
             case "cable_len" if (length_m := parse_number(value)) is not None:
                 self._note_volatile_fact(nic_part, "cable_length_m", length_m, span)

@@ -50,14 +50,14 @@ def _try_rewrites(files: Mapping[str, bytes], change: Change) -> Iterator[dict[s
     if file not in files or is_command_output(files[file]):
         return
     text = files[file].decode("utf-8", "surrogateescape")
-    for old, new in _spell_values(change.old, change.new):
+    for old, new in _spell_old_and_new_value(change.old, change.new):
         places = list(re.finditer(rf"(?<![\w.]){re.escape(old)}(?![\w.])", text))
         for place in places[: -_MOST_TRIED_PLACES - 1 : -1]:
             new_text = text[: place.start()] + new + text[place.end() :]
             yield {**files, file: new_text.encode("utf-8", "surrogateescape")}
 
 
-def _spell_values(old: object, new: object) -> Iterator[tuple[str, str]]:
+def _spell_old_and_new_value(old: object, new: object) -> Iterator[tuple[str, str]]:
     """Yield two values as files of hosts may have them.
 
     Priorities are eight switches, or a switch each; a table of numbers has the one number that differs.
@@ -67,7 +67,7 @@ def _spell_values(old: object, new: object) -> Iterator[tuple[str, str]]:
     elif isinstance(old, int | str) and type(old) is type(new):
         yield str(old), str(new)
     elif _is_numbers(old) and _is_numbers(new):
-        yield _spell_switches(old), _spell_switches(new)
+        yield _format_priority_on_off_list(old), _format_priority_on_off_list(new)
         if len(new) > len(old):
             yield from (("0", "1"), ("false", "true"))
         different = {pair for pair in zip(old, new, strict=False) if pair[0] != pair[1]}
@@ -79,7 +79,7 @@ def _is_numbers(value: object) -> TypeGuard[tuple[int, ...]]:
     return isinstance(value, tuple) and all(isinstance(number, int) for number in value)
 
 
-def _spell_switches(priorities: tuple[int, ...]) -> str:
+def _format_priority_on_off_list(priorities: tuple[int, ...]) -> str:
     return ",".join("1" if priority in priorities else "0" for priority in range(PRIORITY_COUNT))
 
 

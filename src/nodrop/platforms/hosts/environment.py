@@ -112,15 +112,15 @@ class RdmaEnvironmentVariables:
         self._has_one_host = False
         self._has_plain_job = False
 
-    def line(self, line: str, span: Span) -> dict[str, str]:
+    def read_line(self, line: str, span: Span) -> dict[str, str]:
         """Read a line, and return its assignments as a shell makes them."""
         self._elsewhere = self._elsewhere or _SOURCED_FILE_PATTERN.search(line) is not None
         if (version := _NCCL_VERSION_PATTERN.search(line)) is not None:
             self._nccl_version = tuple(int(part) for part in version.groups())
-        self._note_launch(line)
+        self._note_job_launch(line)
         shell = {name: _expand_shell_default(quoted.strip("\"'")) for name, quoted in _ASSIGNMENT_PATTERN.findall(line)}
         for name, value in (*shell.items(), *self._yaml_variables(line)):
-            self._set(name, value, span)
+            self._record_variable(name, value, span)
         return shell
 
     def _yaml_variables(self, line: str) -> Iterator[tuple[str, str]]:
@@ -136,7 +136,7 @@ class RdmaEnvironmentVariables:
             yield keyed[1], keyed[2]
         self._named = ""
 
-    def _set(self, name: str, value: str, span: Span) -> None:
+    def _record_variable(self, name: str, value: str, span: Span) -> None:
         if not name.startswith((*RDMA_VARIABLE_PREFIXES, "FI_PROVIDER")):
             return
         self._held[name] = value, span
@@ -144,7 +144,7 @@ class RdmaEnvironmentVariables:
         if read is not None and (stated := read[1](value)) is not None:
             self._found.record_fact("", read[0], stated, span)
 
-    def _note_launch(self, line: str) -> None:
+    def _note_job_launch(self, line: str) -> None:
         """Note a job that runs on one host, and one that runs before the variables of loopback are set."""
         if line.startswith("#") or _JOB_LAUNCH_PATTERN.search(line) is None:
             return
@@ -154,16 +154,16 @@ class RdmaEnvironmentVariables:
         )
         self._has_plain_job = self._has_plain_job or is_plain
 
-    def _say_loopback(self) -> None:
+    def _record_gpu_loopback_through_nics(self) -> None:
         """Say whether GPUs of one host talk through its NICs, except in a test: on one host, or with a plain run."""
         if spans := [self._held[name][1] for name in _NCCL_LOOPBACK_VARIABLES if self._has_variable(name)]:
             both_off = all(self._value(name) == "1" for name in _NCCL_LOOPBACK_VARIABLES)
             is_test = self._has_one_host or self._has_plain_job
             self._found.record_fact("", "loopback", both_off and not is_test, max(spans))
 
-    def record_derived_facts(self) -> None:
+    def record_libraries_without_traffic_class(self) -> None:
         """Say which libraries use RDMA and have no traffic class, unless the file takes variables from another one."""
-        self._say_loopback()
+        self._record_gpu_loopback_through_nics()
         adapters = self._value("NCCL_IB_HCA") + self._value("UCX_NET_DEVICES")
         self._found.by_command.update(model for device, model in _NIC_BY_RDMA_DEVICE.items() if device in adapters)
         if (at := self._held.get("NCCL_IB_HCA") or self._held.get("UCX_NET_DEVICES")) and _ROCE_DEVICE_PATTERN.search(

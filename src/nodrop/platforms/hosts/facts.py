@@ -71,7 +71,7 @@ def line_span(number: int, line: str) -> Span:
     return Span(number, start + 1, number, max(len(text), start + 1) + 1)
 
 
-def parse_priority_switches(file_text: str) -> tuple[int, ...] | None:
+def parse_priority_on_off_list(file_text: str) -> tuple[int, ...] | None:
     """Return the priorities that a list of eight switches turns on (`0,0,0,1,0,0,0,0`); None where it is no such."""
     words = file_text.replace(",", " ").split()
     if len(words) != PRIORITY_COUNT or any(word not in ("0", "1") for word in words):

@@ -10,7 +10,7 @@ from nodrop.platforms.hosts import parse_host_file
 from nodrop.platforms.hosts.facts import NicFact
 
 
-def where(config_files: Mapping[str, bytes]) -> Callable[[Subject], FilePlace | None]:
+def place_finder_for_files(config_files: Mapping[str, bytes]) -> Callable[[Subject], FilePlace | None]:
     """Return a function that finds the fact of a subject such as `gpu1/mlnx_qos_eth4.txt/trust` in a host's files."""
 
     @lru_cache(maxsize=len(config_files) or 1)

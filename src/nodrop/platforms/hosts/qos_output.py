@@ -2,7 +2,7 @@
 
 import re
 
-from nodrop.platforms.hosts.facts import HostFileContent, HostFileKind, line_span, parse_priority_switches
+from nodrop.platforms.hosts.facts import HostFileContent, HostFileKind, line_span, parse_priority_on_off_list
 from nodrop.syntax.places import Span
 
 _TRUST_LINE = re.compile(r"Priority trust state:\s*(dscp|pcp|both)\b")
@@ -33,7 +33,7 @@ def _parse_mlnx_qos_output(file_text: str) -> tuple[HostFileContent, ...]:
         elif (row := _PFC_TABLE_ROW_LINE.match(line)) is not None:
             if row[1] == "buffer":
                 parsed_facts.record_fact("", "priority_to_buffer", tuple(map(int, row[2].split())), span)
-            elif (priorities := parse_priority_switches(row[2])) is not None:
+            elif (priorities := parse_priority_on_off_list(row[2])) is not None:
                 parsed_facts.record_fact("", "pfc_priorities", priorities, span)
     if mapped is not None:
         parsed_facts.record_fact("", "dscp_to_priority", tuple(table), mapped)

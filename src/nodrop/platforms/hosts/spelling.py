@@ -64,19 +64,19 @@ class NicModelSettings:
     """Whether no switch joins the rails of the hosts."""
 
     @property
-    def pfc(self) -> str | None:
+    def pfc_on_off_list(self) -> str | None:
         """The priorities with PFC as eight switches."""
         if self.pfc_priorities is None:
             return None
         return ",".join("1" if priority in self.pfc_priorities else "0" for priority in ALL_ETHERNET_PRIORITIES)
 
     @property
-    def guarded(self) -> bool:
+    def could_pause_fabric(self) -> bool:
         """Whether a receiver that has stalled could pause the fabric."""
         return bool(self.pfc_priorities)
 
     @property
-    def sprays(self) -> bool:
+    def marks_packets_for_spraying(self) -> bool:
         """Whether the NIC is set to mark packets that switches may spray."""
         return self.adaptive and self.marks
 
@@ -88,12 +88,12 @@ class NicModelSettings:
         return (self.priority in self.pfc_priorities) + 2 * self.dcqcn or None
 
     @property
-    def not_written(self) -> tuple[str, ...]:
+    def settings_not_written(self) -> tuple[str, ...]:
         """Return the expected NIC settings that the script does not make, because no source describes them."""
         return tuple(unwritten_settings_with_reasons(self))
 
     @property
-    def slug(self) -> str:
+    def kubernetes_name(self) -> str:
         """A name that Kubernetes takes."""
         return re.sub(r"[^a-z0-9]+", "-", f"{self.fabric}-{self.name}".lower()).strip("-")[:63].strip("-")
 
@@ -103,7 +103,7 @@ class NicModelSettings:
         return sum(1 << priority for priority in self.dcqcn_priorities)
 
     @property
-    def unit(self) -> str:
+    def systemd_unit_name(self) -> str:
         """The name of the script on a host, and of its unit."""
         return f"roce-{self.name}"
 
@@ -118,7 +118,7 @@ def write_host_files(fabric: Fabric) -> Iterator[Artifact]:
         if setting.tool is not None and setting.device is not None:
             yield _render_artifact(setting, "sh")
             yield _render_artifact(setting, "service")
-        if setting.operator_type is not None and setting.trust is not None and setting.pfc is not None:
+        if setting.operator_type is not None and setting.trust is not None and setting.pfc_on_off_list is not None:
             yield _render_artifact(setting, "yaml")
         if setting.tos is not None:
             yield _render_artifact(setting, "nccl.env")

@@ -18,7 +18,7 @@ from nodrop.platforms.hosts.facts import (
     HostFileRemark,
     parse_byte,
     parse_number,
-    parse_priority_switches,
+    parse_priority_on_off_list,
 )
 from nodrop.platforms.hosts.template_schema import find_refused_parts
 from nodrop.syntax.places import Span
@@ -111,7 +111,7 @@ class _NicTemplateReader:
             self._qos_key_span("trust", qos),
             "" if "trust" in qos else _OPERATOR_DEFAULT_REASON,
         )
-        pfc = parse_priority_switches(str(qos["pfc"])) if "pfc" in qos else None
+        pfc = parse_priority_on_off_list(str(qos["pfc"])) if "pfc" in qos else None
         reason = "" if pfc is not None else _OPERATOR_DEFAULT_REASON
         facts.record_fact(
             self._part, "pfc_priorities", _DEFAULT_PFC if pfc is None else pfc, self._qos_key_span("pfc", qos), reason

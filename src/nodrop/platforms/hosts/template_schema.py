@@ -31,7 +31,7 @@ class _TemplateSchemaRow:
     found: str
     expected: str
 
-    def takes(self, value: str) -> bool:
+    def accepts_value(self, value: str) -> bool:
         """Return whether a value is right."""
         number = parse_whole_number(value, 10**9 - 1) if self.least is not None else 0
         return (
@@ -94,7 +94,7 @@ def find_refused_parts(document: object) -> Iterator[RefusedTemplatePart]:
         if not all(_meets_condition(document, path, condition) for path, condition in row.when.items()):
             continue
         for keys, parent, value in _find_values_at_path(document, row.at):
-            fault = _row_fault(
+            fault = _value_found_instead_of_required(
                 row, _fill_default(".".join(row.at[1:]), parent, value), in_place=isinstance(parent, Mapping)
             )
             if fault is not None and keys not in refused_keys:
@@ -102,14 +102,14 @@ def find_refused_parts(document: object) -> Iterator[RefusedTemplatePart]:
                 yield RefusedTemplatePart(keys, fault, row.expected_words)
 
 
-def _row_fault(row: _TemplateSchemaRow, value: object, *, in_place: bool) -> str | None:
+def _value_found_instead_of_required(row: _TemplateSchemaRow, value: object, *, in_place: bool) -> str | None:
     """Return the value found in place of the required value of a row; None if that is there."""
     if value is None:
         return "not there" if row.required and (in_place or row.when) else None
     text = _text_of_scalar(value)
     if row.absent:
         return row.found.format(value=sanitize_for_message(text or ""))
-    return None if text is None or row.takes(text) else row.found.format(value=sanitize_for_message(text or ""))
+    return None if text is None or row.accepts_value(text) else row.found.format(value=sanitize_for_message(text or ""))
 
 
 def _meets_condition(document: object, path: str, condition: str | tuple[str, ...]) -> bool:

@@ -157,7 +157,7 @@ class EditState:
         Settings that only the document has come first: what the model has is read from it again.
         """
         corrections = [change for change in changes if change.subject[1] == FILE_SETTING_AREA]
-        why = self._correct(corrections) if corrections else None
+        why = self._correct_settings_or_explain(corrections) if corrections else None
         refused = [] if why is None else corrections
         others = [change for change in changes if change.subject[1] != FILE_SETTING_AREA]
         by_hand = (
@@ -168,7 +168,7 @@ class EditState:
             *by_hand,
         )
 
-    def _correct(self, corrections: Sequence[Change]) -> str | None:
+    def _correct_settings_or_explain(self, corrections: Sequence[Change]) -> str | None:
         """Change settings of the document, all or none; return why they cannot be changed."""
         try:
             bundle = self._means.correct(self.bundle, corrections)
@@ -222,9 +222,9 @@ class EditState:
         subjects = [change.subject for change in changes]
         touched = WantedSubjects(subjects)
         for difference in differences(new, reading.device):
-            at = subject_of(new.name, difference.path)
+            at = subject_of_path_in_device(new.name, difference.path)
             deviation = UnaskedChange(subject=at, difference=difference, old=self.reading, new=reading, wanted=subjects)
-            if touched.includes(at) or not self._means.follows(deviation):
+            if touched.is_inside_or_around_wanted(at) or not self._means.follows(deviation):
                 label, value, expected_text = (
                     subject_text(at),
                     describe_value(difference.b),
@@ -254,8 +254,8 @@ class EditState:
         touched = WantedSubjects(change.subject for change in changes if id(change) not in manual_ids)
         name = self.first.device.name
         for difference in differences(self.first.device, self.reading.device):
-            at = subject_of(name, difference.path)
-            if not touched.includes(at):
+            at = subject_of_path_in_device(name, difference.path)
+            if not touched.is_inside_or_around_wanted(at):
                 yield Change(subject=at, old=difference.a, new=difference.b)
 
 
@@ -383,7 +383,7 @@ class WantedSubjects:
         self._whole = every.difference(self._globs)
         self._around = {subject[:length] for subject in self._whole for length in range(len(subject))}
 
-    def includes(self, subject: Subject) -> bool:
+    def is_inside_or_around_wanted(self, subject: Subject) -> bool:
         """Whether a subject is a part of a wanted one, or one is a part of it."""
         if subject in self._around or any(subject[:length] in self._whole for length in range(len(subject) + 1)):
             return True
@@ -396,7 +396,7 @@ def _is_part_of_other(subject_path: Subject, wanted_subject: Subject) -> bool:
     return matches(wanted_subject[:length], subject_path[:length])
 
 
-def subject_of(device: str, path: Subject) -> Subject:
+def subject_of_path_in_device(device: str, path: Subject) -> Subject:
     """Return the subject of a path inside a device."""
     head, *subpath = path or ("",)
     if head == "interfaces":

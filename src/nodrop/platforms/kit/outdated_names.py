@@ -13,7 +13,7 @@ _LEAST_NUMBER = 10
 """Numbers below are in names for many reasons: priorities, queues, a second profile of the kind."""
 
 
-def find_outdated_names(lines: Iterable[str], changes: Sequence[Change]) -> tuple[str, ...]:
+def find_names_with_outdated_numbers(lines: Iterable[str], changes: Sequence[Change]) -> tuple[str, ...]:
     """Return the names in commands that state the old value of a number of the changes, and not the new one."""
     pairs = [pair for change in changes for pair in _changed_numbers(change)]
     old, new = {before for before, _ in pairs}, {after for _, after in pairs}

@@ -193,14 +193,14 @@ def _end_of_secret_like_word(text: str) -> int | None:
     like = _SECRET_LIKE_PATTERN.search(text)
     limit = len(text) if like is None else like.start()
     for match in _LONG_WORD_PATTERN.finditer(text, 0, limit):
-        word = _secret_word_of_slip(match[0].casefold())
+        word = _secret_word_meant_by_typo(match[0].casefold())
         if word is not None and (word != _COMMUNITY_WORD or _SNMP_PATTERN.search(text, 0, match.start())):
             return match.end()
     return None if like is None else like.end()
 
 
 @lru_cache(maxsize=4096)
-def _secret_word_of_slip(word: str) -> str | None:
+def _secret_word_meant_by_typo(word: str) -> str | None:
     """Return the word of a secret that a word is a slip of, or is; None where it is another word."""
     return next(
         (secret for secret, slips in _MAX_SLIPS_BY_SECRET_WORD.items() if differs_in_letters(word, secret, slips)),

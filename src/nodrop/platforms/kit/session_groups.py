@@ -56,7 +56,7 @@ NO_GROUPS = GroupedSessions({}, {})
 """No groups: each session states its settings."""
 
 
-def group_sessions(bgp: Bgp, far_ends: GroupNameByFarEnd) -> GroupedSessions:
+def group_sessions_into_peer_groups(bgp: Bgp, far_ends: GroupNameByFarEnd) -> GroupedSessions:
     """Return the peer groups of a process.
 
     Of the sessions with one name, those with the most common settings are a group, even one of them. Of the others,

@@ -29,7 +29,7 @@ class FileSettingDifference(NamedTuple):
     """Why it does not change what the switch does; empty where that is not known."""
 
     @property
-    def shape(self) -> Path:
+    def path_without_numbered_names(self) -> Path:
         """Return its path without names that have a number: ports, addresses, rows."""
         return self.path[:1] if self.line else tuple("*" if _DIGIT_PATTERN.search(word) else word for word in self.path)
 
@@ -39,7 +39,7 @@ class SettingsModule(Protocol):
 
     HEAD: int
 
-    def settings(self, name: str, raw: bytes) -> SettingsTree | None:
+    def read_settings_tree(self, name: str, raw: bytes) -> SettingsTree | None:
         """Return the settings of a file; None where it consists of lines."""
 
     def render_file(self, raw: bytes, tree: SettingsTree) -> bytes:
@@ -48,7 +48,7 @@ class SettingsModule(Protocol):
     def is_secret_word(self, path: Path, at: int) -> bool:
         """Whether a word of a path is a secret itself."""
 
-    def masked(self, path: Path) -> bool:
+    def is_secret_shown_masked(self, path: Path) -> bool:
         """Whether the value at a path is a secret that a switch shows in another form than it was given."""
 
     def merge_files(self, bundle: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str, SettingsTree]]:
@@ -57,10 +57,10 @@ class SettingsModule(Protocol):
         The latter are written as the device shows them, all as texts. Raises InputProblems where a file cannot be read.
         """
 
-    def covers(self, tree: SettingsTree, path: Path) -> bool:
+    def states_that_path_is_unset(self, tree: SettingsTree, path: Path) -> bool:
         """Whether a file that sets a tree, and nothing at a path, states that nothing is set there."""
 
-    def port(self, path: Path) -> str:
+    def interface_of_path(self, path: Path) -> str:
         """Return the name of the interface that a path belongs to; empty where it belongs to none."""
 
     def states_default(self, tree: SettingsTree, path: Path) -> bool:
@@ -76,7 +76,9 @@ class DeviceFileSettings:
         """Take what files set, where that is known. Raise InputProblems where a file cannot be read."""
         self.bundle, self._means = bundle, means
         if trees is None:
-            parsed_trees = {name: means.settings(name, raw) if means else None for name, raw in bundle.items()}
+            parsed_trees = {
+                name: means.read_settings_tree(name, raw) if means else None for name, raw in bundle.items()
+            }
             trees = {name: tree for name, tree in parsed_trees.items() if tree is not None}
         self.trees = trees
 

@@ -84,7 +84,7 @@ class TelemetryStreamTraits:
     management_mbps: int
     """The speed of a management port, at most."""
 
-    def mbps(self, counters: int, interval_us: int) -> int:
+    def stream_bandwidth_mbps(self, counters: int, interval_us: int) -> int:
         """Return the bandwidth of a stream of so many counters in Mb/s, rounded up."""
         return -(-counters * self.counter_bytes * 8 // interval_us)
 

@@ -86,7 +86,7 @@ class TranslatedFiles:
     secrets: list[tuple[FilePlace, str, SecretExposure]] = field(default_factory=list)
     """Where secrets stand, what they are, and how they are exposed."""
 
-    def add(self, command: str, place: FilePlace, source_text: str) -> None:
+    def add_nvue_command(self, command: str, place: FilePlace, source_text: str) -> None:
         """Add a command without its `nv set`."""
         self.lines.append(TranslatedCommand(f"nv set {command}", place, source_text))
 
@@ -291,8 +291,8 @@ def _relocate_remark(remark: Remark, translation: TranslatedFiles) -> Remark:
 
 def make_place_finder(translation: TranslatedFiles) -> Callable[[Subject], FilePlace | None]:
     """Return a function that finds a subject, its device first, in the files that were translated."""
-    look = places.where({_TARGET: "\n".join(line.command for line in translation.lines).encode()})
-    routing = frr.where("\n".join(line for line, _ in translation.frr))
+    look = places.place_finder_for_files({_TARGET: "\n".join(line.command for line in translation.lines).encode()})
+    routing = frr.place_finder_for_files("\n".join(line for line, _ in translation.frr))
 
     def find(subject: Subject) -> FilePlace | None:
         if subject[1:] and subject[1] in ("@bgp", "@neighbors", "@vrf_bgp", "@static_routes"):

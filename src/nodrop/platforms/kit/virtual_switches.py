@@ -1,8 +1,8 @@
 """Switches that run as containers or virtual machines of a lab: input of a platform's image, and its wiring.
 
 A platform that has an image states in `platforms/<os>/virtual.py` the kind of its nodes (`KIND`), and how to convert
-one of its switches (`virtual`). Settings that the image cannot take unchanged are changed there, and each change is
-reported.
+one of its switches (`make_virtual_switch`). Settings that the image cannot take unchanged are changed there, and each
+change is reported.
 """
 
 import importlib
@@ -61,7 +61,7 @@ class VirtualSwitchModule(Protocol):
     WRITES: tuple[str, ...]
     """The names of the files of a switch."""
 
-    def virtual(self, device: Device, bundle: Mapping[str, bytes], frr: str | None) -> VirtualSwitch:
+    def make_virtual_switch(self, device: Device, bundle: Mapping[str, bytes], frr: str | None) -> VirtualSwitch:
         """Make a lab switch from a device's files, given by canonical name, and from its FRR configuration.
 
         Raises InputProblems where a file cannot be read.

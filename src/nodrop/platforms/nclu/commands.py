@@ -85,11 +85,13 @@ def translate_commands(config_text: str) -> TranslatedFiles:
             if not line.startswith(("#", "!", "...")) and words[:1] != ["sudo"]:
                 reader.stray.append((FilePlace(COMMANDS_FILE, span), line))
             continue
-        read_or_keep_line((FilePlace(COMMANDS_FILE, span), line), partial(reader.take, words[1:]), reader.stray)
-    reader.finish()
+        read_or_keep_line(
+            (FilePlace(COMMANDS_FILE, span), line), partial(reader.translate_command, words[1:]), reader.stray
+        )
+    reader.add_frr_commands_and_unknown_lines()
     if len(hosts) == 1 and not any(line.command.startswith("nv set system hostname ") for line in translation.lines):
         host, place = next(iter(hosts.items()))
-        translation.add(f"system hostname {host}", place, f"the prompt of {host}")
+        translation.add_nvue_command(f"system hostname {host}", place, f"the prompt of {host}")
     return translation
 
 
@@ -108,7 +110,7 @@ class _NcluCommandTranslator:
         """Of each `net del`, how many lines there were of each kind before it, and what it takes back."""
         self.stray: list[tuple[FilePlace, str]] = []
 
-    def take(self, words: Sequence[str], at: tuple[FilePlace, str]) -> None:
+    def translate_command(self, words: Sequence[str], at: tuple[FilePlace, str]) -> None:
         """Take over a command without its `net`, which stands at a place of the text."""
         place, text = at[0], mask_secret(" ".join(("net", *words)))
         match list(words):
@@ -147,18 +149,18 @@ class _NcluCommandTranslator:
         else:
             self._found.add_not_understood(place, f"command {quote_text(command)}")
 
-    def finish(self) -> None:
+    def add_frr_commands_and_unknown_lines(self) -> None:
         """Add the commands for FRR, and the lines that were no command."""
         self._apply_deletions()
         for place, line in self.stray:
             self._found.add_not_understood(place, f"line {quote_text(mask_secret(line))}")
         for _, _, command, where, source_text in self._bgp:
             if over := _BGP_NEIGHBOR_OVER_PORT_PATTERN.match(command):
-                self._found.add(f"interface {over[1]} type swp", where, source_text)
+                self._found.add_nvue_command(f"interface {over[1]} type swp", where, source_text)
         self._found.bridged = len(self._bridges) > 1
         name = next(iter(self._bridges), "bridge")
         for command, where, source_text in self._bridged:
-            self._found.add(command.format(bridge=format_command_word(name)), where, source_text)
+            self._found.add_nvue_command(command.format(bridge=format_command_word(name)), where, source_text)
         for vrf, (number, place) in self._asns.items():
             own_commands = [bgp_row[1:] for bgp_row in self._bgp if bgp_row[0] == vrf]
             self._add_frr_block(
@@ -205,17 +207,25 @@ class _NcluCommandTranslator:
             case ["vlan", numbers, *rest]:
                 self._read_vlan_interface(numbers, rest, place, source_text)
             case ["bond", name, *_]:
-                self._found.add(f"interface {format_command_word(name)} bond mode lacp", place, source_text)
+                self._found.add_nvue_command(
+                    f"interface {format_command_word(name)} bond mode lacp", place, source_text
+                )
             case ["hostname", name]:
-                self._found.add(f"system hostname {format_command_word(name)}", place, source_text)
+                self._found.add_nvue_command(f"system hostname {format_command_word(name)}", place, source_text)
             case ["time", "ntp", "server", server, *_]:
-                self._found.add(f"service ntp mgmt server {format_command_word(server)}", place, source_text)
+                self._found.add_nvue_command(
+                    f"service ntp mgmt server {format_command_word(server)}", place, source_text
+                )
             case ["dns", "nameserver", *rest]:
                 server = next((word for word in rest if word[:1].isdigit() or ":" in word), "")
-                self._found.add(f"service dns default server {format_command_word(server)}", place, source_text)
+                self._found.add_nvue_command(
+                    f"service dns default server {format_command_word(server)}", place, source_text
+                )
             case ["syslog", "host", *rest]:
                 server = next((word for word in rest if word[:1].isdigit() and "." in word), "")
-                self._found.add(f"service syslog default server {format_command_word(server)}", place, source_text)
+                self._found.add_nvue_command(
+                    f"service syslog default server {format_command_word(server)}", place, source_text
+                )
             case ["roce", ("lossless" | "lossy") as mode]:
                 self._expand_roce_macro("", mode == "lossless", place, source_text)
             case ["bgp", *rest]:
@@ -233,7 +243,7 @@ class _NcluCommandTranslator:
         head = f"interface {names}"
         kind = "loopback" if names == "lo" else "eth" if names.startswith("eth") else "swp"
         if re.match(r"(?:swp|eth|lo)", names) and "." not in names:
-            self._found.add(f"{head} type {kind}", place, source_text)
+            self._found.add_nvue_command(f"{head} type {kind}", place, source_text)
         commands: list[str] = []
         match words:
             case []:
@@ -271,7 +281,7 @@ class _NcluCommandTranslator:
             case _:
                 return False
         for command in commands:
-            self._found.add(f"{head} {command}", place, source_text)
+            self._found.add_nvue_command(f"{head} {command}", place, source_text)
         return True
 
     def _read_bridge_setting(self, name: str, words: list[str], place: FilePlace, source_text: str) -> None:
@@ -325,8 +335,8 @@ class _NcluCommandTranslator:
 
     def _add_bond_members(self, bond: str, members: str, place: FilePlace, source_text: str) -> None:
         for member in members.split(","):
-            self._found.add(f"interface {_format_port_list(member)} type swp", place, source_text)
-            self._found.add(
+            self._found.add_nvue_command(f"interface {_format_port_list(member)} type swp", place, source_text)
+            self._found.add_nvue_command(
                 f"interface {format_command_word(bond)} bond member {_format_port_list(member)}", place, source_text
             )
 
@@ -339,9 +349,9 @@ class _NcluCommandTranslator:
             *(pfc_command.replace("{0}", "{1}") for pfc_command in _NVUE_PFC_COMMANDS if pauses),
         ]
         for command in qos_commands:
-            self._found.add(f"qos {command.format('default-global', profile)}", place, source_text)
+            self._found.add_nvue_command(f"qos {command.format('default-global', profile)}", place, source_text)
         for kind in ("congestion-control", *(("pfc",) if pauses else ())) if ports else ():
-            self._found.add(f"interface {ports} qos {kind} profile {profile}", place, source_text)
+            self._found.add_nvue_command(f"interface {ports} qos {kind} profile {profile}", place, source_text)
 
     def _read_bgp(self, vrf: str, words: list[str], place: FilePlace, source_text: str) -> bool:
         match words:

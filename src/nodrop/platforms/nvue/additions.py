@@ -105,7 +105,7 @@ def _addition_conflict(tree: _StatementTree, path: tuple[str, ...], parent: str)
     return ""
 
 
-def leaves(config_files: Mapping[str, bytes]) -> Iterator[Extra]:
+def read_file_settings(config_files: Mapping[str, bytes]) -> Iterator[Extra]:
     """Yield every setting of a device's startup.yaml as it would be added; none of another form."""
     try:
         data = parse_yaml(config_files.get(STARTUP_FILE, b""), STARTUP_FILE).data
@@ -127,6 +127,6 @@ def _extra_settings(tree: Mapping[str, object], above: tuple[str, ...]) -> Itera
             yield Extra(path=path, value=None)
 
 
-def lines(bundle: Mapping[str, bytes]) -> tuple[str, ...]:
+def routing_daemon_lines(bundle: Mapping[str, bytes]) -> tuple[str, ...]:
     """Return nothing: commands for NVUE's daemon are among the settings."""
     return ()

@@ -31,7 +31,7 @@ def respelling_remedy(top: ConfigNodeView, path: Path, instead: str, release: Re
         return NO_REMEDY
     kept, leaf_only = target
     corrections: list[FileCorrection] = []
-    for old_path, value in find_settings(top.node, path):
+    for old_path, value in find_settings_of_same_kind(top.node, path):
         if leaf_only and len(old_path) > len(path):
             return NO_REMEDY
         new_path = (*old_path[:kept], *words, *old_path[len(path) :])
@@ -74,7 +74,7 @@ def _path_without_chosen_names(path: Path) -> tuple[str | None, ...]:
     return tuple(pattern)
 
 
-def find_settings(node: object, path: Path) -> Iterator[tuple[Path, str]]:
+def find_settings_of_same_kind(node: object, path: Path) -> Iterator[tuple[Path, str]]:
     """Yield the paths of single keys, and the values, of all settings below a node that are of the kind of a path."""
     for found_path, value in _settings_matching_pattern(node, _path_without_chosen_names(path), ()):
         if value == PRESENT_WITHOUT_VALUE and isinstance(schema_node_of_path(found_path[:-1], None), SettingLeaf):

@@ -12,7 +12,7 @@ from functools import cache
 
 from nodrop.platforms.kit.own_additions import read_addition_rows
 from nodrop.platforms.kit.rendering import load_template
-from nodrop.platforms.nvue.edit_steps import first_apply as first_apply
+from nodrop.platforms.nvue.edit_steps import first_apply_disruptions as first_apply_disruptions
 from nodrop.platforms.nvue.edit_steps import settings_bouncing_ports
 from nodrop.platforms.nvue.releases import has_feature
 from nodrop.platforms.nvue.spelling import GLOBAL_PROFILE, KINDS_WITH_GLOBAL_DEFAULTS

@@ -30,14 +30,14 @@ from nodrop.platforms.kit.editing import (
     with_rebuilt_ports,
 )
 from nodrop.platforms.nvue.corrections import is_only_in_other_releases
-from nodrop.platforms.nvue.edit_between import between as between
+from nodrop.platforms.nvue.edit_between import edit_between_file_versions as edit_between_file_versions
 from nodrop.platforms.nvue.edit_bridging import change_bridging
 from nodrop.platforms.nvue.edit_document import YamlDocument
 from nodrop.platforms.nvue.edit_draft import PendingSettingChanges
 from nodrop.platforms.nvue.edit_operations import SetOrUnsetOperation, combine_operations
 from nodrop.platforms.nvue.edit_qos import change_qos
 from nodrop.platforms.nvue.edit_removals import raise_removals_to_empty_parents
-from nodrop.platforms.nvue.edit_rows import change_rows
+from nodrop.platforms.nvue.edit_rows import change_ports_services_and_routing
 from nodrop.platforms.nvue.edit_script import ScriptDocument
 from nodrop.platforms.nvue.edit_steps import COMMANDS, format_operations, split_into_steps
 from nodrop.platforms.nvue.reader import read_device
@@ -93,9 +93,9 @@ def edit(
         read=read_device,
         impossible=_unsupported_reason,
         together=_add_derived_changes,
-        draw=drawing.draw,
+        draw=drawing.propose_changed_documents,
         follows=_is_derived_change,
-        correct=drawing.correct,
+        correct=drawing.set_values_at_paths,
         spelling=_REMARK_KINDS_NAMING_KEYS,
         meaning=_REMARK_KINDS_ABOUT_EFFECT,
     )
@@ -129,7 +129,7 @@ class _NvueEdit:
         self.paths_of_other_releases: tuple[Path, ...] = ()
         """Removed settings that the switch's release does not have; `collect_operations` finds them."""
 
-    def draw(
+    def propose_changed_documents(
         self, config_files: ConfigFiles, device_reading: DeviceReading, new_device: Device
     ) -> Iterator[ConfigFiles]:
         """Yield the document changed in its own lines, then as it is with the changes behind.
@@ -146,7 +146,7 @@ class _NvueEdit:
         for shut_ports_follow in (True, False):
             draft = PendingSettingChanges(tree, device_reading)
             try:
-                change_rows(draft, device_reading.device, new_device)
+                change_ports_services_and_routing(draft, device_reading.device, new_device)
                 change_bridging(draft, device_reading.device, new_device)
                 change_qos(draft, device_reading.device, new_device, shut_ports_follow=shut_ports_follow)
                 operations = draft.operations
@@ -176,16 +176,16 @@ class _NvueEdit:
                 document = ScriptDocument(text) if nvset.has_nv_lines(config_files[file]) else YamlDocument(text)
                 if in_place:
                     for operation in wanted_operations:
-                        document.make(operation)
+                        document.apply_operation(operation)
                 else:
-                    document.append(wanted_operations)
+                    document.append_operations(wanted_operations)
                 edited_bundle = {**config_files, file: document.text.encode()}
                 self._drafts.append((edited_bundle, draft))
                 yield edited_bundle
         except NodropError as error:
             raise ValueError(str(error)) from None
 
-    def correct(self, config_files: ConfigFiles, changes: Sequence[Change]) -> ConfigFiles:
+    def set_values_at_paths(self, config_files: ConfigFiles, changes: Sequence[Change]) -> ConfigFiles:
         """Return the files with settings changed at their paths."""
         file = main_config_file("nvue", config_files)
         self._discard_untaken_drafts(config_files)
@@ -202,7 +202,7 @@ class _NvueEdit:
         try:
             document = ScriptDocument(text) if nvset.has_nv_lines(config_files[file]) else YamlDocument(text)
             for operation in draft.operations:
-                document.make(operation)
+                document.apply_operation(operation)
         except NodropError as error:
             raise ValueError(str(error)) from None
         edited_bundle = {**config_files, file: document.text.encode()}

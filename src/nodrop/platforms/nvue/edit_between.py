@@ -19,7 +19,9 @@ from nodrop.syntax.shapes import mapping_at, value_at
 _BREAKOUT_PATH = ("link", "breakout")
 
 
-def between(old_files: Mapping[str, bytes], new_files: Mapping[str, bytes], *, name: str = "") -> EditResult | None:
+def edit_between_file_versions(
+    old_files: Mapping[str, bytes], new_files: Mapping[str, bytes], *, name: str = ""
+) -> EditResult | None:
     """Return the edit that makes a device's new document of its old one, with all of its settings.
 
     None where the breakout of ports differs, which takes two applies and no patch alone, and where there is not one

@@ -69,7 +69,7 @@ class YamlDocument:
         spell = (json.dumps, json.dumps) if self._is_json else (quote_yaml_key, quote_yaml)
         return self._bom + write_yaml(self._text, self._root, *spell)
 
-    def make(self, operation: SetOrUnsetOperation) -> None:
+    def apply_operation(self, operation: SetOrUnsetOperation) -> None:
         """Make a change where the document has the setting; raise ValueError where there is no place for it."""
         if operation.value is None:
             for node in self._sets:
@@ -80,11 +80,11 @@ class YamlDocument:
         best = max(range(len(self._sets)), key=lambda at: (_matching_depth(self._sets[at], "", operation.steps), at))
         _put_value(self._sets[best], "", operation.steps, operation.value)
 
-    def append(self, operations: Sequence[SetOrUnsetOperation]) -> None:
+    def append_operations(self, operations: Sequence[SetOrUnsetOperation]) -> None:
         """Write changes behind all existing settings; raise ValueError where the document is no list."""
         if not self._root.items or self._is_json:
             raise ValueError("the file says it in a way that one change cannot reach")
-        self._root.items += patch_nodes(operations)
+        self._root.items += nodes_for_nv_config_patch(operations)
 
 
 def _encode_texts_as_json(node: EditableYamlNode) -> None:
@@ -99,7 +99,7 @@ def _encode_texts_as_json(node: EditableYamlNode) -> None:
         _encode_texts_as_json(item)
 
 
-def patch_nodes(operations: Sequence[SetOrUnsetOperation]) -> list[EditableYamlNode]:
+def nodes_for_nv_config_patch(operations: Sequence[SetOrUnsetOperation]) -> list[EditableYamlNode]:
     """Return operations as `nv config patch` takes them: first unset, then set."""
     nodes: list[EditableYamlNode] = []
     for verb, own_operations in (

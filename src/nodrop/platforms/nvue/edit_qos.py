@@ -175,17 +175,19 @@ def _find_unbound_equal_profile(draft: PendingSettingChanges, kind: str, value: 
     wanted = dict(settings_of_profile(kind, value))
     for name in sorted(names):
         view = draft.top.below("qos", kind, name)
-        if wanted and _stated_leaves(view.node) == wanted:
+        if wanted and _stated_profile_settings(view.node) == wanted:
             return name
     return ""
 
 
-def _stated_leaves(node: object, path: tuple[str, ...] = ()) -> ValueByPath:
-    """Return the settings that a profile of a file states, by path, as `leaves` has them."""
+def _stated_profile_settings(node: object, path: tuple[str, ...] = ()) -> ValueByPath:
+    """Return the settings that a profile of a file states, by path, as `read_file_settings` has them."""
     if not isinstance(node, Mapping) or not node:
         return {path: PRESENT_WITHOUT_VALUE if isinstance(node, Mapping) else str(node)}
     return {
-        below: value for key, child in node.items() for below, value in _stated_leaves(child, (*path, str(key))).items()
+        below: value
+        for key, child in node.items()
+        for below, value in _stated_profile_settings(child, (*path, str(key))).items()
     }
 
 

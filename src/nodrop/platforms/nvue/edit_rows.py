@@ -40,7 +40,7 @@ _ENTITY_PARENT_KEYS = frozenset(
 """Parents of keys that are taken away with all that is said of them."""
 
 
-def change_rows(draft: PendingSettingChanges, old_device: Device, new_device: Device) -> None:
+def change_ports_services_and_routing(draft: PendingSettingChanges, old_device: Device, new_device: Device) -> None:
     """Bring ports, addresses, services and routing of `new` into a file with those of `old`."""
     for a, b in zip(old_device.interfaces, new_device.interfaces, strict=True):
         if not is_equal(a, b):

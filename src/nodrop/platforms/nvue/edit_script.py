@@ -100,7 +100,7 @@ class ScriptDocument:
         start, end = self._offsets_of_command(command)
         return len(nvset.parse_nv_commands(self._text[start:end]).commands) == 1 and "#" not in self._text[start:end]
 
-    def make(self, operation: SetOrUnsetOperation) -> None:
+    def apply_operation(self, operation: SetOrUnsetOperation) -> None:
         """Make a change where a command has the setting, else behind the nearest; ValueError for too many settings."""
         if prod(map(len, operation.steps)) > MAX_PATHS_PER_OPERATION:
             raise ValueError(f"more than {MAX_PATHS_PER_OPERATION:,} settings at once")
@@ -109,7 +109,7 @@ class ScriptDocument:
         else:
             self._set_path(operation)
 
-    def append(self, changes: Sequence[SetOrUnsetOperation]) -> None:
+    def append_operations(self, changes: Sequence[SetOrUnsetOperation]) -> None:
         """Write changes behind all existing commands."""
         for change in changes:
             verb = "unset" if change.value is None else "set"

@@ -9,7 +9,7 @@ from nodrop.model.change import PatchStep
 from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown
 from nodrop.platforms.kit.artifact import FirstApplyDisruption
-from nodrop.platforms.nvue.edit_document import join_single_keys, patch_nodes
+from nodrop.platforms.nvue.edit_document import join_single_keys, nodes_for_nv_config_patch
 from nodrop.platforms.nvue.edit_draft import has_path
 from nodrop.platforms.nvue.edit_operations import SetOrUnsetOperation
 from nodrop.platforms.nvue.edit_script import format_command
@@ -41,7 +41,7 @@ def _effects_on_all_ports(release: str) -> Iterator[Mapping[str, Any]]:
     return (effect for effect in rows if is_same_or_earlier(release, effect.get("until", release)))
 
 
-def first_apply(device: Device) -> Iterator[FirstApplyDisruption]:
+def first_apply_disruptions(device: Device) -> Iterator[FirstApplyDisruption]:
     """Yield the settings of a switch whose first apply brings all its ports down."""
     for effect in _effects_on_all_ports(str(device.version)):
         value = getattr(device, effect["field"])
@@ -53,7 +53,7 @@ def first_apply(device: Device) -> Iterator[FirstApplyDisruption]:
 def format_operations(operations: Sequence[SetOrUnsetOperation]) -> dict[str, str]:
     """Return operations, those that take away first, as lines of `nv` and as YAML."""
     lines = "".join(f"{format_command(operation)}\n" for operation in operations)
-    return {COMMANDS: lines, PATCH: dump_mappings(patch_nodes(operations), quote_yaml_key, quote_yaml)}
+    return {COMMANDS: lines, PATCH: dump_mappings(nodes_for_nv_config_patch(operations), quote_yaml_key, quote_yaml)}
 
 
 def split_into_steps(

@@ -75,7 +75,7 @@ class StatedHeadroom:
     xoff_threshold_bytes: int | None
     xon_threshold_bytes: int | None
 
-    def buffer(self, pool: str, dynamic_th: int) -> BufferProfile:
+    def buffer_of_priority_group(self, pool: str, dynamic_th: int) -> BufferProfile:
         """Return the buffer of a priority group: the rest after the pause threshold holds data that still arrives."""
         size, xoff, xon = self.port_buffer_bytes, self.xoff_threshold_bytes, self.xon_threshold_bytes
         headroom = Headroom(
@@ -112,11 +112,11 @@ def stated_headroom(groups: Iterable[PriorityGroup]) -> StatedHeadroom | None:
 
 def tc_to_priority_group(pausing: Collection[int]) -> NumberMap:
     """Return the priority group of each traffic class: its own where PFC holds for it, else the lossy one."""
-    lossy = lossy_group(pausing)
+    lossy = lossy_priority_group(pausing)
     return (*(tc if tc in pausing else lossy for tc in ALL_SWITCH_PRIORITIES), *_UNMAPPED_CLASSES_8_TO_15)
 
 
-def lossy_group(pausing: Collection[int]) -> int:
+def lossy_priority_group(pausing: Collection[int]) -> int:
     """Return the priority group of all traffic that PFC does not hold for: 0, or the first that is not paused."""
     return next((group for group in ALL_SWITCH_PRIORITIES if group not in pausing), 0)
 
@@ -156,12 +156,12 @@ def priority_groups(
         headroom = Headroom(xoff_bytes=UNKNOWN, xon_bytes=UNKNOWN, computed=True)
         lossless = BufferProfile(pool=pool, size_bytes=UNKNOWN, dynamic_th=dynamic_th, headroom=headroom)
     else:
-        lossless = stated_headroom.buffer(pool, dynamic_th)
+        lossless = stated_headroom.buffer_of_priority_group(pool, dynamic_th)
     lossy, lossless = (
         _apply_buffer_quota(lossy, quotas.ingress_lossy),
         _apply_buffer_quota(lossless, quotas.ingress_lossless),
     )
-    indexes = sorted({lossy_group(pausing), *pausing})
+    indexes = sorted({lossy_priority_group(pausing), *pausing})
     return tuple(PriorityGroup(index=index, buffer=lossless if index in pausing else lossy) for index in indexes)
 
 

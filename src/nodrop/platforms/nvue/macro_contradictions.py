@@ -74,10 +74,10 @@ def _pool_remedy(qos: ConfigNodeView, mode: str, to_lossless: _Setting) -> Remed
         return _mode_remedy([to_lossless, *move], [remove], "" if mode.startswith("lossy") else "if one pool is meant")
     if macro_percent is None:
         return Remedy(corrections=_corrections(move))
-    return pool_choices(qos, "roce-lossless")
+    return choices_for_single_lossless_pool(qos, "roce-lossless")
 
 
-def pool_choices(qos: ConfigNodeView, kept: str) -> Remedy:
+def choices_for_single_lossless_pool(qos: ConfigNodeView, kept: str) -> Remedy:
     """Return the choices that leave memory to one lossless pool of two, with the share of one or the other."""
     (gone,) = _POOL_PATHS.keys() - {kept}
     kept_percent, gone_percent = (qos.below("traffic-pool", name).text("memory-percent") for name in (kept, gone))
@@ -85,7 +85,7 @@ def pool_choices(qos: ConfigNodeView, kept: str) -> Remedy:
     cases = {f"if {kept_percent} % are meant": [remove]}
     if gone_percent != kept_percent:
         cases[f"if {gone_percent} % are meant"] = [remove, (_POOL_PATHS[kept], kept_percent, gone_percent)]
-    return Remedy(choices=tuple(_choices(cases.items())))
+    return Remedy(choices=tuple(_commands_for_each_case(cases.items())))
 
 
 def _mode_remedy(with_pfc: Sequence[_Setting], without_pfc: Sequence[_Setting], condition: str = "") -> Remedy:
@@ -93,7 +93,7 @@ def _mode_remedy(with_pfc: Sequence[_Setting], without_pfc: Sequence[_Setting], 
     cases = {_IF_LOSSLESS if not condition else "if two pools are meant": with_pfc, condition or _IF_LOSSY: without_pfc}
     return Remedy(
         corrections=() if condition else _corrections(with_pfc),
-        choices=tuple(_choices(cases.items())),
+        choices=tuple(_commands_for_each_case(cases.items())),
         modes=() if condition else _MODES_WITH_PFC,
     )
 
@@ -102,7 +102,7 @@ def _corrections(settings: Iterable[_Setting]) -> tuple[FileCorrection, ...]:
     return tuple(FileCorrection((FILE_SETTING_AREA, *path), old, new) for path, old, new in settings)
 
 
-def _choices(cases: Iterable[tuple[str, Sequence[_Setting]]]) -> Iterator[CommandsForCase]:
+def _commands_for_each_case(cases: Iterable[tuple[str, Sequence[_Setting]]]) -> Iterator[CommandsForCase]:
     for condition, settings in cases:
         if all(new is None or is_typable(new) for _, _, new in settings):
             operations = (SetOrUnsetOperation(tuple((step,) for step in path), new) for path, _, new in settings)

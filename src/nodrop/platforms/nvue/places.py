@@ -89,7 +89,7 @@ _ADVANCED_BUFFER_PATH: Path = ("qos", "advance-buffer-config", GLOBAL_PROFILE)
 _FALLBACK_PATHS: tuple[Path, ...] = (("system", "hostname"), ("interface",), ("qos",))
 
 
-def where(config_files: Mapping[str, bytes]) -> Callable[[Subject], FilePlace | None]:
+def place_finder_for_files(config_files: Mapping[str, bytes]) -> Callable[[Subject], FilePlace | None]:
     """Return a function that finds a subject, its device first, in a device's files by canonical name."""
     try:
         tree = NvueFileTree(config_files.get(STARTUP_FILE, b""), STARTUP_FILE)

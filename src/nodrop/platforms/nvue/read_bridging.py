@@ -32,13 +32,13 @@ def read_port_channels(
 ) -> tuple[PortChannel, ...] | Unknown:
     """Return the bonds, sorted by name; UNKNOWN if a bond uses no LACP, which the model does not hold."""
     bonds = []
-    for name in sorted(ports.of_kind("bond", *_BOND_INTERFACE_TYPES), key=natural_sort_key):
+    for name in sorted(ports.interfaces_of_type_or_with_setting("bond", *_BOND_INTERFACE_TYPES), key=natural_sort_key):
         view = ports.view(name)
         bond = view.below("bond")
         if bond.text("mode") == "static":
             return UNKNOWN
         subject = (ports.config.device, "@port_channels", name)
-        fast = bond.word("lacp-rate", {"fast": True, "slow": False})
+        fast = bond.meaning_of_word("lacp-rate", {"fast": True, "slow": False})
         if fast is None:
             derived_values[*subject, "fast_rate"] = "LACP sends each second by default"
         link = ports.link(view)
@@ -70,7 +70,9 @@ def read_vlans(
     root_view: ConfigNodeView, ports: FileInterfaces, derived_values: ReasonByDerivedSubject
 ) -> tuple[Vlan, ...] | Unknown:
     """Return the VLANs of the bridge, sorted by number; UNKNOWN where there are several bridges."""
-    of_port = {name: ports.view(name).below("bridge", "domain") for name in ports.of_kind("bridge")}
+    of_port = {
+        name: ports.view(name).below("bridge", "domain") for name in ports.interfaces_of_type_or_with_setting("bridge")
+    }
     domains = {
         *root_view.below("bridge", "domain").node,
         *(domain for view in of_port.values() for domain in view.node),
@@ -84,7 +86,10 @@ def read_vlans(
     for name in sorted(of_port, key=natural_sort_key):
         for number, tagged in _vlan_memberships(of_port[name].below(domain), bridge, vlan_ids):
             members.setdefault(number, []).append(VlanMember(interface=name, tagged=tagged))
-    svi_names = {*ports.of_kind("vlan", "svi"), *(name for name in ports.names() if name.startswith("vlan"))}
+    svi_names = {
+        *ports.interfaces_of_type_or_with_setting("vlan", "svi"),
+        *(name for name in ports.names() if name.startswith("vlan")),
+    }
     gateways = {gateway: view for view in map(ports.view, svi_names) if (gateway := _svi_vlan(view)) is not None}
     return tuple(
         _build_vlan(number, tuple(members.get(number, ())), gateways.get(number), ports, derived_values)

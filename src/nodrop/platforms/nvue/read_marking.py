@@ -23,7 +23,7 @@ def read_traffic_class_marking(
         "ecn": node.flag("ecn"),
         "red": node.flag("red"),
         "probability_percent": node.integer("probability", 0, 100, "percent"),
-        "relative": node.word("mode", {"absolute": False, "relative": True}),
+        "relative": node.meaning_of_word("mode", {"absolute": False, "relative": True}),
     }
     in_bytes = {name: node.integer(key, 0, MAX_UINT32, "bytes") for name, key in _BYTES_KEY_BY_FIELD.items()}
     in_percent = {name: node.integer(key, 0, 100, "percent") for name, key in _PERCENT_KEY_BY_FIELD.items()}

@@ -43,8 +43,8 @@ def read_tunnels(root_view: ConfigNodeView) -> tuple[Tunnel, ...]:
     node = root_view.below(*VXLAN_PATH)
     if not node or is_on(node) is False:
         return ()
-    outer: Any = node.below("encapsulation", "dscp").word("action", _ENCAPSULATION_DSCP_WORDS) or "derived"
-    inner: Any = node.below("decapsulation", "dscp").word("action", _DECAPSULATION_DSCP_WORDS) or "derived"
+    outer: Any = node.below("encapsulation", "dscp").meaning_of_word("action", _ENCAPSULATION_DSCP_WORDS) or "derived"
+    inner: Any = node.below("decapsulation", "dscp").meaning_of_word("action", _DECAPSULATION_DSCP_WORDS) or "derived"
     return (Tunnel(name=VXLAN_PATH[-1], kind="vxlan", dscp_mode=outer, dscp_after=inner),)
 
 

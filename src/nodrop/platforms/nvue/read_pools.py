@@ -45,7 +45,7 @@ def _static_pools(node: ConfigNodeView) -> dict[str, frozenset[int]]:
         numbers = set()
         for key in (f"{direction}-pool", f"{direction}-service-pool"):
             for number, pool in node.items_by_number(key, _LAST_SERVICE_POOL_NUMBER):
-                mode = pool.word("mode", {"static": True, "dynamic": False})
+                mode = pool.meaning_of_word("mode", {"static": True, "dynamic": False})
                 numbers |= {number} if mode else set()
                 if mode is not None and not pool.has("memory-percent"):
                     facts = {"pool": f"{key} {number}", "mode": "static" if mode else "dynamic"}

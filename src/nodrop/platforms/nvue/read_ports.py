@@ -113,7 +113,7 @@ class FileInterfaces:
         """Whether any interface has one of these settings."""
         return any(word in node for nodes in self._nodes.values() for node in nodes for word in words)
 
-    def of_kind(self, word: str, *types: str) -> tuple[str, ...]:
+    def interfaces_of_type_or_with_setting(self, word: str, *types: str) -> tuple[str, ...]:
         """Return the interfaces that have a setting, or one of these types."""
         return tuple(
             name
@@ -193,7 +193,7 @@ def read_interfaces(
             continue
         view = ports.view(name)
         lanes = _port_lanes(model_name, named_nvue_port.port, breakout, named_nvue_port.part)
-        port_qos = qos.port(name, view.below("qos"), _trimmed_queues(view, trimmed))
+        port_qos = qos.read_port_qos(name, view.below("qos"), _trimmed_queues(view, trimmed))
         for field, reason in link.derived:
             derived_subjects[device, name, field] = reason
         for subject, reason in port_qos.derived:
@@ -265,10 +265,10 @@ def read_vrf_of_interface(view: ConfigNodeView) -> str | None:
 
 def _read_link(node: ConfigNodeView) -> _LinkSettings:
     derived = []
-    enabled = node.word("state", _IS_UP_BY_WORD)
+    enabled = node.meaning_of_word("state", _IS_UP_BY_WORD)
     if enabled is None:
         derived.append(("enabled", "a port that is named is up unless `link state` says otherwise"))
-    fec = node.word("fec", _FEC_BY_NVUE_WORD)
+    fec = node.meaning_of_word("fec", _FEC_BY_NVUE_WORD)
     if fec is None:
         derived.append(("fec", "FEC is `auto` unless it is said"))
     autoneg = node.flag("auto-negotiate")
@@ -300,7 +300,7 @@ def _read_speed(node: ConfigNodeView) -> Any:
 
 
 def _read_breakout(node: ConfigNodeView) -> Breakout | None:
-    splits = node.word("breakout", _SPLITS_BY_BREAKOUT_WORD) if node.has("breakout") else None
+    splits = node.meaning_of_word("breakout", _SPLITS_BY_BREAKOUT_WORD) if node.has("breakout") else None
     if splits is None:
         return None
     word = node.text("breakout") or ""

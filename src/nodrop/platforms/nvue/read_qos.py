@@ -90,7 +90,7 @@ class QosReader:
         """`release` is that of the file, such as 5.16, and `model` the switch's, if the file states it."""
         self.config, self._release = config, release
         self.top = config.top.below("qos")
-        self.roce = self._roce()
+        self.roce = self._roce_macro_mode()
         self.defaults = SWITCH_QOS_DEFAULTS if self.roce is None else ROCE_DEFAULTS_BY_MODE[self.roce]
         self.limits = read_buffer_limits(self.top.below("advance-buffer-config", GLOBAL_PROFILE))
         self.watched = False
@@ -107,7 +107,7 @@ class QosReader:
         self._cable_m = self.defaults.cable_length_m if cable is None else cable
         self._cable_stated = cable is not None
         self._usual_small = effects.default_small_packet_percent(model)
-        self.queue_of, self._queues_derived = self._classes_of_priorities()
+        self.queue_of, self._queues_derived = self._traffic_classes_of_switch_priorities()
         self.shared = SharedHeadroom(self.top)
         self.small_percent: int = self._read_profile("pfc", GLOBAL_PROFILE)[0].small_percent
 
@@ -134,7 +134,7 @@ class QosReader:
         lossless = effects.lossless_queues(priorities, (*self.queue_of, *(None,) * 8))
         remark_lossy_limits_of_lossless_queues(self.top.below("advance-buffer-config", GLOBAL_PROFILE), lossless)
 
-    def _roce(self) -> str | None:
+    def _roce_macro_mode(self) -> str | None:
         """Return the macro's mode; None where it is off."""
         roce = self.top.below("roce")
         if not self.top.has("roce"):
@@ -143,10 +143,10 @@ class QosReader:
         stated = [roce.flag(key) for key in enable_keys if roce.has(key)]
         if False in stated:
             return None
-        mode: str | None = roce.word("mode", {mode: mode for mode in ROCE_MODES})
+        mode: str | None = roce.meaning_of_word("mode", {mode: mode for mode in ROCE_MODES})
         return mode or "lossless"
 
-    def port(self, name: str, bound: ConfigNodeView, trimmed: tuple[int, ...] = ()) -> PortQos:
+    def read_port_qos(self, name: str, bound: ConfigNodeView, trimmed: tuple[int, ...] = ()) -> PortQos:
         """Return a port's QoS, from the node `qos` of its interface and the queues whose packets are trimmed."""
         key = id(bound.node), trimmed
         cached_row = self._by_node.get(key)
@@ -154,7 +154,7 @@ class QosReader:
             content = repr(bound.node), trimmed
             qos = self._by_content.get(content)
             if qos is None:
-                qos = self._by_content[content] = self._port(name, bound, trimmed)
+                qos = self._by_content[content] = self._build_port_qos(name, bound, trimmed)
             cached_row = self._by_node[key] = (bound.node, qos)
         return cached_row[1]
 
@@ -167,12 +167,16 @@ class QosReader:
             path = (*bound.path, kind, "profile")
             facts = {"kind": f"{kind} profile", "name": name, "field": "profile"}
             self.config.remark(
-                "dangling-reference", (port, "qos"), path, partial(self._bind_as_others, kind, name), **facts
+                "dangling-reference",
+                (port, "qos"),
+                path,
+                partial(self._remedy_binding_as_other_ports, kind, name),
+                **facts,
             )
             return GLOBAL_PROFILE
         return name
 
-    def _bind_as_others(self, kind: str, name: str) -> Remedy:
+    def _remedy_binding_as_other_ports(self, kind: str, name: str) -> Remedy:
         """Return the corrections of bindings to a missing profile, where all other ports have the same profile."""
         if kind not in self._bindings:
             self._bindings[kind] = ProfileBindingsOfPorts(self.config.top, kind, GLOBAL_PROFILE)
@@ -188,7 +192,7 @@ class QosReader:
             self._profiles[key] = make(self.top.below(kind, name), defaults, derived), derived
         return self._profiles[key]
 
-    def _port(self, port: str, bound: ConfigNodeView, trimmed: tuple[int, ...]) -> PortQos:
+    def _build_port_qos(self, port: str, bound: ConfigNodeView, trimmed: tuple[int, ...]) -> PortQos:
         profiles = {
             kind: self._read_profile(kind, self._resolve_profile(port, bound, kind)) for kind in PORT_PROFILE_KINDS
         }
@@ -215,7 +219,7 @@ class QosReader:
             quotas=self.limits.quotas,
         )
         queues = (*self.queue_of, *(None,) * 8)
-        watchdog = self._watchdog(bound, rx, derived)
+        watchdog = self._read_port_watchdog(bound, rx, derived)
         profile = QosProfile(
             trust=_TRUST_BY_WORD[trust],
             dscp_to_tc=dscp if trust in ("l3", "both") else None,
@@ -243,7 +247,7 @@ class QosReader:
             return effects.UNKNOWN_HEADROOM
         return pfc.stated
 
-    def _classes_of_priorities(self) -> tuple[tuple[int, ...], dict[Subject, str]]:
+    def _traffic_classes_of_switch_priorities(self) -> tuple[tuple[int, ...], dict[Subject, str]]:
         """Return switch priority to traffic class; the only profile there is holds for every port."""
         classes = list(self.defaults.traffic_classes)
         stated = set()
@@ -261,7 +265,7 @@ class QosReader:
     def _mapping(
         self, node: ConfigNodeView, defaults: NvueQosDefaults, derived_subjects: dict[Subject, str]
     ) -> tuple[str, NumberMap, NumberMap]:
-        trust = node.word("trust", _TRUST_WORDS)
+        trust = node.meaning_of_word("trust", _TRUST_WORDS)
         if trust is None:
             trust = defaults.trust
             derived_subjects["qos", "trust"] = defaults.reason
@@ -281,7 +285,7 @@ class QosReader:
         self, node: ConfigNodeView, defaults: NvueQosDefaults, derived_subjects: dict[Subject, str]
     ) -> NumberMap | None:
         """Return switch priority to DSCP where DSCP is rewritten, else None."""
-        rewrite = node.word("rewrite", _REWRITES_DSCP_BY_WORD)
+        rewrite = node.meaning_of_word("rewrite", _REWRITES_DSCP_BY_WORD)
         stated = {}
         for priority, inside in node.items_by_number("switch-priority", 7):
             dscp = inside.integer("dscp", 0, 63)
@@ -352,7 +356,7 @@ class QosReader:
         stated = set()
         for tc, inside in node.items_by_number("traffic-class", 7):
             old = shares.get(tc, defaults.shares.get(tc, SchedulerShare()))
-            mode = inside.word("mode", _SCHEDULER_MODE_BY_WORD) or old.mode
+            mode = inside.meaning_of_word("mode", _SCHEDULER_MODE_BY_WORD) or old.mode
             percent = inside.integer("bw-percent", 0, 100, "percent")
             usual = old.percent if old.mode == mode else None
             shares[tc] = SchedulerShare(mode, None if mode == "strict" else usual if percent is None else percent)
@@ -396,7 +400,9 @@ class QosReader:
             for tc in sorted({*shares, *rates, *marked, *trimmed})
         )
 
-    def _watchdog(self, bound: ConfigNodeView, rx: tuple[int, ...], derived: dict[Subject, str]) -> PfcWatchdog | None:
+    def _read_port_watchdog(
+        self, bound: ConfigNodeView, rx: tuple[int, ...], derived: dict[Subject, str]
+    ) -> PfcWatchdog | None:
         if not bound.has("pfc-watchdog") or bound.below("pfc-watchdog").flag("state") is False:
             return None
         self.watched = True

@@ -195,13 +195,13 @@ class RoutingReader:
         )
         shared = self._shared.get(content)
         if shared is None:
-            shared = self._shared[content] = self._read_shared_settings(nodes)
+            shared = self._shared[content] = self._read_common_session_settings(nodes)
         identity_fields = (
             {"address": key} if _looks_like_address(key) else {"interface": key, **_UNNUMBERED_SESSION_DEFAULTS}
         )
         return replace_fields(shared, **identity_fields, **decode_fields(FAR_END_BINDINGS, nodes))
 
-    def _read_shared_settings(self, nodes: list[ConfigNodeView]) -> BgpNeighbor:
+    def _read_common_session_settings(self, nodes: list[ConfigNodeView]) -> BgpNeighbor:
         """Return what sessions may have in common."""
         for node in nodes:
             self.unread |= dict.fromkeys(read_unread.find_unread_settings(node, read_unread.UNREAD_SESSION_SETTINGS))
@@ -229,7 +229,7 @@ class RoutingReader:
             rules = [
                 PrefixRule(
                     sequence=sequence,
-                    action=rule.word("action", _ACTION_BY_WORD) or "permit",
+                    action=rule.meaning_of_word("action", _ACTION_BY_WORD) or "permit",
                     prefix=prefix,
                     ge=inside.integer("min-prefix-len", 0, 128),
                     le=inside.integer("max-prefix-len", 0, 128),
@@ -244,7 +244,7 @@ class RoutingReader:
         for name in sorted(self._policy.below("community-list").node):
             rules: list[tuple[PolicyAction, tuple[str, ...]]] = [
                 (
-                    rule.word("action", _ACTION_BY_WORD) or "permit",
+                    rule.meaning_of_word("action", _ACTION_BY_WORD) or "permit",
                     tuple(map(communities.community_name, rule.texts("community"))),
                 )
                 for _, rule in self._numbered_rules("community-list", name)
@@ -255,7 +255,9 @@ class RoutingReader:
         for name in sorted(self._policy.texts("as-path-list")):
             rules: list[tuple[PolicyAction, str]] = []
             for _, rule in self._numbered_rules("as-path-list", name):
-                rules.append((rule.word("action", _ACTION_BY_WORD) or "permit", rule.text("aspath-exp") or ""))
+                rules.append(
+                    (rule.meaning_of_word("action", _ACTION_BY_WORD) or "permit", rule.text("aspath-exp") or "")
+                )
                 if policy_values.parse_as_path_expression(rules[-1][1]) is None:
                     self.unread[*rule.path, "aspath-exp"] = None
             yield AsPathList(name=name, rules=tuple(rules))
@@ -265,9 +267,9 @@ class RoutingReader:
             rules = [
                 RouteMapRule(
                     sequence=sequence,
-                    action=rule.word("action", _ACTION_BY_WORD) or "permit",
+                    action=rule.meaning_of_word("action", _ACTION_BY_WORD) or "permit",
                     matches=tuple(self._route_map_matches(rule.below("match"))),
-                    sets=(*self._sets(rule.below("set")), *self._exit_policy_action(rule)),
+                    sets=(*self._route_map_sets(rule.below("set")), *self._exit_policy_action(rule)),
                 )
                 for sequence, rule in self._numbered_rules("route-map", name)
             ]
@@ -296,7 +298,7 @@ class RoutingReader:
                 value,
             )
 
-    def _sets(self, node: ConfigNodeView) -> Iterator[tuple[str, str]]:
+    def _route_map_sets(self, node: ConfigNodeView) -> Iterator[tuple[str, str]]:
         for word in node.node:
             prepended = word == "as-path-prepend"
             texts = map(communities.community_name, node.texts(word)) if word == "community" else node.texts(word)

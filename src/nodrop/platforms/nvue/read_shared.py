@@ -31,7 +31,7 @@ class SharedHeadroom:
         )
 
 
-def check_shared_headroom(config: NvueConfigFile, shared: SharedHeadroom, macro: str) -> None:
+def remark_unused_shared_headroom(config: NvueConfigFile, shared: SharedHeadroom, macro: str) -> None:
     """Remark shared headroom that nothing is shared by: no port takes any, or there is none to borrow.
 
     `macro` is the mode of `qos roce`, empty where that is off.

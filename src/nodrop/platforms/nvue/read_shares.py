@@ -7,7 +7,7 @@ RDMA over Converged Ethernet (which pool is the lossless one).
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from nodrop.platforms.nvue.macro_contradictions import pool_choices
+from nodrop.platforms.nvue.macro_contradictions import choices_for_single_lossless_pool
 from nodrop.platforms.nvue.read_qos import GLOBAL_PROFILE
 from nodrop.platforms.nvue.read_values import ConfigNodeView, NvueConfigFile, is_on, render_path
 from nodrop.platforms.nvue.tree import Path
@@ -80,7 +80,7 @@ def _check_pfc_and_pools(config: NvueConfigFile, qos: ConfigNodeView) -> None:
     if len(shared) > 1:
         roce = qos.below("roce")
         is_macro_on = qos.has("roce") and is_on(roce) is not False
-        correct = partial(pool_choices, qos, _OF_MACRO if is_macro_on else _LOSSLESS)
+        correct = partial(choices_for_single_lossless_pool, qos, _OF_MACRO if is_macro_on else _LOSSLESS)
         facts = {"first": _LOSSLESS, "second": _OF_MACRO}
         config.remark("two-lossless-pools", (), (*pools.path, _OF_MACRO), correct, **facts)
         return

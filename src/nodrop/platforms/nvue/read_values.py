@@ -65,7 +65,7 @@ class NvueConfigFile:
         self.remark("malformed-value", (), path, path=render_path(path), found=found_text, expected=expected)
 
     @property
-    def is_full(self) -> bool:
+    def has_reached_fault_limit(self) -> bool:
         """Whether as many faults are listed as are listed of one switch: what else is wrong is not looked for."""
         return len(self.remarks) >= MAX_REMARKS_PER_SWITCH
 
@@ -91,7 +91,7 @@ class NvueConfigFile:
         correct: FindRemedy = no_remedy,
     ) -> None:
         fault = (object_kind, path, *facts.values())
-        if not self.is_full and fault not in self._remarked:
+        if not self.has_reached_fault_limit and fault not in self._remarked:
             self._remarked.add(fault)
             place = self.place(path, key=object_kind in _REMARK_KINDS_ABOUT_PATH_WORDS, unset=unset)
             placed_fault = (object_kind, place, *(fact for key, fact in facts.items() if key != "path"))
@@ -152,7 +152,7 @@ class ConfigNodeView:
         """Return the keys below a key, or the one value there."""
         return tuple(self.below(key).node)
 
-    def word(self, key: str, words: Mapping[str, _T]) -> _T | None:
+    def meaning_of_word(self, key: str, words: Mapping[str, _T]) -> _T | None:
         """Return the meaning of a value's word, None if it is absent or unknown (with a remark)."""
         text = self.text(key)
         if text is None:
@@ -172,7 +172,7 @@ class ConfigNodeView:
 
     def flag(self, key: str) -> bool | None:
         """Return a yes or no, in the words of either dialect."""
-        flag_value = self.word(key, BOOLEAN_BY_WORD)
+        flag_value = self.meaning_of_word(key, BOOLEAN_BY_WORD)
         self._remark_extra_words(key)
         return flag_value
 

@@ -49,7 +49,7 @@ from nodrop.platforms.nvue.read_services import (
     read_trimming,
 )
 from nodrop.platforms.nvue.read_settings import find_unknown_settings
-from nodrop.platforms.nvue.read_shared import check_shared_headroom
+from nodrop.platforms.nvue.read_shared import remark_unused_shared_headroom
 from nodrop.platforms.nvue.read_shares import check_shares_and_lossless_pools
 from nodrop.platforms.nvue.read_values import STARTUP_FILE, NvueConfigFile, render_path
 from nodrop.platforms.nvue.schema_check import check_schema
@@ -167,7 +167,7 @@ class _DeviceReader:
         remark_secrets(config)
         remark_services_outside_management(config, device)
         display = self._sources[0].display if self._sources else None
-        wrong = [fault.path for fault in unlisted if fault.is_of_a_word]
+        wrong = [fault.path for fault in unlisted if fault.is_unknown_setting]
         self._notes += find_unknown_settings(config, self.name, display, self._unread, wrong)
 
     def _hostname(self, name: str) -> str:
@@ -191,7 +191,7 @@ class _DeviceReader:
         trimmed = default_trimmed_classes(top, qos.defaults.trims)
         found_interfaces = tuple(read_interfaces(ports, qos, model, trimmed, self._derived))
         qos.read_unbound_profiles()
-        check_shared_headroom(config, qos.shared, qos.roce or "")
+        remark_unused_shared_headroom(config, qos.shared, qos.roce or "")
         check_shares_and_lossless_pools(config, qos.roce)
         remark_missing_ports(config, ports, model)
         remark_qos_in_breakout_revision(config, ports)

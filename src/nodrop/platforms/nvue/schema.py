@@ -15,8 +15,8 @@ from nodrop.platforms.nvue.schema_types import (
     Release,
     SettingAvailability,
     SettingLeaf,
-    leaf_of,
     parse_release_span,
+    parse_setting_leaf,
 )
 from nodrop.platforms.nvue.tree import Path
 from nodrop.syntax.yaml import parse_yaml
@@ -135,7 +135,7 @@ def _build_schema_node(pattern: Path, spec: Any, releases: frozenset[Release]) -
     return (
         WordsAfterPath(pattern, span, {}, None, True, _lacks_placeholders(pattern))
         if remainder == "open"
-        else leaf_of(pattern[-1], spec)
+        else parse_setting_leaf(pattern[-1], spec)
     )
 
 

@@ -30,7 +30,7 @@ from nodrop.platforms.nvue.schema_types import (
     parse_release,
 )
 from nodrop.platforms.nvue.tree import Node, Path
-from nodrop.platforms.nvue.unit_suffixes import number_remedy
+from nodrop.platforms.nvue.unit_suffixes import remedy_for_number_with_unit
 from nodrop.syntax.places import quote_text, sanitize_for_message
 
 _MAX_CACHED_VALUES_PER_PLACE = 8
@@ -50,7 +50,7 @@ class SchemaFault:
     spans: tuple[SettingAvailability, ...] = ()
 
     @property
-    def is_of_a_word(self) -> bool:
+    def is_unknown_setting(self) -> bool:
         """Whether NVUE, or its documents, have no such setting."""
         return self.kind in ("word", "undocumented")
 
@@ -71,13 +71,13 @@ def check_schema(
     found_faults = _cached_faults(schema_root(), config.tree.root, ())
     _report_release_faults(config, release, found_faults.values())
     _report_chip_faults(config, model_name, found_faults.values())
-    _check_unset(config, release)
+    _remark_unknown_unset_words(config, release)
     spans = {remark.place.span for remark in config.remarks if remark.place and remark.kind == "malformed-value"}
     faults = [
         fault for fault in found_faults.values() if fault.kind != "span" and not _may_exist_in_release(fault, release)
     ]
     for fault in faults[:MAX_NVUE_SETTING_FAULTS]:
-        if config.is_full:
+        if config.has_reached_fault_limit:
             break
         place = config.place(fault.path) if spans else None
         if place is None or place.span not in spans:
@@ -95,11 +95,11 @@ def _may_exist_in_release(fault: SchemaFault, release: Release | None) -> bool:
 def find_dialect(root: Node, version: str | None | Unknown) -> Dialect:
     """Return the dialect of a file's settings, whose header names a release or none."""
     return _choose_dialect(
-        _cumulus_release(version), _filter_span_faults(_cached_faults(schema_root(), root, ()).values())
+        _cumulus_release(version), _filter_availability_faults(_cached_faults(schema_root(), root, ()).values())
     )
 
 
-def _filter_span_faults(faults: Iterable[SchemaFault]) -> list[SchemaFault]:
+def _filter_availability_faults(faults: Iterable[SchemaFault]) -> list[SchemaFault]:
     return [fault for fault in faults if fault.kind == "span"]
 
 
@@ -137,7 +137,7 @@ def _report_fault(config: NvueConfigFile, release: Release | None, fault: Schema
             else:
                 config.remark("unknown-setting", (), path, **facts)
     elif fault.kind == "unit":
-        correct = partial(number_remedy, config.top, path, fault.text, place, release)
+        correct = partial(remedy_for_number_with_unit, config.top, path, fault.text, place, release)
         config.remark("unit-suffix", (), path, correct, path=render_path(path), found=fault.text, unit=place.unit)
     else:
         found_text = "a list" if fault.kind == "list" else quote_text(fault.text)
@@ -149,7 +149,7 @@ def _report_release_faults(config: NvueConfigFile, release: Release | None, faul
 
     A file that does not state its release has the dialect that most kinds of its settings are in.
     """
-    bound = _filter_span_faults(faults)
+    bound = _filter_availability_faults(faults)
     dialect = _choose_dialect(release, bound)
     stated = release and ".".join(map(str, release))
     because = (
@@ -178,7 +178,7 @@ def _report_chip_faults(config: NvueConfigFile, model: str | Unknown, faults: It
     """Report settings that the chip of the model does not have."""
     if isinstance(model, Unknown) or (chip := _spectrum_generation(switch(model).asic)) is None:
         return
-    for fault in _filter_span_faults(faults):
+    for fault in _filter_availability_faults(faults):
         lacking = [span.chips for span in fault.spans if span.chips and not span.has_chip(chip)]
         if len(lacking) == len(fault.spans):
             facts = {
@@ -200,7 +200,7 @@ def _format_chip_range(chips: ChipGenerations) -> str:
     )
 
 
-def _check_unset(config: NvueConfigFile, release: Release | None) -> None:
+def _remark_unknown_unset_words(config: NvueConfigFile, release: Release | None) -> None:
     """Remark words that are taken back and that no release has."""
     tree = config.tree
     if tree is None or not tree.unset:
@@ -208,7 +208,7 @@ def _check_unset(config: NvueConfigFile, release: Release | None) -> None:
     faults: _FaultByKey = {}
     _find_faults(schema_root(), tree.unset, (), faults)
     for fault in faults.values():
-        if fault.is_of_a_word and not _may_exist_in_release(fault, release):
+        if fault.is_unknown_setting and not _may_exist_in_release(fault, release):
             _report_fault(config, release, fault, unset=True)
 
 

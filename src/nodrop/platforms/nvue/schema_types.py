@@ -122,7 +122,7 @@ class SettingLeaf:
         return " or ".join(dict.fromkeys(words))
 
 
-def leaf_of(key: str, spec: str | list[str]) -> SettingLeaf:
+def parse_setting_leaf(key: str, spec: str | list[str]) -> SettingLeaf:
     """Return the setting `key` that a text, or a list of them, describes."""
     if isinstance(spec, str):
         span, remainder = parse_release_span(spec)

@@ -15,7 +15,7 @@ HEAD = 2
 """How many words of a path name a part of the configuration."""
 
 
-def settings(name: str, file_content: bytes) -> SettingsTree | None:
+def read_settings_tree(name: str, file_content: bytes) -> SettingsTree | None:
     """Return the settings of a file, ranges of names written out. Raises InputProblems if it cannot be read."""
     return expand_ranges(File(file_content, name).root, "")
 
@@ -37,7 +37,7 @@ def is_secret_word(path: Path, at: int) -> bool:
     )
 
 
-def masked(path: Path) -> bool:
+def is_secret_shown_masked(path: Path) -> bool:
     """Whether the value at a path is a secret, which a switch shows in another form than it was given."""
     return any(is_secret_word(path, at) for at in range(1, len(path) + 1))
 
@@ -48,7 +48,7 @@ def merge_files(config_files: Mapping[str, bytes]) -> tuple[dict[str, bytes], di
     Raises InputProblems if they cannot be read.
     """
     file = main_config_file("nvue", config_files)
-    root = settings(file, config_files[file]) if file in config_files else None
+    root = read_settings_tree(file, config_files[file]) if file in config_files else None
     return dict(config_files), {
         file: {key: _collapse_values(child, node_below(schema_root(), key)) for key, child in root.items()}
     } if root else {}
@@ -63,12 +63,12 @@ def _collapse_values(value: object, place_node: SchemaNode | None) -> object:
     return {key: _collapse_values(child, node_below(place_node, key)) for key, child in value.items()}
 
 
-def covers(_tree: SettingsTree, _path: Path) -> bool:
+def states_that_path_is_unset(_tree: SettingsTree, _path: Path) -> bool:
     """Whether a file that sets a tree, and nothing at a path, states that nothing is set there."""
     return True
 
 
-def port(path: Path) -> str:
+def interface_of_path(path: Path) -> str:
     """Return the name of the interface that a path belongs to; empty where it belongs to none."""
     return path[1] if path[0] == "interface" and len(path) > 1 else ""
 

@@ -259,7 +259,7 @@ class DeviceQosProfiles:
             if value is not None and (name := self._names[kind][value]) != GLOBAL_PROFILE:
                 yield kind, name
 
-    def unmarked(self, statement_rows: QueueRows) -> list[int]:
+    def queues_to_exclude_from_marking(self, statement_rows: QueueRows) -> list[int]:
         """Return the queues that need an explicit setting not to mark, because `default-global` marks them."""
         stated = {index for index, _ in statement_rows}
         return [index for index in self.defaults.markings if index not in stated]

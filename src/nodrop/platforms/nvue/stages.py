@@ -37,7 +37,7 @@ class StatementForms(NamedTuple):
     """Lines of `nv set`, safe for a shell."""
 
 
-def statement_forms(config_text: str) -> StatementForms:
+def render_statements_as_yaml_and_commands(config_text: str) -> StatementForms:
     """Return the statements in both forms."""
     lines: list[str] = []
     commands: list[str] = []

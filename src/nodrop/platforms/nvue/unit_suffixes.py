@@ -11,7 +11,7 @@ from fractions import Fraction
 from nodrop.model.change import FILE_SETTING_AREA, CommandsForCase
 from nodrop.model.reading import NO_REMEDY, FileCorrection, Remedy
 from nodrop.platforms.kit.command_lines import is_typable
-from nodrop.platforms.nvue.corrections import MAX_REBOUND_PORTS, find_settings, spell_value
+from nodrop.platforms.nvue.corrections import MAX_REBOUND_PORTS, find_settings_of_same_kind, spell_value
 from nodrop.platforms.nvue.edit_operations import combine_operations
 from nodrop.platforms.nvue.edit_script import format_command
 from nodrop.platforms.nvue.read_values import ConfigNodeView
@@ -36,7 +36,9 @@ _FACTORS_BY_UNIT: Mapping[str, Mapping[str, Fraction]] = {
 _POWERS_BY_LETTER = {"K": 1, "M": 2, "G": 3}
 
 
-def number_remedy(top: ConfigNodeView, path: Path, text: str, leaf: SettingLeaf, release: Release | None) -> Remedy:
+def remedy_for_number_with_unit(
+    top: ConfigNodeView, path: Path, text: str, leaf: SettingLeaf, release: Release | None
+) -> Remedy:
     """Return what writes a number with a unit at all of its places as the plain number that it means.
 
     Where it may mean several numbers, those that the setting takes are choices.
@@ -46,7 +48,7 @@ def number_remedy(top: ConfigNodeView, path: Path, text: str, leaf: SettingLeaf,
         for number, condition in _possible_numbers(text, leaf.unit)
         if spell_value(leaf, number, release) is not None
     }
-    places = [place for place, value in find_settings(top.node, path) if value == text]
+    places = [place for place, value in find_settings_of_same_kind(top.node, path) if value == text]
     if not numbers or not places or len(places) > MAX_REBOUND_PORTS:
         return NO_REMEDY
     (number, condition), *_ = numbers.items()

@@ -40,11 +40,11 @@ _BREAKOUT_PART_COUNTS = (2, 4, 8)
 _MAX_PORTS = 999
 
 
-def virtual(device: Device, config_files: Mapping[str, bytes], frr: str | None) -> VirtualSwitch:
+def make_virtual_switch(device: Device, config_files: Mapping[str, bytes], frr: str | None) -> VirtualSwitch:
     """Return the switch: its settings without those of eth0, and its ports; the settings configure FRR, too."""
     del frr
     remarks: list[str] = []
-    widths = _breakout_widths(port.name for port in device.interfaces)
+    widths = _split_count_by_panel(port.name for port in device.interfaces)
     ports = dict(_containerlab_ports(widths, [port.name for port in device.interfaces], remarks))
     files = {
         STARTUP_FILE: _virtual_settings(device, config_files, remarks),
@@ -82,7 +82,7 @@ def _virtual_settings(device: Device, bundle: Mapping[str, bytes], remarks: list
     return raw.decode()
 
 
-def _breakout_widths(names: Iterable[str]) -> dict[int, int]:
+def _split_count_by_panel(names: Iterable[str]) -> dict[int, int]:
     """Return into how many parts ports are broken out, 1 for none; every panel port up to the last has a line."""
     widths: dict[int, int] = {}
     for name in names:

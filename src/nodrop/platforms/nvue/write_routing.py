@@ -9,7 +9,12 @@ from nodrop.model.subject import natural_sort_key
 from nodrop.platforms.kit.address_families import has_ipv6_settings, stated_families
 from nodrop.platforms.kit.expressible import unsupported_error
 from nodrop.platforms.kit.rendering import EscapedText, load_template
-from nodrop.platforms.kit.session_groups import NO_GROUPS, GroupNameByFarEnd, group_sessions, without_group_fields
+from nodrop.platforms.kit.session_groups import (
+    NO_GROUPS,
+    GroupNameByFarEnd,
+    group_sessions_into_peer_groups,
+    without_group_fields,
+)
 from nodrop.platforms.nvue.adaptive_routing import THRESHOLD_KEY
 from nodrop.platforms.nvue.bindings import READS, NodeStatement, feature_state_statement, statements_of_model_part
 from nodrop.platforms.nvue.bindings_bgp import (
@@ -138,7 +143,7 @@ def _process_statements(bgp: Bgp, spoken: DialectWords, ends: GroupNameByFarEnd 
     """Return the statements of a process: its own in the order of their paths, sessions and groups among them."""
     path = f"vrf {bgp.key} router bgp"
     neighbors = require_fact(bgp.neighbors)
-    alone = NO_GROUPS if ends is None else group_sessions(bgp, ends)
+    alone = NO_GROUPS if ends is None else group_sessions_into_peer_groups(bgp, ends)
     lines = [
         feature_state_statement((), spoken),
         *statements_of_model_part(

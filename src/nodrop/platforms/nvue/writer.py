@@ -47,7 +47,7 @@ from nodrop.platforms.nvue.spelling import (
     format_numbers,
     format_port_key,
 )
-from nodrop.platforms.nvue.stages import StatementForms, statement_forms
+from nodrop.platforms.nvue.stages import StatementForms, render_statements_as_yaml_and_commands
 from nodrop.platforms.nvue.traits import TRAITS
 from nodrop.platforms.nvue.write_routing import insert_statements, render_statements, routing_statements
 from nodrop.units import show_speed
@@ -69,13 +69,16 @@ def write(device: Device, index: Index) -> tuple[Artifact, ...]:
     whole_forms = stages[_PORTS]
     main_text, second_text = _separate_subport_qos(texts[0]) if design.broken_out else (texts[0], "")
     if second_text:
-        stages = {_PORTS: _combine_forms([main_text, *texts[1:]], design), _QOS: statement_forms(second_text)}
+        stages = {
+            _PORTS: _combine_forms([main_text, *texts[1:]], design),
+            _QOS: render_statements_as_yaml_and_commands(second_text),
+        }
     return tuple(_build_artifacts(device, whole_forms, stages))
 
 
 def _combine_forms(texts: Iterable[str], design: "_RenderedPortsAndQos") -> StatementForms:
     """Return statements in both forms, those about QoS as computed for all devices of the design."""
-    new_forms = [design.forms if text is design.qos else statement_forms(text) for text in texts]
+    new_forms = [design.forms if text is design.qos else render_statements_as_yaml_and_commands(text) for text in texts]
     return StatementForms("".join(form.yaml for form in new_forms), "".join(form.commands for form in new_forms))
 
 
@@ -169,7 +172,12 @@ def _render_shared_statements(device: Device) -> _RenderedPortsAndQos:
     )
     kept_profiles = tuple(port.qos for port in device.interfaces)
     return _RenderedPortsAndQos(
-        kept_profiles, say, shared, qos, statement_forms(qos), broken_out=any(map(_is_split_port_key, shared))
+        kept_profiles,
+        say,
+        shared,
+        qos,
+        render_statements_as_yaml_and_commands(qos),
+        broken_out=any(map(_is_split_port_key, shared)),
     )
 
 
@@ -310,7 +318,9 @@ class _TemplateWords(DeviceQosProfiles):
         cable, used = self.usual["pfc"].cable_length_m, {queue for queue in self._queues if queue is not None}
         self._given = roce_macro_settings(self.defaults, used, cable) if self.macro else {}
 
-    def families(self, addresses: tuple[str, ...], gateway: str | None = None) -> list[_FamilyAddresses]:
+    def addresses_by_family_word(
+        self, addresses: tuple[str, ...], gateway: str | None = None
+    ) -> list[_FamilyAddresses]:
         """Return addresses by the words that they stand under: one before 5.15, one for each family since."""
         if self.old:
             return [_FamilyAddresses("ip", addresses, gateway)] if addresses or gateway else []
@@ -322,7 +332,7 @@ class _TemplateWords(DeviceQosProfiles):
                 found_families.append(_FamilyAddresses(word, own_addresses, via))
         return found_families
 
-    def link(self, port: Interface) -> list[tuple[str, object]]:
+    def link_statements(self, port: Interface) -> list[tuple[str, object]]:
         """Return (key, value) of a port's link except its state: of a port that is shut, without defaults.
 
         NVIDIA advises against `fec auto` (5.16, Switch Port Attributes, FEC); leaving out the line means the same.
@@ -336,19 +346,19 @@ class _TemplateWords(DeviceQosProfiles):
         ]
         return [(key, value) for name, key, value in rows if port.enabled or getattr(port, name) != TRAITS.spare[name]]
 
-    def balanced(self, port: Interface) -> list[tuple[str, str | int]]:
+    def adaptive_routing_statements(self, port: Interface) -> list[tuple[str, str | int]]:
         """Return (key, value) of a port's adaptive routing."""
         word, _, value = self.dialect.enabled.split(" ")
         on: list[tuple[str, str | int]] = [(word, value)] if port.adaptive_routing else []
         threshold = require_fact(port.utilization_threshold_percent)
         return sorted(on if threshold is None else [*on, (THRESHOLD_KEY, threshold)])
 
-    def bound(self, qos: PortQosProfiles) -> list[tuple[str, str, str]]:
+    def port_qos_statements(self, qos: PortQosProfiles) -> list[tuple[str, str, str]]:
         """Return (kind, key, value) of the QoS settings of a port itself."""
         profile_rows = [(kind, "profile", name) for kind, name in self.bindings(qos)]
         return sorted([*profile_rows, *([("pfc-watchdog", "state", "enable")] if qos.watched else [])])
 
-    def statements(self, kind: str) -> list[str]:
+    def statements_of_profiles(self, kind: str) -> list[str]:
         """Return the statements of all profiles of a kind, without those that the macro sets."""
         if kind == "pfc" and not self.pausing:
             return []
@@ -365,7 +375,9 @@ class _TemplateWords(DeviceQosProfiles):
             return dict(queue_map_settings(self._queues))
         own_leaves = dict(settings_of_profile(kind, value))
         if kind == "congestion-control":
-            own_leaves |= {("traffic-class", str(queue), "ecn"): "disable" for queue in self.unmarked(value)}
+            own_leaves |= {
+                ("traffic-class", str(queue), "ecn"): "disable" for queue in self.queues_to_exclude_from_marking(value)
+            }
         elif kind == "pfc":
             if not value.priorities:
                 own_leaves |= {("switch-priority", str(priority)): PRESENT_WITHOUT_VALUE for priority in self.pausing}

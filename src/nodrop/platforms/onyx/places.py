@@ -74,7 +74,7 @@ _BGP_WORD_BY_FIELD = {
 }
 
 
-def where(config_files: Mapping[str, bytes]) -> Callable[[Subject], FilePlace | None]:
+def place_finder_for_files(config_files: Mapping[str, bytes]) -> Callable[[Subject], FilePlace | None]:
     """Return a function that finds a subject, its device first, in a device's files by canonical name."""
     try:
         commands = parse_running_config(

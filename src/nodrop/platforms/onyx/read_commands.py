@@ -50,7 +50,7 @@ def parse_settings(
     other_commands: list[OnyxCommand] = []
     reader = _NonRoutingCommandReader(settings, attribute_values)
     for command in commands:
-        read_or_keep_line(command, reader.take, other_commands)
+        read_or_keep_line(command, reader.read_command, other_commands)
     return settings, other_commands
 
 
@@ -74,18 +74,18 @@ class _NonRoutingCommandReader:
             ("dcb", "priority-flow-control", "priority"): self._read_pfc_priority,
             ("traffic", "pool"): self._read_traffic_pool,
             ("advanced", "buffer", "management"): self._read_buffer_management,
-            ("pool",): self._pool,
+            ("pool",): self._read_advanced_pool,
             ("vlan",): self._read_vlan,
             ("hostname",): self._read_hostname,
         }
 
-    def take(self, command: OnyxCommand) -> None:
+    def read_command(self, command: OnyxCommand) -> None:
         """Take a command over into the settings."""
         if command.kind:
             if not command.names:
                 raise CommandNotUnderstood
             for name in command.names:
-                self._port(command, name)
+                self._read_interface_command(command, name)
         else:
             self._read_global_command(command)
 
@@ -151,7 +151,7 @@ class _NonRoutingCommandReader:
         pool = self._settings.traffic_pools.setdefault(name, TrafficPool())
         match arguments:
             case ["type", kind]:
-                known_word = self._values.word(command, kind, {"lossless": "lossless", "lossy": "lossy"})
+                known_word = self._values.meaning_of_word(command, kind, {"lossless": "lossless", "lossy": "lossy"})
                 pool.lossless = known_word == "lossless"
             case ["memory", "percent", percent]:
                 if percent.replace(".", "", 1).isdecimal() and percent.isascii() and 0 < float(percent) <= 100:
@@ -163,7 +163,7 @@ class _NonRoutingCommandReader:
             case _:
                 raise CommandNotUnderstood
 
-    def _pool(self, command: OnyxCommand) -> None:
+    def _read_advanced_pool(self, command: OnyxCommand) -> None:
         if len(command.words) < 4 or command.negated:
             raise CommandNotUnderstood
         name, *arguments = command.words[1:]
@@ -176,7 +176,7 @@ class _NonRoutingCommandReader:
             size_bytes=size,
         )
 
-    def _port(self, command: OnyxCommand, name: str) -> None:
+    def _read_interface_command(self, command: OnyxCommand, name: str) -> None:
         words = command.words
         link = self._settings.ensure_link(name)
         if not words:
@@ -207,7 +207,7 @@ class _NonRoutingCommandReader:
             case "description":
                 link.description = " ".join(words[1:]) if on else None
             case "fec-override" if argument:
-                link.fec = self._values.word(command, argument, _FEC_BY_ONYX_WORD) if on else None
+                link.fec = self._values.meaning_of_word(command, argument, _FEC_BY_ONYX_WORD) if on else None
             case "module-type" if argument:
                 split = argument.rpartition("-split-")[2]
                 link.splits = int(split) if split in ("2", "4", "8") and on else None
@@ -341,7 +341,11 @@ class _NonRoutingCommandReader:
         qos, values = self._settings.ensure_port_qos(name), self._values
         match command.words:
             case ("qos", "trust", *word):
-                qos.trust = None if command.negated or not word else values.word(command, word[0], _TRUST_BY_ONYX_WORD)
+                qos.trust = (
+                    None
+                    if command.negated or not word
+                    else values.meaning_of_word(command, word[0], _TRUST_BY_ONYX_WORD)
+                )
             case ("qos", "map", "dscp", *rest) if "switch-priority" in rest:
                 at = rest.index("switch-priority")
                 listed = tuple(dscp_text for dscp_text in rest[:at] if dscp_text != "to")

@@ -43,12 +43,12 @@ class QosReader:
         self._roce = settings.roce
         self._lossless_pools = [pool for pool in settings.traffic_pools.values() if pool.lossless]
 
-    def port(self, qos: StatedPortQos) -> PortQos:
+    def read_port_qos(self, qos: StatedPortQos) -> PortQos:
         """Return the QoS of a port with these settings."""
         content = repr(qos)
         port_qos = self._made.get(content)
         if port_qos is None:
-            port_qos = self._made[content] = self._port(qos)
+            port_qos = self._made[content] = self._build_port_qos(qos)
         return port_qos
 
     def pools(self) -> tuple[BufferPool, ...] | Unknown:
@@ -69,7 +69,7 @@ class QosReader:
             for name, pool in sorted(self._settings.traffic_pools.items())
         )
 
-    def _port(self, qos: StatedPortQos) -> PortQos:
+    def _build_port_qos(self, qos: StatedPortQos) -> PortQos:
         derived: dict[Subject, str] = {}
         reason = _ROCE_REASON if self._roce else _FACTORY_DEFAULT_REASON
         trust = qos.trust
@@ -97,7 +97,7 @@ class QosReader:
             tc_to_dscp=UNKNOWN if qos.rewrite else None,
             pfc_rx_priorities=rx,
             pfc_tx_priorities=tx,
-            pfc_watchdog=self._watchdog(qos, rx),
+            pfc_watchdog=self._read_port_watchdog(qos, rx),
             priority_groups=groups,
             queues=tuple(self._build_queue(qos, tc, derived) for tc in ALL_SWITCH_PRIORITIES),
         )
@@ -140,7 +140,7 @@ class QosReader:
             PriorityGroup(index=index, buffer=buffer_profiles[index]) for index in sorted(buffer_profiles)
         ), group_of
 
-    def _watchdog(self, qos: StatedPortQos, rx: Any) -> PfcWatchdog | None:
+    def _read_port_watchdog(self, qos: StatedPortQos, rx: Any) -> PfcWatchdog | None:
         """Return the port's watchdog: a running-config states that the port has one, and none of its times."""
         if not qos.watchdog:
             return None

@@ -68,7 +68,7 @@ class CommandWordReader:
         integer = self.integer(command, word, 0, 100_000, "kilobytes of queue depth (not bytes)")
         return None if integer is None else integer * KIBIBYTE_BYTES
 
-    def word(self, command: OnyxCommand, word: str, known_words: Mapping[str, str]) -> str | None:
+    def meaning_of_word(self, command: OnyxCommand, word: str, known_words: Mapping[str, str]) -> str | None:
         """Return the meaning of a word; None, with a remark, if it is not known."""
         if word not in known_words:
             self.remark_malformed_value(command, word, " or ".join(known_words))

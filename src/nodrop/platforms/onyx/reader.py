@@ -248,7 +248,7 @@ class _DeviceReader:
             own_qos = settings.qos.get(name, StatedPortQos())
             if link.channel is not None and link.channel in settings.qos:
                 own_qos = own_qos.completed_from(settings.qos[link.channel])
-            port_qos = qos.port(own_qos)
+            port_qos = qos.read_port_qos(own_qos)
             mtu = link.mtu_bytes or channel.mtu_bytes
             for field, absent, reason in (
                 ("enabled", link.enabled is None, "a port is up unless it is shut down"),

@@ -18,6 +18,6 @@ EXAMPLE: Mapping[str, object] = {}
 """The changes to the tiers of the example intent, two-by-two, that put it on this platform."""
 
 
-def languages_of(device: Device) -> tuple[str, ...]:
+def command_languages_of_device(device: Device) -> tuple[str, ...]:
     """Return what takes commands: FRR first for what frr.conf holds, unless BGP is in tables of config_db.json."""
     return ("sonic",) if device.routing_tables is True else ("frr", "sonic")

@@ -81,7 +81,7 @@ def _format_rows(name: str, value: object, indent: str) -> str:
     return f"{key}{{\n{inside}\n{indent}}}"
 
 
-def leaves(config_files: Mapping[str, bytes]) -> Iterator[Extra]:
+def read_file_settings(config_files: Mapping[str, bytes]) -> Iterator[Extra]:
     """Yield every field of a device's tables as it would be added, and every row without fields; none of no tables."""
     try:
         tables = parse_json_text(config_files.get(CONFIG_DB_FILE, b"{}"), CONFIG_DB_FILE)
@@ -98,7 +98,7 @@ def leaves(config_files: Mapping[str, bytes]) -> Iterator[Extra]:
                     yield Extra(path=(name, row, field), value=tuple(value))
 
 
-def lines(bundle: Mapping[str, bytes]) -> tuple[str, ...]:
+def routing_daemon_lines(bundle: Mapping[str, bytes]) -> tuple[str, ...]:
     """Return the lines of a device's frr.conf, without those that only separate."""
     text = bundle.get(ADDED_LINES_FILE, b"").decode(errors="replace")
     return tuple(line.rstrip() for line in text.splitlines() if line.strip() not in ("", "!"))

@@ -26,7 +26,9 @@ _STEP_RANK_BY_OPERATION = {
 """By what is done, and whether to a table or row."""
 
 
-def states(config_files: Mapping[str, bytes], edit: EditResult) -> Iterator[tuple[str, Mapping[str, bytes]]]:
+def states_during_edit(
+    config_files: Mapping[str, bytes], edit: EditResult
+) -> Iterator[tuple[str, Mapping[str, bytes]]]:
     """Yield the last step, and the files after it; the last state, with all of the edit, is left out.
 
     A patch that is refused is not applied at all: the file is loaded whole. Commands, and steps by hand, come

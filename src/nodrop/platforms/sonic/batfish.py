@@ -35,7 +35,9 @@ _BATFISH_TAGGING_MODE = {"tagged": "tagged", "untagged": "untagged", "priority_t
 _VLAN_MTU_REASON = "Batfish gives VLANs of SONiC an MTU of 1500 bytes, whatever they have"
 
 
-def tables(device: Device, config_files: Mapping[str, bytes], hostname: str, frr_conf: str) -> BatfishTables | None:
+def batfish_tables(
+    device: Device, config_files: Mapping[str, bytes], hostname: str, frr_conf: str
+) -> BatfishTables | None:
     """Return the tables; None if the device has VRFs, port channels or other parts beyond Batfish's reader."""
     documents, _ = read_tables_and_frr(config_files)
     config = DeviceTables(device.name, documents)

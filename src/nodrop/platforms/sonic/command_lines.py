@@ -105,7 +105,7 @@ def commands_of_edit(bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str
     return tuple(lines)
 
 
-def lines_through_shell(lines: Sequence[str], device: Device) -> tuple[str, ...]:
+def frr_lines_as_vtysh_command(lines: Sequence[str], device: Device) -> tuple[str, ...]:
     """Return lines of FRR as one command of vtysh; that of the only process names its AS, as frr.conf does."""
     bgp = device.bgp
     head = f"router bgp {bgp.asn}" if isinstance(bgp, Bgp) else "router bgp"
@@ -140,7 +140,7 @@ def _row_commands(old: RowFields, new: RowFields) -> Iterator[tuple[str, str]]:
                     if head in ports:
                         yield command.replace(_FIELDS_SEPARATOR, " "), head
                     else:
-                        yield from _slotted_field_commands(command, ports)
+                        yield from _commands_for_fields_named_by_port(command, ports)
 
 
 def _watchdog_restart_commands(old: RowFields, new: RowFields) -> Iterator[tuple[str, str]]:
@@ -168,7 +168,7 @@ def _watchdog_start_command(row: RowFields) -> str:
     return f"sudo pfcwd start --action {action} --restoration-time {restoration} {PORTS} {detection}"
 
 
-def _slotted_field_commands(command: str, ports: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _commands_for_fields_named_by_port(command: str, ports: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield the commands of a row whose fields are named by ports, as CABLE_LENGTH is, with a slot for each port."""
     head, mark, fields = command.partition(_FIELDS_SEPARATOR)
     words = shlex.split(fields) if mark else []

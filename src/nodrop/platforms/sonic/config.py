@@ -55,7 +55,7 @@ _UNPRINTABLE_PATTERN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e
 RowFields = Mapping[str, str]
 
 
-def covers_table(config_tables: Mapping[str, object], table_name: str) -> bool:
+def is_conclusive_about_table(config_tables: Mapping[str, object], table_name: str) -> bool:
     """Whether tables can speak of one of them: they have it, or are a whole configuration and not a part without it."""
     return table_name in config_tables or (
         config_tables.keys() >= WHOLE_CONFIG_TABLES and table_name not in _tables_left_open(config_tables)
@@ -96,8 +96,8 @@ class DeviceTables:
         """Paths that are read as older releases do: the schema of a release is no reason to remove or miss them."""
         self._rows: dict[str, dict[str, dict[str, str]]] = {}
 
-    def covers(self, table: str) -> bool:
-        """Whether the file covers a table, as `covers_table` defines it."""
+    def is_conclusive_about_table(self, table: str) -> bool:
+        """Whether the file covers a table, as `is_conclusive_about_table` defines it."""
         return table in self.data or (self.whole and table not in self._silent)
 
     @cached_property
@@ -182,7 +182,9 @@ class DeviceTables:
             self.remark_malformed_value((*keys, field), text, "a whole number")
         return number
 
-    def word(self, keys: tuple[str, ...], row: RowFields, field: str, known_words: Mapping[str, _T]) -> _T | None:
+    def meaning_of_word(
+        self, keys: tuple[str, ...], row: RowFields, field: str, known_words: Mapping[str, _T]
+    ) -> _T | None:
         """Return the meaning of a field's word, None if it is absent or unknown (with a remark)."""
         text = row.get(field)
         if text is None:
@@ -224,7 +226,7 @@ class DeviceTables:
             correction = FileCorrection((FILE_SETTING_AREA, *keys), stated, _without_brackets(stated))
             self.remark("bracket-reference", subject, keys, Remedy((correction,)), reference=reference, name=name)
         row = self.rows(table_name).get(name)
-        if row is None and self.covers(table_name):
+        if row is None and self.is_conclusive_about_table(table_name):
             self.remark("dangling-reference", subject, keys, kind=table_name, name=name, field=keys[-1])
         return row
 
@@ -235,7 +237,7 @@ class DeviceTables:
         self.remark("malformed-value", (), keys, path="/".join(keys), found=text, expected=expected)
 
     @property
-    def is_full(self) -> bool:
+    def has_reached_fault_limit(self) -> bool:
         """Whether as many faults are listed as are listed of one switch: what else is wrong is not looked for."""
         return len(self.remarks) >= MAX_REMARKS_PER_SWITCH
 
@@ -254,7 +256,7 @@ class DeviceTables:
         `cause` is another place to point at.
         """
         fault = (kind, keys, *facts.values())
-        if not self.is_full and fault not in self._remarked:
+        if not self.has_reached_fault_limit and fault not in self._remarked:
             self._remarked.add(fault)
             place = self.place(cause or keys)
             names = _names_in_key(keys[1]) if len(keys) > 1 and not are_keys_secret(keys[0]) else ()
@@ -297,7 +299,7 @@ class DeviceTables:
         for document in self.documents:
             for double in document.duplicates():
                 self._remark_duplicate_key(document.name, double)
-        if any(document.hides_characters() for document in self.documents):
+        if any(document.may_hold_invisible_characters() for document in self.documents):
             for table, rows in self.data.items():
                 for key in (table, *(rows if isinstance(rows, dict) else ())):
                     if _UNPRINTABLE_PATTERN.search(key):

@@ -15,7 +15,7 @@ from nodrop.platforms.kit.command_lines import is_typable
 from nodrop.platforms.kit.secrets import looks_like_secret
 from nodrop.platforms.sonic.config import DeviceTables, RowFields, model_of, name_in_reference
 from nodrop.platforms.sonic.draft import ports_and_indexes_of_key
-from nodrop.platforms.sonic.naming import panel_place
+from nodrop.platforms.sonic.naming import panel_and_lane_offset_of_port
 from nodrop.platforms.sonic.secret_fields import is_secret_field
 from nodrop.platforms.sonic.spelling import format_ranges
 
@@ -97,7 +97,7 @@ def lane_corrections(config: DeviceTables, name: str) -> tuple[FileCorrection, .
     """Return the correction that gives a port the lanes that its model's catalogue entry has for its name."""
     model, stated = model_of(config), config.rows("PORT")[name].get("lanes", "")
     count = len(stated.split(","))
-    place = None if model is None else panel_place(model, name)
+    place = None if model is None else panel_and_lane_offset_of_port(model, name)
     if model is None or place is None:
         return ()
     panel, offset, _ = place
@@ -105,7 +105,7 @@ def lane_corrections(config: DeviceTables, name: str) -> tuple[FileCorrection, .
     return (FileCorrection((FILE_SETTING_AREA, "PORT", name, "lanes"), stated, lanes),) if lanes != stated else ()
 
 
-def field_choices(path: tuple[str, ...], near: str, value: object) -> Iterator[CommandsForCase]:
+def commands_to_correct_or_remove_field(path: tuple[str, ...], near: str, value: object) -> Iterator[CommandsForCase]:
     """Yield the commands that write a field's value to the one that its name may be a slip of, or remove the field.
 
     A value that may be a secret is copied on the switch, so that no command shows it.
@@ -123,7 +123,7 @@ def field_choices(path: tuple[str, ...], near: str, value: object) -> Iterator[C
     yield CommandsForCase(condition="if the field is not needed", language="sonic", lines=(remove,))
 
 
-def table_choices(table: str, rows: Mapping[str, object]) -> Iterator[CommandsForCase]:
+def commands_to_remove_table_rows(table: str, rows: Mapping[str, object]) -> Iterator[CommandsForCase]:
     """Yield the commands that remove the rows of a table without a model."""
     if 0 < len(rows) <= MAX_REMOVED_ROWS and all(
         map(is_typable, (table, *(p for key in rows for p in key.split("|"))))

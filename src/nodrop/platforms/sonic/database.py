@@ -53,7 +53,7 @@ class DatabaseVersion:
         )
 
     @property
-    def precedes_releases(self) -> bool:
+    def is_before_first_known_release(self) -> bool:
         """Whether the database is older than 202305, the first release whose tables of headroom are known."""
         return self._numbers is not None and self._numbers[0] < _FIRST_RELEASE_NAMED_VERSION
 

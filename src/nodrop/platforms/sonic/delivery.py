@@ -39,7 +39,7 @@ def apply_script(release: str, *, tables: bool = False) -> str:
     )
 
 
-def first_apply(device: Device) -> Iterator[FirstApplyDisruption]:
+def first_apply_disruptions(device: Device) -> Iterator[FirstApplyDisruption]:
     """Yield the effects of `config reload`, which apply.sh uses to load the files; nothing without apply.sh."""
     if device.bgp is not None:
         source = "sonic-utilities config/main.py, reload (_stop_services, _restart_services)"

@@ -167,7 +167,7 @@ class TablesDocument:
         """Return the keys that stand twice in one object."""
         return duplicate_keys(self.raw, self._counted)
 
-    def hides_characters(self) -> bool:
+    def may_hold_invisible_characters(self) -> bool:
         """Whether the text may hold characters that are not seen."""
         raw = self.raw
         return (b"\\" in raw and b"\\u" in raw) or not raw.isascii() or b"\x7f" in raw
@@ -200,7 +200,7 @@ def open_documents(config_files: Mapping[str, bytes]) -> list[TablesDocument]:
     return documents
 
 
-def supplied(config_files: Mapping[str, bytes]) -> dict[tuple[str, str], str]:
+def tables_not_in_config_db(config_files: Mapping[str, bytes]) -> dict[tuple[str, str], str]:
     """Return the tables that config_db.json alone does not state: (file, table), with how a switch gets them.
 
     A table for which the files together result in the same as config_db.json alone is not included.

@@ -73,7 +73,7 @@ class EditableTables:
         brackets = name_in_reference(like) != like if like else self._brackets
         return f"[{table}|{name}]" if brackets and name != "NULL" else name
 
-    def cells(self, table: str) -> Iterator[tuple[str, PortAndIndex, dict[str, object]]]:
+    def port_index_cells(self, table: str) -> Iterator[tuple[str, PortAndIndex, dict[str, object]]]:
         """Yield key, cell and row of a table by ports, every cell of every row that is keyed by ports and a range."""
         for key, row in self.rows(table).items():
             for cell in ports_and_indexes_of_key(key):

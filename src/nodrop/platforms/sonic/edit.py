@@ -17,7 +17,7 @@ from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject, matches
 from nodrop.model.values import replace_fields
 from nodrop.platforms.frr.changes import VTYSH_CHANGES_FILE, find_vtysh_changes
-from nodrop.platforms.frr.changes import find_regrouping_effects as regrouped_by_frr
+from nodrop.platforms.frr.changes import find_peer_group_change_effects as regrouped_by_frr
 from nodrop.platforms.kit.editing import (
     EditState,
     PlatformEditFunctions,
@@ -32,9 +32,9 @@ from nodrop.platforms.sonic.config import CONFIG_DB_FILE
 from nodrop.platforms.sonic.draft import EditableTables
 from nodrop.platforms.sonic.edit_frr import MANUAL_EDIT_REASON, change_frr
 from nodrop.platforms.sonic.edit_qos import change_qos
-from nodrop.platforms.sonic.edit_rows import change_rows
+from nodrop.platforms.sonic.edit_rows import change_ports_services_and_pools
 from nodrop.platforms.sonic.edit_tables import apply_session_admin_status, change_routing_config_tables
-from nodrop.platforms.sonic.gcu import annotate_steps
+from nodrop.platforms.sonic.gcu import annotate_steps_with_effects
 from nodrop.platforms.sonic.patch import diff_tables
 from nodrop.platforms.sonic.reader import read_device
 from nodrop.platforms.sonic.schema_check import yang_refused_fault_kinds
@@ -106,7 +106,9 @@ def _compute_patch_steps(
     was, will = list(yang_refused_fault_kinds(old_values)), list(yang_refused_fault_kinds(new_values))
     state = old_values
     for target in tables_after_each_patch(old_values, new_values):
-        yield tuple(annotate_steps(diff_tables(state, target), state, target, device.version, was=was, will=will))
+        yield tuple(
+            annotate_steps_with_effects(diff_tables(state, target), state, target, device.version, was=was, will=will)
+        )
         state = target
 
 
@@ -121,7 +123,9 @@ def _add_patch_steps(edit: EditResult, turned: Iterable[tuple[PatchStep, ...]]) 
     return replace(whole_edit, forms=dict(zip(names, patches, strict=True)) | ({COMMANDS: typed} if typed else {}))
 
 
-def between(old_files: Mapping[str, bytes], new_files: Mapping[str, bytes], *, name: str = "") -> EditResult | None:
+def edit_between_file_versions(
+    old_files: Mapping[str, bytes], new_files: Mapping[str, bytes], *, name: str = ""
+) -> EditResult | None:
     """Return the edit from a device's old config_db.json to its new one, in all of its content, and its new frr.conf.
 
     None if they differ in facts that no patch changes: the HWSKU, the database's release, the set of ports, their
@@ -159,7 +163,7 @@ def _add_frr_changes(tables: EditResult, old: Mapping[str, bytes], new: Mapping[
     )
 
 
-def regrouped(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Iterator[str]:
+def peer_group_change_effects(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Iterator[str]:
     """Yield the effects of BGP sessions that join or leave peer groups of frr.conf, as reasons."""
     texts = [bundle[FRR_FILE].decode(errors="replace") for bundle in (old, new) if FRR_FILE in bundle]
     if len(texts) == len((old, new)):
@@ -176,7 +180,7 @@ def _rewrite_bundle(
     if CONFIG_DB_FILE not in config_files:
         raise ValueError(f"there is no {CONFIG_DB_FILE}")
     draft = EditableTables(mapping_or_empty(parse_json_text(config_files[CONFIG_DB_FILE], CONFIG_DB_FILE)))
-    change_rows(draft, device_reading.device, new_device)
+    change_ports_services_and_pools(draft, device_reading.device, new_device)
     change_qos(draft, device_reading.device, new_device, device_reading.derived)
     routing = config_files.get(FRR_FILE)
     if device_reading.device.routing_tables is True:

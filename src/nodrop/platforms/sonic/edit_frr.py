@@ -68,7 +68,7 @@ class _EditedLines:
         lines = ((at, [line] if at not in self._gone else []) for at, line in enumerate(self._lines, 1))
         return "\n".join(text_line for at, own_lines in lines for text_line in (*own_lines, *self._added.get(at, ())))
 
-    def swap(self, statement: FrrStatement, *words: str) -> None:
+    def replace_words(self, statement: FrrStatement, *words: str) -> None:
         """Replace the words of a command."""
         line = self._lines[statement.line - 1]
         end = statement.column - 1 + statement.length
@@ -223,7 +223,7 @@ def _edit_block_fields(
             continue
         words = word.split() if key is None else frr_rows.format_session_command(key, word).split()
         if stated:
-            lines.swap(stated[-1], *_keep_v6only_word(stated[-1], words))
+            lines.replace_words(stated[-1], *_keep_v6only_word(stated[-1], words))
         elif behind is not None:
             lines.add(behind, _next_indent(behind), *words)
         else:

@@ -27,7 +27,7 @@ ChangedGroupFields = frozenset[tuple[str, bool, str]]
 class EditableLines(Protocol):
     """The lines of a text, as they are changed."""
 
-    def swap(self, statement: FrrStatement, *words: str) -> None:
+    def replace_words(self, statement: FrrStatement, *words: str) -> None:
         """Replace the words of a command."""
 
     def drop(self, statement: FrrStatement) -> None:
@@ -132,7 +132,7 @@ def _edit_group_command(
         if command is None:
             lines.drop(stated)
         else:
-            lines.swap(stated, *frr_rows.format_session_command(name, command).split())
+            lines.replace_words(stated, *frr_rows.format_session_command(name, command).split())
         return done
     if field != _REMOTE_ASN_FIELD and None not in commands.values():
         return set()

@@ -154,7 +154,7 @@ def _has_computed_headroom(value: object) -> bool:
     return headroom is not None and not isinstance(headroom, Unknown) and headroom.computed
 
 
-def map_fields(value: NumberMap) -> RowColumns:
+def fields_of_number_map(value: NumberMap) -> RowColumns:
     """Spell a map."""
     return {str(index): None if target is None else str(target) for index, target in enumerate(value)}
 

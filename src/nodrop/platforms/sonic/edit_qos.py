@@ -12,8 +12,8 @@ from nodrop.platforms.sonic.config import name_in_reference
 from nodrop.platforms.sonic.draft import EditableTables, FieldChanges, PortAndIndex
 from nodrop.platforms.sonic.edit_profiles import (
     ProfileUse,
+    fields_of_number_map,
     make_buffer_field_writer,
-    map_fields,
     number_text,
     referenced_name,
     resolve_overlapping_uses,
@@ -74,7 +74,7 @@ def _edit_qos_maps(
     draft: EditableTables, attribute: str, pairs: PortsBeforeAndAfter, of_switch: tuple[object, object]
 ) -> None:
     table, field, _ = TABLE_BY_MAP_ATTRIBUTE[attribute]
-    rows = {cell[0]: row for _, cell, row in draft.cells("PORT_QOS_MAP")}
+    rows = {cell[0]: row for _, cell, row in draft.port_index_cells("PORT_QOS_MAP")}
     values = {a.name: (getattr(_qos_or_empty(a), attribute), getattr(_qos_or_empty(b), attribute)) for a, b in pairs}
     if attribute == "dscp_to_tc":
         values[SWITCH_WIDE_QOS_MAP_KEY] = of_switch
@@ -83,7 +83,9 @@ def _edit_qos_maps(
         for name, (a, b) in values.items()
         if not isinstance(b, Unknown)
     ]
-    _point_rows_to_profiles(draft, "PORT_QOS_MAP", field, table, update_shared_rows(draft, table, uses, map_fields))
+    _point_rows_to_profiles(
+        draft, "PORT_QOS_MAP", field, table, update_shared_rows(draft, table, uses, fields_of_number_map)
+    )
 
 
 def _point_rows_to_profiles(
@@ -91,7 +93,7 @@ def _point_rows_to_profiles(
 ) -> None:
     """Let cells of a table name other rows of `target`; a row that is left without fields goes."""
     fields_by_cell: dict[PortAndIndex, FieldChanges] = {}
-    rows = {cell: row for _, cell, row in draft.cells(table)}
+    rows = {cell: row for _, cell, row in draft.port_index_cells(table)}
     for use, name in renamed.items():
         like = rows.get(use.cell, {}).get(field)
         spelt = None if name is None else draft.spell_reference(target, name, like if isinstance(like, str) else None)
@@ -153,7 +155,7 @@ def _edit_watchdog(draft: EditableTables, a: Interface, b: Interface) -> None:
 def _set_watchdog_priorities(draft: EditableTables, port: str, priorities: tuple[int, ...] | Unknown) -> None:
     if isinstance(priorities, Unknown):
         return
-    rows = {cell[0]: row for _, cell, row in draft.cells("PORT_QOS_MAP")}
+    rows = {cell[0]: row for _, cell, row in draft.port_index_cells("PORT_QOS_MAP")}
     spelt = str(rows.get(port, {}).get("pfcwd_sw_enable", ""))
     file_priorities = {number for word in spelt.split(",") if (number := parse_whole_number(word.strip())) is not None}
     if tuple(sorted(file_priorities)) != priorities:
@@ -176,7 +178,7 @@ def _queue_profile_uses(
     ports = {
         b.name: (_rows_by_index(_qos_or_empty(a).queues), _rows_by_index(_qos_or_empty(b).queues)) for a, b in pairs
     }
-    rows = [(cell, row) for _, cell, row in draft.cells("QUEUE")]
+    rows = [(cell, row) for _, cell, row in draft.port_index_cells("QUEUE")]
     rows += [((port, index), {}) for port, (_, new) in ports.items() for index in new]
     for cell, row in rows:
         port, index = cell
@@ -263,7 +265,7 @@ def _profile_list_uses(tables: RowsByTableAndPort, a: Interface, b: Interface) -
 def _rows_by_port(draft: EditableTables, table: str) -> dict[str, dict[int | None, Mapping[str, object]]]:
     """Return the rows of a table by port and index."""
     rows_by_port: dict[str, dict[int | None, Mapping[str, object]]] = {}
-    for _, (port, index), row in draft.cells(table):
+    for _, (port, index), row in draft.port_index_cells(table):
         rows_by_port.setdefault(port, {})[index] = row
     return rows_by_port
 
@@ -278,7 +280,7 @@ def _bind_profile_lists(
     draft: EditableTables, table: str, renamed: dict[ProfileUse, str | None], uses: list[ProfileUse]
 ) -> None:
     fields_by_cell: dict[PortAndIndex, FieldChanges] = {}
-    rows = {cell: row for _, cell, row in draft.cells(table)}
+    rows = {cell: row for _, cell, row in draft.port_index_cells(table)}
     by_cell: dict[PortAndIndex, list[ProfileUse]] = {}
     for use in uses:
         if use.table == table:
@@ -315,7 +317,7 @@ def _add_and_remove_queue_and_group_rows(draft: EditableTables, moved: PortsBefo
     draft.remove_cells("BUFFER_QUEUE", gone | lost)
     draft.remove_cells("BUFFER_PG", no_groups)
     for table, cells, tables in (("QUEUE", queues, ("QUEUE", "BUFFER_QUEUE")), ("BUFFER_PG", groups, ("BUFFER_PG",))):
-        stated = {cell for table_name in tables for _, cell, _ in draft.cells(table_name)}
+        stated = {cell for table_name in tables for _, cell, _ in draft.port_index_cells(table_name)}
         for port, index in sorted(cells - stated, key=lambda cell: (natural_sort_key(cell[0]), cell[1])):
             draft.add_empty_row(table, f"{port}|{index}")
 

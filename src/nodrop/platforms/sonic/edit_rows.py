@@ -30,7 +30,7 @@ _DEFAULT_ROW_NAME = "AZURE"
 _COUNTER_TABLE = "FLEX_COUNTER_TABLE"
 
 
-def change_rows(draft: EditableTables, old_device: Device, new_device: Device) -> None:
+def change_ports_services_and_pools(draft: EditableTables, old_device: Device, new_device: Device) -> None:
     """Bring ports, addresses, cables, services, pools and switch-wide settings of `new` into the tables of `old`."""
     for a, b in zip(old_device.interfaces, new_device.interfaces, strict=True):
         if not is_equal(a, b):

@@ -8,7 +8,7 @@ from nodrop.model.values import replace_fields
 from nodrop.platforms.kit.editing import is_equal
 from nodrop.platforms.sonic.draft import EditableTables
 from nodrop.platforms.sonic.read_bgp import SESSION_TABLES
-from nodrop.platforms.sonic.routing_tables import build_routing_tables
+from nodrop.platforms.sonic.routing_tables import build_config_tables_of_routing
 
 
 def change_routing_config_tables(draft: EditableTables, old_device: Device, new_device: Device) -> None:
@@ -18,7 +18,7 @@ def change_routing_config_tables(draft: EditableTables, old_device: Device, new_
     ):
         return
     try:
-        before, after = build_routing_tables(old_device), build_routing_tables(new_device)
+        before, after = build_config_tables_of_routing(old_device), build_config_tables_of_routing(new_device)
     except (UnsupportedByPlatform, UnknownFact) as error:
         raise ValueError(f"no table says it: {error}") from None
     for table in {**after, **before}:

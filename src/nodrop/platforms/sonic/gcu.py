@@ -41,7 +41,7 @@ def chip_of(hwsku: str, release: str) -> str | None:
     return None
 
 
-def annotate_steps(
+def annotate_steps_with_effects(
     patch_steps: Iterable[PatchStep],
     old_tables: PatchTree,
     new_tables: PatchTree,

@@ -26,7 +26,7 @@ from nodrop.platforms.kit.expressible import (
 )
 from nodrop.platforms.sonic.limits_bridging import check_bridging, check_vrf
 from nodrop.platforms.sonic.naming import port_name
-from nodrop.platforms.sonic.release_limits import check_features_in_release
+from nodrop.platforms.sonic.release_limits import require_features_in_release
 from nodrop.platforms.sonic.releases import DATABASE_VERSION_BY_RELEASE
 from nodrop.platforms.sonic.streams import require_expressible_streams
 from nodrop.platforms.sonic.tables import (
@@ -55,7 +55,7 @@ def check_expressible(device: Device) -> SwitchModel:
     facts = _check_device(device)
     pools = require_fact(device.buffer_pools)
     _check_pools(device, pools)
-    check_features_in_release(device)
+    require_features_in_release(device)
     names = {pool.name for pool in pools}
     check_row_names_and_order(device.interfaces, "interfaces", order=lambda port: natural_sort_key(port.name))
     checked: set[QosProfile] = set()

@@ -18,14 +18,14 @@ def port_name(model: str, port: Port, splits: int) -> str:
 @lru_cache(maxsize=65536)
 def model_port(model: str, name: str, splits: int = 1) -> Port | None:
     """Return the port of a model that a name means; None if the model has no such port."""
-    place = panel_place(model, name)
+    place = panel_and_lane_offset_of_port(model, name)
     if place is None:
         return None
     panel, offset, lanes = place
     return Port(panel, offset * splits // lanes)
 
 
-def panel_place(model: str, name: str) -> tuple[int, int, int] | None:
+def panel_and_lane_offset_of_port(model: str, name: str) -> tuple[int, int, int] | None:
     """Return the panel of a port name, the offset of its first lane there, and the panel's lanes; None if unknown."""
     match = _PORT_NAME_PATTERN.fullmatch(name)
     if not match or model not in switches():

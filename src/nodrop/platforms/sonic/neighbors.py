@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from nodrop.model.fabric import End
 from nodrop.model.reading import CableEvidence
 from nodrop.platforms.sonic.config import DeviceTables, RowFields
-from nodrop.platforms.sonic.tables import port_side_of_neighbor_type
+from nodrop.platforms.sonic.tables import far_end_kind_of_neighbor_type
 
 _ASIC_NAME_PATTERN = re.compile(r"ASIC[0-9]{1,3}", re.IGNORECASE)
 
@@ -20,7 +20,7 @@ def neighbor_cables(config: DeviceTables, localhost: RowFields) -> Iterator[Cabl
                 local_port=row.get("local_port", port),
                 remote=End(_neighbor_name(localhost, name), row.get("port", "")),
                 evidence="DEVICE_NEIGHBOR",
-                side=port_side_of_neighbor_type(kinds.get(name, {}).get("type", "")),
+                side=far_end_kind_of_neighbor_type(kinds.get(name, {}).get("type", "")),
             )
 
 

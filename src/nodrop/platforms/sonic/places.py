@@ -15,10 +15,10 @@ from nodrop.platforms.sonic.document import (
 )
 from nodrop.platforms.sonic.frr_text import read_tables_and_frr
 from nodrop.platforms.sonic.places_routing import routing_paths, row_at_position
-from nodrop.platforms.sonic.read_access import access_paths
+from nodrop.platforms.sonic.read_access import row_paths_of_access_list_part
 from nodrop.platforms.sonic.read_overlays import FIELD_BY_TUNNEL_MAP
 from nodrop.platforms.sonic.spelling import vlan_name
-from nodrop.platforms.sonic.streams import GROUP, PROFILE, sonic_group_of_kind
+from nodrop.platforms.sonic.streams import GROUP, PROFILE, telemetry_group_word_of_kind
 from nodrop.platforms.sonic.tables import (
     POOL_SUFFIX,
     TABLE_BY_MAP_ATTRIBUTE,
@@ -109,11 +109,11 @@ _FIELD_BY_TUNNEL_PART = {"near": "dst_ip", "sender": "src_ip", **FIELD_BY_TUNNEL
 _QOS_TABLES_WITH_PORT_ROWS = ("PORT_QOS_MAP", "PFC_WD", "QUEUE", "BUFFER_PG", "BUFFER_QUEUE")
 
 
-def where(config_files: Mapping[str, bytes]) -> Callable[[Subject], FilePlace | None]:
+def place_finder_for_files(config_files: Mapping[str, bytes]) -> Callable[[Subject], FilePlace | None]:
     """Return a function that finds a subject, its device first, in a device's files by canonical name."""
     documents, routing = read_tables_and_frr(config_files)
     find_in_config = _SubjectPlaceFinder(documents)
-    find_in_frr = frr.where(routing.text) if routing is not None else None
+    find_in_frr = frr.place_finder_for_files(routing.text) if routing is not None else None
 
     def find(subject: Subject) -> FilePlace | None:
         subjects = subject[1:]
@@ -188,7 +188,7 @@ class _SubjectPlaceFinder:
             yield from (("MCLAG_DOMAIN", domain, "".join(path[:1])), ("MCLAG_DOMAIN", domain))
 
     def _access_paths(self, _head: str, path: Path) -> Iterator[Path]:
-        yield from access_paths(path)
+        yield from row_paths_of_access_list_part(path)
 
     def _tunnel_paths(self, _head: str, path: Path) -> Iterator[Path]:
         name, part = (*path, "", "")[:2]
@@ -214,7 +214,7 @@ class _SubjectPlaceFinder:
         """Yield where a stream of counters, or one of its groups, stands."""
         name, field, kind, stat = (*path, "", "", "", "")[:4]
         keys = [key for key in self._table(GROUP) if key.partition("|")[0] == name]
-        chosen = [key for key in keys if field == "samples" and key == f"{name}|{sonic_group_of_kind(kind)}"]
+        chosen = [key for key in keys if field == "samples" and key == f"{name}|{telemetry_group_word_of_kind(kind)}"]
         yield from ((GROUP, key, f"object_{'names' if stat == 'objects' else stat}") for key in chosen if stat)
         yield from ((GROUP, key) for key in (chosen or keys if field == "samples" else ()))
         yield (PROFILE, name, _TABLE_FIELD_BY_STREAM_FIELD.get(field, field))

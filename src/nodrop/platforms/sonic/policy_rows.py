@@ -57,7 +57,7 @@ def _bind_number(attribute: str, column: str) -> BgpBinding:
     )
 
 
-def _bind_prefix_set(attribute: str, family: str) -> BgpBinding:
+def _bind_prefix_set_match(attribute: str, family: str) -> BgpBinding:
     """Bind a match of prefixes: the mode of the set decides which of the two it is."""
 
     def decode(row: TableRow) -> str | None:
@@ -69,7 +69,7 @@ def _bind_prefix_set(attribute: str, family: str) -> BgpBinding:
     )
 
 
-def _bind_unsupported(attribute: str, reason: str) -> BgpBinding:
+def _bind_always_refused_field(attribute: str, reason: str) -> BgpBinding:
     return FieldBinding(field=attribute, refuses=(lambda value, model_part: reason,))
 
 
@@ -77,8 +77,8 @@ ROUTE_MAP_MATCH_BINDINGS: tuple[BgpBinding, ...] = (
     _bind_list_name("as-path", "match_as_path"),
     _bind_list_name("community", "match_community"),
     _bind_list_name("interface", "match_interface"),
-    _bind_prefix_set("ip address prefix-list", "ipv4"),
-    _bind_prefix_set("ipv6 address prefix-list", "ipv6"),
+    _bind_prefix_set_match("ip address prefix-list", "ipv4"),
+    _bind_prefix_set_match("ipv6 address prefix-list", "ipv6"),
     _bind_list_name("ip next-hop prefix-list", "match_next_hop_set"),
     FieldBinding(
         field="tag",
@@ -115,17 +115,17 @@ ROUTE_MAP_SET_BINDINGS: tuple[BgpBinding, ...] = (
     ),
     _bind_number("metric", "set_med"),
     _bind_list_name("origin", "set_origin"),
-    _bind_unsupported("local-preference", LEFT_OUT_BY_TEMPLATE_REASON),
-    _bind_unsupported("as-path prepend", LEFT_OUT_BY_TEMPLATE_REASON),
-    _bind_unsupported("tag", LEFT_OUT_BY_TEMPLATE_REASON),
-    _bind_unsupported("weight", NO_COLUMN_REASON),
-    _bind_unsupported("extcommunity bandwidth", NO_COLUMN_REASON),
-    _bind_unsupported("on-match", NO_COLUMN_REASON),
+    _bind_always_refused_field("local-preference", LEFT_OUT_BY_TEMPLATE_REASON),
+    _bind_always_refused_field("as-path prepend", LEFT_OUT_BY_TEMPLATE_REASON),
+    _bind_always_refused_field("tag", LEFT_OUT_BY_TEMPLATE_REASON),
+    _bind_always_refused_field("weight", NO_COLUMN_REASON),
+    _bind_always_refused_field("extcommunity bandwidth", NO_COLUMN_REASON),
+    _bind_always_refused_field("on-match", NO_COLUMN_REASON),
 )
 """What an entry sets, and where it sends a route."""
 
 
-def read_policies(config: DeviceTables) -> dict[str, Any]:
+def read_policy_lists_and_route_maps(config: DeviceTables) -> dict[str, Any]:
     """Return the lists and maps of the tables, as fields of a BGP process."""
     return {
         "prefix_lists": tuple(_read_prefix_lists(config)),
@@ -212,17 +212,17 @@ RowsByKey = dict[str, dict[str, object]]
 """A table: its rows by key."""
 
 
-def policy_tables(shared: Any) -> Iterator[tuple[str, RowsByKey]]:
-    """Yield the tables of the lists and maps of a BGP process that `check_policies` passed."""
+def encode_policy_tables(bgp_process: Any) -> Iterator[tuple[str, RowsByKey]]:
+    """Yield the tables of the lists and maps of a BGP process that `require_expressible_policies` passed."""
     yield (
         "AS_PATH_SET",
-        {one.name: {"as_path_set_member": [path for _, path in one.rules]} for one in shared.as_path_lists},
+        {one.name: {"as_path_set_member": [path for _, path in one.rules]} for one in bgp_process.as_path_lists},
     )
     yield (
         "COMMUNITY_SET",
-        {community_list.name: _community_columns(community_list) for community_list in shared.community_lists},
+        {community_list.name: _encode_community_list(community_list) for community_list in bgp_process.community_lists},
     )
-    lists: Iterable[PrefixList] = shared.prefix_lists
+    lists: Iterable[PrefixList] = bgp_process.prefix_lists
     yield (
         "PREFIX",
         {
@@ -236,7 +236,7 @@ def policy_tables(shared: Any) -> Iterator[tuple[str, RowsByKey]]:
         {prefix_list.name: {"mode": _PREFIX_SET_MODE_BY_FAMILY[prefix_list.family]} for prefix_list in lists},
     )
     entries = [
-        (f"{route_map.name}|{rule.sequence}", rule) for route_map in shared.route_maps for rule in route_map.rules
+        (f"{route_map.name}|{rule.sequence}", rule) for route_map in bgp_process.route_maps for rule in route_map.rules
     ]
     yield (
         "ROUTE_MAP",
@@ -245,7 +245,7 @@ def policy_tables(shared: Any) -> Iterator[tuple[str, RowsByKey]]:
             for key, rule in sorted(entries, key=lambda pair: natural_sort_key(pair[0]))
         },
     )
-    yield "ROUTE_MAP_SET", {route_map.name: {} for route_map in shared.route_maps}
+    yield "ROUTE_MAP_SET", {route_map.name: {} for route_map in bgp_process.route_maps}
 
 
 def _format_length_range(rule: PrefixRule) -> str:
@@ -254,7 +254,7 @@ def _format_length_range(rule: PrefixRule) -> str:
     return f"{rule.prefix.partition('/')[2] if rule.ge is None else rule.ge}..{rule.le}"
 
 
-def _community_columns(community_list: CommunityList) -> dict[str, object]:
+def _encode_community_list(community_list: CommunityList) -> dict[str, object]:
     lines = [communities for _, communities in community_list.rules]
     together = len(lines) == 1 and len(lines[0]) > 1
     return {
@@ -274,27 +274,31 @@ def _encode_route_map_rule(rule: RouteMapRule) -> dict[str, object]:
     return dict(sorted(columns.items()))
 
 
-def check_policies(shared: Any) -> None:
+def require_expressible_policies(bgp_process: Any) -> None:
     """Raise UnsupportedByPlatform for the first list or map of a BGP process that no row of the tables can be."""
-    check_distinct([row.name for row in shared.prefix_lists], "bgp", "prefix_lists")
-    for prefix_list in shared.prefix_lists:
+    check_distinct([row.name for row in bgp_process.prefix_lists], "bgp", "prefix_lists")
+    for prefix_list in bgp_process.prefix_lists:
         for rule in prefix_list.rules:
-            _check_prefix(rule, "bgp", "prefix_lists", prefix_list.name, "rules", rule.sequence)
-    for community_list in shared.community_lists:
+            _require_expressible_prefix_rule(rule, "bgp", "prefix_lists", prefix_list.name, "rules", rule.sequence)
+    for community_list in bgp_process.community_lists:
         path = ("bgp", "community_lists", community_list.name, "rules")
-        _check_permits(community_list.rules, [member for _, line in community_list.rules for member in line], *path)
+        _require_expressible_set_members(
+            community_list.rules, [member for _, line in community_list.rules for member in line], *path
+        )
         if len(community_list.rules) > 1 and any(len(line) > 1 for _, line in community_list.rules):
             raise unsupported_error(path, "a set asks for any one of its members or all of them")
-    for one in shared.as_path_lists:
-        _check_permits(one.rules, [path for _, path in one.rules], "bgp", "as_path_lists", one.name, "rules")
-    for route_map in shared.route_maps:
+    for one in bgp_process.as_path_lists:
+        _require_expressible_set_members(
+            one.rules, [path for _, path in one.rules], "bgp", "as_path_lists", one.name, "rules"
+        )
+    for route_map in bgp_process.route_maps:
         for rule in route_map.rules:
             where = ("bgp", "route_maps", route_map.name, "rules", rule.sequence)
-            _check_rule_parts(ROUTE_MAP_MATCH_BINDINGS, rule.matches, *where, "matches")
-            _check_rule_parts(ROUTE_MAP_SET_BINDINGS, rule.sets, *where, "sets")
+            _require_expressible_rule_clauses(ROUTE_MAP_MATCH_BINDINGS, rule.matches, *where, "matches")
+            _require_expressible_rule_clauses(ROUTE_MAP_SET_BINDINGS, rule.sets, *where, "sets")
 
 
-def _check_prefix(rule: PrefixRule, *path: object) -> None:
+def _require_expressible_prefix_rule(rule: PrefixRule, *path: object) -> None:
     if rule.ge is not None and rule.le is None:
         raise unsupported_error((*path, "le"), "a range has both ends")
     length = rule.prefix.partition("/")[2]
@@ -315,7 +319,9 @@ def does_template_drop_ge(prefix: str, ge: int) -> bool:
     return str(ge) <= prefix.partition("/")[2]
 
 
-def _check_permits(rules: Iterable[tuple[str, object]], members: Sequence[str], *path: object) -> None:
+def _require_expressible_set_members(
+    rules: Iterable[tuple[str, object]], members: Sequence[str], *path: object
+) -> None:
     if any(action != "permit" for action, _ in rules):
         raise unsupported_error(path, "every member of a set permits")
     check_distinct(members, *path)
@@ -323,7 +329,9 @@ def _check_permits(rules: Iterable[tuple[str, object]], members: Sequence[str], 
         raise unsupported_error(path, "a comma ends a member")
 
 
-def _check_rule_parts(rows: Iterable[BgpBinding], pairs: Iterable[tuple[str, str]], *path: object) -> None:
+def _require_expressible_rule_clauses(
+    rows: Iterable[BgpBinding], pairs: Iterable[tuple[str, str]], *path: object
+) -> None:
     order = [row.field for row in rows]
     by_attribute: Mapping[str, BgpBinding] = {row.field: row for row in rows}
     columns: list[str] = []

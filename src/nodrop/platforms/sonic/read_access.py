@@ -97,7 +97,7 @@ class _RuleNotInstalled(Exception):
 
 def read_access_lists(config: DeviceTables) -> tuple[AccessList, ...] | Unknown:
     """Return a device's access lists, sorted by name."""
-    if not config.covers(TABLE):
+    if not config.is_conclusive_about_table(TABLE):
         return UNKNOWN
     rules: dict[str, list[tuple[str, RowFields]]] = {}
     for key, row in config.rows(RULE).items():
@@ -129,7 +129,7 @@ def access_rule_key(name: str, entry: str) -> str:
     return f"{name}|{entry}"
 
 
-def access_paths(subject_path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+def row_paths_of_access_list_part(subject_path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """Yield where a part of an access list stands: in the row of its rule, or of its table."""
     name, field, entry, entry_field = (*subject_path, "", "", "", "")[:4]
     if field == "entries" and entry:
@@ -149,17 +149,17 @@ def _build_access_list(config: DeviceTables, name: str, table: Mapping[str, str]
     kind = table.get("TYPE", "").upper()
     stage: Any = "egress" if table.get("STAGE", "").upper() == "EGRESS" else "ingress"
     ports = [port.strip() for port in table.get("PORTS", "").split(",") if port.strip()]
-    bindings = tuple(Binding(interface=_interface_name(port), stage=stage) for port in dict.fromkeys(ports))
-    matches = _MATCH_FIELDS_BY_TYPE.get(kind) or _custom_type_matches(config, kind)
+    bindings = tuple(Binding(interface=_model_interface_name(port), stage=stage) for port in dict.fromkeys(ports))
+    matches = _MATCH_FIELDS_BY_TYPE.get(kind) or _match_fields_of_custom_table_type(config, kind)
     if kind == _CONTROL_PLANE_TYPE:
-        return _service_access_list(name, table, rules)
+        return _build_control_plane_access_list(name, table, rules)
     entries: Any = UNKNOWN
     if matches is not None:
         entries = tuple(_build_access_entry(rule, _uppercase_fields(row), kind, stage, matches) for rule, row in rules)
     return AccessList(name=name, entries=entries, family=_FAMILY_BY_TABLE_TYPE.get(kind), bindings=bindings)
 
 
-def _service_access_list(name: str, table: Mapping[str, str], rules: Any) -> AccessList:
+def _build_control_plane_access_list(name: str, table: Mapping[str, str], rules: Any) -> AccessList:
     """Return a table for caclmgrd: rules for services, after which it drops all else that is for the switch.
 
     It accepts BGP before, and BFD only while orchagent has sessions of it, which FRR's are not.
@@ -180,7 +180,7 @@ def _service_access_list(name: str, table: Mapping[str, str], rules: Any) -> Acc
     )
 
 
-def _custom_type_matches(config: DeviceTables, kind: str) -> frozenset[str] | None:
+def _match_fields_of_custom_table_type(config: DeviceTables, kind: str) -> frozenset[str] | None:
     """Return the matches of a type that the file defines; None if they are not stated."""
     for name, row in config.rows(TYPE).items():
         if name.upper() == kind:
@@ -189,7 +189,7 @@ def _custom_type_matches(config: DeviceTables, kind: str) -> frozenset[str] | No
     return None
 
 
-def _interface_name(port: str) -> str:
+def _model_interface_name(port: str) -> str:
     vlan = _VLAN_NAME_PATTERN.fullmatch(port)
     return f"VLAN {int(vlan[1])}" if vlan else port
 
@@ -219,7 +219,7 @@ def _refuse_invalid_matches(table_row: Mapping[str, str], object_kind: str, matc
 
 def _read_conditions(table_row: dict[str, str], object_kind: str, stage: str) -> Iterator[tuple[str, object]]:
     """Yield the fields of an entry that state which packets it matches; those of an address first."""
-    families = {_read_packet_family(table_row)} | {
+    families = {_read_address_family(table_row)} | {
         family for family, fields in _RULE_FIELDS_BY_FAMILY.items() if any(map(table_row.get, fields))
     }
     stated = families - {None}
@@ -246,8 +246,8 @@ def _read_conditions(table_row: dict[str, str], object_kind: str, stage: str) ->
     for field, side in (("source_ports", "L4_SRC_PORT"), ("destination_ports", "L4_DST_PORT")):
         yield field, tuple(_read_port_ranges(table_row, side))
     yield "dscps", _matched_dscps(table_row)
-    yield "opcode", _read_opcode(table_row)
-    yield "tcp_flags", _read_masked_number(table_row, "TCP_FLAGS")
+    yield "opcode", _read_bth_opcode(table_row)
+    yield "tcp_flags", _read_six_bit_number_and_mask(table_row, "TCP_FLAGS")
     ports = table_row.get("IN_PORTS" if stage == "ingress" else "OUT_PORTS", "")
     yield "interfaces", tuple(port.strip() for port in ports.split(",") if port.strip())
     yield "others", tuple(criteria)
@@ -274,7 +274,7 @@ def _parse_ethertype(row: Mapping[str, str]) -> int | None:
         return None
 
 
-def _read_packet_family(row: Mapping[str, str]) -> object:
+def _read_address_family(row: Mapping[str, str]) -> object:
     """Return the family that IP_TYPE or ETHER_TYPE names; `other` for packets that are not of IP."""
     kind = row.get("IP_TYPE")
     if kind is not None and kind.upper() not in _FAMILY_BY_IP_TYPE:
@@ -335,7 +335,7 @@ def _read_port_ranges(table_row: Mapping[str, str], field: str) -> Iterator[Port
         yield PortRange(low, high)
 
 
-def _read_masked_number(row: Mapping[str, str], field: str) -> Bits | None:
+def _read_six_bit_number_and_mask(row: Mapping[str, str], field: str) -> Bits | None:
     """Return a number with its mask, `46` or `0x2/0x3`, both of six bits."""
     if field not in row:
         return None
@@ -345,7 +345,7 @@ def _read_masked_number(row: Mapping[str, str], field: str) -> Bits | None:
     return None if found_number is None or masked is None else Bits(found_number, masked)
 
 
-def _read_opcode(row: Mapping[str, str]) -> Bits | None:
+def _read_bth_opcode(row: Mapping[str, str]) -> Bits | None:
     """Return an opcode of BTH, for which orchagent wants a mask, `0x81/0xff`."""
     if (text := row.get("BTH_OPCODE")) is None:
         return None
@@ -357,7 +357,7 @@ def _read_opcode(row: Mapping[str, str]) -> Bits | None:
 
 
 def _matched_dscps(row: Mapping[str, str]) -> tuple[int, ...]:
-    bits = _read_masked_number(row, "DSCP")
+    bits = _read_six_bit_number_and_mask(row, "DSCP")
     return () if bits is None else tuple(dscp for dscp in range(64) if dscp & bits.mask == bits.number & bits.mask)
 
 

@@ -69,7 +69,11 @@ def read_routing(
     that are not given.
     """
     reasons: dict[Subject, str] = {}
-    process = read_bgp_process(config, DEFAULT_VRF) if uses_frrcfgd(localhost) else _bgpcfgd_bgp(config, localhost)
+    process = (
+        read_bgp_process(config, DEFAULT_VRF)
+        if uses_frrcfgd(localhost)
+        else _build_bgpcfgd_bgp_process(config, localhost)
+    )
     bgp: Bgp | None | Unknown = process
     vrf_bgp: tuple[Bgp, ...] | Unknown = UNKNOWN
     if text and frr_routing and text.would_hold_bgp:
@@ -84,12 +88,14 @@ def read_routing(
         other_bgps = (read_bgp_process(config, vrf) for vrf in sorted(config.rows("BGP_GLOBALS"), key=natural_sort_key))
         vrf_bgp = tuple(other_bgp for other_bgp in other_bgps if other_bgp is not None and other_bgp.vrf is not None)
     else:
-        reasons = {} if process is None else _derived_reasons(config, process)
+        reasons = {} if process is None else _reason_by_default_bgp_setting(config, process)
         vrf_bgp = UNKNOWN if any("|" in key for key in config.rows(SESSION_TABLES[0])) else ()
     if isinstance(bgp, Bgp):
-        bgp = _resolve_fib_suppression(bgp, config, localhost)
+        bgp = _drop_fib_suppression_unless_fpmsyncd_waits(bgp, config, localhost)
     if isinstance(vrf_bgp, tuple):
-        vrf_bgp = tuple(_resolve_fib_suppression(other_bgp, config, localhost) for other_bgp in vrf_bgp)
+        vrf_bgp = tuple(
+            _drop_fib_suppression_unless_fpmsyncd_waits(other_bgp, config, localhost) for other_bgp in vrf_bgp
+        )
     routes = _collect_static_routes(config, localhost, text, frr_routing)
     tables = is_bgp_from_tables(config, localhost)
     routing_fields = {"bgp": bgp, "vrf_bgp": vrf_bgp, "static_routes": routes, "routing_tables": tables}
@@ -107,7 +113,7 @@ def _interfaces_shut_by_zebra(
 
 def is_bgp_from_tables(config: DeviceTables, localhost: RowFields) -> bool | Unknown:
     """Return whether frrcfgd makes the switch's BGP from tables; UNKNOWN if no file states which daemon runs."""
-    if not config.covers("DEVICE_METADATA"):
+    if not config.is_conclusive_about_table("DEVICE_METADATA"):
         return UNKNOWN
     return uses_frrcfgd(localhost) and not uses_foreign_frr_files(localhost) and bool(config.rows("BGP_GLOBALS"))
 
@@ -124,7 +130,11 @@ def _collect_static_routes(
             *stated_routing.static_routes,
             *(route for route in static_routes if route not in stated_routing.static_routes),
         )
-    return UNKNOWN if uses_foreign_frr_files(localhost) or not config.covers("STATIC_ROUTE") else static_routes
+    return (
+        UNKNOWN
+        if uses_foreign_frr_files(localhost) or not config.is_conclusive_about_table("STATIC_ROUTE")
+        else static_routes
+    )
 
 
 def uses_foreign_frr_files(localhost: RowFields) -> bool:
@@ -142,7 +152,7 @@ def fpmsyncd_waits_for_hardware(localhost: RowFields) -> bool:
     return synchronous and localhost.get("suppress-fib-pending") == "enabled"
 
 
-def _resolve_fib_suppression(bgp: Bgp, config: DeviceTables, localhost: RowFields) -> Bgp:
+def _drop_fib_suppression_unless_fpmsyncd_waits(bgp: Bgp, config: DeviceTables, localhost: RowFields) -> Bgp:
     """Return a process that waits for the hardware only if fpmsyncd waits for it too."""
     if not bgp.suppress_fib_pending or fpmsyncd_waits_for_hardware(localhost):
         return bgp
@@ -179,7 +189,7 @@ def _read_static_routes(key: str, row: RowFields) -> Iterator[StaticRoute]:
             yield StaticRoute(prefix=prefix, next_hop=next_hop, vrf=own_vrf, distance=distance)
 
 
-def _derived_reasons(config: DeviceTables, bgp: Bgp) -> dict[Subject, str]:
+def _reason_by_default_bgp_setting(config: DeviceTables, bgp: Bgp) -> dict[Subject, str]:
     """Return the sources of the settings that no table states of a process of bgpcfgd and of its sessions."""
     reasons: dict[Subject, str] = {("@bgp", field): why for field, why in DERIVED_FIELD_REASONS.items()}
     for neighbor in require_fact(bgp.neighbors):
@@ -205,7 +215,7 @@ def _read_hold_time_s(config: DeviceTables, table_name: str, address: str) -> in
     return _HOLD_S_BY_TABLE.get(table_name)
 
 
-def _bgpcfgd_bgp(config: DeviceTables, localhost: RowFields) -> Bgp | None:
+def _build_bgpcfgd_bgp_process(config: DeviceTables, localhost: RowFields) -> Bgp | None:
     asn = localhost.get("bgp_asn", "none")
     if asn.lower() in ("none", "null", ""):
         return None
@@ -231,11 +241,11 @@ def _bgpcfgd_bgp(config: DeviceTables, localhost: RowFields) -> Bgp | None:
         default_ipv4_unicast=False,
         suppress_fib_pending=True,
         **_GRACEFUL_RESTART_BY_SWITCH_TYPE.get(localhost.get("type", ""), {}),
-        neighbors=tuple(_bgpcfgd_sessions(config, localhost)),
+        neighbors=tuple(_build_bgpcfgd_sessions(config, localhost)),
     )
 
 
-def _bgpcfgd_sessions(config: DeviceTables, localhost: RowFields) -> Iterator[BgpNeighbor]:
+def _build_bgpcfgd_sessions(config: DeviceTables, localhost: RowFields) -> Iterator[BgpNeighbor]:
     """Yield the sessions, without the policies that the templates bind, because those permit all routes."""
     own_as_count = ALLOWAS_IN_BY_SWITCH_TYPE.get(localhost.get("type", ""))
     for table in SESSION_TABLES:

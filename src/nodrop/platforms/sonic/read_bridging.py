@@ -31,7 +31,7 @@ _OLD_MEMBERS_REASON = (
 ReasonByDerivedSubject = dict[Subject, str]
 
 
-def read_bridging_fields(config: DeviceTables, derived_values: ReasonByDerivedSubject) -> dict[str, Any]:
+def read_port_channel_and_vlan_fields(config: DeviceTables, derived_values: ReasonByDerivedSubject) -> dict[str, Any]:
     """Return the fields of a device that state its port channels and VLANs."""
     return {"port_channels": _read_port_channels(config, derived_values), "vlans": _read_vlans(config, derived_values)}
 
@@ -47,18 +47,18 @@ def _read_port_channels(
     states_members = "PORTCHANNEL_MEMBER" in config.data or any(
         value_at(config.data, "PORTCHANNEL", name, "members") is not None for name in config.rows("PORTCHANNEL")
     )
-    if not config.covers("PORTCHANNEL") or (config.rows("PORTCHANNEL") and not states_members):
+    if not config.is_conclusive_about_table("PORTCHANNEL") or (config.rows("PORTCHANNEL") and not states_members):
         return UNKNOWN
     members: dict[str, list[str]] = {}
     for name, port in _owner_member_pairs(config, "PORTCHANNEL_MEMBER", "PORTCHANNEL"):
         members.setdefault(name, []).append(port)
     listed = {} if "PORTCHANNEL_MEMBER" in config.data or config.database.text else inline
     members |= listed
-    _check_inline_members(config, "PORTCHANNEL", listed)
+    _remark_unknown_inline_members(config, "PORTCHANNEL", listed)
     for name in listed:
         derived_values[_attribute_subject(config, ("PORTCHANNEL", name), "members")] = _OLD_MEMBERS_REASON
         config.old_forms |= {("PORTCHANNEL", name, field) for field in ("members", "admin_status")}
-    addresses = addresses_in(config, "PORTCHANNEL_INTERFACE")
+    addresses = addresses_by_interface_of_table(config, "PORTCHANNEL_INTERFACE")
     return tuple(
         PortChannel(
             name=name,
@@ -67,8 +67,8 @@ def _read_port_channels(
                 config, ("PORTCHANNEL", name), row, name in listed, derived_values, by_daemon=name not in listed
             ),
             min_links=config.integer(("PORTCHANNEL", name), row, "min_links"),
-            fast_rate=config.word(("PORTCHANNEL", name), row, "fast_rate", _IS_TRUE_BY_WORD) or False,
-            fallback=config.word(("PORTCHANNEL", name), row, "fallback", _IS_TRUE_BY_WORD) or False,
+            fast_rate=config.meaning_of_word(("PORTCHANNEL", name), row, "fast_rate", _IS_TRUE_BY_WORD) or False,
+            fallback=config.meaning_of_word(("PORTCHANNEL", name), row, "fallback", _IS_TRUE_BY_WORD) or False,
             mtu_bytes=_read_mtu(config, ("PORTCHANNEL", name), row, derived_values),
             addresses=addresses.get(name, ()),
             vrf=config.rows("PORTCHANNEL_INTERFACE").get(name, {}).get("vrf_name"),
@@ -81,21 +81,21 @@ def _read_port_channels(
 
 def _read_vlans(config: DeviceTables, derived: ReasonByDerivedSubject) -> tuple[Vlan, ...] | Unknown:
     """Return the VLANs, sorted by number; settings that a row leaves out are vlanmgrd's defaults."""
-    if not config.covers("VLAN"):
+    if not config.is_conclusive_about_table("VLAN"):
         return UNKNOWN
     members: dict[str, list[VlanMember]] = {}
     modes = config.rows("VLAN_MEMBER")
     inline = _read_inline_members(config, "VLAN")
-    _check_inline_members(config, "VLAN", inline)
+    _remark_unknown_inline_members(config, "VLAN", inline)
     for name, ports in inline.items():
         untagged = (port for port in ports if f"{name}|{port}" not in modes)
         members[name] = [VlanMember(interface=port, tagged=False) for port in untagged]
         config.old_forms.add(("VLAN", name, "members"))
     for name, port in _owner_member_pairs(config, "VLAN_MEMBER", "VLAN"):
         keys = ("VLAN_MEMBER", f"{name}|{port}")
-        tagged = config.word(keys, modes.get(keys[1], {}), "tagging_mode", _IS_TAGGED_BY_MODE)
+        tagged = config.meaning_of_word(keys, modes.get(keys[1], {}), "tagging_mode", _IS_TAGGED_BY_MODE)
         members.setdefault(name, []).append(VlanMember(interface=port, tagged=tagged is not False))
-    addresses = addresses_in(config, "VLAN_INTERFACE")
+    addresses = addresses_by_interface_of_table(config, "VLAN_INTERFACE")
     vlans = []
     for name, row in config.rows("VLAN").items():
         number = _VLAN_NAME_PATTERN.fullmatch(name)
@@ -137,10 +137,10 @@ def _read_inline_members(config: DeviceTables, table: str) -> dict[str, list[str
     }
 
 
-def _check_inline_members(config: DeviceTables, table: str, members: Mapping[str, list[str]]) -> None:
+def _remark_unknown_inline_members(config: DeviceTables, table: str, members: Mapping[str, list[str]]) -> None:
     """Remark members that are neither ports nor port channels, where the file has all ports."""
     of_tables = ("PORT", "PORTCHANNEL") if table == "VLAN" else ("PORT",)
-    if not (config.lists_ports_with_lanes and all(map(config.covers, of_tables))):
+    if not (config.lists_ports_with_lanes and all(map(config.is_conclusive_about_table, of_tables))):
         return
     for name, ports in members.items():
         for port in ports:
@@ -149,7 +149,7 @@ def _check_inline_members(config: DeviceTables, table: str, members: Mapping[str
                 config.remark("dangling-reference", (), keys, kind=kind, name=port, field="/".join(keys))
 
 
-def addresses_in(config: DeviceTables, table_name: str) -> dict[str, tuple[str, ...]]:
+def addresses_by_interface_of_table(config: DeviceTables, table_name: str) -> dict[str, tuple[str, ...]]:
     """Return the addresses of each interface of a table, as they are written."""
     addresses_by_name: dict[str, list[str]] = {}
     for key in config.rows(table_name):
@@ -168,7 +168,7 @@ def _read_admin_status(
     *,
     by_daemon: bool = True,
 ) -> bool:
-    stated: bool | None = config.word(keys, row, "admin_status", _IS_UP_BY_WORD)
+    stated: bool | None = config.meaning_of_word(keys, row, "admin_status", _IS_UP_BY_WORD)
     if stated is not None:
         return stated
     source = "sonic-swss cfgmgr" if by_daemon else "until 201803"

@@ -32,13 +32,13 @@ def read_buffer_profile(config: DeviceTables, name: str, table_row: RowFields) -
         dynamic_th=config.integer(keys, table_row, "dynamic_th"),
         static_th_bytes=config.integer(keys, table_row, "static_th"),
         headroom=headroom,
-        discard=config.word(keys, table_row, "packet_discard_action", {"drop": "drop", "trim": "trim"}),
+        discard=config.meaning_of_word(keys, table_row, "packet_discard_action", {"drop": "drop", "trim": "trim"}),
     )
 
 
 def read_buffer_pools(config: DeviceTables, dynamic: bool) -> tuple[BufferPool, ...] | Unknown:
     """Return the pools, sorted by name; in the dynamic model one without a size is computed."""
-    if not config.covers("BUFFER_POOL"):
+    if not config.is_conclusive_about_table("BUFFER_POOL"):
         return UNKNOWN
     found_pools = []
     for name, row in config.rows("BUFFER_POOL").items():
@@ -48,9 +48,11 @@ def read_buffer_pools(config: DeviceTables, dynamic: bool) -> tuple[BufferPool, 
         found_pools.append(
             BufferPool(
                 name=model_pool_name(name),
-                direction=config.word(keys, row, "type", {"ingress": "ingress", "egress": "egress", "both": "both"})
+                direction=config.meaning_of_word(
+                    keys, row, "type", {"ingress": "ingress", "egress": "egress", "both": "both"}
+                )
                 or "both",
-                mode=config.word(keys, row, "mode", {"static": "static", "dynamic": "dynamic"}) or "dynamic",
+                mode=config.meaning_of_word(keys, row, "mode", {"static": "static", "dynamic": "dynamic"}) or "dynamic",
                 size_bytes=UNKNOWN if computed else size,
                 shared_headroom_bytes=config.integer(keys, row, "xoff"),
                 percentage=config.integer(keys, row, "percentage"),
@@ -62,7 +64,7 @@ def read_buffer_pools(config: DeviceTables, dynamic: bool) -> tuple[BufferPool, 
 
 def read_dynamic_buffers(config: DeviceTables) -> DynamicBuffers | None | Unknown:
     """Return the settings of the dynamic buffer model."""
-    if not config.covers("DEFAULT_LOSSLESS_BUFFER_PARAMETER"):
+    if not config.is_conclusive_about_table("DEFAULT_LOSSLESS_BUFFER_PARAMETER"):
         return UNKNOWN
     parameters = _first_row(config.rows("DEFAULT_LOSSLESS_BUFFER_PARAMETER"))
     if parameters is None:
@@ -82,7 +84,7 @@ def read_dynamic_buffers(config: DeviceTables) -> DynamicBuffers | None | Unknow
 def read_trimming(config: DeviceTables) -> Trimming | None | Unknown:
     """Return the switch's packet trimming."""
     keys = ("SWITCH_TRIMMING", "GLOBAL")
-    if not config.covers("SWITCH_TRIMMING"):
+    if not config.is_conclusive_about_table("SWITCH_TRIMMING"):
         return UNKNOWN
     row = config.rows("SWITCH_TRIMMING").get("GLOBAL")
     if row is None:

@@ -15,9 +15,9 @@ from nodrop.model.states import Unknown, UnknownFact
 from nodrop.model.subject import Subject
 from nodrop.platforms.sonic.config import DeviceTables, RowFields, is_chassis_key, model_of, name_in_reference
 from nodrop.platforms.sonic.corrections import (
+    commands_to_correct_or_remove_field,
     corrections_narrowing_range,
     corrections_of_double_threshold,
-    field_choices,
     index_parts_by_profile,
     is_group_lossless_by_pfc,
     lane_corrections,
@@ -67,7 +67,7 @@ def remark_if_row_rejected(config: DeviceTables, table: str, key: str, row: RowF
         subject = (key,) if table == "PFC_WD" else ()
         facts = {"table": table, "row": key, "field": quote_text(unknown[0]), "effect": _EFFECT_OF_REJECTED_ROW[table]}
         path = (table, key, unknown[0])
-        remedy = build_remedy_without_secrets(config, table, field_choices(path, "", None))
+        remedy = build_remedy_without_secrets(config, table, commands_to_correct_or_remove_field(path, "", None))
         config.remark("rejected-row", subject, path, remedy, **facts)
     return bool(unknown)
 
@@ -263,14 +263,14 @@ def _remark_mismatched_headroom_profiles(config: DeviceTables, rows: Sequence[He
         stated = (matches[name][1], f"{matches[name][2]}m")
         speed, length = port_row.get("speed", stated[0]), metres.get(port, stated[1])
         if (speed, length) != stated:
-            lacking = _describe_missing_headroom_row(known_rows, speed, length)
+            lacking = _describe_cable_lengths_in_headroom_table(known_rows, speed, length)
             has = f"{_format_speed(speed)} and {length} of cable{lacking}"
             facts = {"port": port, "group": group, "found": name, "has": has}
             subject = (port, "qos", "priority_groups", group.partition("-")[0])
             config.remark("profile-of-another-speed", subject, ("BUFFER_PG", key, "profile"), **facts)
 
 
-def _describe_missing_headroom_row(rows: Sequence[HeadroomRow], speed: str, length: str) -> str:
+def _describe_cable_lengths_in_headroom_table(rows: Sequence[HeadroomRow], speed: str, length: str) -> str:
     """Return the cable lengths of a switch's table at a speed, if the table is known and has no row for the port's."""
     lengths_m = sorted({row.cable_m for row in rows if str(row.speed_mbps) == speed})
     if not rows or length in [f"{length_m}m" for length_m in lengths_m]:
@@ -389,7 +389,7 @@ _NAMES_EXPECTED_BY_TOOLS = (
 scripts/ecnconfig, scripts/db_migrator.py; sonic-swss cfgmgr/buffermgr.h)."""
 
 
-def remark_missing_tool_names(config: DeviceTables) -> None:
+def remark_names_missed_by_sonic_tools(config: DeviceTables) -> None:
     """Remark names that SONiC's own tools look for and do not find here, and a watchdog that nobody has started."""
     for tool, (table, name), effect in _NAMES_EXPECTED_BY_TOOLS if _has_pfc(config) else ():
         rows = config.rows(table)
@@ -427,7 +427,7 @@ def _size_and_threshold_key(profile: BufferProfile) -> tuple[object, ...]:
     return profile.pool, profile.size_bytes, profile.dynamic_th, profile.static_th_bytes, rooms
 
 
-def remark_replaced_profile(
+def remark_profile_overwritten_by_buffermgrd(
     config: DeviceTables, port: str, index: int, stated: str, written_profile: str, lost_headroom: str
 ) -> None:
     """Remark that buffermgrd writes another profile over the one that a row of BUFFER_PG names.

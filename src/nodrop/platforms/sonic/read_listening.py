@@ -12,7 +12,7 @@ _LOOPBACK_ADDRESS_PREFIXES = ("127.", "::1")
 _GNMI_ROWS = (("GNMI", "gnmi"), ("TELEMETRY", "gnmi"))
 
 
-def remark_services_outside_management(config: DeviceTables) -> None:
+def remark_services_outside_management_vrf(config: DeviceTables) -> None:
     """Remark what runs in another VRF than that for management; nothing where the switch has no such VRF."""
     if config.rows("MGMT_VRF_CONFIG").get("vrf_global", {}).get("mgmtVrfEnabled") != "true":
         return

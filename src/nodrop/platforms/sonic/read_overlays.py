@@ -35,15 +35,17 @@ FIELD_BY_TUNNEL_MAP = {
 def read_pairing_and_tunnel_fields(config: DeviceTables, localhost: RowFields) -> dict[str, Any]:
     """Return the fields of a device that state its links to the other switch of a pair, and its tunnels."""
     return {
-        "multi_chassis": _read_multi_chassis(config),
-        "dual_tor": localhost.get("subtype") == "DualToR" if config.covers("DEVICE_METADATA") else UNKNOWN,
+        "multi_chassis": _read_mclag_domain(config),
+        "dual_tor": localhost.get("subtype") == "DualToR"
+        if config.is_conclusive_about_table("DEVICE_METADATA")
+        else UNKNOWN,
         "mux_cables": _read_mux_cables(config),
         "tunnels": _read_tunnels(config),
     }
 
 
-def _read_multi_chassis(config: DeviceTables) -> MultiChassis | None | Unknown:
-    if not config.covers("MCLAG_DOMAIN"):
+def _read_mclag_domain(config: DeviceTables) -> MultiChassis | None | Unknown:
+    if not config.is_conclusive_about_table("MCLAG_DOMAIN"):
         return UNKNOWN
     for domain, row in config.rows("MCLAG_DOMAIN").items():
         pairs = (key.partition("|")[::2] for key in config.rows("MCLAG_INTERFACE"))
@@ -54,13 +56,13 @@ def _read_multi_chassis(config: DeviceTables) -> MultiChassis | None | Unknown:
 
 def _read_mux_cables(config: DeviceTables) -> tuple[MuxCable, ...] | Unknown:
     """Return the ports to servers with a second leaf; addresses of a NIC's own processor are no server's."""
-    if not config.covers("MUX_CABLE"):
+    if not config.is_conclusive_about_table("MUX_CABLE"):
         return UNKNOWN
     return tuple(
         MuxCable(
             interface=port,
             servers=tuple(row[field] for field in ("server_ipv4", "server_ipv6") if row.get(field)),
-            state=config.word(("MUX_CABLE", port), row, "state", _MUX_STATE_BY_WORD)
+            state=config.meaning_of_word(("MUX_CABLE", port), row, "state", _MUX_STATE_BY_WORD)
             or (UNKNOWN if "state" in row else _DEFAULT_MUX_STATE),
         )
         for port, row in sorted(config.rows("MUX_CABLE").items(), key=lambda item: natural_sort_key(item[0]))
@@ -69,25 +71,25 @@ def _read_mux_cables(config: DeviceTables) -> tuple[MuxCable, ...] | Unknown:
 
 def _read_tunnels(config: DeviceTables) -> tuple[Tunnel, ...] | Unknown:
     """Return the tunnels, sorted by name; SONiC has no field for how VXLAN treats the DSCP."""
-    if not config.covers("TUNNEL") or not config.covers("VXLAN_TUNNEL"):
+    if not config.is_conclusive_about_table("TUNNEL") or not config.is_conclusive_about_table("VXLAN_TUNNEL"):
         return UNKNOWN
     peers = config.rows("PEER_SWITCH").values()
     addresses = (row["address_ipv4"] for row in peers if "address_ipv4" in row)
     far: str | None | Unknown = next(addresses, None)
-    if far is None and (peers or not config.covers("PEER_SWITCH")):
+    if far is None and (peers or not config.is_conclusive_about_table("PEER_SWITCH")):
         far = UNKNOWN
     tunnels = [
         Tunnel(
             name=name,
             kind="ip-in-ip",
-            dscp_mode=config.word(("TUNNEL", name), row, "dscp_mode", _DSCP_MODE_BY_WORD),
+            dscp_mode=config.meaning_of_word(("TUNNEL", name), row, "dscp_mode", _DSCP_MODE_BY_WORD),
             near=row.get("dst_ip", UNKNOWN),
             far=far if name == _MUX_TUNNEL_NAME else None,
             sender=row.get("src_ip"),
-            tc_to_dscp=_read_tunnel_map(config, name, row, "tc_to_dscp"),
-            tc_to_queue=_read_tunnel_map(config, name, row, "tc_to_queue"),
-            dscp_to_tc=_read_tunnel_map(config, name, row, "dscp_to_tc"),
-            tc_to_priority_group=_read_tunnel_map(config, name, row, "tc_to_priority_group"),
+            tc_to_dscp=_read_tunnel_qos_map(config, name, row, "tc_to_dscp"),
+            tc_to_queue=_read_tunnel_qos_map(config, name, row, "tc_to_queue"),
+            dscp_to_tc=_read_tunnel_qos_map(config, name, row, "dscp_to_tc"),
+            tc_to_priority_group=_read_tunnel_qos_map(config, name, row, "tc_to_priority_group"),
         )
         for name, row in config.rows("TUNNEL").items()
     ]
@@ -95,7 +97,7 @@ def _read_tunnels(config: DeviceTables) -> tuple[Tunnel, ...] | Unknown:
     return tuple(sorted(tunnels, key=lambda tunnel: natural_sort_key(tunnel.name)))
 
 
-def _read_tunnel_map(config: DeviceTables, name: str, row: RowFields, attribute: str) -> NumberMap | None | Unknown:
+def _read_tunnel_qos_map(config: DeviceTables, name: str, row: RowFields, attribute: str) -> NumberMap | None | Unknown:
     """Return a map of a tunnel; UNKNOWN where no table has the one that is named."""
     table, _, size = TABLE_BY_MAP_ATTRIBUTE[attribute]
     field = FIELD_BY_TUNNEL_MAP[attribute]

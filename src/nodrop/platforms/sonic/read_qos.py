@@ -154,28 +154,30 @@ class QosReader:
         """The ports that any QoS table names."""
         return tuple(self._by_port)
 
-    def profile(self, port: str, asymmetric: bool, added: tuple[PriorityGroup, ...]) -> QosProfile | None | Unknown:
+    def qos_profile_of_port(
+        self, port: str, asymmetric: bool, added: tuple[PriorityGroup, ...]
+    ) -> QosProfile | None | Unknown:
         """Return a port's profile; None if no table names it, UNKNOWN if a part of a file does not state it."""
         key = (port, asymmetric, added)
         if key not in self._by_key:
-            self._by_key[key] = self._read_profile(port, asymmetric, added)
+            self._by_key[key] = self._read_qos_profile_or_unknown(port, asymmetric, added)
         return self._by_key[key]
 
-    def _read_profile(
+    def _read_qos_profile_or_unknown(
         self, port: str, asymmetric: bool, added: tuple[PriorityGroup, ...]
     ) -> QosProfile | None | Unknown:
         port_rows = self._by_port.get(port)
         if port_rows is None and not added:
-            return None if self._config.covers("PORT_QOS_MAP") else UNKNOWN
+            return None if self._config.is_conclusive_about_table("PORT_QOS_MAP") else UNKNOWN
         qos_rows: list[Any] = port_rows or [None] * 4 + [[], [], []]
         binding, watchdog, ingress, egress, queues, queue_buffers, groups = qos_rows
         signature = (
             asymmetric,
             added,
-            _row_key(binding),
-            _row_key(watchdog),
-            _row_key(ingress),
-            _row_key(egress),
+            _hashable_row_items(binding),
+            _hashable_row_items(watchdog),
+            _hashable_row_items(ingress),
+            _hashable_row_items(egress),
             *(tuple((index, *row.items()) for index, _, row in rows) for rows in (queues, queue_buffers, groups)),
         )
         if signature not in self._read:
@@ -196,7 +198,7 @@ class QosReader:
             for number in self._config.parse_index_range(("BUFFER_PG", key), index, 7)
         }
 
-    def find_profile(self, name: str) -> BufferProfile | None:
+    def find_buffer_profile(self, name: str) -> BufferProfile | None:
         """Return the buffer profile of that name, if there is one."""
         row = self._config.rows("BUFFER_PROFILE").get(name)
         return None if row is None else self._read_row_once("BUFFER_PROFILE", name, row, self._buffer_profile)
@@ -206,7 +208,7 @@ class QosReader:
     ) -> QosProfile:
         config = self._config
         binding, watchdog, ingress, egress, queues, queue_buffers, groups = qos_rows
-        unbound: Any = UNKNOWN if not config.covers("PORT_QOS_MAP") else None
+        unbound: Any = UNKNOWN if not config.is_conclusive_about_table("PORT_QOS_MAP") else None
         maps: dict[str, Any] = dict.fromkeys(TABLE_BY_MAP_ATTRIBUTE, unbound)
         sent: Any = UNKNOWN if unbound is UNKNOWN else ()
         if binding is not None:
@@ -224,14 +226,14 @@ class QosReader:
             pfc_watchdog=self._watchdog(port, binding, watchdog),
             priority_groups=self._priority_groups(port, groups, added),
             queues=self._queues(port, queues, queue_buffers),
-            ingress_buffers=self._read_buffer_list(port, ingress, "INGRESS"),
-            egress_buffers=self._read_buffer_list(port, egress, "EGRESS"),
+            ingress_buffers=self._read_port_buffer_profile_list(port, ingress, "INGRESS"),
+            egress_buffers=self._read_port_buffer_profile_list(port, egress, "EGRESS"),
         )
 
-    def switch_map(self) -> NumberMap | None | Unknown:
+    def switch_wide_dscp_map(self) -> NumberMap | None | Unknown:
         """Return the DSCP map of the whole switch."""
         if self.switch_row is None:
-            return None if self._config.covers("PORT_QOS_MAP") else UNKNOWN
+            return None if self._config.is_conclusive_about_table("PORT_QOS_MAP") else UNKNOWN
         return self._read_map(("PORT_QOS_MAP", "global"), self.switch_row, "dscp_to_tc", ("@switch_dscp_to_tc",))
 
     def _read_map(
@@ -242,7 +244,7 @@ class QosReader:
             return None
         map_row = self._config.row_of_reference(keys, row, field, table, subject)
         if map_row is None:
-            return None if self._config.covers(table) else UNKNOWN
+            return None if self._config.is_conclusive_about_table(table) else UNKNOWN
         return self._read_row_once(
             table,
             name_in_reference(row[field]),
@@ -260,10 +262,10 @@ class QosReader:
     def _watchdog(self, port: str, binding: RowFields | None, row: RowFields | None) -> PfcWatchdog | None | Unknown:
         config, keys = self._config, ("PFC_WD", port)
         if row is None:
-            return None if config.covers("PFC_WD") else UNKNOWN
+            return None if config.is_conclusive_about_table("PFC_WD") else UNKNOWN
         if remark_if_row_rejected(config, *keys, row):
             return None
-        mask: tuple[int, ...] | Unknown = () if config.covers("PORT_QOS_MAP") else UNKNOWN
+        mask: tuple[int, ...] | Unknown = () if config.is_conclusive_about_table("PORT_QOS_MAP") else UNKNOWN
         if binding is not None:
             field = "pfcwd_sw_enable" if config.database.is_new_enough_for(_WATCHDOG_MASK_FEATURE) else "pfc_enable"
             mask = config.priorities(("PORT_QOS_MAP", port), binding, field)
@@ -271,13 +273,13 @@ class QosReader:
             priorities=mask,
             detection_ms=config.integer(keys, row, "detection_time"),
             restoration_ms=config.integer(keys, row, "restoration_time"),
-            action=config.word(keys, row, "action", WATCHDOG_ACTION_BY_WORD),
-            history=config.word(keys, row, "pfc_stat_history", IS_ENABLED_BY_WORD),
+            action=config.meaning_of_word(keys, row, "action", WATCHDOG_ACTION_BY_WORD),
+            history=config.meaning_of_word(keys, row, "pfc_stat_history", IS_ENABLED_BY_WORD),
         )
 
     def _queues(self, port: str, rows: list[Any], buffers: list[Any]) -> tuple[Queue, ...] | Unknown:
         config = self._config
-        if not config.covers("QUEUE") and not config.covers("BUFFER_QUEUE"):
+        if not config.is_conclusive_about_table("QUEUE") and not config.is_conclusive_about_table("BUFFER_QUEUE"):
             return UNKNOWN
         if not rows and not buffers and self._has_unplaced_rows:
             return UNKNOWN
@@ -287,34 +289,38 @@ class QosReader:
             numbers = config.parse_index_range(("QUEUE", key), index, 9)
             subject = (port, "qos", "queues", str(numbers[0]) if numbers else index)
             if "scheduler" in row:
-                reference = self._read_reference(
+                reference = self._read_row_named_by_field(
                     ("QUEUE", key), row, "scheduler", "SCHEDULER", subject, self._scheduler
                 )
                 stated["scheduler"] = reference
             if "wred_profile" in row:
-                stated["wred"] = self._read_reference(
+                stated["wred"] = self._read_row_named_by_field(
                     ("QUEUE", key), row, "wred_profile", "WRED_PROFILE", subject, self._wred
                 )
             for number in numbers:
                 queue_fields[number] |= stated
         for index, key, row in buffers:
-            buffer = self._read_buffer(("BUFFER_QUEUE", key), row, (port, "qos", "queues", index))
+            buffer = self._read_referenced_buffer_profile(("BUFFER_QUEUE", key), row, (port, "qos", "queues", index))
             for number in config.parse_index_range(("BUFFER_QUEUE", key), index, 9):
                 queue_fields[number]["buffer"] = buffer
-        missing: dict[str, Any] = {} if config.covers("QUEUE") else {"scheduler": UNKNOWN, "wred": UNKNOWN}
-        missing |= {} if config.covers("BUFFER_QUEUE") else {"buffer": UNKNOWN}
+        missing: dict[str, Any] = (
+            {} if config.is_conclusive_about_table("QUEUE") else {"scheduler": UNKNOWN, "wred": UNKNOWN}
+        )
+        missing |= {} if config.is_conclusive_about_table("BUFFER_QUEUE") else {"buffer": UNKNOWN}
         return tuple(Queue(index=number, **{**missing, **queue_fields[number]}) for number in sorted(queue_fields))
 
     def _priority_groups(
         self, port: str, rows: list[Any], added: tuple[PriorityGroup, ...]
     ) -> tuple[PriorityGroup, ...] | Unknown:
-        if not self._config.covers("BUFFER_PG"):
+        if not self._config.is_conclusive_about_table("BUFFER_PG"):
             return UNKNOWN
         groups = {group.index: group for group in added}
         for index, key, row in rows:
             keys, subject = ("BUFFER_PG", key), (port, "qos", "priority_groups", index)
             computes = row.get("profile") == COMPUTED_PROFILE_WORD
-            buffer = self.make_computed_profile() if computes else self._read_buffer(keys, row, subject)
+            buffer = (
+                self.make_computed_profile() if computes else self._read_referenced_buffer_profile(keys, row, subject)
+            )
             for number in self._config.parse_index_range(keys, index, 7):
                 groups.setdefault(number, PriorityGroup(index=number, buffer=buffer))
         return tuple(groups[number] for number in sorted(groups))
@@ -329,21 +335,24 @@ class QosReader:
         threshold = dynamic.dynamic_th if isinstance(dynamic, DynamicBuffers) else None
         return BufferProfile(pool="ingress_lossless", size_bytes=UNKNOWN, dynamic_th=threshold, headroom=headroom)
 
-    def _read_buffer_list(
+    def _read_port_buffer_profile_list(
         self, port: str, row: RowFields | None, direction: str
     ) -> tuple[BufferProfile, ...] | Unknown:
         table = f"BUFFER_PORT_{direction}_PROFILE_LIST"
         if row is None:
-            return () if self._config.covers(table) else UNKNOWN
+            return () if self._config.is_conclusive_about_table(table) else UNKNOWN
         names = [name for name in row.get("profile_list", "").split(",") if name]
         subject = (port, "qos", f"{direction.lower()}_buffers")
         rows = ({"profile": name} for name in names)
-        buffer_profiles = [self._read_buffer((table, port, "profile_list"), ref, subject, field=None) for ref in rows]
+        buffer_profiles = [
+            self._read_referenced_buffer_profile((table, port, "profile_list"), ref, subject, field=None)
+            for ref in rows
+        ]
         if any(isinstance(buffer, Unknown) for buffer in buffer_profiles):
             return UNKNOWN
         return tuple(buffer for buffer in buffer_profiles if isinstance(buffer, BufferProfile))
 
-    def _read_buffer(
+    def _read_referenced_buffer_profile(
         self, keys: tuple[str, ...], row: RowFields, subject: Subject, field: str | None = "profile"
     ) -> BufferProfile | None | Unknown:
         name = row.get("profile")
@@ -352,7 +361,7 @@ class QosReader:
         path = keys if field is None else (*keys, field)
         return self._read_row(path, name, "BUFFER_PROFILE", subject, self._buffer_profile)
 
-    def _read_reference(
+    def _read_row_named_by_field(
         self,
         keys: tuple[str, ...],
         table_row: RowFields,
@@ -369,7 +378,7 @@ class QosReader:
         """Return what `make` reads from the row `name` of `table_name`, once; None or UNKNOWN where it is not there."""
         row = self._config.find_row(keys, name, table_name, subject)
         if row is None:
-            return None if self._config.covers(table_name) else UNKNOWN
+            return None if self._config.is_conclusive_about_table(table_name) else UNKNOWN
         return self._read_row_once(table_name, name_in_reference(name), row, make)
 
     def _scheduler(self, name: str, table_row: RowFields) -> Scheduler | None | Unknown:
@@ -379,7 +388,7 @@ class QosReader:
         if table_row.get("meter_type") == "packets" and table_row.keys() & {"cir", "pir", "cbs", "pbs"}:
             return UNKNOWN
         return Scheduler(
-            type=config.word(keys, table_row, "type", _SCHEDULER_TYPE_BY_WORD) or "wrr",
+            type=config.meaning_of_word(keys, table_row, "type", _SCHEDULER_TYPE_BY_WORD) or "wrr",
             weight=config.integer(keys, table_row, "weight"),
             guaranteed_bytes_per_s=config.integer(keys, table_row, "cir"),
             guaranteed_burst_bytes=config.integer(keys, table_row, "cbs"),
@@ -396,14 +405,16 @@ class QosReader:
                 min_bytes=config.integer(keys, table_row, low),
                 max_bytes=config.integer(keys, table_row, high),
                 probability_percent=config.integer(keys, table_row, probability),
-                enabled=config.word(keys, table_row, enabled, IS_TRUE_BY_WORD),
+                enabled=config.meaning_of_word(keys, table_row, enabled, IS_TRUE_BY_WORD),
             )
             for color, low, high, probability, enabled in _WRED_FIELDS_OF_COLORS
         }
-        return WredProfile(ecn_colors=config.word(keys, table_row, "ecn", COLORS_BY_ECN_WORD) or (), **colors)
+        return WredProfile(
+            ecn_colors=config.meaning_of_word(keys, table_row, "ecn", COLORS_BY_ECN_WORD) or (), **colors
+        )
 
 
-def _row_key(row: RowFields | None) -> tuple[tuple[str, str], ...] | None:
+def _hashable_row_items(row: RowFields | None) -> tuple[tuple[str, str], ...] | None:
     return None if row is None else tuple(row.items())
 
 

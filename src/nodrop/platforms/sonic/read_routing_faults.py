@@ -41,7 +41,7 @@ def remark_routing_faults(
     if routing is None:
         return
     if config.whole and is_own:
-        _remark_half_set_hardware_wait(config, localhost, routing)
+        _remark_if_only_one_daemon_awaits_hardware(config, localhost, routing)
     for fault in find_interface_faults(routing, device):
         where = frr_text.place(fault.statement.span) if frr_text else None
         config.remarks.append(Remark(kind=fault.kind, subject=fault.subject, place=where, facts=fault.facts))
@@ -58,7 +58,9 @@ def remark_routing_faults(
         config.remarks.append(undefined.remark(config.device, place, undefined.statement.text))
 
 
-def _remark_half_set_hardware_wait(config: DeviceTables, localhost: RowFields, routing: frr.FrrRouting) -> None:
+def _remark_if_only_one_daemon_awaits_hardware(
+    config: DeviceTables, localhost: RowFields, routing: frr.FrrRouting
+) -> None:
     """Remark that only one of bgpd and fpmsyncd waits until routes are in the hardware."""
     running = [bgp for bgp in (routing.bgp, *routing.vrf_bgp) if bgp is not None]
     waiting = {

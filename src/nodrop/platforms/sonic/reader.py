@@ -19,7 +19,7 @@ from nodrop.platforms.frr.faults import statements_with_unknown_effect
 from nodrop.platforms.kit.unknown_lines import note_unknown_command, note_unknown_line
 from nodrop.platforms.sonic.config import DeviceTables, RowFields, model_of
 from nodrop.platforms.sonic.document import CONFIG_FILES, ROUTING_MODE_FIELD, TablesDocument
-from nodrop.platforms.sonic.document import supplied as supplied
+from nodrop.platforms.sonic.document import tables_not_in_config_db as tables_not_in_config_db
 from nodrop.platforms.sonic.frr_text import FrrText, running_frr_text
 from nodrop.platforms.sonic.headroom_table import (
     HEADROOM_TABLE_FILE,
@@ -31,24 +31,28 @@ from nodrop.platforms.sonic.naming import port_by_name_and_lanes
 from nodrop.platforms.sonic.neighbors import neighbor_cables
 from nodrop.platforms.sonic.read_access import read_access_lists, remark_refused_rules
 from nodrop.platforms.sonic.read_bgp import SESSION_TABLES, is_bgp_from_tables, read_routing
-from nodrop.platforms.sonic.read_bridging import DEFAULT_MTU_BYTES, addresses_in, read_bridging_fields
+from nodrop.platforms.sonic.read_bridging import (
+    DEFAULT_MTU_BYTES,
+    addresses_by_interface_of_table,
+    read_port_channel_and_vlan_fields,
+)
 from nodrop.platforms.sonic.read_buffers import read_buffer_pools, read_trimming
 from nodrop.platforms.sonic.read_faults import (
     describe_lost_headroom,
     has_same_sizes_and_thresholds,
-    remark_missing_tool_names,
+    remark_names_missed_by_sonic_tools,
     remark_port_faults,
-    remark_replaced_profile,
+    remark_profile_overwritten_by_buffermgrd,
 )
-from nodrop.platforms.sonic.read_listening import remark_services_outside_management
+from nodrop.platforms.sonic.read_listening import remark_services_outside_management_vrf
 from nodrop.platforms.sonic.read_overlays import read_pairing_and_tunnel_fields
 from nodrop.platforms.sonic.read_qos import QosReader, reuse_or_make_qos_reader
 from nodrop.platforms.sonic.read_routing_faults import find_differences_from_frr_files, remark_routing_faults
 from nodrop.platforms.sonic.read_secrets import remark_secrets
 from nodrop.platforms.sonic.read_services import (
-    read_counters,
+    read_counter_polling_groups,
+    read_ecmp_hash_fields,
     read_gnmi_port,
-    read_hash_fields,
     read_loopbacks,
     read_management_port,
     read_row_names,
@@ -158,7 +162,7 @@ class _DeviceReader:
         remark_routing_faults(config, self._localhost, self._frr, self._routing, device)
         remark_unloaded_tables_and_routing(config, self._localhost, self._start, self._frr, self._routing)
         remark_secrets(config, self._frr)
-        remark_services_outside_management(config)
+        remark_services_outside_management_vrf(config)
         remark_schema_faults(config)
         remark_refused_rules(config, device.access_lists)
         return DeviceReading(
@@ -194,7 +198,7 @@ class _DeviceReader:
         qos = reuse_or_make_qos_reader(config)
         dynamic = self._buffer_model()
         self._model, hwsku = self._read_model_and_sku()
-        if isinstance(self._table, Unknown) and config.database.precedes_releases:
+        if isinstance(self._table, Unknown) and config.database.is_before_first_known_release:
             self._table = None
         self._headroom_rows = find_headroom_rows(self._table, self._model, self._localhost.get("hwsku"))
         interfaces = tuple(self._interfaces(qos, dynamic))
@@ -208,7 +212,7 @@ class _DeviceReader:
             mac=self._localhost.get("mac", None if config.whole else UNKNOWN),
             interfaces=interfaces,
             loopbacks=read_loopbacks(config),
-            **read_bridging_fields(config, self._derived),
+            **read_port_channel_and_vlan_fields(config, self._derived),
             **read_pairing_and_tunnel_fields(config, self._localhost),
             access_lists=read_access_lists(config),
             management=read_management_port(config),
@@ -217,9 +221,9 @@ class _DeviceReader:
             dynamic_buffers=qos.dynamic,
             headroom_table=self._table,
             buffer_pools=read_buffer_pools(config, not isinstance(dynamic, Unknown) and dynamic == "dynamic"),
-            switch_dscp_to_tc=qos.switch_map(),
+            switch_dscp_to_tc=qos.switch_wide_dscp_map(),
             watchdog_polling_ms=read_watchdog_polling_ms(config),
-            counters=read_counters(config),
+            counters=read_counter_polling_groups(config),
             trimming=read_trimming(config),
             hash_seed=self._hash_seed(),
             mac_ageing_s=UNKNOWN,
@@ -230,14 +234,14 @@ class _DeviceReader:
             dns_servers=read_row_names(config, "DNS_NAMESERVER"),
             snmp_location=read_snmp_text(config, "LOCATION", "Location"),
             snmp_contact=read_snmp_text(config, "CONTACT", "Contact"),
-            hash_fields=read_hash_fields(config),
+            hash_fields=read_ecmp_hash_fields(config),
             gnmi_port=read_gnmi_port(config),
             otlp_collectors=() if config.whole else UNKNOWN,
             high_frequency=read_streams(config),
         )
         qos.cache_if_faultless()
         remark_port_faults(config, self._headroom_rows)
-        remark_missing_tool_names(config)
+        remark_names_missed_by_sonic_tools(config)
         return device
 
     def _version(self) -> str | Unknown:
@@ -267,7 +271,7 @@ class _DeviceReader:
         return UNKNOWN if kind is None else HASH_SEED_BY_DEVICE_TYPE[kind]
 
     def _buffer_model(self) -> Literal["dynamic", "traditional"] | Unknown:
-        stated = self._config.word(
+        stated = self._config.meaning_of_word(
             ("DEVICE_METADATA", "localhost"),
             self._localhost,
             "buffer_model",
@@ -282,15 +286,17 @@ class _DeviceReader:
         config = self._config
         ports = config.rows("PORT")
         cables = {
-            port: self._length_m(name, port, row) for name, row in config.rows("CABLE_LENGTH").items() for port in row
+            port: self._read_cable_length_m(name, port, row)
+            for name, row in config.rows("CABLE_LENGTH").items()
+            for port in row
         }
-        addresses = addresses_in(self._config, "INTERFACE")
+        addresses = addresses_by_interface_of_table(self._config, "INTERFACE")
         named_ports = ports or dict.fromkeys(port for port in (*qos.ports, *cables) if port.startswith("Ethernet"))
         for name in sorted(named_ports, key=natural_sort_key):
             row = ports.get(name)
-            cable = cables.get(name, None if config.covers("CABLE_LENGTH") else UNKNOWN)
+            cable = cables.get(name, None if config.is_conclusive_about_table("CABLE_LENGTH") else UNKNOWN)
             if row is None:
-                profile = qos.profile(name, False, ())
+                profile = qos.qos_profile_of_port(name, False, ())
                 if isinstance(profile, QosProfile) and not isinstance(profile.pfc_rx_priorities, Unknown):
                     reason = "no PORT table says pfc_asym, which is off unless stated (sonic-port.yang)"
                     self._derived[self.name, name, "qos", "pfc_rx_priorities"] = reason
@@ -301,7 +307,7 @@ class _DeviceReader:
                     description=UNKNOWN, link_pause=UNKNOWN, macsec=UNKNOWN, cable_length_m=cable, qos=profile,
                 )  # fmt: skip
             else:
-                own_addresses = addresses.get(name, () if config.covers("INTERFACE") else UNKNOWN)
+                own_addresses = addresses.get(name, () if config.is_conclusive_about_table("INTERFACE") else UNKNOWN)
                 interface = self._read_port(name, row, cable, own_addresses, qos, dynamic)
             yield interface
 
@@ -317,13 +323,13 @@ class _DeviceReader:
         config, keys = self._config, ("PORT", name)
         lanes = len(row["lanes"].split(",")) if row.get("lanes") else None
         speed = config.integer(keys, row, "speed")
-        enabled = config.word(keys, row, "admin_status", _IS_UP_BY_WORD)
+        enabled = config.meaning_of_word(keys, row, "admin_status", _IS_UP_BY_WORD)
         if enabled is None and config.lists_ports_with_lanes:
             self._derived[self.name, name, "enabled"] = "PORT has no admin_status, which is down (sonic-port.yang)"
         mtu = config.integer(keys, row, "mtu")
         if mtu is None:
             self._derived[self.name, name, "mtu_bytes"] = f"PORT has no mtu, which is {DEFAULT_MTU_BYTES} (portmgrd)"
-        asymmetric = config.word(keys, row, "pfc_asym", _IS_ON_BY_WORD) or False
+        asymmetric = config.meaning_of_word(keys, row, "pfc_asym", _IS_ON_BY_WORD) or False
         added = self._groups_added_by_buffermgrd(name, qos, dynamic, speed, cable, enabled or False)
         return Interface(
             name=name,
@@ -333,10 +339,10 @@ class _DeviceReader:
             enabled=enabled if enabled is not None else False if config.lists_ports_with_lanes else UNKNOWN,
             speed_mbps=speed,
             lanes=lanes,
-            fec=config.word(keys, row, "fec", _FEC_BY_SONIC_WORD),
-            autoneg=config.word(keys, row, "autoneg", _IS_ON_BY_WORD),
+            fec=config.meaning_of_word(keys, row, "fec", _FEC_BY_SONIC_WORD),
+            autoneg=config.meaning_of_word(keys, row, "autoneg", _IS_ON_BY_WORD),
             advertised_speeds_mbps=parse_advertised_speeds_mbps(row.get("adv_speeds", "")),
-            link_training=config.word(keys, row, "link_training", _IS_ON_BY_WORD),
+            link_training=config.meaning_of_word(keys, row, "link_training", _IS_ON_BY_WORD),
             mtu_bytes=DEFAULT_MTU_BYTES if mtu is None else mtu,
             addresses=addresses,
             link_local=self._is_link_local_only(name),
@@ -345,7 +351,7 @@ class _DeviceReader:
             link_pause=UNKNOWN,
             macsec=bool(row.get("macsec")),
             cable_length_m=cable,
-            qos=qos.profile(name, asymmetric, added),
+            qos=qos.qos_profile_of_port(name, asymmetric, added),
         )
 
     def _groups_added_by_buffermgrd(
@@ -364,9 +370,11 @@ class _DeviceReader:
         new_name = f"pg_lossless_{speed}_{cable}m_profile"
         stated = qos.profile_name_by_group(name)
         wanted_pauses = [index for index in qos.pfc_enable_of_port(name) if stated.get(index) != new_name]
-        buffer: BufferProfile | None | Unknown = qos.find_profile(new_name) if wanted_pauses else None
+        buffer: BufferProfile | None | Unknown = qos.find_buffer_profile(new_name) if wanted_pauses else None
         if isinstance(self._headroom_rows, Unknown):
-            wanted_pauses = [index for index in wanted_pauses if not self._has_headroom(qos, stated.get(index))]
+            wanted_pauses = [
+                index for index in wanted_pauses if not self._is_lossless_buffer_profile(qos, stated.get(index))
+            ]
             buffer = buffer or UNKNOWN
         elif wanted_pauses:
             from_table = lossless_profile_of_row(self._config, self._headroom_rows, speed, cable)
@@ -374,10 +382,10 @@ class _DeviceReader:
             if buffer is not None:
                 for index in wanted_pauses:
                     former = stated.get(index)
-                    stated_profile = qos.find_profile(former) if former else None
+                    stated_profile = qos.find_buffer_profile(former) if former else None
                     if former and not has_same_sizes_and_thresholds(stated_profile, buffer):
                         lost = describe_lost_headroom(stated_profile, buffer)
-                        remark_replaced_profile(self._config, name, index, former, new_name, lost)
+                        remark_profile_overwritten_by_buffermgrd(self._config, name, index, former, new_name, lost)
         if buffer is None:
             return ()
         reason = f"buffermgrd writes it, for pg_profile_lookup.ini has a row for {speed} and {cable}m"
@@ -385,12 +393,12 @@ class _DeviceReader:
             self._derived[self.name, name, "qos", "priority_groups", str(index)] = reason
         return tuple(PriorityGroup(index=index, buffer=buffer) for index in wanted_pauses)
 
-    def _has_headroom(self, qos: QosReader, name: str | None) -> bool:
+    def _is_lossless_buffer_profile(self, qos: QosReader, name: str | None) -> bool:
         """Whether a profile is for a lossless priority group, which is the criterion for a switch that is not known."""
-        profile = qos.find_profile(name) if name else None
+        profile = qos.find_buffer_profile(name) if name else None
         return profile is not None and profile.headroom is not None
 
-    def _length_m(self, name: str, port: str, row: RowFields) -> int | None:
+    def _read_cable_length_m(self, name: str, port: str, row: RowFields) -> int | None:
         text = row[port]
         if not re.fullmatch(r"[0-9]{1,6}m", text):
             self._config.remark_malformed_value(("CABLE_LENGTH", name, port), text, "metres, such as 40m")
@@ -401,8 +409,8 @@ class _DeviceReader:
         config = self._config
         row = config.rows("INTERFACE").get(name)
         if not row:
-            return False if row is not None or config.covers("INTERFACE") else UNKNOWN
-        return config.word(("INTERFACE", name), row, "ipv6_use_link_local_only", IS_ENABLED_BY_WORD) is True
+            return False if row is not None or config.is_conclusive_about_table("INTERFACE") else UNKNOWN
+        return config.meaning_of_word(("INTERFACE", name), row, "ipv6_use_link_local_only", IS_ENABLED_BY_WORD) is True
 
     def _note_unread_parts(self, device: Device) -> None:
         database = self._config.database

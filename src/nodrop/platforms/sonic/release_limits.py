@@ -17,7 +17,7 @@ _NeededFeature = tuple[str, tuple[str, ...]]
 """What is needed of a release, a key of `SINCE`, and the part of the device that needs it."""
 
 
-def check_features_in_release(device: Device) -> None:
+def require_features_in_release(device: Device) -> None:
     """Raise UnsupportedByPlatform if a device has a feature that its release, which is written, cannot express."""
     release = str(device.version)
     if all(has_feature(release, feature_name) for feature_name in FIRST_RELEASE_BY_FEATURE):

@@ -37,7 +37,12 @@ from nodrop.platforms.sonic.bgp_rows import (
     check_bgp_part_fits_columns,
 )
 from nodrop.platforms.sonic.config import DeviceTables, RowFields
-from nodrop.platforms.sonic.policy_rows import RowsByKey, check_policies, policy_tables, read_policies
+from nodrop.platforms.sonic.policy_rows import (
+    RowsByKey,
+    encode_policy_tables,
+    read_policy_lists_and_route_maps,
+    require_expressible_policies,
+)
 
 FRRCFGD_DEFAULT_REASON_BY_FIELD = {
     "requires_policy": "FRR's default is bgp ebgp-requires-policy, and no table changes it"
@@ -64,7 +69,7 @@ def read_bgp_process(config: DeviceTables, vrf: str) -> Bgp | None:
         process_fields |= decode_fields((MAXIMUM_PATHS_BINDINGS[family],), _find_row(config, "BGP_GLOBALS_AF", key))
     return Bgp(
         **process_fields,
-        **read_policies(config),
+        **read_policy_lists_and_route_maps(config),
         vrf=None if vrf == DEFAULT_VRF else vrf,
         networks=tuple(
             key.removeprefix(f"{vrf}|{word}|")
@@ -142,7 +147,7 @@ def _read_session_fields(config: DeviceTables, table_name: str, key: str) -> dic
     )
 
 
-def build_routing_tables(device: Device) -> dict[str, RowsByKey]:
+def build_config_tables_of_routing(device: Device) -> dict[str, RowsByKey]:
     """Return the tables of a device's routing; UnsupportedByPlatform names the model path that they cannot express."""
     try:
         processes = _require_expressible_bgp(device)
@@ -150,14 +155,14 @@ def build_routing_tables(device: Device) -> dict[str, RowsByKey]:
         raise UnsupportedByPlatform(error.path, f"{error.reason}; {FRR_DELIVERY_HINT}") from None
     rows_by_table: dict[str, RowsByKey] = {}
     for bgp in processes:
-        for table, rows in _build_bgp_tables(bgp):
+        for table, rows in _encode_bgp_config_tables(bgp):
             rows_by_table.setdefault(table, {}).update(rows)
-    rows_by_table |= policy_tables(processes[0])
-    rows_by_table["STATIC_ROUTE"] = _static_rows(require_fact(device.static_routes))
+    rows_by_table |= encode_policy_tables(processes[0])
+    rows_by_table["STATIC_ROUTE"] = _encode_static_routes(require_fact(device.static_routes))
     return {table: rows for table, rows in sorted(rows_by_table.items()) if rows}
 
 
-def _build_bgp_tables(bgp: Bgp) -> Iterator[tuple[str, RowsByKey]]:
+def _encode_bgp_config_tables(bgp: Bgp) -> Iterator[tuple[str, RowsByKey]]:
     vrf, unicast = bgp.key, require_fact(bgp.default_ipv4_unicast)
     yield "BGP_GLOBALS", {vrf: _encode_row("BGP_GLOBALS", PROCESS_BINDINGS, bgp)}
     families = {
@@ -195,7 +200,7 @@ def _encode_row(table: str, rows: Any, model_part: object) -> dict[str, Any]:
     return dict(sorted(row_columns.items()))
 
 
-def _static_rows(routes: tuple[StaticRoute, ...]) -> RowsByKey:
+def _encode_static_routes(routes: tuple[StaticRoute, ...]) -> RowsByKey:
     rows: RowsByKey = {}
     distances: dict[tuple[str | None, str], list[str]] = {}
     for route in routes:
@@ -232,7 +237,7 @@ def _require_expressible_bgp(device: Device) -> tuple[Bgp, ...]:
             where = (*path, "neighbors", neighbor.key)
             check_bgp_part_fits_columns(neighbor, *where)
             check_bgp_part_fits_columns(neighbor.ipv6, *where, "ipv6")
-    check_policies(processes[0])
+    require_expressible_policies(processes[0])
     _require_expressible_static_routes(require_fact(device.static_routes))
     return processes
 

@@ -47,7 +47,7 @@ class RowSchema:
     """Fields whose value conditions do not see as the file has it: lists and whole numbers."""
     lists: tuple[str, ...]
 
-    def key(self, text: str) -> dict[str, str]:
+    def key_parts_by_name(self, text: str) -> dict[str, str]:
         """Return the parts of a key of this shape, by name."""
         return dict(zip(self.parts, map(str.strip, text.split("|")), strict=True)) if self.parts else {}
 
@@ -62,7 +62,7 @@ class RowSchema:
 
     def row_with_defaults(self, text: str, values: Mapping[str, object]) -> dict[str, Any]:
         """Return the row of this key and these values as conditions see it, with its key and defaults."""
-        full_row: dict[str, object] = {**self.defaults, **self.key(text)}
+        full_row: dict[str, object] = {**self.defaults, **self.key_parts_by_name(text)}
         for name, value in values.items():
             full_row[name] = value if type(value) is str or name in self.lists else str(value)
         for name in self.formed:
@@ -79,7 +79,7 @@ class TableSchema:
     fixed: Mapping[str, RowSchema]
     keyed: Mapping[int, RowSchema]
 
-    def row(self, key: str) -> RowSchema | None:
+    def row_schema_of_key(self, key: str) -> RowSchema | None:
         """Return the shape of row that a key has; None where the table has no such key."""
         return self.fixed.get(key) or self.keyed.get(key.count("|") + 1)
 
@@ -131,10 +131,10 @@ class ReleaseSchema:
     def _row_with_defaults(self, name: str, key: str, values: Mapping[str, object] | None) -> Mapping[str, object]:
         """Return a row as conditions see it; one of a fixed name has its defaults also where it is absent."""
         table = self.table(name)
-        row = table and (table.fixed.get(key) if values is None else table.row(key))
+        row = table and (table.fixed.get(key) if values is None else table.row_schema_of_key(key))
         return row.row_with_defaults(key, values or {}) if row else {}
 
-    def names(self) -> Iterator[str]:
+    def table_names(self) -> Iterator[str]:
         """Yield the tables of the release."""
         return (
             name
@@ -169,7 +169,7 @@ class ReleaseSchema:
         if stated is None or not self._is_in_release(_release_span_of_table(stated)):
             return None
         rows = [
-            self._row(name, key, row or {})
+            self._compile_row(name, key, row or {})
             for key, row in stated.items()
             if isinstance(row, dict) and self._variants_in_release(row.get("row", ""))
         ]
@@ -179,7 +179,7 @@ class ReleaseSchema:
             keyed={len(row.parts): row for row in rows if row.parts},
         )
 
-    def _row(self, table: str, key: str, stated: Mapping[str, Any]) -> RowSchema:
+    def _compile_row(self, table: str, key: str, stated: Mapping[str, Any]) -> RowSchema:
         key_parts = tuple(_KEY_PART_PATTERN.findall(key))
         fields = {}
         for name, spec in stated.items():
@@ -200,7 +200,7 @@ class ReleaseSchema:
             name=key,
             parts=key_parts,
             fields=fields,
-            each=self._name_and_value_fields(stated["each"]) if "each" in stated else None,
+            each=self._schemas_of_field_name_and_value(stated["each"]) if "each" in stated else None,
             most=max(int(limit[1]) for limit in limits if limit) if all(limits) else None,
             required=tuple(name for name, field in fields.items() if field.required),
             defaults={name: field.default for name, field in fields.items() if field.default is not None},
@@ -222,7 +222,7 @@ class ReleaseSchema:
             return [remainder for span, remainder in spans if span == (None, None)]
         return [remainder for span, remainder in spans if self._is_in_release(span)]
 
-    def _name_and_value_fields(self, spec: str | list[str]) -> tuple[FieldSchema, FieldSchema]:
+    def _schemas_of_field_name_and_value(self, spec: str | list[str]) -> tuple[FieldSchema, FieldSchema]:
         pairs = [remainder.partition(" to ")[::2] for remainder in self._variants_in_release(spec)]
         sides = (dict.fromkeys(side) for side in zip(*pairs, strict=True))
         names, values = (merge_fields([parse_field(kind_text, is_part=True) for kind_text in side]) for side in sides)

@@ -10,8 +10,8 @@ from functools import cache
 from nodrop.model.change import FILE_SETTING_AREA
 from nodrop.model.reading import NO_REMEDY, FileCorrection, Remedy
 from nodrop.model.types import did_you_mean_hint
-from nodrop.platforms.sonic.config import DeviceTables, covers_table
-from nodrop.platforms.sonic.corrections import field_choices, table_choices
+from nodrop.platforms.sonic.config import DeviceTables, is_conclusive_about_table
+from nodrop.platforms.sonic.corrections import commands_to_correct_or_remove_field, commands_to_remove_table_rows
 from nodrop.platforms.sonic.read_secrets import build_remedy_without_secrets, mask_secrets_in_facts
 from nodrop.platforms.sonic.schema import ReleaseSchema, release_of_database_version, schema_of_release
 from nodrop.platforms.sonic.schema_conditions import ConditionTables, RowCondition
@@ -50,7 +50,7 @@ def remark_schema_faults(config: DeviceTables) -> None:
         return
     remarked_paths: set[Path] | None = None
     for fault in _schema_faults(config.data):
-        if config.is_full:
+        if config.has_reached_fault_limit:
             break
         if config.old_forms.issuperset(_paths_of_fault(config, fault)):
             continue
@@ -72,10 +72,10 @@ def _remedy_for_fault(config: DeviceTables, fault: SchemaFault) -> Remedy:
     if fault.kind == "address-without-interface-row":
         return Remedy((FileCorrection((FILE_SETTING_AREA, fault.facts["table"], fault.facts["name"]), None, ""),))
     if fault.kind == "unknown-field":
-        choices = field_choices(fault.path, fault.near, value_at(config.data, *fault.path))
+        choices = commands_to_correct_or_remove_field(fault.path, fault.near, value_at(config.data, *fault.path))
         return build_remedy_without_secrets(config, fault.path[0], choices)
     if fault.kind in _UNMODELLED_FAULT_KINDS:
-        choices = table_choices(fault.path[0], mapping_at(config.data, fault.path[0]))
+        choices = commands_to_remove_table_rows(fault.path[0], mapping_at(config.data, fault.path[0]))
         return build_remedy_without_secrets(config, fault.path[0], choices)
     return NO_REMEDY
 
@@ -132,18 +132,18 @@ class _TableSchemaChecker:
                 elif name not in TABLES_WITHOUT_MODEL and not (
                     self._schema.may_be_later_build and name in unreleased_table_subjects()
                 ):
-                    yield self._unknown_table(name)
+                    yield self._unknown_table_fault(name)
             elif isinstance(rows, dict):
                 verdict = self._cached_verdict(name, rows)
                 yield from verdict.faults
                 for targets, names in verdict.names.items():
-                    if all(covers_table(data, other_table) for other_table, _ in targets):
+                    if all(is_conclusive_about_table(data, other_table) for other_table, _ in targets):
                         yield from _dangling_references(data, targets, names, verdict)
                 for condition, keys in verdict.outer.items():
-                    if all(covers_table(data, other_table) for other_table in condition.tables):
+                    if all(is_conclusive_about_table(data, other_table) for other_table in condition.tables):
                         yield from self._broken_condition_faults(tables, name, condition, keys)
         if text_names:
-            yield self._text_for_table_fault(text_names)
+            yield self._text_instead_of_table_fault(text_names)
 
     def _cached_verdict(self, name: str, rows: Mapping[str, object]) -> TableVerdict:
         seen = self._seen.setdefault(name, [])
@@ -152,23 +152,23 @@ class _TableSchemaChecker:
                 return verdict
         table = self._schema.table(name)
         assert table is not None
-        verdict = self._judge.table(table, rows)
+        verdict = self._judge.judge_table(table, rows)
         seen.insert(0, (rows, verdict))
         del seen[_MAX_CACHED_VERDICTS_PER_TABLE:]
         return verdict
 
-    def _unknown_table(self, name: str) -> SchemaFault:
+    def _unknown_table_fault(self, name: str) -> SchemaFault:
         location = self._schema.describe_other_releases(name)
         if design := unreleased_table_subjects().get(name):
             hint = f"; it belongs to {design}, which is newer"
         elif location:
             hint = f"; SONiC has it {location}"
         else:
-            near = did_you_mean_hint(name, self._schema.names())
+            near = did_you_mean_hint(name, self._schema.table_names())
             hint = near and f"; {near}"
         return self._unmodeled_table_fault(name, quote_text(name), hint)
 
-    def _text_for_table_fault(self, names: Sequence[str]) -> SchemaFault:
+    def _text_instead_of_table_fault(self, names: Sequence[str]) -> SchemaFault:
         """Return the one fault of texts where tables are expected: `sonic-cfggen --print-data` adds machine.conf's."""
         first = quote_text(names[0])
         table = first if len(names) == 1 else f"{first} (with {len(names) - 1} more)"
@@ -234,7 +234,7 @@ def _values_of_key_part_or_field(table_rows: Mapping[str, object], table_name: s
     of_any = schema_of_release(None).table(table_name)
     names: set[str] = set()
     for key, values in table_rows.items():
-        row = of_any.row(key) if of_any else None
+        row = of_any.row_schema_of_key(key) if of_any else None
         if row is not None and isinstance(values, dict):
             value = row.row_with_defaults(key, values).get(key_part)
             names.update(value if isinstance(value, tuple) else (str(value),))

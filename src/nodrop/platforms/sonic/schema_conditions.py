@@ -54,28 +54,28 @@ class ConditionTables:
         self._rows: dict[tuple[str, str], Mapping[str, object]] = {}
         self._counts: dict[tuple[str, tuple[str, ...]], Counter[tuple[ConditionValue, ...]]] = {}
 
-    def keys(self, table: str) -> Mapping[str, object]:
+    def rows_by_key(self, table: str) -> Mapping[str, object]:
         """Return the content of a table by key."""
         return mapping_at(self._data, table)
 
-    def has(self, table: str, key: ConditionValue) -> bool:
+    def has_row_with_key(self, table: str, key: ConditionValue) -> bool:
         """Whether a table has a row of this key, or whose key ends with it."""
-        rows = self.keys(table)
+        rows = self.rows_by_key(table)
         return key in rows or any(row.endswith(f"|{key}") for row in rows)
 
     def row(self, table: str, key: str) -> Mapping[str, object]:
         """Return a row; of one that is absent its defaults, if the table names it."""
         at = (table, key)
         if at not in self._rows:
-            values = mapping_at(self._data, *at) if key in self.keys(table) else None
+            values = mapping_at(self._data, *at) if key in self.rows_by_key(table) else None
             self._rows[at] = self._whole(table, key, values)
         return self._rows[at]
 
-    def count(self, table: str, row_values: Mapping[str, ConditionValue]) -> int:
+    def count_rows_with_values(self, table: str, row_values: Mapping[str, ConditionValue]) -> int:
         """Return the number of rows that have these values; an absent value equals none."""
         names = tuple(row_values)
         if (table, names) not in self._counts:
-            rows = (self.row(table, key) for key in self.keys(table))
+            rows = (self.row(table, key) for key in self.rows_by_key(table))
             self._counts[table, names] = Counter(tuple(_field_value(row, name) for name in names) for row in rows)
         values = tuple(row_values.values())
         return 0 if None in values else self._counts[table, names][values]
@@ -153,11 +153,11 @@ def _compile_condition(node: ast.expr, names: set[str], tables: set[str]) -> _Ev
             return lambda row, data: data.row(table, str(key_of(row, data))).get(name)
         case ast.Attribute(value=ast.Name(id=table), attr=key):
             tables.add(table)
-            return lambda _row, data: key in data.keys(table)
+            return lambda _row, data: key in data.rows_by_key(table)
         case ast.Subscript(value=ast.Name(id=table), slice=named):
             tables.add(table)
             key_of = inner(named)
-            return lambda row, data: data.has(table, key_of(row, data))
+            return lambda row, data: data.has_row_with_key(table, key_of(row, data))
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             denied = inner(operand)
             return lambda row, data: not _is_true(denied(row, data))
@@ -177,11 +177,13 @@ def _compile_condition(node: ast.expr, names: set[str], tables: set[str]) -> _Ev
             return lambda row, data: _compare_values(compare, numeric, term(row, data), other_term(row, data))
         case ast.Call(func=ast.Name(id="rows"), args=[ast.Name(id=table)], keywords=[]):
             tables.add(table)
-            return lambda _row, data: len(data.keys(table))
+            return lambda _row, data: len(data.rows_by_key(table))
         case ast.Call(func=ast.Name(id="rows"), args=[ast.Name(id=table)], keywords=searched):
             tables.add(table)
             asked = {str(keyword.arg): inner(keyword.value) for keyword in searched}
-            return lambda row, data: data.count(table, {name: value(row, data) for name, value in asked.items()})
+            return lambda row, data: data.count_rows_with_values(
+                table, {name: value(row, data) for name, value in asked.items()}
+            )
         case ast.Call(func=ast.Name(id="count"), args=[several, *choices]):
             term, options = inner(several), {ast.literal_eval(choice) for choice in choices}
             return lambda row, data: sum(not options or value in options for value in _as_values(term(row, data)))

@@ -74,7 +74,7 @@ class TableSchemaJudge:
         """Take the schema of a release."""
         self._schema = schema
 
-    def table(self, table: TableSchema, rows: Mapping[str, object]) -> TableVerdict:
+    def judge_table(self, table: TableSchema, rows: Mapping[str, object]) -> TableVerdict:
         """Return the verdict on a table; once there are more faults than are listed, the rest is not judged."""
         verdict = TableVerdict()
         counts: dict[str, int] = {}
@@ -82,12 +82,12 @@ class TableSchemaJudge:
         for key, values in rows.items():
             if len(verdict.faults) + sum(map(len, verdict.lacking.values())) > MAX_REMARKS_PER_SWITCH:
                 break
-            row = table.row(key)
+            row = table.row_schema_of_key(key)
             if row is None:
                 facts = {"found": "no key of this table", "expected": table.key_shapes_text}
                 verdict.faults.append(build_fault("malformed-value", (table.name, key), facts))
             elif isinstance(values, dict):
-                self._row(table, row, key, values, tables, verdict)
+                self._judge_row(table, row, key, values, tables, verdict)
                 if _WHITESPACE_PATTERN.search(key) and (same := strip_key_spaces(key)) != key and same in rows:
                     facts = {"found": f"the key {same} twice", "expected": "each key once"}
                     verdict.faults.append(build_fault("malformed-value", (table.name, key), facts))
@@ -98,19 +98,19 @@ class TableSchemaJudge:
         for (row_name, name), paths in verdict.lacking.items():
             is_everywhere = len(paths) == len(rows) == counts[row_name] > 1
             verdict.faults += (
-                [self._missing_in_all_rows(table.name, name, len(paths))]
+                [self._field_missing_in_all_rows_fault(table.name, name, len(paths))]
                 if is_everywhere
                 else [missing_field_fault(self._schema, path, name) for path in paths]
             )
         verdict.faults = set_shared_fields_as_cause(verdict.faults)
         return verdict
 
-    def _missing_in_all_rows(self, table_name: str, field_name: str, rows: int) -> SchemaFault:
+    def _field_missing_in_all_rows_fault(self, table_name: str, field_name: str, rows: int) -> SchemaFault:
         """Return the one fault of a table of which no row has a required field, as of a part of a configuration."""
         facts = {"path": f"{table_name} (all {rows} rows)", "field": field_name, "release": self._schema.release_label}
         return build_fault("missing-field", (table_name,), facts)
 
-    def _row(
+    def _judge_row(
         self,
         table: TableSchema,
         row: RowSchema,
@@ -145,9 +145,9 @@ class TableSchemaJudge:
             elif stated.many or type(value) is not str or not stated.kind.accepts(value):
                 _check_value(stated, value, (*path, name), verdict)
         if row.conditions or row.required:
-            self._conditions(row, path, values, tables, verdict)
+            self._judge_conditions_within_row(row, path, values, tables, verdict)
 
-    def _conditions(
+    def _judge_conditions_within_row(
         self, row: RowSchema, path: Path, values: RowFields, tables: ConditionTables, verdict: TableVerdict
     ) -> None:
         """Check required fields, and conditions between fields; leave conditions that read other tables."""
@@ -208,7 +208,7 @@ def unmet_condition_fault(
         field_texts.append(f"{name} of {table} {key} is {_format_value(value)}")
     place = (*path, condition.subject) if condition.subject in row and condition.subject != "row" else path
     facts = {"found": ", ".join(field_texts), "expected": describe_condition(condition.text)}
-    stated = tuple(other for other in others if other[2] in mapping_at(config_tables.keys(other[0]), other[1]))
+    stated = tuple(other for other in others if other[2] in mapping_at(config_tables.rows_by_key(other[0]), other[1]))
     return replace(build_fault("broken-condition", place, facts), others=stated)
 
 

@@ -154,12 +154,12 @@ def parse_field(value_text: str, *, is_part: bool = False) -> FieldSchema:
         raise ValueError(value_text)
     default = match[2] and match[2].removeprefix('"').removesuffix('"')
     return FieldSchema(
-        kind=parse_kind(match[4], is_part=is_part), required=bool(match[1]), default=default, many=match[3] or ""
+        kind=parse_value_kind(match[4], is_part=is_part), required=bool(match[1]), default=default, many=match[3] or ""
     )
 
 
 @cache
-def parse_kind(text: str, *, is_part: bool = False) -> ValueKind:
+def parse_value_kind(text: str, *, is_part: bool = False) -> ValueKind:
     """Return the kind that words describe, with `or` between them; ValueError where they describe none."""
     tests: list[TextTest] = []
     targets = []

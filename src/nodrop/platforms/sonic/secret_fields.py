@@ -36,7 +36,7 @@ def is_secret_field(table: str, key: str, field: str) -> bool:
         return True
     meant = _table_with_secrets(table)
     return meant is not None and (
-        field in SECRET_FIELDS_BY_TABLE[meant] or not _has_any_release_field(meant, key, field)
+        field in SECRET_FIELDS_BY_TABLE[meant] or not _is_field_in_any_release(meant, key, field)
     )
 
 
@@ -61,8 +61,8 @@ def _table_with_secrets(table: str) -> str | None:
 
 
 @cache
-def _has_any_release_field(table: str, key: str, field: str) -> bool:
+def _is_field_in_any_release(table: str, key: str, field: str) -> bool:
     """Whether the rows of a table with that key have a field in any release."""
     compiled = schema_of_release(None).table(table)
-    row = compiled.row(key) if compiled is not None else None
+    row = compiled.row_schema_of_key(key) if compiled is not None else None
     return row is not None and field in row.fields

@@ -24,7 +24,7 @@ _UNSTATED_YANG_DEFAULTS = {("PORT", "pfc_asym"): "off"}
 """Defaults that YANG models describe and do not state (sonic-port.yang)."""
 
 
-def settings(name: str, file_content: bytes) -> SettingsTree | None:
+def read_settings_tree(name: str, file_content: bytes) -> SettingsTree | None:
     """Return the tables of a file; None where it is no JSON. Raises InputProblems where it cannot be read.
 
     A table without rows is none, as a switch has it.
@@ -47,7 +47,7 @@ def is_secret_word(path: Path, at: int) -> bool:
     return at == 1 and are_keys_secret(path[0])
 
 
-def masked(path: Path) -> bool:
+def is_secret_shown_masked(path: Path) -> bool:
     """Whether the value at a path is a secret, which a switch shows in another form than it was given."""
     return len(path) == len(("table", "row", "field")) and (are_keys_secret(path[0]) or is_secret_field(*path))
 
@@ -79,12 +79,12 @@ def _stringify_values(value: object) -> object:
     return [str(member) for member in value] if isinstance(value, list) else str(value)
 
 
-def covers(tree: SettingsTree, path: Path) -> bool:
+def states_that_path_is_unset(tree: SettingsTree, path: Path) -> bool:
     """Whether a file that sets a tree, and nothing at a path, states that nothing is set there."""
-    return config.covers_table(tree, path[0])
+    return config.is_conclusive_about_table(tree, path[0])
 
 
-def port(path: Path) -> str:
+def interface_of_path(path: Path) -> str:
     """Return the name that the key of a row begins with, which is a port's in tables of ports; empty for a table."""
     return path[1].partition("|")[0] if len(path) > 1 else ""
 
@@ -96,7 +96,7 @@ def states_default(tree: SettingsTree, path: Path) -> bool:
     table, key, field = path
     version = mapping_at(mapping_at(tree, "VERSIONS"), "DATABASE").get("VERSION")
     compiled = schema_of_release(release_of_database_version(version)).table(table)
-    row = compiled.row(key) if compiled is not None else None
+    row = compiled.row_schema_of_key(key) if compiled is not None else None
     stated = mapping_at(mapping_at(tree, table), key).get(field)
     default = _UNSTATED_YANG_DEFAULTS.get((table, field)) or (row.defaults.get(field) if row is not None else None)
     return stated is not None and stated == default

@@ -47,19 +47,19 @@ class QosObjectNames:
         self._schedulers, self.wreds, self._profiles = UniqueNameByValue(), UniqueNameByValue(), UniqueNameByValue()
         seen: set[object] = set()
         if device.switch_dscp_to_tc is not None:
-            self.map("dscp_to_tc", require_fact(device.switch_dscp_to_tc))
+            self.map_name("dscp_to_tc", require_fact(device.switch_dscp_to_tc))
         for port in ports:
             assert isinstance(port.qos, QosProfile)
             key = (port.qos, port.speed_mbps, lossless_profile_name(port))
             if key not in seen:
                 seen.add(key)
-                self._name_profile_parts(port, port.qos)
+                self._name_qos_profile_objects(port, port.qos)
 
-    def map(self, attribute: str, value: NumberMap) -> str:
+    def map_name(self, attribute: str, value: NumberMap) -> str:
         """Return the name of a map."""
         return self.maps[attribute].name(value, "AZURE")
 
-    def scheduler(self, port: Interface, queue: int, value: Scheduler) -> str:
+    def scheduler_name(self, port: Interface, queue: int, value: Scheduler) -> str:
         """Return the name of a queue's scheduler, without its settings: scheduler.3, and scheduler.6.400G with a peak.
 
         So another share or rate is a change of one row, which shuts no port, and the names that other ports use
@@ -78,7 +78,7 @@ class QosObjectNames:
         """Yield (name, buffer profile) in the order of naming."""
         return ((name, value) for name, (value, _) in self._profiles.items())
 
-    def buffer(self, value: BufferProfile, base_name: str = "") -> str:
+    def buffer_profile_name(self, value: BufferProfile, base_name: str = "") -> str:
         """Return the name of a buffer profile."""
         return self._profiles.name((value, None), base_name)
 
@@ -91,7 +91,7 @@ class QosObjectNames:
         assert value is not None
         headroom = require_fact(value.headroom)
         if headroom is None:
-            return self.buffer(value, "ingress_lossy_profile")
+            return self.buffer_profile_name(value, "ingress_lossy_profile")
         wanted_lossless_name = lossless_profile_name(port)
         return (
             COMPUTED_PROFILE_WORD
@@ -99,32 +99,32 @@ class QosObjectNames:
             else self._profiles.name((value, wanted_lossless_name), wanted_lossless_name)
         )
 
-    def _name_profile_parts(self, port: Interface, qos: QosProfile) -> None:
+    def _name_qos_profile_objects(self, port: Interface, qos: QosProfile) -> None:
         for attribute in TABLE_BY_MAP_ATTRIBUTE:
             value = require_fact(getattr(qos, attribute))
             if value is not None:
-                self.map(attribute, value)
+                self.map_name(attribute, value)
         buffers = [buffer for queue in require_fact(qos.queues) if (buffer := require_fact(queue.buffer)) is not None]
         unreserved = {buffer.pool for buffer in buffers if require_fact(buffer.size_bytes) == 0}
         for queue in require_fact(qos.queues):
-            self._name_queue_parts(port, queue, queue.index in require_fact(qos.pfc_tx_priorities), unreserved)
+            self._name_queue_objects(port, queue, queue.index in require_fact(qos.pfc_tx_priorities), unreserved)
         for group in require_fact(qos.priority_groups):
             self.profile_name_of_group(port, group)
         for direction in ("ingress", "egress"):
             for value in require_fact(getattr(qos, f"{direction}_buffers")):
                 kind = "lossless" if "lossless" in (value.pool or "") else "lossy"
-                self.buffer(value, f"{direction}_{kind}_profile")
+                self.buffer_profile_name(value, f"{direction}_{kind}_profile")
 
-    def _name_queue_parts(self, port: Interface, queue: Queue, pausing: bool, unreserved: Set[str | None]) -> None:
+    def _name_queue_objects(self, port: Interface, queue: Queue, pausing: bool, unreserved: Set[str | None]) -> None:
         """Name the parts of a queue; `unreserved` are the pools where some queues of the port have no reserve."""
         if (scheduler := require_fact(queue.scheduler)) is not None:
-            self.scheduler(port, queue.index, scheduler)
+            self.scheduler_name(port, queue.index, scheduler)
         if (wred := require_fact(queue.wred)) is not None:
             self.wreds.name(wred, "AZURE_LOSSLESS" if pausing else "AZURE_LOSSY")
         if (buffer := require_fact(queue.buffer)) is not None:
             reserved = buffer.size_bytes != 0 and buffer.pool in unreserved
             lossy = "q_reserved_profile" if reserved else "q_lossy_profile"
-            self.buffer(buffer, "egress_lossless_profile" if "lossless" in (buffer.pool or "") else lossy)
+            self.buffer_profile_name(buffer, "egress_lossless_profile" if "lossless" in (buffer.pool or "") else lossy)
 
 
 def lossless_profile_name(port: Interface) -> str:

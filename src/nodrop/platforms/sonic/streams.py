@@ -50,7 +50,7 @@ def _spell_object_name(kind: SampledKind, name: str) -> str:
     return sonic_pool_name(name) if kind == "buffer-pools" else name.replace("/", "|")
 
 
-def sonic_group_of_kind(kind: str) -> str | None:
+def telemetry_group_word_of_kind(kind: str) -> str | None:
     """Return SONiC's word for a kind of objects; None if it has none."""
     return next((group for object_kind, group in TELEMETRY_GROUP_BY_SAMPLED_KIND.items() if object_kind == kind), None)
 
@@ -79,7 +79,7 @@ def require_expressible_streams(stated_streams: Iterable[CounterStream]) -> None
 
 def read_streams(config: DeviceTables) -> tuple[CounterStream, ...] | Unknown:
     """Return the streams, sorted by name; a group of another object or without a profile is left to the schema."""
-    if not config.covers(PROFILE):
+    if not config.is_conclusive_about_table(PROFILE):
         return UNKNOWN
     sampled: dict[str, list[SampledCounters]] = {}
     for key, row in config.rows(GROUP).items():
@@ -87,7 +87,7 @@ def read_streams(config: DeviceTables) -> tuple[CounterStream, ...] | Unknown:
         if kind := _SAMPLED_KIND_BY_TELEMETRY_GROUP.get(group):
             objects = tuple(
                 sorted(
-                    (_neutral_object_name(kind, name) for name in _split_list_field(row, "object_names")),
+                    (_model_object_name(kind, name) for name in _split_list_field(row, "object_names")),
                     key=natural_sort_key,
                 )
             )
@@ -96,7 +96,7 @@ def read_streams(config: DeviceTables) -> tuple[CounterStream, ...] | Unknown:
     return tuple(
         CounterStream(
             name=name,
-            enabled=config.word((PROFILE, name), row, "stream_state", IS_ENABLED_BY_WORD) is True,
+            enabled=config.meaning_of_word((PROFILE, name), row, "stream_state", IS_ENABLED_BY_WORD) is True,
             interval_us=config.integer((PROFILE, name), row, "poll_interval"),
             samples=tuple(sorted(sampled.get(name, ()), key=lambda sampled_counters: sampled_counters.kind)),
         )
@@ -131,7 +131,7 @@ def change_streams(draft: EditableTables, old_device: Device, new_device: Device
             draft.update(GROUP, key, {"object_names": list(group.objects) or None})
 
 
-def _neutral_object_name(kind: SampledKind, name: str) -> str:
+def _model_object_name(kind: SampledKind, name: str) -> str:
     return model_pool_name(name) if kind == "buffer-pools" else name.replace("|", "/")
 
 

@@ -100,7 +100,7 @@ def parse_advertised_speeds_mbps(text: str) -> tuple[int, ...] | None | Unknown:
     return UNKNOWN if None in speeds else tuple(sorted(speed for speed in speeds if speed is not None))
 
 
-def port_side_of_neighbor_type(object_kind: str) -> PortSide | None:
+def far_end_kind_of_neighbor_type(object_kind: str) -> PortSide | None:
     """Return the kind of a port's far end from a DEVICE_NEIGHBOR_METADATA.type; None for any other kind of device.
 
     Source: sonic-buildimage files/build_templates/buffers_config.j2 (torrouter_server, leafrouter_torrouter, ...).

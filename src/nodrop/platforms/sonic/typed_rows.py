@@ -42,7 +42,7 @@ def would_refuse_commands(commands: Iterable[str], read_files: Callable[[], Mapp
         table = schema_of_release(None).table(name)
         if table is None:
             continue
-        verdict = judge.table(table, rows)
+        verdict = judge.judge_table(table, rows)
         if any(fault.kind == "malformed-value" and len(fault.path) == 2 for fault in verdict.faults):
             return True
         for targets, named in verdict.names.items():

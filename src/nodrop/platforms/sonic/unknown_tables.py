@@ -42,9 +42,9 @@ class HarmlessTable:
             return True
         if not isinstance(rows, Mapping):
             return False
-        return all(self._covers_row(row) for key, row in rows.items() if not self.rows or key in self.rows)
+        return all(self._is_harmless_row(row) for key, row in rows.items() if not self.rows or key in self.rows)
 
-    def _covers_row(self, table_row: object) -> bool:
+    def _is_harmless_row(self, table_row: object) -> bool:
         return isinstance(table_row, Mapping) and all(
             table_row.get(field, values[0]) in values for field, values in self.when.items()
         )

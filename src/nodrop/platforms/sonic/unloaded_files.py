@@ -76,20 +76,20 @@ def _essential_routing(facts: Mapping[str, object]) -> Sequence[object]:
     """Return of routing what decides who hears which routes: AS numbers, sessions, networks and static routes."""
     processes = [
         bgp
-        for bgp in (facts["bgp"], *_known_rows(facts["vrf_bgp"]))
+        for bgp in (facts["bgp"], *_rows_or_empty_if_unknown(facts["vrf_bgp"]))
         if bgp is not None and not isinstance(bgp, Unknown)
     ]
     process_rows = [
         (
             str(process.vrf),
             process.asn,
-            sorted((near.key, str(near.remote_asn)) for near in _known_rows(process.neighbors)),
+            sorted((near.key, str(near.remote_asn)) for near in _rows_or_empty_if_unknown(process.neighbors)),
             process.networks,
         )
         for process in processes
     ]
-    return [process_rows, sorted(map(repr, _known_rows(facts["static_routes"])))]
+    return [process_rows, sorted(map(repr, _rows_or_empty_if_unknown(facts["static_routes"])))]
 
 
-def _known_rows(rows: Any) -> Sequence[Any]:
+def _rows_or_empty_if_unknown(rows: Any) -> Sequence[Any]:
     return () if isinstance(rows, Unknown) else tuple(rows)

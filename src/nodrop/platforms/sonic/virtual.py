@@ -47,7 +47,7 @@ _LANE_COUNTS = frozenset({1, 2, 4, 8})
 _CONTAINER_FOLDER = "/nodrop"
 
 
-def virtual(device: Device, config_files: Mapping[str, bytes], frr: str | None) -> VirtualSwitch:
+def make_virtual_switch(device: Device, config_files: Mapping[str, bytes], frr: str | None) -> VirtualSwitch:
     """Return the switch: its tables as they were read, its ports, and the commands that FRR gets once it runs."""
     documents = documents_at_start(
         [TablesDocument(name, config_files[name], name) for name in CONFIG_FILES if name in config_files]

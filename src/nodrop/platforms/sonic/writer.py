@@ -60,7 +60,11 @@ def write(device: Device, index: Index) -> tuple[Artifact, ...]:
     ports = [_port_row(facts, interface, splits[interface.name]) for interface in device.interfaces]
     tables = (
         _render_template(
-            "device", device=device, sonic=facts.sonic, waits=_suppresses_fib_pending(device), **_routing_modes(device)
+            "device",
+            device=device,
+            sonic=facts.sonic,
+            waits=_suppresses_fib_pending(device),
+            **_bgp_container_settings(device),
         ),
         _render_channels_vlans_vrfs(device),
         _render_template(
@@ -79,7 +83,7 @@ def write(device: Device, index: Index) -> tuple[Artifact, ...]:
             hashed=list(_hash_field_words(device)),
             database=DATABASE_VERSION_BY_RELEASE[str(device.version)],
         ),
-        _format_routing_tables(device),
+        _render_routing_config_tables(device),
     )
     text = additions.add_to_config_db("{\n" + "".join(tables).removesuffix(",\n") + "\n}\n", device)
     config = Artifact(device=device.name, path="config_db.json", text=text)
@@ -119,7 +123,7 @@ def _render_channels_vlans_vrfs(device: Device) -> str:
     return f'{text}    "PORTCHANNEL_MEMBER": {{}},\n' if is_without_members else text
 
 
-def _routing_modes(device: Device) -> dict[str, object]:
+def _bgp_container_settings(device: Device) -> dict[str, object]:
     """Return the settings that the bgp container needs: its mode, and whether the management framework runs.
 
     The framework alone reads tables of BGP, and it alone starts bfdd. frrcfgd then runs in place of bgpcfgd. Without
@@ -132,9 +136,9 @@ def _routing_modes(device: Device) -> dict[str, object]:
     return {"kind": kind, "mode": routing_mode(tables=tables), "framework": tables or with_bfd}
 
 
-def _format_routing_tables(device: Device) -> str:
+def _render_routing_config_tables(device: Device) -> str:
     """Return the tables of BGP and static routes, if that is where they are."""
-    tables = routing_tables.build_routing_tables(device) if require_fact(device.routing_tables) else {}
+    tables = routing_tables.build_config_tables_of_routing(device) if require_fact(device.routing_tables) else {}
     return "".join(f"{additions.spell_table(name, rows)},\n" for name, rows in tables.items())
 
 
@@ -362,7 +366,7 @@ class _QosTemplateWords:
         """`none` states that the release takes a list without priorities, so it need not be left out."""
         self._names, self._none = spelling, none
 
-    def masks(self, port: Interface) -> Iterator[tuple[str, str]]:
+    def pause_and_watchdog_masks(self, port: Interface) -> Iterator[tuple[str, str]]:
         """Yield (field of PORT_QOS_MAP, priorities such as `3,4`) for pause and the watchdog of a port.
 
         Paused priorities are in the mask of a missing watchdog, too: it starts and ends with its row of PFC_WD, which
@@ -375,25 +379,25 @@ class _QosTemplateWords:
             if numbers or self._none:
                 yield field, ",".join(map(str, numbers))
 
-    def bound(self, port: Interface) -> Iterator[tuple[str, str]]:
+    def bound_map_names(self, port: Interface) -> Iterator[tuple[str, str]]:
         """Yield (field of PORT_QOS_MAP, name of the map) for a port."""
         for attribute, (_, field, _) in TABLE_BY_MAP_ATTRIBUTE.items():
             if (value := getattr(port.qos, attribute)) is not None:
-                yield field, self._names.map(attribute, value)
+                yield field, self._names.map_name(attribute, value)
 
-    def pool(self, name: str) -> str:
+    def pool_name(self, name: str) -> str:
         """Spell a pool."""
         return sonic_pool_name(name)
 
-    def profile(self, buffer: BufferProfile) -> str:
+    def buffer_profile_name(self, buffer: BufferProfile) -> str:
         """Spell a buffer profile."""
-        return self._names.buffer(buffer)
+        return self._names.buffer_profile_name(buffer)
 
-    def profile_list(self, buffers: tuple[BufferProfile, ...]) -> str:
+    def buffer_profile_names(self, buffers: tuple[BufferProfile, ...]) -> str:
         """Spell a port's list of profiles."""
-        return ",".join(map(self.profile, buffers))
+        return ",".join(map(self.buffer_profile_name, buffers))
 
-    def groups(self, port: Interface) -> Iterator[tuple[str, str]]:
+    def priority_group_ranges(self, port: Interface) -> Iterator[tuple[str, str]]:
         """Yield (range of priority groups, profile) for a port."""
         assert isinstance(port.qos, QosProfile)
         groups: tuple[PriorityGroup, ...] = require_fact(port.qos.priority_groups)
@@ -401,12 +405,12 @@ class _QosTemplateWords:
             (group.index, self._names.profile_name_of_group(port, group)) for group in groups
         )
 
-    def queue_buffers(self, port: Interface) -> Iterator[tuple[str, str]]:
+    def queue_buffer_ranges(self, port: Interface) -> Iterator[tuple[str, str]]:
         """Yield (range of queues, profile) for a port."""
         assert isinstance(port.qos, QosProfile)
         buffers = ((queue.index, require_fact(queue.buffer)) for queue in require_fact(port.qos.queues))
         yield from self._profiles_by_range(
-            (index, self.profile(buffer)) for index, buffer in buffers if buffer is not None
+            (index, self.buffer_profile_name(buffer)) for index, buffer in buffers if buffer is not None
         )
 
     @staticmethod
