@@ -8,7 +8,7 @@ import pytest
 from nodrop import design
 from nodrop.design.blocks import van_der_corput_slot
 from nodrop.design.defaults import applied_defaults
-from nodrop.design.endpoints import host_port_places
+from nodrop.design.endpoints import attachments_of_host_ports
 from nodrop.design.topology import topology_of
 from nodrop.design.watchdog import derive_watchdog_timers
 from nodrop.engine.vocabulary.watchdog import exceeded_rdma_timeout
@@ -247,7 +247,9 @@ def test_blocks_halve_the_largest_gap() -> None:
 def test_places_follow_from_ids(changes: dict[str, str], expected: str) -> None:
     """`host:leaf:slot` for every port."""
     data = shipped("two-by-two", {f"endpoints.gpu.{key}": value for key, value in changes.items()})
-    found = (f"{place.host}:{place.switch}:{place.slot}" for place in host_port_places(load(data).endpoints["gpu"]))
+    found = (
+        f"{place.host}:{place.switch}:{place.slot}" for place in attachments_of_host_ports(load(data).endpoints["gpu"])
+    )
     assert " ".join(found) == expected
 
 

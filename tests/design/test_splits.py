@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nodrop.design.defaults import applied_defaults
-from nodrop.design.endpoints import host_port_places
+from nodrop.design.endpoints import attachments_of_host_ports
 from nodrop.errors import InputProblems
 from nodrop.model.fabric import Fabric, Port
 from nodrop.model.qos import QosProfile
@@ -38,7 +38,7 @@ def test_sets_of_rails_follow_one_another() -> None:
     """`host:port:leaf:slot`: hosts past leaf_group are on the next set of leaves."""
     group = {"ids": "1-3", "ports": "3", "leaf_group": "2", "spread": "rails"}
     data = shipped("two-by-two", {f"endpoints.gpu.{key}": value for key, value in group.items()})
-    found = [":".join(map(str, place)) for place in host_port_places(load(data).endpoints["gpu"])]
+    found = [":".join(map(str, place)) for place in attachments_of_host_ports(load(data).endpoints["gpu"])]
     assert found == ["1:1:1:0", "1:2:2:0", "1:3:3:0", "2:1:1:1", "2:2:2:1", "2:3:3:1", "3:1:4:0", "3:2:5:0", "3:3:6:0"]
 
 

@@ -10,7 +10,7 @@ from nodrop.design.decisions import FabricPart, format_deciding_keys
 from nodrop.importing import derive_intent
 from nodrop.importing.grouping import build_tier_view
 from nodrop.importing.losses import render_differences
-from nodrop.importing.trial_build import ImportedFactDifference, find_unlike_facts, render_value
+from nodrop.importing.trial_build import DifferenceFromImportedFact, find_unlike_facts, render_value
 from nodrop.intent.load import loads
 from nodrop.model.compare import mask_unsupported_fields
 from nodrop.model.fabric import Device, Interface
@@ -93,7 +93,7 @@ def test_ports_that_are_described_otherwise_are_one_line() -> None:
 def test_facts_that_are_otherwise_in_many_ways_are_one_line() -> None:
     def moved(count: int) -> tuple[str, ...]:
         unlike = (
-            ImportedFactDifference(
+            DifferenceFromImportedFact(
                 device="leaf1", part=f"Ethernet{8 * n}", path="addresses", has=f"10.9.0.{n}", built="none",
                 key="addressing.links",
             )

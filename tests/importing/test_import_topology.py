@@ -82,7 +82,7 @@ def test_switches_have_the_numbers_of_their_names(names: list[str], numbers: lis
     fabric = bare("two-by-two")
     devices = tuple(replace(fabric.devices[0], name=name, role="leaf") for name in names)
     sight = build_tier_view(replace(fabric, devices=devices, links=()))
-    assert {box.was: box.id for box in sight.lowest} == dict(zip(names, numbers, strict=True))
+    assert {box.was: box.id for box in sight.host_facing_switches} == dict(zip(names, numbers, strict=True))
 
 
 def test_ports_with_sessions_to_what_was_not_read_lead_to_no_hosts() -> None:
@@ -227,10 +227,10 @@ def test_ids_that_no_pods_suit_are_replaced_pod_by_pod() -> None:
     old_names = {new: old for old, new in names.items()}
     for lower, pods_of_pod in zip(groups[:3], (1, 2, 2), strict=True):
         above = groups[lower.tier + 1]
-        pod_of_upper = {old_names[box.was]: above.pod(box.id) for box in above.boxes}
+        pod_of_upper = {old_names[box.was]: above.pod_of_switch_id(box.id) for box in above.boxes}
         for box in lower.boxes:
             uppers = {pod_of_upper[name] for name in peers(fabric, old_names[box.was]) if name in pod_of_upper}
-            assert uppers == {(lower.pod(box.id) - 1) // pods_of_pod + 1}
+            assert uppers == {(lower.pod_of_switch_id(box.id) - 1) // pods_of_pod + 1}
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ from pathlib import Path
 import nodrop
 from nodrop import platforms
 from nodrop.errors import InputProblems
-from nodrop.importing.tiers import find_fitting_model
+from nodrop.importing.tiers import find_smallest_model_with_ports
 from nodrop.intent.load import loads
 from nodrop.intent.schema import Intent
 from nodrop.engine.areas import areas_checking_aspect, rule_area_names
@@ -149,7 +149,7 @@ print(json.dumps({
     "files": sorted({artifact.path for artifact in nodrop.write(fabric)}),
     "examples": list(TIER_CHANGES_BY_PLATFORM),
     "page": [line for line in render_model_page("SN4700", "text").splitlines() if line.startswith("  madeup")],
-    "imported": find_fitting_model((), "madeup"),
+    "imported": find_smallest_model_with_ports((), "madeup"),
     "areas": rule_area_names(),
     "of": sorted(areas_checking_aspect("made-up aspect")),
     "rule": [rule.area for rule in shipped_rules() if rule.name == "made-up-rule"],

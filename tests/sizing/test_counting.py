@@ -190,9 +190,9 @@ def test_a_split_that_takes_the_next_port_is_not_used() -> None:
 
 
 def test_pools_hold_the_highest_numbers() -> None:
-    assert size_request(replace(REQUEST, gpus=64)).pools() == {
+    assert size_request(replace(REQUEST, gpus=64)).address_pools() == {
         "loopbacks": "10.0.0.0/16", "endpoints": "10.1.0.0/16", "oob": "192.168.100.0/24",
     }  # fmt: skip
-    assert size_request(replace(REQUEST, gpus=65_536)).pools() == {
+    assert size_request(replace(REQUEST, gpus=65_536)).address_pools() == {
         "loopbacks": "10.0.0.0/16", "links": "10.64.0.0/10", "endpoints": "10.128.0.0/12", "oob": "192.168.0.0/19",
     }  # fmt: skip

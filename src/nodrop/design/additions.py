@@ -103,7 +103,7 @@ def _conflict_faults_of_switch(
         try:
             if _read_back_device(remaining_device, index) == plain:
                 return
-            faults = _find_changing_additions(device, values, plain, index)
+            faults = _find_additions_that_change_reading(device, values, plain, index)
         except UnsupportedByPlatform as error:
             area, *names = parse_subject(error.path)
             if area == "extra_lines" and names:
@@ -133,13 +133,15 @@ def _faults_of_refusal(
         (
             key,
             refusal.reason,
-            refusal.model if isinstance(refusal, AdditionOverlap) else _find_conflicting_path(platform, key, values),
+            refusal.model
+            if isinstance(refusal, AdditionOverlap)
+            else _device_path_overlapping_addition(platform, key, values),
         )
         for key, refusal in keyed
     ]
 
 
-def _find_changing_additions(
+def _find_additions_that_change_reading(
     device: Device, values: list[Extra], plain: Device, index: Index
 ) -> list[tuple[str, str, Subject]]:
     """Return additions that, alone, change how a switch reads, each with the reason and the path that it changes."""
@@ -164,7 +166,7 @@ def _read_back_device(device: Device, index: Index) -> Device:
     )
 
 
-def _find_conflicting_path(platform: str, key: str, additions: list[Extra]) -> Subject:
+def _device_path_overlapping_addition(platform: str, key: str, additions: list[Extra]) -> Subject:
     """Return the path of a device that already has the place of an addition."""
     paths = (addition.path for addition in additions if addition.key == key)
     path_pairs = traits_of_platform(platform).taken.items()
@@ -172,10 +174,12 @@ def _find_conflicting_path(platform: str, key: str, additions: list[Extra]) -> S
     return tuple(next(fitting, "").split("/"))
 
 
-def _deciding_keys_of(model: Subject) -> str:
-    of_port = model[:1] == ("interfaces",) and len(model) > 2
+def _deciding_keys_of(part_path: Subject) -> str:
+    of_port = part_path[:1] == ("interfaces",) and len(part_path) > 2
     return (
-        format_deciding_keys(FabricPart("port", model[2:]) if of_port else FabricPart("device", model)) if model else ""
+        format_deciding_keys(FabricPart("port", part_path[2:]) if of_port else FabricPart("device", part_path))
+        if part_path
+        else ""
     )
 
 

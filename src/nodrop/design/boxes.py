@@ -77,7 +77,7 @@ class PlannedSwitches:
         """Return the ports of the switch with the most, split as in the intent."""
         return max(nodes[0].ports for nodes in self)
 
-    def of_endpoints(self, intent: Intent, name: str) -> tuple[PlannedSwitch, ...]:
+    def switches_of_host_group(self, intent: Intent, name: str) -> tuple[PlannedSwitch, ...]:
         """Return the switches that a group of hosts connects to."""
         return self.groups[group_of_endpoints(intent, name)]
 

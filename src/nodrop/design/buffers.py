@@ -78,7 +78,9 @@ class TierBuffers:
     maps_pause_to_groups: bool = True
     """Whether ports have a map from the priority of a pause to priority groups."""
 
-    def groups(self, lossless: tuple[int, ...], speed_mbps: int, length_m: int) -> tuple[PriorityGroup, ...]:
+    def priority_groups_of_port(
+        self, lossless: tuple[int, ...], speed_mbps: int, length_m: int
+    ) -> tuple[PriorityGroup, ...]:
         """Return a port's priority groups: 0 for all lossy traffic, and one for each lossless priority."""
         fit = self.fits.get((speed_mbps, length_m))
         buffer = fit.buffer if fit else self.lossless_group
@@ -90,7 +92,7 @@ class TierBuffers:
         fit = self.fits.get((speed_mbps, length_m))
         return fit.cable_m if fit else length_m
 
-    def queue(self, lossless: bool, *, trimmed: bool, reserved: bool) -> BufferProfile | None:
+    def egress_queue_buffer(self, lossless: bool, *, trimmed: bool, reserved: bool) -> BufferProfile | None:
         """Return the buffer of an egress queue; of one that is trimmed, packets that do not fit are cut."""
         if lossless:
             return self.lossless_queue

@@ -99,7 +99,7 @@ class LinkEndKind(NamedTuple):
         """Return the end at a port of a host."""
         return cls(model.name, {speed: lanes[0] for speed, lanes in model.lanes.items()})
 
-    def plugs(self, speed: int) -> PlugLanes:
+    def pluggable_lanes_at_speed(self, speed: int) -> PlugLanes:
         """Return what can be plugged into its ports at a speed that they have."""
         return (
             pluggable_lanes_of_switch_ports(self.model, self.panels, self.lanes[speed], speed)
@@ -188,7 +188,7 @@ def _split_or_lanes_hints(group: LinkGroup, ends: Sequence[LinkEndKind], holds: 
     """Return the keys with which a medium can make the links: the first split that does, and the most lanes."""
     if group.lanes is not None:
         return []
-    splits = (f"split: {into}" for into in joining_splits(group, ends) if holds(into))
+    splits = (f"split: {into}" for into in splits_at_which_medium_fits(group, ends) if holds(into))
     lanes = (
         f"lanes: {count}" for count in (4, 2, 1) if _can_join_ends(group, [end.with_lanes_used(count) for end in ends])
     )
@@ -199,7 +199,7 @@ def _can_join_ends(group: LinkGroup, ends: Sequence[LinkEndKind]) -> bool:
     return all(group.speed in end.lanes for end in ends) and can_medium_link(group.media, group, ends)
 
 
-def joining_splits(group: LinkGroup, link_ends: Sequence[LinkEndKind]) -> list[int]:
+def splits_at_which_medium_fits(group: LinkGroup, link_ends: Sequence[LinkEndKind]) -> list[int]:
     """Return the splits, one for all switches, at which a medium can make the links, fewest parts first."""
     every = sorted({breakout.into for end in link_ends for breakout in end.ways if not breakout.blocks_next})
     return [into for into in every if _can_join_ends(group, [end.split_panels(into) for end in link_ends])]
@@ -223,7 +223,7 @@ def _find_medium_misfit(medium: Medium, group: LinkGroup, ends: Sequence[LinkEnd
 
 def _possible_lane_counts(medium: Medium, group: LinkGroup, ends: Sequence[LinkEndKind]) -> frozenset[int]:
     """Return the numbers of lanes on which a medium may run: a passive one those that both ends have in one plug."""
-    plugs = [end.plugs(group.speed) for end in ends]
+    plugs = [end.pluggable_lanes_at_speed(group.speed) for end in ends]
     return possible_lane_counts(frozenset.intersection(*plugs) if medium.passive else frozenset.union(*plugs))
 
 

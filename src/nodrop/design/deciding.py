@@ -35,7 +35,7 @@ def find_decision(intent: Intent, subject: Subject) -> IntentDecision | None:
     """
     if intent.key_positions is None:
         return None
-    return intent.compute_once(__name__, None, lambda: _DecisionFinder(intent)).of(subject)
+    return intent.compute_once(__name__, None, lambda: _DecisionFinder(intent)).decision_of_part(subject)
 
 
 class _DecidingKeys(NamedTuple):
@@ -53,14 +53,14 @@ class _DecisionFinder:
         self._intent = intent
         self._found: dict[Subject, IntentDecision | None] = {}
 
-    def of(self, subject: Subject) -> IntentDecision | None:
+    def decision_of_part(self, subject: Subject) -> IntentDecision | None:
         if subject not in self._found:
             self._found[subject] = self._find_decision(subject)
         return self._found[subject]
 
     def _find_decision(self, subject: Subject) -> IntentDecision | None:
         aspect = self._aspect_of_subject(subject)
-        words = self._words(subject, aspect)
+        words = self._placeholder_values_of_part(subject, aspect)
         if aspect.kind == "device" and aspect.path[:1] == ("extra",) and (node := self._nodes_by_name.get(subject[0])):
             added = key_path_of_addition(self._intent, node, *subject[2:3])
             return self._make_intent_decision(added, "stated") if len(added) > 1 else None
@@ -117,21 +117,21 @@ class _DecisionFinder:
         path = (subject[1][1:], *subject[2:]) if subject[1:] else ()
         return FabricPart("device", path)
 
-    def _words(self, subject: Subject, aspect: FabricPart) -> _WordsByPlaceholder:
+    def _placeholder_values_of_part(self, subject: Subject, aspect: FabricPart) -> _WordsByPlaceholder:
         """Return the values of the words in braces; those without a value are missing."""
-        words = dict(self._words_of_classes)
+        words = dict(self._placeholder_values_of_classes)
         node = self._nodes_by_name.get(subject[0])
         if node is not None:
             words |= _placeholder_words_of_switch(self._intent, node)
         match aspect:
             case ["port", path] if node is not None:
-                words |= self._words_of_port(node, subject[1]) | self._words_of_priority(path)
+                words |= self._placeholder_values_of_port(node, subject[1]) | self._placeholder_values_of_priority(path)
             case ["device", ("port_channels" | "vlans" as table, name, *_)] if node is not None:
-                words |= self._words_of_bundle(node, table, name)
+                words |= self._placeholder_values_of_channel_or_vlan(node, table, name)
             case ["device", ("bgp", "neighbors", neighbor, *_)] if node is not None:
-                words |= self._words_of_neighbor(node, neighbor)
+                words |= self._placeholder_values_of_neighbor(node, neighbor)
             case ["fabric", ("links", ends, *_)]:
-                words |= self._words_of_link(ends)
+                words |= self._placeholder_values_of_link(ends)
             case ["fabric", ("hosts", name, *_)]:
                 group = self._groups_by_host.get(name)
                 words |= {"group": (group,)} if group else {}
@@ -140,17 +140,17 @@ class _DecisionFinder:
         return words
 
     @cached_property
-    def _boxes_of_intent(self) -> PlannedSwitches:
+    def _planned_switches(self) -> PlannedSwitches:
         return resolve_switches(self._intent, [])
 
     @cached_property
     def _nodes_by_name(self) -> Mapping[str, PlannedSwitch]:
-        return {node.name: node for node in self._boxes_of_intent.all}
+        return {node.name: node for node in self._planned_switches.all}
 
     @cached_property
     def _link_keys_by_port(self) -> Mapping[tuple[str, str], tuple[str, ...]]:
         """The keys of the link at every port and port channel that has one, by switch and name."""
-        layout = lay_out(self._intent, self._boxes_of_intent, [])
+        layout = lay_out(self._intent, self._planned_switches, [])
         links: dict[tuple[str, str], tuple[str, ...]] = {}
         for cable in layout.fabric_cables:
             for node, jack in ((cable.lower, cable.lower_port), (cable.upper, cable.upper_port)):
@@ -163,22 +163,22 @@ class _DecisionFinder:
                 links[link.switch.name, port_channel_name(link, link.bond)] = keys
         return links
 
-    def _words_of_neighbor(self, node: PlannedSwitch, neighbor: str) -> _WordsByPlaceholder:
+    def _placeholder_values_of_neighbor(self, node: PlannedSwitch, neighbor: str) -> _WordsByPlaceholder:
         """Return the key of the AS number of a neighbor, by its address or the port that leads to it."""
         topology = topology_of(self._intent)
         linked = {join.upper for join in topology.joins_above(node.group)}
         linked |= {join.lower for join in topology.joins_below(node.group)}
-        far = self._peer_group_by_neighbor.get((node.name, neighbor)) if len(linked) > 1 else next(iter(linked), None)
+        far = self._switch_group_by_neighbor.get((node.name, neighbor)) if len(linked) > 1 else next(iter(linked), None)
         return {"peers": far.asn_keys[-1:]} if far else {}
 
     @cached_property
-    def _peer_group_by_neighbor(self) -> Mapping[tuple[str, str], TierSwitchGroup]:
+    def _switch_group_by_neighbor(self) -> Mapping[tuple[str, str], TierSwitchGroup]:
         """The group of every neighbor, by switch and the neighbor's address or the port that leads to it."""
-        layout = lay_out(self._intent, self._boxes_of_intent, [])
-        cables = cables_by_port(layout, plan_addresses(self._intent, self._boxes_of_intent, []))
+        layout = lay_out(self._intent, self._planned_switches, [])
+        cables = cables_by_port(layout, plan_addresses(self._intent, self._planned_switches, []))
         return {
             (node.name, key): wire.peer[0].group
-            for node in self._boxes_of_intent.all
+            for node in self._planned_switches.all
             for wire in cables[node.name].values()
             if wire.peer is not None
             for key in (*wire.far_addresses, platform_port_name(node, SplitPort(*wire.port, wire.splits)))
@@ -189,7 +189,7 @@ class _DecisionFinder:
         return {name_of(self._intent, identity): identity.group for identity in host_identities(self._intent.endpoints)}
 
     @cached_property
-    def _words_of_classes(self) -> _WordsByPlaceholder:
+    def _placeholder_values_of_classes(self) -> _WordsByPlaceholder:
         """Of the classes, the first of each purpose that a row names, and the first lossless one."""
         class_of_purpose = {
             purpose_of(name, wanted_traffic_class): name
@@ -202,7 +202,7 @@ class _DecisionFinder:
         ]
         return class_words | ({"lossless": (lossless[0],)} if lossless else {})
 
-    def _words_of_port(self, node: PlannedSwitch, name: str) -> _WordsByPlaceholder:
+    def _placeholder_values_of_port(self, node: PlannedSwitch, name: str) -> _WordsByPlaceholder:
         link = self._link_keys_by_port.get((node.name, name))
         panels = self._panel_keys(node)
         if link is None:
@@ -216,7 +216,7 @@ class _DecisionFinder:
         below = topology_of(self._intent).joins_below(node.group)
         return below[0].keys if len(below) == 1 and below[0].upper_ports is None else node.group.ports_keys
 
-    def _words_of_priority(self, path: Subject) -> _WordsByPlaceholder:
+    def _placeholder_values_of_priority(self, path: Subject) -> _WordsByPlaceholder:
         """Return the class of a queue, a priority group or a DSCP."""
         match path:
             case ["qos", ("queues" | "priority_groups"), index, *_]:
@@ -236,7 +236,7 @@ class _DecisionFinder:
                         return {"marked": (name,)}
         return {}
 
-    def _words_of_bundle(self, node: PlannedSwitch, table: str, name: str) -> _WordsByPlaceholder:
+    def _placeholder_values_of_channel_or_vlan(self, node: PlannedSwitch, table: str, name: str) -> _WordsByPlaceholder:
         if table == "port_channels":
             link = self._link_keys_by_port.get((node.name, name))
             return {"link": link} if link else {}
@@ -245,7 +245,7 @@ class _DecisionFinder:
                 return {"link": ("endpoints", group)}
         return {}
 
-    def _words_of_link(self, ends: str) -> _WordsByPlaceholder:
+    def _placeholder_values_of_link(self, ends: str) -> _WordsByPlaceholder:
         link = next(
             (self._link_keys_by_port[end] for end in ends_of_cable_key(ends)[:1] if end in self._link_keys_by_port),
             None,

@@ -59,7 +59,7 @@ def bgp_config_table_faults(intent: Intent, switches: PlannedSwitches) -> Iterat
 
 def fit_bgp_to_config_tables(bgp: Bgp, routing_tables: BgpTableTraits) -> Bgp:
     """Return a process as tables hold it."""
-    maps = tuple(_remove_lost_rules(route_map, routing_tables) for route_map in bgp.route_maps)
+    maps = tuple(_remove_rules_lost_in_config_tables(route_map, routing_tables) for route_map in bgp.route_maps)
     matched = {(kind, name) for route_map in maps for rule in route_map.rules for kind, name in rule.matches}
     paths = (bgp.maximum_paths, bgp.maximum_paths_ipv6)
     ipv4, ipv6 = (count if count is None else min(count, routing_tables.most_paths) for count in paths)
@@ -90,7 +90,7 @@ def _defaults_of_fields_outside_tables(bgp_row: Bgp | BgpNeighbor, table_fields:
     return {field.name: field.default for field in fields(bgp_row) if field.name not in table_fields}
 
 
-def _remove_lost_rules(policy: RouteMap, routing_tables: BgpTableTraits) -> RouteMap:
+def _remove_rules_lost_in_config_tables(policy: RouteMap, routing_tables: BgpTableTraits) -> RouteMap:
     """Return a policy without the rules that set what does not reach the routing daemon.
 
     Those lower the preference of routes with GRACEFUL_SHUTDOWN, as the daemon does by itself.

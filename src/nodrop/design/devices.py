@@ -102,7 +102,9 @@ class DeviceBuilder:
         os_traits = traits_of(node.group)
 
         def spare(speed_mbps: int | None) -> QosProfile:
-            return profiles.of("fabric", speed_mbps or node.model.ports[0].speeds[0], length_m)
+            return profiles.profile_for_side_speed_and_cable(
+                "fabric", speed_mbps or node.model.ports[0].speeds[0], length_m
+            )
 
         return PlatformAdapter(os_traits, node.group, self._timers, spare, length_m)
 

@@ -5,7 +5,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from nodrop.design.boxes import PlannedSwitches, format_panel_ports
-from nodrop.design.cabling import HostCable, LinkEndKind, joining_splits, resolve_cabling
+from nodrop.design.cabling import HostCable, LinkEndKind, resolve_cabling, splits_at_which_medium_fits
 from nodrop.design.naming import host_identity, name_of
 from nodrop.design.rails import rail_faults, suggest_more_switches
 from nodrop.design.splits import SplitPort, panels_of_endpoints, split_ports
@@ -23,7 +23,7 @@ MAX_HOST_PORTS = 100_000
 _MORE_PORTS_HINT = "more endpoint ports"
 
 
-class HostPortPlace(NamedTuple):
+class HostPortAttachment(NamedTuple):
     """The destination of a host's port: the switch, and the position among the group's ports there, from 0."""
 
     host: int
@@ -32,14 +32,14 @@ class HostPortPlace(NamedTuple):
     slot: int
 
 
-def host_port_places(group: EndpointGroup) -> Iterator[HostPortPlace]:
+def attachments_of_host_ports(group: EndpointGroup) -> Iterator[HostPortAttachment]:
     """Yield the place of every port of a group; all follow from ids."""
     width, together = group.leaves_per_host, group.host_ports_per_switch
     for host in group.ids:
         block, position = divmod(host - 1, group.leaf_group)
         for port in range(1, group.ports + 1):
             switch_index, port_index = divmod(port - 1, together)
-            yield HostPortPlace(host, port, block * width + switch_index + 1, position * together + port_index)
+            yield HostPortAttachment(host, port, block * width + switch_index + 1, position * together + port_index)
 
 
 def host_cables(intent: Intent, switches: PlannedSwitches, problems: list[Problem]) -> tuple[HostCable, ...]:
@@ -83,7 +83,7 @@ def _cables_of_group(
     if count > MAX_HOST_PORTS:
         problems.append(intent.problem((*keys, "ids"), f"{count:,} host ports", f"at most {MAX_HOST_PORTS:,}"))
         return
-    present = {node.id: node for node in switches.of_endpoints(intent, name)}
+    present = {node.id: node for node in switches.switches_of_host_group(intent, name)}
     model = model_of(group_of_endpoints(intent, name))
     card = _find_nic(intent, keys, group, problems)
     panels = _panels_of_group(intent, name, problems)
@@ -91,9 +91,13 @@ def _cables_of_group(
     needed = _ports_needed_per_switch(group)
     link = resolve_cabling(intent, keys, group, ends, problems, lambda n: needed <= len(panels) * n) if card else None
     ports = split_ports(panels, group.split)
-    spots = tuple(host_port_places(group))
+    spots = tuple(attachments_of_host_ports(group))
     finer = (
-        [into for into in joining_splits(group, ends) if _has_exclusive_panels(intent, name) and into > group.split]
+        [
+            into
+            for into in splits_at_which_medium_fits(group, ends)
+            if _has_exclusive_panels(intent, name) and into > group.split
+        ]
         if card
         else []
     )
@@ -228,13 +232,13 @@ def _placement_faults(
     intent: Intent,
     name: str,
     switches: PlannedSwitches,
-    spots: tuple[HostPortPlace, ...],
+    spots: tuple[HostPortAttachment, ...],
     panels: tuple[int, ...],
     finer: list[int],
 ) -> Iterator[Problem]:
     """Yield the faults in the placement of a group's hosts, with the right values; `finer` are other splits."""
     group, keys = intent.endpoints[name], ("endpoints", name)
-    box, present = group_of_endpoints(intent, name), {node.id for node in switches.of_endpoints(intent, name)}
+    box, present = group_of_endpoints(intent, name), {node.id for node in switches.switches_of_host_group(intent, name)}
     missing = {place.switch for place in spots} - present
     of_rails = list(
         rail_faults(
@@ -261,7 +265,7 @@ def _placement_faults(
     if panels and needed > port_count:
         most = port_count // group.host_ports_per_switch
         smaller = (
-            {place.switch for place in host_port_places(group.model_copy(update={"leaf_group": most}))}
+            {place.switch for place in attachments_of_host_ports(group.model_copy(update={"leaf_group": most}))}
             if most
             else set()
         )

@@ -90,7 +90,7 @@ def _sampled_queue_or_group_indexes(kind: SampledKind, classes: ClassesAndQosMap
     return tuple(sorted({number for tc in wanted_priorities if (number := mapped[tc]) is not None}))
 
 
-def stream_faults(intent: Intent) -> Iterator[Problem]:
+def counter_stream_faults(intent: Intent) -> Iterator[Problem]:
     """Yield a stream that no switch of the fabric has, and an interval at which an ASIC does not sample."""
     wanted_high_frequency = intent.services.telemetry.high_frequency
     if wanted_high_frequency is None:
@@ -151,7 +151,7 @@ def stream_lane_and_rate_faults(
         node = max(sending, key=lambda node: _count_streamed_counters(devices[node.name]))
         device, facts = devices[node.name], asic(node.model.asic).sampling
         assert facts is not None
-        yield from _lane_faults(intent, device, facts) or _telemetry_rate_faults(
+        yield from _ports_too_wide_to_sample_faults(intent, device, facts) or _telemetry_rate_faults(
             intent, node.declaration, device, facts
         )
 
@@ -160,7 +160,7 @@ def _count_streamed_counters(device: Device) -> int:
     return sum(stream.counters_count for stream in require_fact(device.high_frequency))
 
 
-def _lane_faults(intent: Intent, device: Device, facts: CounterSampling) -> list[Problem]:
+def _ports_too_wide_to_sample_faults(intent: Intent, device: Device, facts: CounterSampling) -> list[Problem]:
     sampled = {
         name.partition("/")[0]
         for counter_stream in require_fact(device.high_frequency)

@@ -65,7 +65,7 @@ def hwsku_faults(intent: Intent, switches: PlannedSwitches) -> Iterator[Problem]
             yield intent.problem(keys, f"{os_traits.title} has no HWSKU", "hwsku for SONiC switches only")
             continue
         usual = hwsku_of(intent, group, node.model) or sonic.hwsku
-        same = [name for name in sonic.hwskus if _are_alike(intent, group, node.model, name, usual)]
+        same = [name for name in sonic.hwskus if _can_hwsku_stand_for_other(intent, group, node.model, name, usual)]
         if settings.hwsku not in same:
             known = settings.hwsku in sonic.hwskus
             fault = f"{settings.hwsku} has other ports or headroom than {usual}" if known else settings.hwsku
@@ -74,7 +74,7 @@ def hwsku_faults(intent: Intent, switches: PlannedSwitches) -> Iterator[Problem]
             yield intent.problem(keys, fault, expected, hint)
 
 
-def _are_alike(
+def _can_hwsku_stand_for_other(
     intent: Intent, group: TierSwitchGroup, model: SwitchModel, hwsku: str, default_hwsku: str | None
 ) -> bool:
     """Whether a HWSKU can stand for another: if headroom comes from tables, only one with the same ports and table."""
@@ -100,7 +100,9 @@ def splits_of_hwsku(intent: Intent, group: TierSwitchGroup, switch_model: Switch
     return {panel: into for panel, (into, _) in layout.ports.items() if into > 1} if layout else {}
 
 
-def hwsku_notes(intent: Intent, group: TierSwitchGroup, switch_model: SwitchModel) -> Iterator[PlatformAdaptation]:
+def notes_on_ports_without_hwsku(
+    intent: Intent, group: TierSwitchGroup, switch_model: SwitchModel
+) -> Iterator[PlatformAdaptation]:
     """Yield a note where no HWSKU of the model has the declared ports, with one that has as many elsewhere."""
     declared, layouts = (
         _declared_panel_uses(intent, group, switch_model),

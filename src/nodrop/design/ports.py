@@ -153,11 +153,11 @@ class QosProfileCache:
         self._made: dict[tuple[PortSide, int, PriorityGroups], QosProfile] = {}
         self._of: dict[tuple[PortSide, int, int], QosProfile] = {}
 
-    def of(self, side: PortSide, speed_mbps: int, length_m: int) -> QosProfile:
+    def profile_for_side_speed_and_cable(self, side: PortSide, speed_mbps: int, length_m: int) -> QosProfile:
         """Return the profile of a port towards `side` at that speed, with a cable of that length."""
         key = (side, speed_mbps, length_m)
         if key not in self._of:
-            groups = self._buffers.groups(self._classes.lossless, speed_mbps, length_m)
+            groups = self._buffers.priority_groups_of_port(self._classes.lossless, speed_mbps, length_m)
             same = (side, speed_mbps, groups)
             if same not in self._made:
                 self._made[same] = self._make_qos_profile(side, speed_mbps, groups)
@@ -176,7 +176,7 @@ class QosProfileCache:
                 index=wanted_traffic_class.priority,
                 scheduler=build_scheduler(wanted_traffic_class, speed_mbps, guaranteed=self._held.strict_guarantees),
                 wred=class_wred_profile(wanted_traffic_class),
-                buffer=buffers.queue(
+                buffer=buffers.egress_queue_buffer(
                     wanted_traffic_class.lossless,
                     trimmed=purpose == "rdma" and has_trimming(self._intent),
                     reserved=purpose in RESERVED_PURPOSES,
@@ -271,7 +271,7 @@ def _make_cabled_port(
         description=wire.far,
         cable_length_m=profiles.configured_cable_m(speed, wire.cabling.length_m),
         adaptive_routing=has_adaptive_routing(intent.routing, wire.side),
-        qos=profiles.of(wire.side, speed, wire.cabling.length_m),
+        qos=profiles.profile_for_side_speed_and_cable(wire.side, speed, wire.cabling.length_m),
         side=wire.side,
     )
 

@@ -6,7 +6,7 @@ from functools import partial
 from operator import attrgetter
 
 from nodrop.design.boxes import PlannedSwitches
-from nodrop.design.high_frequency import stream_faults
+from nodrop.design.high_frequency import counter_stream_faults
 from nodrop.design.topology import show_group_ids, topology_of
 from nodrop.errors import Problem
 from nodrop.hardware import switch
@@ -28,7 +28,7 @@ GNMI_PORT = 9339
 def settings_faults(intent: Intent, switches: PlannedSwitches) -> Iterator[Problem]:
     """Yield settings of switches that the fabric does not have, and telemetry that none of them can carry."""
     yield from _telemetry_faults(intent)
-    yield from stream_faults(intent)
+    yield from counter_stream_faults(intent)
     yield from _dns_and_hash_release_faults(intent)
     names = [word for node in switches.all for word in node.words]
     for node in switches.all:

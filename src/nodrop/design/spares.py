@@ -23,7 +23,9 @@ SparePanels = Mapping[str, Set[int]]
 
 def spare_panels(intent: Intent, switches: PlannedSwitches) -> SparePanels:
     """Return the panel ports that are held back, by the name of the switch; `all` is each of them."""
-    stated = ((node, stated_settings(intent, node)[1].spare) for node in _stated_switches(intent, switches))
+    stated = (
+        (node, stated_settings(intent, node)[1].spare) for node in _switches_with_stated_settings(intent, switches)
+    )
     return {node.name: set(node.model.panels if spare == "all" else spare) for node, spare in stated if spare}
 
 
@@ -49,18 +51,22 @@ def spare_faults(
     `cables` are those between switches before any is left out.
     """
     spares = spare_panels(intent, switches)
-    faults = [fault for node in _stated_switches(intent, switches) for fault in _port_faults(intent, node, hosts)]
+    faults = [
+        fault
+        for node in _switches_with_stated_settings(intent, switches)
+        for fault in _unusable_spare_port_faults(intent, node, hosts)
+    ]
     yield from faults
     if not faults and spares:
-        yield from _bandwidth_faults(intent, switches, hosts, cables, spares)
+        yield from _uplink_bandwidth_lost_to_spares_faults(intent, switches, hosts, cables, spares)
 
 
-def _stated_switches(intent: Intent, switches: PlannedSwitches) -> tuple[PlannedSwitch, ...]:
+def _switches_with_stated_settings(intent: Intent, switches: PlannedSwitches) -> tuple[PlannedSwitch, ...]:
     """Return the switches that the intent states settings for."""
     return tuple(node for node in switches.all if stated_settings(intent, node)[0]) if intent.devices else ()
 
 
-def _port_faults(intent: Intent, node: PlannedSwitch, hosts: tuple[HostCable, ...]) -> Iterator[Problem]:
+def _unusable_spare_port_faults(intent: Intent, node: PlannedSwitch, hosts: tuple[HostCable, ...]) -> Iterator[Problem]:
     word, settings = stated_settings(intent, node)
     keys = ("devices", word, "spare")
     if settings.spare != "all" and (lacking := set(settings.spare) - set(node.model.panels)):
@@ -90,7 +96,7 @@ def _suggest_fewer_hosts(intent: Intent, used: Iterable[HostCable]) -> str:
     return " and ".join(changes)
 
 
-def _bandwidth_faults(
+def _uplink_bandwidth_lost_to_spares_faults(
     intent: Intent,
     switches: PlannedSwitches,
     hosts: tuple[HostCable, ...],
@@ -104,7 +110,7 @@ def _bandwidth_faults(
         down[host_cable.switch.name] += host_cable.cabling.speed_mbps
     for cable in kept:
         up[cable.lower.name] += cable.cabling.speed_mbps
-    holders = _holders_by_switch(intent, cables, spares)
+    holders = _keys_holding_uplinks_back_by_switch(intent, cables, spares)
     for group in topology.groups:
         names = [node.name for node in switches.groups[group] if node.name in holders and down[node.name]]
         if cut_off := next((name for name in names if not up[name]), None):
@@ -120,7 +126,7 @@ def _bandwidth_faults(
             yield intent.problem(holders[worst], fault, f"at most {group.limit:g}:1", hint)
 
 
-def _holders_by_switch(
+def _keys_holding_uplinks_back_by_switch(
     intent: Intent, cables: tuple[FabricCable, ...], spares: SparePanels
 ) -> dict[str, tuple[str, str, str]]:
     """Return by the name of a switch without some uplinks the keys that hold the first of them back."""

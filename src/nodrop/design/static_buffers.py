@@ -20,7 +20,7 @@ from nodrop.design.buffers import (
     LosslessGroupFromTables,
     TierBuffers,
 )
-from nodrop.design.hwskus import hwsku_notes, hwsku_of
+from nodrop.design.hwskus import hwsku_of, notes_on_ports_without_hwsku
 from nodrop.design.kinds import LinkKind, link_kinds_of
 from nodrop.design.modes import has_pfc
 from nodrop.design.reserves import lossy_queue_reserve
@@ -224,7 +224,7 @@ def static_headroom_notes(
     intent: Intent, group: TierSwitchGroup, switch_model: SwitchModel, buffers: TierBuffers
 ) -> Iterator[PlatformAdaptation]:
     """Yield the substitutes for true cables, headroom and ports that no table or HWSKU of the model has."""
-    yield from hwsku_notes(intent, group, switch_model)
+    yield from notes_on_ports_without_hwsku(intent, group, switch_model)
     if not buffers.fits:
         return
     table = f"the table of {hwsku_of(intent, group, switch_model) or switch_model.sonic.hwsku}"

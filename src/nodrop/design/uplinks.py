@@ -8,7 +8,13 @@ from itertools import islice
 
 from nodrop.design.blocks import PeerPortBlocks
 from nodrop.design.boxes import PlannedSwitch, PlannedSwitches
-from nodrop.design.cabling import CableProperties, FabricCable, LinkEndKind, joining_splits, resolve_cabling
+from nodrop.design.cabling import (
+    CableProperties,
+    FabricCable,
+    LinkEndKind,
+    resolve_cabling,
+    splits_at_which_medium_fits,
+)
 from nodrop.design.closing import suggest_smallest_fabric
 from nodrop.design.joining import JoinChoice, suggest_oversubscription_fixes, suggest_port_changes
 from nodrop.design.topology import GroupJoin, TierSwitchGroup, model_of, topology_of
@@ -61,7 +67,7 @@ def _cables_of_join(
     choice = JoinChoice.of(join, max(of_group.values(), default=0), beside_mbps)
     split = partial(_would_split_fit, choice)
     link = resolve_cabling(intent, join.keys, join.wanted, ends, problems, split)
-    faults = _port_shortage_faults(intent, choice, filter(split, joining_splits(join.wanted, ends)))
+    faults = _port_shortage_faults(intent, choice, filter(split, splits_at_which_medium_fits(join.wanted, ends)))
     if of_group and not faults:
         faults += _oversubscription_faults(intent, choice, of_group, problems)
     problems += faults

@@ -55,7 +55,7 @@ class PossibleAdditions:
         lines: dict[str, tuple[str, ...]] = {}
         by_setting: dict[str, list[str]] = {}
         counted: dict[str, int] = {}
-        for box in sight.boxes:
+        for box in sight.switches_from_lowest_tier:
             name, names = box.device.name, _addition_scope_names(box.device.platform, box.device.name)
             out = set().union(*(gone.get(group_name, set()) for group_name in names))
             own_extras = self.settings.get(name, ())
@@ -110,7 +110,7 @@ def find_additions(
     settings: dict[str, tuple[Extra, ...]] = {}
     lines: dict[str, tuple[str, ...]] = {}
     remarks: list[str] = []
-    for box in tier_view.boxes:
+    for box in tier_view.switches_from_lowest_tier:
         own_files, platform = files.bundles.get(box.was, {}), box.device.platform
         if platform not in platforms.writable_platforms() or box.device.name not in built:
             continue
@@ -158,7 +158,7 @@ def describe_file_differences(
     """Return, in words, how the files of switches that are `alike` by the model differ from the built ones."""
     by_remark: dict[str, list[str]] = {}
     chosen = set(alike)
-    for box in tier_view.boxes:
+    for box in tier_view.switches_from_lowest_tier:
         name, platform = box.device.name, box.device.platform
         if name not in chosen or platform not in platforms.writable_platforms() or name not in built:
             continue
@@ -229,19 +229,22 @@ def _build_additions_tree(added: PossibleAdditions, tier_view: TierView) -> KeyT
     tree: KeyTree = {}
     groups: dict[str, list[str]] = {}
     rank: dict[str, int] = {}
-    for box in tier_view.boxes:
+    for box in tier_view.switches_from_lowest_tier:
         for place, name in enumerate(_addition_scope_names(box.device.platform, box.device.name)):
             groups.setdefault(name, []).append(box.device.name)
             rank[name] = place
     settings = {name: dict.fromkeys(own_settings) for name, own_settings in added.settings.items()}
     lines = {name: own_lines for name, own_lines in added.lines.items() if own_lines}
-    platform_of = {box.device.name: platforms.writable_platform_for(box.device.platform) for box in tier_view.boxes}
+    platform_of = {
+        box.device.name: platforms.writable_platform_for(box.device.platform)
+        for box in tier_view.switches_from_lowest_tier
+    }
     for group in sorted(groups, key=lambda name: (rank[name], natural_sort_key(name))):
         members = groups[group]
         shared = [one for one in settings.get(members[0], {}) if all(one in settings.get(name, {}) for name in members)]
         for extra in shared:
             kind = "tables" if "tables" in _kinds_of_additions(platform_of[members[0]]) else "paths"
-            add_extra(tree.setdefault(group, {}).setdefault(kind, {}), extra)
+            add_setting_to_tree(tree.setdefault(group, {}).setdefault(kind, {}), extra)
             for name in members:
                 settings[name].pop(extra)
         same = {lines.get(name) for name in members}
@@ -256,7 +259,7 @@ def _kinds_of_additions(platform: str) -> frozenset[str]:
     return traits_of_platform(platform).additions
 
 
-def add_extra(tree: KeyTree, extra: Extra) -> None:
+def add_setting_to_tree(tree: KeyTree, extra: Extra) -> None:
     """Add a setting to a tree of keys."""
     *outer, last = extra.path
     for key in outer:

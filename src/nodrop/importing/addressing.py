@@ -143,7 +143,7 @@ class _PoolDemand(NamedTuple):
     @classmethod
     def of(cls, sight: TierView, slots: int) -> "_PoolDemand":
         """Return those of a fabric, of two switches at least."""
-        lowest = max((box.number_in_tier for box in sight.lowest), default=0)
+        lowest = max((box.number_in_tier for box in sight.host_facing_switches), default=0)
         switches, blocks = (
             max(
                 (
@@ -182,7 +182,7 @@ def _groups_owning_link_addresses(sight: TierView) -> tuple[SwitchGroup, ...]:
 def _has_unnumbered_sessions(sight: TierView) -> bool:
     neighbors = [
         neighbor
-        for box in sight.boxes
+        for box in sight.switches_from_lowest_tier
         if isinstance(box.device.bgp, Bgp)
         for neighbor in known_rows(box.device.bgp.neighbors)
     ]
@@ -198,7 +198,7 @@ def _default_slots_per_device(sight: TierView) -> int:
 def _prefix_list_pools(sight: TierView) -> Iterator[tuple[Network, int]]:
     """Yield the networks that prefix lists let pass with longer prefixes, and the length of these."""
     seen = set()
-    for box in sight.boxes:
+    for box in sight.switches_from_lowest_tier:
         if not isinstance(box.device.bgp, Bgp):
             continue
         for names in box.device.bgp.prefix_lists:
@@ -256,7 +256,7 @@ def _link_offsets(sight: TierView, cables: CableLookup, version: int, *, fabric:
     A link between switches has those of its lower switch, a link to a host those of the switch.
     """
     offsets = []
-    for group in _groups_owning_link_addresses(sight) if fabric else sight.tier(0):
+    for group in _groups_owning_link_addresses(sight) if fabric else sight.groups_of_tier(0):
         likely = likely_model(group.boxes)
         for box in group.boxes:
             width = (box.model or likely).max_split
@@ -286,7 +286,7 @@ def _ports_with_addresses(box: GroupedSwitch) -> Iterator[tuple[str, Port, tuple
 
 def _count_ipv4_link_slots(sight: TierView, cables: CableLookup) -> int | None:
     """Return the number of links that a switch has IPv4 addresses for; None where nothing states it."""
-    for box in sight.lowest:
+    for box in sight.host_facing_switches:
         for route in known_rows(box.device.static_routes):
             if route.next_hop == "blackhole" and ":" not in route.prefix:
                 network = network_of(route.prefix, host_bits=False)
@@ -335,7 +335,7 @@ def _find_link_pool(tier_view: TierView, cables: CableLookup, version: int, slot
 def _find_endpoint_pool(sight: TierView, named_pools: list[tuple[Network, int]], version: int) -> Network | None:
     blocks = [
         (box.number_in_tier, network)
-        for box in sight.lowest
+        for box in sight.host_facing_switches
         for route in known_rows(box.device.static_routes)
         if route.next_hop == "blackhole"
         and (network := network_of(route.prefix)) is not None
@@ -360,7 +360,7 @@ def _find_host_network(sight: TierView, version: int) -> Network | None:
     """Return what holds the addresses of switches towards hosts, where no block is announced."""
     addresses = [
         int(address.ip)
-        for box in sight.lowest
+        for box in sight.host_facing_switches
         for port in box.device.interfaces
         if not is_port_facing(port, "fabric") and isinstance(port.addresses, tuple)
         for address in addresses_of(port.addresses, version)
@@ -378,7 +378,7 @@ def _vlan_pools(
     """
     remarks = []
     gateways: dict[int, list[tuple[int, InterfaceAddress]]] = {}
-    for box in tier_view.lowest:
+    for box in tier_view.host_facing_switches:
         for vlan in known_rows(box.device.vlans):
             for version in _IP_VERSIONS:
                 for address in addresses_of(vlan.addresses, version):
@@ -424,7 +424,7 @@ def _vlan_pools(
 def _find_oob_network(sight: TierView) -> Network | None:
     texts = [
         text
-        for box in sight.boxes
+        for box in sight.switches_from_lowest_tier
         if isinstance(box.device.management, Management)
         for text in box.device.management.addresses
     ]

@@ -44,7 +44,7 @@ def stated_or_inferred_classes(tier_view: TierView) -> tuple[list[TrafficClass],
 
 
 def _ports_with_qos(tier_view: TierView) -> list[Interface]:
-    every = (port for box in tier_view.boxes for port in box.device.interfaces)
+    every = (port for box in tier_view.switches_from_lowest_tier for port in box.device.interfaces)
     return [port for port in every if isinstance(port.qos, QosProfile) and port.enabled is not False]
 
 

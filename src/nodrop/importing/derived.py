@@ -11,11 +11,11 @@ from nodrop.importing.additions import SwitchFilesAndSecrets
 from nodrop.importing.addressing import derive_addressing
 from nodrop.importing.classes import derive_classes
 from nodrop.importing.endpoints import derive_endpoints
-from nodrop.importing.exceptions import derive_exceptions
+from nodrop.importing.exceptions import derive_settings_by_switch
 from nodrop.importing.grouping import GROUPING_DETAILS, GroupingDetail, build_tier_view
 from nodrop.importing.intent_comparison import compare_intent, find_accepted_additions
 from nodrop.importing.losses import describe_changed_switch_names, render_differences
-from nodrop.importing.naming import derive_names, names_to_keep
+from nodrop.importing.naming import derive_names, names_valid_in_intent
 from nodrop.importing.omitted_keys import without_defaults
 from nodrop.importing.parts import DerivedIntentPart, KeyTree, find_value, merge_parts, merge_trees
 from nodrop.importing.settings import (
@@ -33,7 +33,7 @@ from nodrop.importing.spelling import format_intent_text
 from nodrop.importing.stated_cables import derive_cable_sheet
 from nodrop.importing.tier_view import ASSUMED_PORT_SPEED_MBPS, CableLookup, SwitchGroup, TierView
 from nodrop.importing.tiers import derive_tiers
-from nodrop.importing.trial_build import ImportedFactDifference, build_and_read
+from nodrop.importing.trial_build import DifferenceFromImportedFact, build_and_read_back
 from nodrop.importing.uplinks import NO_PORT_ASSIGNMENT_RULE_REASON, derive_uplinks
 from nodrop.intent.load import loads
 from nodrop.intent.schema import Intent
@@ -55,7 +55,7 @@ class ImportResult:
     lacking: tuple[str, ...]
     left: tuple[str, ...]
     """What no key says, and what the intent comes to otherwise, in words."""
-    unlike: tuple[ImportedFactDifference, ...]
+    unlike: tuple[DifferenceFromImportedFact, ...]
     problems: tuple[Problem, ...]
     """Why the intent cannot be built."""
 
@@ -110,10 +110,10 @@ def _derive_from_view(
     if intent is not None and (shared := find_shared_headroom_ratio(sight, intent)):
         draft = merge_parts((draft, DerivedIntentPart(keys={"buffers": {"shared_headroom": shared}})))
         intent, problems = _load_intent_or_problems(format_intent_text(draft))
-    if intent is not None and (exceptions := derive_exceptions(sight, intent)):
+    if intent is not None and (exceptions := derive_settings_by_switch(sight, intent)):
         draft = merge_parts((draft, DerivedIntentPart(keys={"devices": exceptions})))
         intent, problems = _load_intent_or_problems(format_intent_text(draft))
-    differing: tuple[ImportedFactDifference, ...] = ()
+    differing: tuple[DifferenceFromImportedFact, ...] = ()
     beyond: tuple[str, ...] = ()
     if intent is not None:
         try:
@@ -121,7 +121,7 @@ def _derive_from_view(
             differing = reported_intent.differing
             without = draft
             added = find_accepted_additions(
-                reported_intent.added, sight, lambda tree: build_and_read(_load_draft_with_extra(without, tree))
+                reported_intent.added, sight, lambda tree: build_and_read_back(_load_draft_with_extra(without, tree))
             )
             beyond = (*added.first_remaining_settings, *reported_intent.said)
             if extra := added.tree(sight):
@@ -131,7 +131,7 @@ def _derive_from_view(
     built_alike = intent is not None and not problems and not differing
     own_left = (remark for remark in draft.left if remark != NO_PORT_ASSIGNMENT_RULE_REASON or not built_alike)
     remaining_differences = (*own_left, *render_differences(differing, sight), *beyond)
-    kept = names_to_keep(sight.name_in_files_by_identity | sight.host_names)
+    kept = names_valid_in_intent(sight.name_in_files_by_identity | sight.host_names)
     draft = _add_names(draft, kept)
     names = {str(identity): name for identity, name in kept.items()}
     head = (
@@ -231,7 +231,14 @@ def _oversubscription_limit(tier_view: TierView, cables: CableLookup) -> Derived
     limit = tier_view.fabric.policy.max_oversubscription
     if not isinstance(limit, int | float):
         limit = max(
-            (1.0, *(ratio for group in tier_view.tier(0) for ratio in _find_oversubscription_ratios(group, cables)))
+            (
+                1.0,
+                *(
+                    ratio
+                    for group in tier_view.groups_of_tier(0)
+                    for ratio in _find_oversubscription_ratios(group, cables)
+                ),
+            )
         )
     topology: KeyTree = {"max_oversubscription": limit} if limit != 1 else {}
     for group in tier_view.groups:
@@ -246,7 +253,7 @@ def _find_oversubscription_ratios(group: SwitchGroup, cables: CableLookup) -> It
     for box in group.boxes:
         name = box.device.name
         links = {end.port for end in cables.ends_of_switch(name)}
-        above = (links - cables.downward_ports(name)) | cables.find_external_ports(name)
+        above = (links - cables.downward_ports(name)) | cables.find_ports_to_unread_bgp_peers(name)
         used = [port for port in box.device.interfaces if port.enabled is not False]
         speeds = [port.speed_mbps if isinstance(port.speed_mbps, int) else ASSUMED_PORT_SPEED_MBPS for port in used]
         up = sum(speed for port, speed in zip(used, speeds, strict=True) if port.name in above)

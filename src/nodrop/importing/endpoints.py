@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import cast
 
-from nodrop.design.endpoints import HostPortPlace, host_port_places
+from nodrop.design.endpoints import HostPortAttachment, attachments_of_host_ports
 from nodrop.design.topology import ROLES_BY_TIER
 from nodrop.hardware import nic, nics
 from nodrop.importing.hosts import number_of_host
@@ -26,7 +26,7 @@ from nodrop.importing.tier_view import (
     is_port_facing,
     most_common_value,
 )
-from nodrop.importing.uplinks import UNSTATED_VALUE_REASON, are_on_copper, derive_cable
+from nodrop.importing.uplinks import UNSTATED_VALUE_REASON, are_on_copper, derive_cable_length_and_medium
 from nodrop.intent.schema import EndpointGroup
 from nodrop.model.bridging import Vlan
 from nodrop.model.fabric import Device, End, Host, HostPortSpread, Interface, Port
@@ -69,7 +69,7 @@ def derive_endpoints(tier_view: TierView, cables: CableLookup) -> DerivedIntentP
     """Return all groups of hosts, and the switches' panel ports for them."""
     groups, guess = _find_endpoint_groups(tier_view, cables)
     left = list(_describe_ports_to_unread_peers(tier_view, cables))
-    lowest = tier_view.tier(0)
+    lowest = tier_view.groups_of_tier(0)
     if not groups:
         why = "no file says which hosts there are"
         name = lowest[0].name if lowest else ROLES_BY_TIER[0]
@@ -107,8 +107,8 @@ def _find_endpoint_groups(sight: TierView, cables: CableLookup) -> tuple[list[Ho
     plugs: dict[str, list[HostFacingPort]] = {}
     unnamed: list[HostFacingPort] = []
     far = {end: (link.b if end == link.a else link.a) for link in cables.links for end in (link.a, link.b)}
-    for box in sight.lowest:
-        beyond, described = cables.find_external_ports(box.device.name), _description_getter(box.device)
+    for box in sight.host_facing_switches:
+        beyond, described = cables.find_ports_to_unread_bgp_peers(box.device.name), _description_getter(box.device)
         for port in box.device.interfaces:
             near_end = End(box.device.name, port.name)
             if (
@@ -132,10 +132,10 @@ def _find_endpoint_groups(sight: TierView, cables: CableLookup) -> tuple[list[Ho
     if unnamed and not groups:
         groups = [
             group
-            for name, own_plugs in _group_plugs_by_kind(unnamed)
+            for name, own_plugs in _group_host_facing_ports_by_kind(unnamed)
             for group in _split_hosts_by_switches(sight, name, tuple(own_plugs), None)
         ]
-        groups = [replace(group, plugs=_number_plugs_as_hosts(group.plugs)) for group in groups]
+        groups = [replace(group, plugs=_number_ports_as_one_port_hosts(group.plugs)) for group in groups]
         return groups, "no file names hosts: one with one port is taken to be at every port that leads to no switch"
     return groups, "hosts were taken from descriptions and neighbor tables"
 
@@ -162,10 +162,10 @@ def _split_hosts_by_switches(
 
 def _make_example_endpoints(sight: TierView) -> KeyTree:
     """Return hosts as they may be: sixteen at every pair of switches, with ports of the switches' speed."""
-    ports = (port.speed_mbps for box in sight.lowest for port in box.device.interfaces)
+    ports = (port.speed_mbps for box in sight.host_facing_switches for port in box.device.interfaces)
     speed = most_common_value(port for port in ports if isinstance(port, int)) or ASSUMED_PORT_SPEED_MBPS
-    last = 16 * max(len(sight.lowest) // 2, 1)
-    length, media_name, _ = derive_cable((), (), speed, ())
+    last = 16 * max(len(sight.host_facing_switches) // 2, 1)
+    length, media_name, _ = derive_cable_length_and_medium((), (), speed, ())
     return {
         "gpu": {
             "ids": f"1-{last}", "gpus": 8, "nic": _choose_nic(speed), "ports": 2, "leaf_group": 16,
@@ -178,8 +178,8 @@ def _describe_ports_to_unread_peers(sight: TierView, cables: CableLookup) -> Ite
     """Yield the ports of switches with BGP sessions to unread devices, where no other port is taken for an uplink."""
     if sight.has_upper_tiers or sight.fabric.hosts:
         return
-    for box in sight.lowest:
-        if names := cables.find_external_ports(box.device.name):
+    for box in sight.host_facing_switches:
+        if names := cables.find_ports_to_unread_bgp_peers(box.device.name):
             ports = format_name_list(sorted(names, key=natural_sort_key))
             yield f"{box.was} {ports}: BGP sessions with switches whose files are not here"
 
@@ -206,10 +206,10 @@ def _number_host_ports(plugs: Iterable[HostFacingPort]) -> tuple[HostFacingPort,
     return tuple(host_ports)
 
 
-def _group_plugs_by_kind(plugs: Iterable[HostFacingPort]) -> Iterator[tuple[str, list[HostFacingPort]]]:
+def _group_host_facing_ports_by_kind(plugs: Iterable[HostFacingPort]) -> Iterator[tuple[str, list[HostFacingPort]]]:
     """Yield groups of ports that are split alike and in the same VLAN, with names that describe them."""
     plugs = list(plugs)
-    vlans = _vlans_of_plugs(plugs)
+    vlans = _access_vlans_of_host_facing_ports(plugs)
     kinds: dict[tuple[int | None, int], list[HostFacingPort]] = {}
     for plug in plugs:
         kinds.setdefault((vlans[plug.box.device.name].get(plug.interface.name), plug.splits), []).append(plug)
@@ -232,13 +232,13 @@ def _access_vlans(device: Device) -> dict[str, int]:
     }
 
 
-def _vlans_of_plugs(plugs: Iterable[HostFacingPort]) -> dict[str, dict[str, int]]:
+def _access_vlans_of_host_facing_ports(plugs: Iterable[HostFacingPort]) -> dict[str, dict[str, int]]:
     """Return the access VLAN of each port, of every switch that ports are of."""
     devices = {plug.box.device.name: plug.box.device for plug in plugs}
     return {name: _access_vlans(device) for name, device in devices.items()}
 
 
-def _number_plugs_as_hosts(plugs: tuple[HostFacingPort, ...]) -> tuple[HostFacingPort, ...]:
+def _number_ports_as_one_port_hosts(plugs: tuple[HostFacingPort, ...]) -> tuple[HostFacingPort, ...]:
     """Return ports as if a host of one port were at each, as many numbers for each switch as any has."""
     slots = sorted({(plug.port.panel, plug.port.split) for plug in plugs})
     slot_count = len(slots)
@@ -254,7 +254,7 @@ def _number_plugs_as_hosts(plugs: tuple[HostFacingPort, ...]) -> tuple[HostFacin
 
 def _groups_of_stated_hosts(sight: TierView, cables: CableLookup) -> list[HostGroup]:
     hosts = {host.name: host for host in sight.fabric.hosts}
-    boxes = {box.device.name: box for box in sight.lowest}
+    boxes = {box.device.name: box for box in sight.host_facing_switches}
     plugs: dict[str, list[HostFacingPort]] = {}
     for link in cables.links:
         for near, far in ((link.a, link.b), (link.b, link.a)):
@@ -305,7 +305,7 @@ def _derive_endpoint_group(
     ends = {End(plug.box.device.name, plug.interface.name) for plug in group.plugs}
     links = [link for link in cables.links if link.a in ends or link.b in ends]
     facing = [plug.interface for plug in group.plugs]
-    length, media_name, guessed = derive_cable(
+    length, media_name, guessed = derive_cable_length_and_medium(
         links, facing, speed, key_path, copper=are_on_copper(group.switches.boxes, facing)
     )
     card = group.host.nic if group.host and isinstance(group.host.nic, str) else None
@@ -370,9 +370,9 @@ def _find_host_layout(group: HostGroup, ports: int) -> _HostLayout:
         shape = _make_endpoint_shape(group.host_numbers, ports, spread, together, sharing)
         if all(
             (host_plug := spots.get(place[:2])) is None or host_plug.box.id == place.switch
-            for place in host_port_places(shape)
+            for place in attachments_of_host_ports(shape)
         ):
-            panels = _panels_of_hosts(spots, list(host_port_places(shape)))
+            panels = _panels_of_hosts(spots, list(attachments_of_host_ports(shape)))
             if panels is not None:
                 return _HostLayout(shape=shape, panels=panels, fits=True)
     shape = _make_endpoint_shape(group.host_numbers, ports, spread, 1, most)
@@ -383,7 +383,7 @@ def _find_host_layout(group: HostGroup, ports: int) -> _HostLayout:
 def _make_endpoint_shape(
     ids: tuple[int, ...], ports: int, spread: str, ports_per_leaf: int, leaf_group: int
 ) -> EndpointGroup:
-    """Return what `host_port_places` asks of a group, and no more."""
+    """Return what `attachments_of_host_ports` asks of a group, and no more."""
     return EndpointGroup.model_construct(
         ids=ids,
         ports=ports,
@@ -398,7 +398,7 @@ def _make_endpoint_shape(
 
 
 def _panels_of_hosts(
-    spots: Mapping[tuple[int, int], HostFacingPort], places: list[HostPortPlace]
+    spots: Mapping[tuple[int, int], HostFacingPort], places: list[HostPortAttachment]
 ) -> tuple[int, ...] | None:
     """Return panel ports whose parts in turn are those at which the hosts are; None where there are none such."""
     at: dict[int, HostFacingPort] = {}
@@ -435,7 +435,7 @@ def _list_panels_by_position_filling_gaps(panels: Mapping[int, int]) -> tuple[in
 
 def _vlan_of_group(group: HostGroup) -> KeyTree | None:
     """Return the number of a VLAN that the group's ports are in; its pool is found with the other pools."""
-    vlans = _vlans_of_plugs(group.plugs)
+    vlans = _access_vlans_of_host_facing_ports(group.plugs)
     number = most_common_value(
         vlan for plug in group.plugs if (vlan := vlans[plug.box.device.name].get(plug.interface.name))
     )

@@ -15,20 +15,20 @@ _Jack = tuple[str, Port]
 """A port of a switch, by the switch's name and the panel port and part."""
 
 
-def derive_exceptions(tier_view: TierView, intent: Intent) -> KeyTree:
+def derive_settings_by_switch(tier_view: TierView, intent: Intent) -> KeyTree:
     """Return the settings by switch, in order, that an intent without them lacks."""
     problems: list[Problem] = []
     nodes = {str(node.identity): node for node in resolve_switches(intent, problems).all}
-    boxes = {box.device.name: box for box in tier_view.boxes if box.device.name in nodes}
+    boxes = {box.device.name: box for box in tier_view.switches_from_lowest_tier if box.device.name in nodes}
     found: dict[str, KeyTree] = {}
-    for name, hwsku in _other_hwskus(intent, nodes, boxes):
+    for name, hwsku in _hwskus_unlike_designed(intent, nodes, boxes):
         found.setdefault(name, {})["hwsku"] = hwsku
     for name, panels in _spare_panels(tier_view, intent).items():
         found.setdefault(name, {})["spare"] = panels
     return {name: found[name] for name in boxes if name in found}
 
 
-def _other_hwskus(
+def _hwskus_unlike_designed(
     intent: Intent, nodes: Mapping[str, PlannedSwitch], boxes: Mapping[str, GroupedSwitch]
 ) -> Iterator[tuple[str, str]]:
     """Yield switches with a known HWSKU of their model that the design does not give them."""
@@ -49,7 +49,10 @@ def _spare_panels(tier_view: TierView, intent: Intent) -> dict[str, object]:
     upper one where other parts of that panel port have cables.
     """
     cables, problems = CableLookup(tier_view), list[Problem]()
-    open_jacks, read_names = _ports_not_shut(tier_view), {box.device.name for box in tier_view.boxes}
+    open_jacks, read_names = (
+        _ports_not_shut(tier_view),
+        {box.device.name for box in tier_view.switches_from_lowest_tier},
+    )
     layout = lay_out(intent, resolve_switches(intent, problems), problems)
     pairs = [(lower, upper) for lower in tier_view.groups for upper in tier_view.groups]
     present = {
@@ -79,7 +82,7 @@ def _ports_not_shut(tier_view: TierView) -> frozenset[_Jack]:
     """Return the ports that are up, or of which no file states whether they are."""
     return frozenset(
         (box.device.name, port.port)
-        for box in tier_view.boxes
+        for box in tier_view.switches_from_lowest_tier
         for port in box.device.interfaces
         if isinstance(port.port, Port) and port.enabled is not False
     )

@@ -28,7 +28,7 @@ def number_of_host(host: Host) -> int:
 
 def identify_stated_hosts(fabric: Fabric, known: Mapping[str, NodeIdentity]) -> dict[str, NodeIdentity]:
     """Return the identities of a fabric's hosts by their names; `known` are those that an intent states."""
-    places_by_host = _places_by_host(fabric)
+    places_by_host = _switch_ports_by_host(fabric)
     places = {name: min(host_places) for name, host_places in places_by_host.items()}
     groups: dict[str, list[Host]] = {}
     for host in sorted(
@@ -57,7 +57,7 @@ def _switch_set_of_host(place: _SwitchPortSortKey, width: int) -> int:
     return (int(number) - 1) // width
 
 
-def _places_by_host(fabric: Fabric) -> dict[str, list[_SwitchPortSortKey]]:
+def _switch_ports_by_host(fabric: Fabric) -> dict[str, list[_SwitchPortSortKey]]:
     """Return the ports of switches that each host is at, by host."""
     hosts = {host.name for host in fabric.hosts}
     ports = {(device.name, port.name): port.port for device in fabric.devices for port in device.interfaces}

@@ -9,7 +9,7 @@ from nodrop.errors import InputProblems
 from nodrop.importing.additions import (
     PossibleAdditions,
     SwitchFilesAndSecrets,
-    add_extra,
+    add_setting_to_tree,
     describe_file_differences,
     find_additions,
 )
@@ -18,7 +18,7 @@ from nodrop.importing.losses import describe_changed_switch_names, render_differ
 from nodrop.importing.parts import DerivedIntentPart, KeyTree, merge_trees
 from nodrop.importing.spelling import format_intent_text
 from nodrop.importing.tier_view import TierView
-from nodrop.importing.trial_build import ImportedFactDifference, build_and_read, find_unlike_facts
+from nodrop.importing.trial_build import DifferenceFromImportedFact, build_and_read_back, find_unlike_facts
 from nodrop.intent.names import SwitchAndHostNames
 from nodrop.intent.schema import Intent, PassThroughSettings
 from nodrop.model.fabric import Extra, Fabric
@@ -32,7 +32,7 @@ _MAX_REFUSAL_ROUNDS = 8
 class IntentDifferences:
     """The differences of an intent's result from configurations."""
 
-    differing: tuple[ImportedFactDifference, ...]
+    differing: tuple[DifferenceFromImportedFact, ...]
     added: PossibleAdditions
     """What switches' files have beside the model, and the intent does not."""
     said: tuple[str, ...] = ()
@@ -58,13 +58,13 @@ class IntentCoverage:
 
 def compare_intent(tier_view: TierView, intent: Intent, files: SwitchFilesAndSecrets | None) -> IntentDifferences:
     """Return how an intent's result differs from a sight, and from `files`; InputProblems where it is not built."""
-    fabric, built_files = build_and_read(intent)
+    fabric, built_files = build_and_read_back(intent)
     differing = find_unlike_facts(tier_view, fabric)
     if files is None:
         return IntentDifferences(differing=differing, added=PossibleAdditions(settings={}, lines={}))
     devices = frozenset(difference.device for difference in differing)
     added = replace(find_additions(tier_view, files, built_files), unlike=devices)
-    alike = [box.device.name for box in tier_view.boxes if box.device.name not in devices]
+    alike = [box.device.name for box in tier_view.switches_from_lowest_tier if box.device.name not in devices]
     return IntentDifferences(
         differing=differing, added=added, said=describe_file_differences(tier_view, files, built_files, alike, added)
     )
@@ -85,7 +85,7 @@ def measure_intent_coverage(
     intent = _replace_names_by_identities(intent, nodes)
     found_intent = compare_intent(sight, intent, files)
     added = find_accepted_additions(
-        found_intent.added, sight, lambda tree: build_and_read(_merge_extra_settings(intent, tree))
+        found_intent.added, sight, lambda tree: build_and_read_back(_merge_extra_settings(intent, tree))
     )
     tree = {names.get(key, key): value for key, value in added.tree(sight).items()}
     return IntentCoverage(
@@ -148,7 +148,7 @@ def _nest_settings(settings: Iterable[tuple[tuple[str, ...], str | tuple[str, ..
     """Return settings as the keys of an intent have them."""
     tree: KeyTree = {}
     for path, value in settings:
-        add_extra(tree, Extra(path=path, value=value))
+        add_setting_to_tree(tree, Extra(path=path, value=value))
     return tree
 
 
@@ -166,6 +166,6 @@ def _fill_unknown_models(imported: Fabric, intent: Intent, known: Mapping[str, N
 
 def _models_by_switch(sight: TierView, intent: Intent) -> Iterator[tuple[str, str]]:
     models = {str(node.identity): node.model.name for node in resolve_switches(intent, []).all}
-    for box in sight.boxes:
+    for box in sight.switches_from_lowest_tier:
         if box.device.name in models:
             yield box.was, models[box.device.name]

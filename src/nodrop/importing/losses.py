@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nodrop.importing.tier_view import TierView
-from nodrop.importing.trial_build import ImportedFactDifference, group_differences
+from nodrop.importing.trial_build import DifferenceFromImportedFact, group_differences
 from nodrop.model.subject import natural_sort_key
 from nodrop.report.names import format_name_list
 
@@ -16,7 +16,7 @@ PartsBySwitch = Mapping[str, Sequence[str]]
 """By switch, parts of it: ports, neighbors, pools."""
 
 
-def render_differences(unlikes: Iterable[ImportedFactDifference], tier_view: TierView) -> tuple[str, ...]:
+def render_differences(unlikes: Iterable[DifferenceFromImportedFact], tier_view: TierView) -> tuple[str, ...]:
     """Return a line for each kind of facts that are unlike, with the switches and parts that have it."""
     lines = list(_format_loss_lines(unlikes, tier_view))
     if len(lines) <= _MAX_LOSS_LINES:
@@ -24,7 +24,7 @@ def render_differences(unlikes: Iterable[ImportedFactDifference], tier_view: Tie
     return (*lines[:_MAX_LOSS_LINES], f"and {len(lines) - _MAX_LOSS_LINES} more kinds of facts")
 
 
-def _format_loss_lines(unlikes: Iterable[ImportedFactDifference], sight: TierView) -> Iterator[str]:
+def _format_loss_lines(unlikes: Iterable[DifferenceFromImportedFact], sight: TierView) -> Iterator[str]:
     facts: dict[tuple[str, str], list[tuple[str, str, PartsBySwitch]]] = {}
     for (path, has, built, key), devices in sorted(group_differences(unlikes).items()):
         facts.setdefault((path, key), []).append((has, built, devices))
@@ -32,13 +32,14 @@ def _format_loss_lines(unlikes: Iterable[ImportedFactDifference], sight: TierVie
         decides = f" ({key} decides it)" if key else ""
         for has, built, places in variants if len(variants) <= _MAX_VARIANTS else ():
             if path:
-                yield f"{_format_places(places, sight)}: {path} is {has}, this intent gives {built}{decides}"
+                switches = _format_switches_with_parts(places, sight)
+                yield f"{switches}: {path} is {has}, this intent gives {built}{decides}"
             else:
-                yield f"{_format_places(places, sight)}: {has} here, {built} in the build of this intent"
+                yield f"{_format_switches_with_parts(places, sight)}: {has} here, {built} in the build of this intent"
         if len(variants) > _MAX_VARIANTS:
             has, built, _ = variants[0]
             example = f"such as {has}, where this intent gives {built}"
-            place_text = _format_places(_merge_device_parts(part for *_, part in variants), sight)
+            place_text = _format_switches_with_parts(_merge_device_parts(part for *_, part in variants), sight)
             yield f"{place_text}: {path} is otherwise, {example}{decides}"
 
 
@@ -50,7 +51,7 @@ def _merge_device_parts(mappings: Iterable[PartsBySwitch]) -> PartsBySwitch:
     return every
 
 
-def _format_places(devices: PartsBySwitch, tier_view: TierView) -> str:
+def _format_switches_with_parts(devices: PartsBySwitch, tier_view: TierView) -> str:
     """Return switches with their parts, those that have the same parts as one; of very many, how many there are."""
     at: dict[str, list[str]] = {}
     for device, part_names in devices.items():

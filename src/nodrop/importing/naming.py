@@ -18,7 +18,7 @@ _MIN_NAMES_PER_TEMPLATE = 2
 NamesByIdentity = Mapping[NodeIdentity, str]
 
 
-def names_to_keep(names: NamesByIdentity) -> dict[NodeIdentity, str]:
+def names_valid_in_intent(names: NamesByIdentity) -> dict[NodeIdentity, str]:
     """Return the names that an intent can give: valid ones, the first of those that differ in case alone."""
     kept: dict[str, NodeIdentity] = {}
     for identity, name in names.items():

@@ -30,10 +30,10 @@ def number_switches(devices: Sequence[Device], by_name: NodeNumbers, tier: int) 
         return by_name
     facts = [fact for fact in _addresses_and_asns_of_switches(devices) if all(value is not None for value in fact)]
     names = [device.name for device in devices]
-    candidates = [by_name, *(column for column in _number_columns(names) if _are_valid_numbers(column))]
+    candidates = [by_name, *(column for column in _numbers_in_names_by_position(names) if _are_valid_numbers(column))]
     candidates += [
         fixed
-        for column in (by_name, *_number_columns(names))
+        for column in (by_name, *_numbers_in_names_by_position(names))
         for fact in facts
         if (fixed := _numbers_from_fact(column, fact))
     ]
@@ -54,7 +54,7 @@ def number_hosts(names: Sequence[str], by_name: NodeNumbers, blocks: Sequence[in
     `blocks` are the switches, or sets of them, that they are at, from 0. Numbers by which hosts share switches evenly
     come first, then those in order.
     """
-    columns = [by_name, *_number_columns(names)]
+    columns = [by_name, *_numbers_in_names_by_position(names)]
     candidates = [column for column in columns if _are_valid_numbers(column)]
     candidates += [_fill_number_gaps(_drop_outlying_numbers(names, column)) for column in columns]
     return max(
@@ -111,7 +111,7 @@ def numbers_by_management(devices: Sequence[Device], tier: int) -> NodeNumbers:
     return numbers if _are_valid_numbers(numbers) else []
 
 
-def _number_columns(names: Sequence[str]) -> list[NodeNumbers]:
+def _numbers_in_names_by_position(names: Sequence[str]) -> list[NodeNumbers]:
     """Return the numbers in names by place, from the left and from the right; 0 where a name has none there."""
     found = [[int(digits) for digits in _DIGITS_PATTERN.findall(name)] for name in names]
     width = min(max(map(len, found), default=0), _MAX_NUMBERS_PER_NAME)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from nodrop.importing.tier_view import find_session_ports, is_port_facing
+from nodrop.importing.tier_view import find_bgp_session_ports, is_port_facing
 from nodrop.intent.topology import MOST_TIERS
 from nodrop.model.addresses import interface_of
 from nodrop.model.fabric import Device, End, Fabric, Interface
@@ -98,7 +98,7 @@ def _tiers_by_graph(
     else:
         lowest = set()
     if not graph.has_cables:
-        upper = {name for name in unknown if name not in lowest and find_session_ports(devices[name])}
+        upper = {name for name in unknown if name not in lowest and find_bgp_session_ports(devices[name])}
         return {name: int(name in upper) for name in unknown}, _BY_PORTS
     seeds = dict(stated) | dict.fromkeys(lowest, 0)
     if not seeds:
@@ -184,7 +184,7 @@ def _may_have_hosts(device: Device, graph: _SwitchGraph) -> bool:
 
 def _ports_without_cable_or_session(device: Device, graph: _SwitchGraph) -> Iterator[Interface]:
     """Yield the ports that are not shut, and have neither a cable to a switch nor a BGP session."""
-    sessions = find_session_ports(device)
+    sessions = find_bgp_session_ports(device)
     return (
         port
         for port in device.interfaces

@@ -11,7 +11,7 @@ from nodrop.hardware.shares import lossless_pool_share_percent
 from nodrop.importing.classes import format_size, stated_or_inferred_classes
 from nodrop.importing.parts import DerivedIntentPart, KeyPath, KeyTree, MissingIntentKey, facts_not_none
 from nodrop.importing.tier_view import CableLookup, SwitchGroup, TierView, are_switches_unlinked, most_common_value
-from nodrop.importing.tiers import names_of_unread_groups
+from nodrop.importing.tiers import names_of_inferred_unread_groups
 from nodrop.model.addresses import address_of
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers
 from nodrop.model.fabric import CounterStream, Device, Host, Interface, PortSide, Trimming
@@ -31,7 +31,9 @@ def derive_name_mode_and_mtu(sight: TierView) -> DerivedIntentPart:
     """Return the fabric's name, mode and MTU."""
     mtu = most_common_value(_values_of_active_ports(sight, "mtu_bytes"))
     mode = sight.fabric.mode
-    plain = not any(isinstance(port.qos, QosProfile) for box in sight.boxes for port in box.device.interfaces)
+    plain = not any(
+        isinstance(port.qos, QosProfile) for box in sight.switches_from_lowest_tier for port in box.device.interfaces
+    )
     return DerivedIntentPart(
         guessed={("mode",): "no port has QoS, so that nothing pauses"} if plain else {},
         keys=facts_not_none(
@@ -45,7 +47,7 @@ def derive_name_mode_and_mtu(sight: TierView) -> DerivedIntentPart:
 
 def derive_watchdog(tier_view: TierView, cables: CableLookup) -> DerivedIntentPart:
     """Return all timers of the watchdogs as they are stated, else as most ports of a side have them."""
-    profiles = (port.qos for box in tier_view.boxes for port in box.device.interfaces)
+    profiles = (port.qos for box in tier_view.switches_from_lowest_tier for port in box.device.interfaces)
     if tier_view.fabric.mode not in PFC_MODES or not any(isinstance(profile, QosProfile) for profile in profiles):
         return DerivedIntentPart()
     policy = tier_view.fabric.policy
@@ -74,10 +76,14 @@ def derive_watchdog(tier_view: TierView, cables: CableLookup) -> DerivedIntentPa
             action=_text_or_none(watched.action),
         )
     pollings = {
-        box.device.watchdog_polling_ms for box in tier_view.boxes if isinstance(box.device.watchdog_polling_ms, int)
+        box.device.watchdog_polling_ms
+        for box in tier_view.switches_from_lowest_tier
+        if isinstance(box.device.watchdog_polling_ms, int)
     }
     polling = f"{min(pollings)}ms" if len(pollings) == 1 else None
-    watchdog_conditions = most_common_value(box.device.watchdog_conditions for box in tier_view.boxes)
+    watchdog_conditions = most_common_value(
+        box.device.watchdog_conditions for box in tier_view.switches_from_lowest_tier
+    )
     keys = facts_not_none(
         **sides,
         polling=polling,
@@ -108,7 +114,7 @@ def _qos_profiles_of_side(sight: TierView, cables: CableLookup, side: PortSide) 
     for group in sight.groups:
         usually = "fabric" if group.tier else "host"
         for box in group.boxes:
-            beyond = cables.find_external_ports(box.device.name)
+            beyond = cables.find_ports_to_unread_bgp_peers(box.device.name)
             for port in box.device.interfaces:
                 if isinstance(port.qos, QosProfile) and _side_of_port(port, beyond, usually) == side:
                     yield port.qos
@@ -147,12 +153,16 @@ def derive_buffers(tier_view: TierView) -> DerivedIntentPart:
     if tier_view.fabric.mode not in PFC_MODES:
         return DerivedIntentPart()
     wanted_lossless_pool_percent = tier_view.fabric.policy.lossless_pool_percent
-    pools = [box.device.buffer_pools for box in tier_view.boxes if isinstance(box.device.buffer_pools, tuple)]
+    pools = [
+        box.device.buffer_pools
+        for box in tier_view.switches_from_lowest_tier
+        if isinstance(box.device.buffer_pools, tuple)
+    ]
     shares = [share for own_pools in pools if 0 < (share := _lossless_pool_percent(own_pools)) < 100]
     planned = (
         wanted_lossless_pool_percent if isinstance(wanted_lossless_pool_percent, int) else max(shares, default=None)
     )
-    facts = (box.device.dynamic_buffers for box in tier_view.boxes)
+    facts = (box.device.dynamic_buffers for box in tier_view.switches_from_lowest_tier)
     dynamic = [fact for fact in facts if isinstance(fact, DynamicBuffers)]
     exponent = most_common_value(
         [*(dynamic_buffers.dynamic_th for dynamic_buffers in dynamic)] or _lossless_thresholds(tier_view)
@@ -160,7 +170,7 @@ def derive_buffers(tier_view: TierView) -> DerivedIntentPart:
     ratio = max((dynamic_buffers.over_subscribe_ratio or 0 for dynamic_buffers in dynamic), default=0)
     patterns = {
         box.device.dynamic_buffers.pattern_mtu_bytes
-        for box in tier_view.boxes
+        for box in tier_view.switches_from_lowest_tier
         if isinstance(box.device.dynamic_buffers, DynamicBuffers) and _can_set_traffic_pattern(box.device.platform)
     }
     keys = facts_not_none(
@@ -188,7 +198,7 @@ def _can_set_traffic_pattern(platform: str) -> bool:
 
 def _values_of_active_ports(sight: TierView, name: str) -> Iterator[int]:
     """Yield a number that ports have, for every port that is not shut and is known to have one."""
-    for box in sight.boxes:
+    for box in sight.switches_from_lowest_tier:
         for port in box.device.interfaces:
             if port.enabled is not False and isinstance(value := getattr(port, name), int):
                 yield value
@@ -196,7 +206,7 @@ def _values_of_active_ports(sight: TierView, name: str) -> Iterator[int]:
 
 def _lossless_thresholds(sight: TierView) -> Iterator[int]:
     """Yield the thresholds of lossless priority groups."""
-    for box in sight.boxes:
+    for box in sight.switches_from_lowest_tier:
         for port in box.device.interfaces:
             if isinstance(port.qos, QosProfile):
                 for group in known_rows(port.qos.priority_groups):
@@ -210,7 +220,7 @@ def derive_trimming(tier_view: TierView) -> DerivedIntentPart:
     if tier_view.fabric.mode not in ("trim", "uec"):
         return DerivedIntentPart()
     device_trimming = most_common_value(
-        box.device.trimming for box in tier_view.boxes if isinstance(box.device.trimming, Trimming)
+        box.device.trimming for box in tier_view.switches_from_lowest_tier if isinstance(box.device.trimming, Trimming)
     )
     if device_trimming is None:
         return DerivedIntentPart()
@@ -284,7 +294,7 @@ def _differing_host_settings(known_hosts: tuple[Host, ...]) -> Iterable[str]:
 
 def derive_services_and_drained(tier_view: TierView) -> DerivedIntentPart:
     """Return the services, and the switches that are drained."""
-    devices = [box.device for box in tier_view.boxes]
+    devices = [box.device for box in tier_view.switches_from_lowest_tier]
 
     def every(name: str) -> list[Any]:
         facts = (getattr(device, name) for device in devices)
@@ -330,13 +340,17 @@ def _is_switch_drained(device: Device) -> bool:
 
 def derive_routing(tier_view: TierView, cables: CableLookup) -> DerivedIntentPart:
     """Return AS numbers, how sessions go, and how flows are spread."""
-    processes = {box.device.name: box.device.bgp for box in tier_view.boxes if isinstance(box.device.bgp, Bgp)}
+    processes = {
+        box.device.name: box.device.bgp
+        for box in tier_view.switches_from_lowest_tier
+        if isinstance(box.device.bgp, Bgp)
+    }
     neighbors = [neighbor for bgp in processes.values() for neighbor in known_rows(bgp.neighbors)]
     asn: KeyTree = {}
     lacking: dict[KeyPath, MissingIntentKey] = {}
     guessed: dict[KeyPath, str] = {}
     rules = {group.name: (group.tier > 0, _infer_asn_rule(group, processes)) for group in reversed(tier_view.groups)}
-    rules |= {name: (name != ROLES_BY_TIER[0], None) for name in names_of_unread_groups(tier_view, cables)}
+    rules |= {name: (name != ROLES_BY_TIER[0], None) for name in names_of_inferred_unread_groups(tier_view, cables)}
     for name, (is_upper, found_asn) in rules.items():
         if found_asn is None:
             beyond = most_common_value(
@@ -349,13 +363,17 @@ def derive_routing(tier_view: TierView, cables: CableLookup) -> DerivedIntentPar
         if unlike:
             guessed["routing", "asn", name] = f"most have it, and not {', '.join(unlike[:8])}"
     fields = most_common_value(
-        box.device.hash_fields for box in tier_view.boxes if isinstance(box.device.hash_fields, tuple)
+        box.device.hash_fields
+        for box in tier_view.switches_from_lowest_tier
+        if isinstance(box.device.hash_fields, tuple)
     )
     unnumbered = bool(neighbors) and sum(neighbor.interface is not None for neighbor in neighbors) * 2 > len(neighbors)
     keys = facts_not_none(
         sessions="unnumbered" if unnumbered else None,
         asn=asn or None,
-        delivery="tables" if any(box.device.routing_tables is True for box in tier_view.boxes) else None,
+        delivery="tables"
+        if any(box.device.routing_tables is True for box in tier_view.switches_from_lowest_tier)
+        else None,
         balancing=_infer_balancing(tier_view),
         hash=[*fields] if fields else None,
         bfd=True if neighbors and sum(neighbor.bfd for neighbor in neighbors) * 2 > len(neighbors) else None,
@@ -365,9 +383,9 @@ def derive_routing(tier_view: TierView, cables: CableLookup) -> DerivedIntentPar
 
 def _infer_balancing(tier_view: TierView) -> str | None:
     """Return how flows are spread over equal paths; None for the default."""
-    if any(box.device.adaptive_routing is True for box in tier_view.boxes):
+    if any(box.device.adaptive_routing is True for box in tier_view.switches_from_lowest_tier):
         return "adaptive"
-    processes = [box.device.bgp for box in tier_view.boxes if isinstance(box.device.bgp, Bgp)]
+    processes = [box.device.bgp for box in tier_view.switches_from_lowest_tier if isinstance(box.device.bgp, Bgp)]
     rules = (rule for process in processes for route_map in process.route_maps for rule in route_map.rules)
     return "weighted" if any(SET_BANDWIDTH_BY_PATH_COUNT in rule.sets for rule in rules) else None
 
@@ -382,7 +400,7 @@ def _infer_asn_rule(group: SwitchGroup, processes: Mapping[str, Bgp]) -> tuple[A
         return None
     ways: dict[str, list[int]] = {"+": [box.number_in_tier for box, _ in pairs]}
     if group.tier:
-        pods = {"+pod": [group.pod(box.id) for box, _ in pairs]} if group.per_pod else {}
+        pods = {"+pod": [group.pod_of_switch_id(box.id) for box, _ in pairs]} if group.per_pod else {}
         ways = {"": [0] * len(pairs), **pods, **ways}
     rules: list[tuple[object, list[str]]] = []
     for way, numbers in ways.items():

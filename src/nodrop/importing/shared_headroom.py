@@ -17,7 +17,7 @@ def find_shared_headroom_ratio(tier_view: TierView, intent: Intent) -> int | Non
     group = topology_of(intent).groups[-1]
     if not has_pfc(intent.mode) or not has_static_headroom(model_of(group)):
         return None
-    own_boxes = [box for each in tier_view.tier(group.tier) for box in each.boxes]
+    own_boxes = [box for each in tier_view.groups_of_tier(group.tier) for box in each.boxes]
     pools = (known_rows(box.device.buffer_pools) for box in own_boxes)
     target_bytes = most_common_value(size for own_pools in pools if (size := _shared_headroom_bytes(own_pools)))
     ratios: tuple[int | None, ...] = (None, *range(2, MAX_HEADROOM_OVERSUBSCRIPTION + 1))

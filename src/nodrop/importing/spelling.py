@@ -61,19 +61,19 @@ def _insert_missing_keys(draft: DerivedIntentPart) -> KeyTree:
             if isinstance(inside, MissingIntentKey):
                 inside = inside.example
         inside.setdefault(at[-1], lack)
-    return {key: _merge_missing_keys(value) for key, value in keys.items()}
+    return {key: _collapse_fully_missing_branches(value) for key, value in keys.items()}
 
 
 def _copy_tree(value: object) -> Any:
     return {key: _copy_tree(child) for key, child in value.items()} if isinstance(value, dict) else value
 
 
-def _merge_missing_keys(value: object) -> Any:
+def _collapse_fully_missing_branches(value: object) -> Any:
     if isinstance(value, MissingIntentKey):
-        return value._replace(example=_without_lack_reasons(value.example))
+        return value._replace(example=_replace_missing_keys_by_examples(value.example))
     if not isinstance(value, dict):
         return value
-    inside = {key: _merge_missing_keys(child) for key, child in value.items()}
+    inside = {key: _collapse_fully_missing_branches(child) for key, child in value.items()}
     lacks = [child for child in inside.values() if isinstance(child, MissingIntentKey)]
     if not lacks or len(lacks) < len(inside):
         return inside
@@ -81,17 +81,21 @@ def _merge_missing_keys(value: object) -> Any:
     return MissingIntentKey(why, {key: child.example for key, child in inside.items()})
 
 
-def _without_lack_reasons(value: object) -> Any:
+def _replace_missing_keys_by_examples(value: object) -> Any:
     """Return a value without the reasons inside it."""
     if isinstance(value, MissingIntentKey):
-        return _without_lack_reasons(value.example)
-    return {key: _without_lack_reasons(child) for key, child in value.items()} if isinstance(value, dict) else value
+        return _replace_missing_keys_by_examples(value.example)
+    return (
+        {key: _replace_missing_keys_by_examples(child) for key, child in value.items()}
+        if isinstance(value, dict)
+        else value
+    )
 
 
-def _has_lack(value: object) -> bool:
+def _has_missing_key(value: object) -> bool:
     """Whether anything is missing in a value."""
     if isinstance(value, dict):
-        return any(map(_has_lack, value.values()))
+        return any(map(_has_missing_key, value.values()))
     return isinstance(value, MissingIntentKey)
 
 
@@ -110,10 +114,16 @@ def _format_value_lines(draft: DerivedIntentPart, at: KeyPath, value: Any) -> It
     block = (
         isinstance(value, dict)
         and value
-        and (".".join(at) in _BLOCK_STYLE_PATHS or at[0] == _EXTRA_KEY or _has_lack(value))
+        and (".".join(at) in _BLOCK_STYLE_PATHS or at[0] == _EXTRA_KEY or _has_missing_key(value))
     )
     flat = "" if block else f"{indent}{_format_key(at[-1])}: {_format_flow_value(at, value)}"
-    if not block and isinstance(value, dict) and value and len(flat) > _MAX_LINE_CHARACTERS and _may_be_block(at):
+    if (
+        not block
+        and isinstance(value, dict)
+        and value
+        and len(flat) > _MAX_LINE_CHARACTERS
+        and _may_wrap_as_yaml_block(at)
+    ):
         block = True
     for why in above:
         yield f"{indent}# guessed: {why}"
@@ -136,7 +146,7 @@ def _format_value_lines(draft: DerivedIntentPart, at: KeyPath, value: Any) -> It
         yield from lines
 
 
-def _may_be_block(at: KeyPath) -> bool:
+def _may_wrap_as_yaml_block(at: KeyPath) -> bool:
     """Whether the value of keys may be written as a block where it is too wide for a line."""
     return len(at) < 3 or at[:2] == _GROUP_KEY_PATH[:2]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from nodrop.importing.parts import DerivedIntentPart, KeyTree, facts_not_none
 from nodrop.importing.tier_view import CableLookup, GroupedSwitch, TierView, most_common_value
-from nodrop.importing.uplinks import are_on_copper, derive_cable, links_of_runs
+from nodrop.importing.uplinks import are_on_copper, derive_cable_length_and_medium, links_of_group_cables
 from nodrop.model.fabric import End, Link, Port
 from nodrop.units import show_speed
 
@@ -16,13 +16,13 @@ def derive_cable_sheet(tier_view: TierView, cables: CableLookup) -> DerivedInten
     ends = [end for run in runs for end in (run.link.a, run.link.b)]
     ports = [cables.port(end) for end in ends]
     speeds = [port.speed_mbps for port in ports if port and isinstance(port.speed_mbps, int)]
-    boxes = {box.device.name: box for box in tier_view.boxes}
+    boxes = {box.device.name: box for box in tier_view.switches_from_lowest_tier}
     if not runs or len(speeds) < len(ends) or set(ends) != cables.switch_link_ends:
         return None
     speed = most_common_value(speeds)
     at = ("topology",)
-    length, media, guessed = derive_cable(
-        links_of_runs(runs), ports, speed, at, copper=are_on_copper(boxes.values(), ports)
+    length, media, guessed = derive_cable_length_and_medium(
+        links_of_group_cables(runs), ports, speed, at, copper=are_on_copper(boxes.values(), ports)
     )
     usual_facts = {"speed": show_speed(speed or 0), "media": media, "length": f"{length}m"}
     tiers = {name: group.tier for name, group in tier_view.group_of_switch.items()}

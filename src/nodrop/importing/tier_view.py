@@ -77,7 +77,7 @@ class SwitchGroup:
     per_pod: int | None = None
 
     @property
-    def keys(self) -> tuple[str, ...]:
+    def intent_key_path(self) -> tuple[str, ...]:
         """Return the keys of the intent that state it."""
         return ("topology", "groups", self.name)
 
@@ -86,11 +86,11 @@ class SwitchGroup:
         """Return the role of its switches."""
         return ROLES_BY_TIER[self.tier]
 
-    def position_in_pod(self, number: int) -> int:
+    def position_in_pod_of_id(self, number: int) -> int:
         """Return the place of an id in its pod, from 1; the id itself where there are no pods."""
         return number if self.per_pod is None else (number - 1) % self.per_pod + 1
 
-    def pod(self, number: int) -> int:
+    def pod_of_switch_id(self, number: int) -> int:
         """Return the pod of an id, from 1; 0 where there are no pods."""
         return 0 if self.per_pod is None else (number - 1) // self.per_pod + 1
 
@@ -121,14 +121,14 @@ class TierView:
     guessed: Mapping[int, str] = field(default_factory=dict)
     """By tier, how it was guessed which switches are of it; empty where it is stated."""
 
-    def tier(self, number: int) -> tuple[SwitchGroup, ...]:
+    def groups_of_tier(self, number: int) -> tuple[SwitchGroup, ...]:
         """Return the groups of a tier."""
         return tuple(group for group in self.groups if group.tier == number)
 
     @property
-    def lowest(self) -> tuple[GroupedSwitch, ...]:
+    def host_facing_switches(self) -> tuple[GroupedSwitch, ...]:
         """Return the switches next to hosts."""
-        return tuple(box for group in self.tier(0) for box in group.boxes)
+        return tuple(box for group in self.groups_of_tier(0) for box in group.boxes)
 
     @property
     def has_upper_tiers(self) -> bool:
@@ -136,7 +136,7 @@ class TierView:
         return any(group.tier for group in self.groups)
 
     @property
-    def boxes(self) -> tuple[GroupedSwitch, ...]:
+    def switches_from_lowest_tier(self) -> tuple[GroupedSwitch, ...]:
         """All switches, the lowest tier first."""
         return tuple(box for group in self.groups for box in group.boxes)
 
@@ -149,7 +149,7 @@ class TierView:
     def name_in_files_by_identity(self) -> dict[NodeIdentity, str]:
         """Return the names of switches in their files."""
         return {
-            switch_identity(group.role, group.name, box.id, max(group.pod(box.id), 1)): box.was
+            switch_identity(group.role, group.name, box.id, max(group.pod_of_switch_id(box.id), 1)): box.was
             for group in self.groups
             for box in group.boxes
         }
@@ -164,8 +164,12 @@ class CableLookup:
 
     def __init__(self, tier_view: TierView) -> None:
         self._groups = tier_view.group_of_switch
-        self._boxes = {box.device.name: box for box in tier_view.boxes}
-        self._ports = {(box.device.name, port.name): port for box in tier_view.boxes for port in box.device.interfaces}
+        self._boxes = {box.device.name: box for box in tier_view.switches_from_lowest_tier}
+        self._ports = {
+            (box.device.name, port.name): port
+            for box in tier_view.switches_from_lowest_tier
+            for port in box.device.interfaces
+        }
         self.links = tier_view.fabric.links
 
     @cached_property
@@ -184,7 +188,7 @@ class CableLookup:
         return {pair: tuple(sorted(runs, key=lambda run: run[:4])) for pair, runs in found.items()}
 
     @property
-    def pairs_of_groups(self) -> frozenset[tuple[str, str]]:
+    def cabled_group_pairs(self) -> frozenset[tuple[str, str]]:
         """Return the names of groups, the lower one first, between which there are cables of numbered ports."""
         return frozenset(self._cables_by_group_pair)
 
@@ -195,7 +199,7 @@ class CableLookup:
     @cached_property
     def switch_link_ends(self) -> frozenset[End]:
         """The ends of cables between switches."""
-        return frozenset(end for link in self.links for end in (link.a, link.b) if self.between(link))
+        return frozenset(end for link in self.links for end in (link.a, link.b) if self.is_between_switches(link))
 
     @cached_property
     def _ends_by_switch(self) -> dict[str, list[End]]:
@@ -223,16 +227,16 @@ class CableLookup:
         """Return the ports of a switch that lead to lower tiers."""
         return self._downward_ports.get(name, frozenset())
 
-    def find_unnumbered_ports(self, name: str) -> frozenset[str]:
+    def find_bgp_unnumbered_ports(self, name: str) -> frozenset[str]:
         """Return the ports of a switch over which it has BGP sessions, without addresses."""
-        return find_unnumbered_ports(self._boxes[name].device)
+        return find_bgp_unnumbered_ports(self._boxes[name].device)
 
-    def find_external_ports(self, name: str) -> frozenset[str]:
+    def find_ports_to_unread_bgp_peers(self, name: str) -> frozenset[str]:
         """Return the ports of a switch over which it has BGP sessions with unread devices."""
-        ports = find_session_ports(self._boxes[name].device)
+        ports = find_bgp_session_ports(self._boxes[name].device)
         return frozenset(port for port in ports if End(name, port) not in self.switch_link_ends)
 
-    def between(self, link: Link) -> bool:
+    def is_between_switches(self, link: Link) -> bool:
         """Whether a cable joins two switches."""
         return link.a.node in self._boxes and link.b.node in self._boxes
 
@@ -243,18 +247,20 @@ class CableLookup:
 
 def are_switches_unlinked(tier_view: TierView, cables: CableLookup) -> bool:
     """Whether it is known that the switches have no sessions, and no links among them."""
-    processes = [box.device.bgp for box in tier_view.boxes]
+    processes = [box.device.bgp for box in tier_view.switches_from_lowest_tier]
     alone = all(isinstance(process, Bgp) and process.neighbors == () for process in processes)
-    return bool(tier_view.lowest) and not tier_view.has_upper_tiers and alone and not cables.switch_link_ends
+    return (
+        bool(tier_view.host_facing_switches) and not tier_view.has_upper_tiers and alone and not cables.switch_link_ends
+    )
 
 
-def find_unnumbered_ports(device: Device) -> frozenset[str]:
+def find_bgp_unnumbered_ports(device: Device) -> frozenset[str]:
     """Return the ports of a switch over which it has BGP sessions, without addresses."""
     ports = {interface.name for interface in device.interfaces}
     return frozenset(row.interface for row in known_rows(device.neighbors) if row.interface in ports)
 
 
-def find_session_ports(device: Device) -> frozenset[str]:
+def find_bgp_session_ports(device: Device) -> frozenset[str]:
     """Return the ports of a switch over which it has BGP sessions."""
     near_addresses = [near for text in _neighbor_addresses(device) if (near := address_of(text)) is not None]
     channels = known_rows(device.port_channels)
@@ -266,7 +272,9 @@ def find_session_ports(device: Device) -> frozenset[str]:
         if any(near in subnet.network for text in texts if (subnet := interface_of(text)) for near in near_addresses)
     }
     port_names |= {member for channel in channels if channel.name in port_names for member in channel.members}
-    return frozenset({interface.name for interface in device.interfaces} & port_names) | find_unnumbered_ports(device)
+    return frozenset({interface.name for interface in device.interfaces} & port_names) | find_bgp_unnumbered_ports(
+        device
+    )
 
 
 def _neighbor_addresses(device: Device) -> Iterator[str]:

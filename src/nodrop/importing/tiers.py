@@ -41,10 +41,10 @@ def derive_tiers(tier_view: TierView, cables: CableLookup) -> DerivedIntentPart:
     lacking: dict[KeyPath, MissingIntentKey] = {}
     notes = list(_describe_switches_outside_tiers(tier_view))
     for group in tier_view.groups:
-        at, own_boxes = group.keys, group.boxes
+        at, own_boxes = group.intent_key_path, group.boxes
         model = most_common_value(box.device.model for box in own_boxes if not isinstance(box.device.model, Unknown))
         platform = most_common_value(platforms.writable_platform_for(box.device.platform) for box in own_boxes) or ""
-        version, how = _find_version(own_boxes, platform)
+        version, how = _guess_os_release(own_boxes, platform)
         keys[group.name] = facts_not_none(
             tier=group.tier + 1,
             ids=format_number_ranges(box.id for box in own_boxes),
@@ -57,7 +57,7 @@ def derive_tiers(tier_view: TierView, cables: CableLookup) -> DerivedIntentPart:
         )
         if model is None:
             lacking[(*at, "model")] = MissingIntentKey(
-                _explain_unknown_model(own_boxes), find_fitting_model(own_boxes, platform)
+                _explain_unknown_model(own_boxes), find_smallest_model_with_ports(own_boxes, platform)
             )
         foreign = sorted({box.device.platform for box in own_boxes} - {platform})
         if foreign:
@@ -67,7 +67,7 @@ def derive_tiers(tier_view: TierView, cables: CableLookup) -> DerivedIntentPart:
         if group.tier in tier_view.guessed:
             guessed[(*at, "ids")] = f"which switches these are follows from {tier_view.guessed[group.tier]}"
         notes += _describe_switches_of_other_kind(own_boxes, model, platform)
-    for name in names_of_unread_groups(tier_view, cables):
+    for name in names_of_inferred_unread_groups(tier_view, cables):
         lacking["topology", "groups", name] = MissingIntentKey(
             f"no switch is known to be a {name}", _make_example_group(tier_view)
         )
@@ -76,11 +76,11 @@ def derive_tiers(tier_view: TierView, cables: CableLookup) -> DerivedIntentPart:
     )
 
 
-def names_of_unread_groups(tier_view: TierView, cables: CableLookup) -> tuple[str, ...]:
+def names_of_inferred_unread_groups(tier_view: TierView, cables: CableLookup) -> tuple[str, ...]:
     """Return the names of groups that must exist though none of their switches was read: below or above the others."""
     if are_switches_unlinked(tier_view, cables):
         return ()
-    return tuple(ROLES_BY_TIER[tier] for tier in range(2) if not tier_view.tier(tier))
+    return tuple(ROLES_BY_TIER[tier] for tier in range(2) if not tier_view.groups_of_tier(tier))
 
 
 def _explain_unknown_model(own_boxes: tuple[GroupedSwitch, ...]) -> str:
@@ -93,7 +93,7 @@ def _explain_unknown_model(own_boxes: tuple[GroupedSwitch, ...]) -> str:
 def likely_model(own_boxes: tuple[GroupedSwitch, ...]) -> SwitchModel:
     """Return the model of most switches, else one that they may be of."""
     usual_name = most_common_value(model.name for box in own_boxes if (model := box.model))
-    return switch(usual_name or find_fitting_model(own_boxes, most_common_platform(own_boxes)))
+    return switch(usual_name or find_smallest_model_with_ports(own_boxes, most_common_platform(own_boxes)))
 
 
 def most_common_platform(own_boxes: tuple[GroupedSwitch, ...]) -> str:
@@ -104,7 +104,7 @@ def most_common_platform(own_boxes: tuple[GroupedSwitch, ...]) -> str:
     )
 
 
-def find_fitting_model(own_boxes: tuple[GroupedSwitch, ...], platform: str) -> str:
+def find_smallest_model_with_ports(own_boxes: tuple[GroupedSwitch, ...], platform: str) -> str:
     """Return the model, of those written for a platform, that has the ports of switches with the fewest to spare.
 
     Names of ports that follow the model's lanes distinguish models.
@@ -155,15 +155,15 @@ def _model_has_panel(name: str, panel: int, port_count: int, speed: int) -> bool
 
 def _make_example_group(sight: TierView) -> KeyTree:
     """Return a group as it may be, like the others."""
-    boxes = sight.boxes
+    boxes = sight.switches_from_lowest_tier
     platform = most_common_platform(boxes)
     model = most_common_value(
         box.device.model for box in boxes if isinstance(box.device.model, str)
-    ) or find_fitting_model(boxes, platform)
-    return {"ids": "1-2", "model": model, "platform": platform, "version": _find_version(boxes, platform)[0]}
+    ) or find_smallest_model_with_ports(boxes, platform)
+    return {"ids": "1-2", "model": model, "platform": platform, "version": _guess_os_release(boxes, platform)[0]}
 
 
-def _find_version(own_boxes: tuple[GroupedSwitch, ...], platform: str) -> tuple[str, str]:
+def _guess_os_release(own_boxes: tuple[GroupedSwitch, ...], platform: str) -> tuple[str, str]:
     """Return the release of a group, and why it is a guess; empty where it is none."""
     os_traits = traits_of_platform(platform)
     release = most_common_value(box.device.version for box in own_boxes if isinstance(box.device.version, str))

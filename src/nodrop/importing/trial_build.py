@@ -24,7 +24,7 @@ _PLATFORM_DEPENDENT_FIELDS = ("platform", "version", "hwsku", "role")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedFactDifference:
+class DifferenceFromImportedFact:
     """A fact of one part that differs from the intent's result."""
 
     device: str
@@ -41,7 +41,7 @@ class ImportedFactDifference:
     """The key of the intent that decides it; empty where none does."""
 
 
-def build_and_read(intent: Intent) -> tuple[Fabric, dict[str, dict[str, bytes]]]:
+def build_and_read_back(intent: Intent) -> tuple[Fabric, dict[str, dict[str, bytes]]]:
     """Return the content of an intent's files when they are read back, and the files of each switch.
 
     InputProblems where it cannot be built or written.
@@ -62,7 +62,7 @@ def build_and_read(intent: Intent) -> tuple[Fabric, dict[str, dict[str, bytes]]]
     return assemble_fabric(readings, declared).fabric, files
 
 
-def find_unlike_facts(tier_view: TierView, other_fabric: Fabric) -> tuple[ImportedFactDifference, ...]:
+def find_unlike_facts(tier_view: TierView, other_fabric: Fabric) -> tuple[DifferenceFromImportedFact, ...]:
     """Return every fact of a sight that differs in a fabric; a value that the sight's files do not state is no fact.
 
     Nor is a text that is the same except for the names of switches, which are reported separately.
@@ -70,13 +70,13 @@ def find_unlike_facts(tier_view: TierView, other_fabric: Fabric) -> tuple[Import
     return tuple(_fabric_differences(tier_view, other_fabric))
 
 
-def _fabric_differences(sight: TierView, other_fabric: Fabric) -> Iterator[ImportedFactDifference]:
+def _fabric_differences(sight: TierView, other_fabric: Fabric) -> Iterator[DifferenceFromImportedFact]:
     own_fabric, interner = sight.fabric, Interner()
     other_devices = {device.name: interner.device(device) for device in other_fabric.devices}
     for device in map(interner.device, own_fabric.devices):
         far_device = other_devices.get(device.name)
         if far_device is None:
-            yield ImportedFactDifference(
+            yield DifferenceFromImportedFact(
                 device=device.name, part="", path="", has="present", built="missing", key="topology"
             )
             continue
@@ -86,11 +86,11 @@ def _fabric_differences(sight: TierView, other_fabric: Fabric) -> Iterator[Impor
             far_device = replace(far_device, access_lists=device.access_lists)
         yield from _device_mismatches(device, far_device, sight)
     for name in sorted(other_devices.keys() - {own_device.name for own_device in own_fabric.devices}):
-        yield ImportedFactDifference(device=name, part="", path="", has="missing", built="present", key="topology")
+        yield DifferenceFromImportedFact(device=name, part="", path="", has="missing", built="present", key="topology")
     yield from _fabric_mismatches(own_fabric, other_fabric)
 
 
-def _device_mismatches(device: Device, far_device: Device, sight: TierView) -> Iterator[ImportedFactDifference]:
+def _device_mismatches(device: Device, far_device: Device, sight: TierView) -> Iterator[DifferenceFromImportedFact]:
     for difference in differences(device, far_device):
         if not _are_both_values_known(difference) or (
             isinstance(difference.b, str) and difference.a == sight.restore_names(difference.b)
@@ -116,7 +116,7 @@ def _device_mismatches(device: Device, far_device: Device, sight: TierView) -> I
             row_key, path, aspect = "", difference.path, FabricPart("device", difference.path)
         if of_port and not path:
             has, new_built = ("none" if side is None else "present" for side in (difference.a, difference.b))
-            yield ImportedFactDifference(
+            yield DifferenceFromImportedFact(
                 device=device.name, part=row_key, path="", has=has, built=new_built, key=format_deciding_keys(aspect)
             )
             continue
@@ -125,7 +125,7 @@ def _device_mismatches(device: Device, far_device: Device, sight: TierView) -> I
             if of_port and path == ("description",) and difference.b
             else render_value(sight.restore_names(difference.b) if isinstance(difference.b, str) else difference.b)
         )
-        yield ImportedFactDifference(
+        yield DifferenceFromImportedFact(
             device=device.name, part=row_key, path="/".join(path), has=render_value(difference.a), built=new_built,
             key=format_deciding_keys(aspect),
         )  # fmt: skip
@@ -136,7 +136,7 @@ def _are_both_values_known(difference: ModelDifference) -> bool:
     return not isinstance(difference.a, Unknown) and not isinstance(difference.b, Unknown)
 
 
-def _fabric_mismatches(own_fabric: Fabric, other_fabric: Fabric) -> Iterator[ImportedFactDifference]:
+def _fabric_mismatches(own_fabric: Fabric, other_fabric: Fabric) -> Iterator[DifferenceFromImportedFact]:
     switches = {device.name for device in own_fabric.devices}
     links, other_links = own_fabric.links, other_fabric.links
     hosts = own_fabric.hosts
@@ -159,7 +159,7 @@ def _fabric_mismatches(own_fabric: Fabric, other_fabric: Fabric) -> Iterator[Imp
             heading, row_key, remaining_paths = difference.path[0], "/".join(difference.path[1:2]), difference.path[2:]
             if heading == "policy":
                 row_key, remaining_paths = "", difference.path[1:]
-            yield ImportedFactDifference(
+            yield DifferenceFromImportedFact(
                 device="", part=row_key, path="/".join((heading, *remaining_paths)),
                 has=render_value(difference.a), built=render_value(difference.b),
                 key=format_deciding_keys(FabricPart("fabric", difference.path)),
@@ -186,7 +186,7 @@ def render_value(value: object) -> str:
 
 
 def group_differences(
-    unlikes: Iterable[ImportedFactDifference],
+    unlikes: Iterable[DifferenceFromImportedFact],
 ) -> dict[tuple[str, str, str, str], dict[str, list[str]]]:
     """Return facts that are unlike in the same way as one: by fact, values and key, the parts of each switch."""
     groups: dict[tuple[str, str, str, str], dict[str, list[str]]] = {}

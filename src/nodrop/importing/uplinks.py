@@ -68,7 +68,9 @@ def derive_uplinks(tier_view: TierView, cables: CableLookup) -> DerivedIntentPar
             if are_switches_unlinked(tier_view, cables)
             else _uplinks_without_cables(tier_view, cables)
         )
-    return merge_parts(_links_of_join(CabledGroupPair.of(tier_view, cables, lower, upper)) for lower, upper in pairs)
+    return merge_parts(
+        _derive_links_between_two_groups(CabledGroupPair.of(tier_view, cables, lower, upper)) for lower, upper in pairs
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,10 +91,10 @@ class CabledGroupPair:
     def of(cls, tier_view: TierView, cables: CableLookup, lower: SwitchGroup, upper: SwitchGroup) -> "CabledGroupPair":
         """Return two groups with their cables, and whether either has other links."""
         of_lower, of_upper = (
-            sum(group.name in pair for pair in cables.pairs_of_groups) > 1 for group in (lower, upper)
+            sum(group.name in pair for pair in cables.cabled_group_pairs) > 1 for group in (lower, upper)
         )
         runs = cables.cables_between_groups(lower, upper)
-        of_pods = {(lower.pod(run.lower) - 1, upper.pod(run.upper) - 1) for run in runs}
+        of_pods = {(lower.pod_of_switch_id(run.lower) - 1, upper.pod_of_switch_id(run.upper) - 1) for run in runs}
         pods = find_pods_per_upper_pod(of_pods) if lower.per_pod and upper.per_pod else None
         return cls(
             tier_view=tier_view,
@@ -117,15 +119,15 @@ class CabledGroupPair:
 
     def upper_position(self, number: int) -> int:
         """Return the place of an upper switch among those that a lower switch has links to."""
-        return self.upper.position_in_pod(number) if self.stays_in_pod else number
+        return self.upper.position_in_pod_of_id(number) if self.stays_in_pod else number
 
     @property
-    def lower_positions_in_reserve(self) -> set[int]:
+    def uncabled_lower_positions(self) -> set[int]:
         """Return the places of lower switches without any cable to a switch."""
         return {self.lower_position(box.id) for box in self.lower.boxes if not self._is_cabled(box)}
 
     @property
-    def upper_positions_in_reserve(self) -> set[int]:
+    def uncabled_upper_positions(self) -> set[int]:
         """Return the places of upper switches without any cable to a switch."""
         return {self.upper_position(box.id) for box in self.upper.boxes if not self._is_cabled(box)}
 
@@ -149,12 +151,12 @@ class CabledGroupPair:
         return frozenset(panels)
 
 
-def _links_of_join(joined: CabledGroupPair) -> DerivedIntentPart:
+def _derive_links_between_two_groups(joined: CabledGroupPair) -> DerivedIntentPart:
     """Return the links between two groups, and the ports of the lower one for them."""
     tier_view, cables, runs = joined.tier_view, joined.cables, joined.runs
     lower, upper = joined.lower.boxes, joined.upper.boxes
-    at: KeyPath = (*joined.lower.keys, "uplinks", joined.upper.name)
-    links = most_common_value(_count_links(runs).values()) or 1
+    at: KeyPath = (*joined.lower.intent_key_path, "uplinks", joined.upper.name)
+    links = most_common_value(_count_links_per_switch_pair(runs).values()) or 1
     ports = [cables.port(end) for run in runs for end in (run.link.a, run.link.b)]
     speed = most_common_value(port.speed_mbps for port in ports if port and isinstance(port.speed_mbps, int))
     split = _find_most_common_split(lower, ((run.lower, run.lower_port) for run in runs))
@@ -165,14 +167,14 @@ def _links_of_join(joined: CabledGroupPair) -> DerivedIntentPart:
     upper_share = upper_port_sharing(upper_model, joined, peer_split, links, speed or ASSUMED_PORT_SPEED_MBPS)
     by_model = upper_model.panels_splittable_at_once(peer_split, speed or ASSUMED_PORT_SPEED_MBPS)
     has_peer_ports = joined.upper_has_other_links or upper_share.panels != by_model
-    fewer = [box.reduced_lanes_of_port(port) for box, port in _ports_at_run_ends(tier_view, runs, cables)]
+    fewer = [box.reduced_lanes_of_port(port) for box, port in _ports_at_cable_ends(tier_view, runs, cables)]
     lanes = most_common_value(lane_count for lane_count in fewer if lane_count is not None) if any(fewer) else None
     no_speed = speed is None
     if speed is None:
         port_group = model.group(lower_share.panels[0]) if model and lower_share.panels else None
         speed = port_group.speeds[0] if port_group else ASSUMED_PORT_SPEED_MBPS
-    length, media_name, guessed = derive_cable(
-        links_of_runs(runs), ports, speed, at, copper=are_on_copper(lower, ports)
+    length, media_name, guessed = derive_cable_length_and_medium(
+        links_of_group_cables(runs), ports, speed, at, copper=are_on_copper(lower, ports)
     )
     remarks = []
     if not lower_share.fits or not upper_share.fits:
@@ -203,9 +205,9 @@ def _wrap_tree_at(at: KeyPath, keys: KeyTree) -> KeyTree:
     return keys
 
 
-def _first_group_and_join_names(tier_view: TierView) -> tuple[SwitchGroup | None, str, str]:
+def _host_side_group_and_linked_names(tier_view: TierView) -> tuple[SwitchGroup | None, str, str]:
     """Return the first group next to hosts, where one was read, and the names of groups that have links in any case."""
-    lower, upper = tier_view.tier(0)[:1], tier_view.tier(1)[:1]
+    lower, upper = tier_view.groups_of_tier(0)[:1], tier_view.groups_of_tier(1)[:1]
     names = [groups[0].name if groups else ROLES_BY_TIER[tier] for tier, groups in enumerate((lower, upper))]
     return lower[0] if lower else None, names[0], names[1]
 
@@ -214,27 +216,27 @@ def _uplinks_without_cables(tier_view: TierView, cables: CableLookup) -> Derived
     """Return the links that sessions over ports show, and the keys that a person has to add."""
     if uplink := _find_unnumbered_uplinks(tier_view, cables):
         return uplink
-    _, lower, upper = _first_group_and_join_names(tier_view)
+    _, lower, upper = _host_side_group_and_linked_names(tier_view)
     why = f"no address, neighbor table or stated cable joins a {lower} to a {upper}"
-    panels = _find_external_panels(tier_view, cables)
+    panels = _find_panels_to_unread_switches(tier_view, cables)
     at: KeyPath = ("topology", "groups", lower, "uplinks", upper)
     ports = {"ports": format_number_ranges(panels) if panels else "17-32"}
     return DerivedIntentPart(lacking={at: MissingIntentKey(why, ports | _make_example_uplinks(tier_view, panels))})
 
 
-def _find_external_panels(tier_view: TierView, cables: CableLookup) -> frozenset[int]:
+def _find_panels_to_unread_switches(tier_view: TierView, cables: CableLookup) -> frozenset[int]:
     """Return the panel ports over which switches next to hosts have sessions with switches that were not read."""
     return frozenset(
         port.port.panel
-        for box in tier_view.lowest
-        for name in cables.find_external_ports(box.device.name)
+        for box in tier_view.host_facing_switches
+        for name in cables.find_ports_to_unread_bgp_peers(box.device.name)
         if (port := box.port(name)) and isinstance(port.port, Port)
     )
 
 
 def _make_example_uplinks(sight: TierView, panels: frozenset[int]) -> KeyTree:
     """Return links as they may be, of the speed of those panel ports, else of all."""
-    ports = [port for box in sight.boxes for port in box.device.interfaces]
+    ports = [port for box in sight.switches_from_lowest_tier for port in box.device.interfaces]
     ports = [port for port in ports if isinstance(port.port, Port) and port.port.panel in panels] or ports
     speed = (
         most_common_value(port.speed_mbps for port in ports if isinstance(port.speed_mbps, int))
@@ -250,21 +252,21 @@ def _make_example_uplinks(sight: TierView, panels: frozenset[int]) -> KeyTree:
 
 def _find_unnumbered_uplinks(sight: TierView, cables: CableLookup) -> DerivedIntentPart | None:
     """Return the ports with sessions over interfaces as links upwards; None where there are none."""
-    group, _, upper = _first_group_and_join_names(sight)
+    group, _, upper = _host_side_group_and_linked_names(sight)
     boxes = group.boxes if group else ()
     ports = [
         port
         for box in boxes
-        for name in sorted(cables.find_unnumbered_ports(box.device.name))
+        for name in sorted(cables.find_bgp_unnumbered_ports(box.device.name))
         if (port := box.port(name)) and isinstance(port.port, Port)
     ]
-    uppers = [box for each in sight.tier(1) for box in each.boxes]
+    uppers = [box for each in sight.groups_of_tier(1) for box in each.boxes]
     if not ports or not uppers or group is None:
         return None
-    at: KeyPath = (*group.keys, "uplinks", upper)
+    at: KeyPath = (*group.intent_key_path, "uplinks", upper)
     panels = {port.port.panel for port in ports if isinstance(port.port, Port)}
     speed = most_common_value(port.speed_mbps for port in ports if isinstance(port.speed_mbps, int))
-    length, media_name, guessed = derive_cable(
+    length, media_name, guessed = derive_cable_length_and_medium(
         (), ports, speed or ASSUMED_PORT_SPEED_MBPS, at, copper=are_on_copper(boxes, ports)
     )
     guessed[(*at, "links")] = "ports with sessions over interfaces; no file says which of them leads where"
@@ -280,23 +282,23 @@ def _find_unnumbered_uplinks(sight: TierView, cables: CableLookup) -> DerivedInt
     return DerivedIntentPart(keys=_wrap_tree_at(at, keys), guessed=guessed)
 
 
-def _count_links(port_runs: Iterable[GroupCable]) -> dict[tuple[int, int], int]:
+def _count_links_per_switch_pair(port_runs: Iterable[GroupCable]) -> dict[tuple[int, int], int]:
     counts: dict[tuple[int, int], int] = {}
     for run in port_runs:
         counts[run.lower, run.upper] = counts.get((run.lower, run.upper), 0) + 1
     return counts
 
 
-def links_of_runs(port_runs: Iterable[GroupCable]) -> tuple[Link, ...]:
+def links_of_group_cables(port_runs: Iterable[GroupCable]) -> tuple[Link, ...]:
     """Return the cables of runs."""
     return tuple(run.link for run in port_runs)
 
 
-def _ports_at_run_ends(
+def _ports_at_cable_ends(
     sight: TierView, runs: Iterable[GroupCable], cables: CableLookup
 ) -> Iterator[tuple[GroupedSwitch, Interface]]:
     """Yield the switch and the port at each end of runs."""
-    boxes = {box.device.name: box for box in sight.boxes}
+    boxes = {box.device.name: box for box in sight.switches_from_lowest_tier}
     for run in runs:
         for end in (run.link.a, run.link.b):
             port = cables.port(end)
@@ -326,10 +328,10 @@ def lower_port_sharing(model: SwitchModel | None, joined: CabledGroupPair, split
     blocks: dict[int, set[Port]] = {}
     for run in joined.runs:
         blocks.setdefault(joined.upper_position(run.upper), set()).add(run.lower_port)
-    ids = tuple(sorted(blocks.keys() | joined.upper_positions_in_reserve))
+    ids = tuple(sorted(blocks.keys() | joined.uncabled_upper_positions))
     others = joined.panels_with_other_use(joined.lower)
     free = [panel for panel in (model.panels if model else ()) if panel not in others]
-    candidates = list(_panel_candidates(used, free))
+    candidates = list(_candidate_panel_lists(used, free))
     paths = None if joined.lower_has_other_links else _most_common_maximum_paths(joined.lower.boxes)
     if model and paths and paths > len(model.panels):
         wide = [panels for panels in candidates if len(panels) * split == paths]
@@ -359,17 +361,17 @@ def upper_port_sharing(
         blocks.setdefault(joined.lower_position(run.lower), set()).add(run.upper_port)
     used = {run.upper_port.panel for run in joined.runs}
     panels = model.panels_splittable_at_once(split, speed) if model and speed else tuple(sorted(used))
-    ids = tuple(sorted(blocks.keys() | joined.lower_positions_in_reserve))
+    ids = tuple(sorted(blocks.keys() | joined.uncabled_lower_positions))
     by_model = _find_shared_panels(blocks, ids, [panels], split, links, joined.lower.name)
     if by_model.fits and not joined.upper_has_other_links:
         return by_model
     others = joined.panels_with_other_use(joined.upper)
-    candidates = _panel_candidates(used, [panel for panel in panels if panel not in others])
+    candidates = _candidate_panel_lists(used, [panel for panel in panels if panel not in others])
     stated = _find_shared_panels(blocks, ids, candidates, split, links, joined.lower.name)
     return stated if stated.fits or joined.upper_has_other_links else by_model
 
 
-def _panel_candidates(used: set[int], free: list[int]) -> Iterator[tuple[int, ...]]:
+def _candidate_panel_lists(used: set[int], free: list[int]) -> Iterator[tuple[int, ...]]:
     """Yield lists of panel ports that hold those in use, the most likely first: themselves, then longer runs."""
     yield tuple(sorted(used))
     low, high = min(used), max(used)
@@ -449,7 +451,7 @@ def are_on_copper(boxes: Iterable[GroupedSwitch], ports: Iterable[Interface | No
     )
 
 
-def derive_cable(
+def derive_cable_length_and_medium(
     links: Iterable[Link],
     ports: Iterable[Interface | None],
     speed: int | None,

@@ -84,7 +84,7 @@ def size_facts(fabric: SizedFabric, request: SizeRequest) -> SizedFabricFacts:
         "groups": [_group_facts(fabric, group) for group in fabric.groups],
         "cables": cables,
         "modules": list(_module_facts(fabric)),
-        "pools": fabric.pools(),
+        "pools": fabric.address_pools(),
     }
 
 

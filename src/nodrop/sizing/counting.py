@@ -92,25 +92,25 @@ class AlikeHosts:
         return self.ports_per_leaf if self.apart else self.ports
 
     @cached_property
-    def _panels(self) -> int:
+    def _panel_count(self) -> int:
         return len({*self.down.panels, *self.up.panels})
 
-    def fits(self, down: int, up: Sequence[int]) -> bool:
+    def can_leaf_have_ports(self, down: int, up: Sequence[int]) -> bool:
         """Return whether a leaf has so many ports down, and up to each plane; a panel port leads to one plane."""
         below, above = self.down.count_panels(down), sum(map(self.up.count_panels, up))
         return (
-            below <= len(self.down.panels) and above <= len(self.up.panels) and below + above <= self._panels
+            below <= len(self.down.panels) and above <= len(self.up.panels) and below + above <= self._panel_count
         )  # fmt: skip
 
-    def uplinks(self, down: int, ratio: Fraction) -> int:
+    def min_uplinks(self, down: int, ratio: Fraction) -> int:
         """Return how many uplinks carry so many ports down at a ratio, at the least."""
         return -int(-(down * self.down.speed_mbps) // (ratio * self.up.speed_mbps))
 
-    def most_on_set(self, ratio: Fraction) -> int:
+    def max_hosts_per_leaf_set(self, ratio: Fraction) -> int:
         """Return how many hosts a set of leaves holds at a ratio, at most."""
         for hosts in range(self.down.radix // self.ports_on_leaf, 0, -1):
             down = hosts * self.ports_on_leaf
-            if self.fits(down, [self.uplinks(down, ratio)]):
+            if self.can_leaf_have_ports(down, [self.min_uplinks(down, ratio)]):
                 return hosts
         return 0
 
@@ -141,7 +141,7 @@ class LeavesOfHosts:
     @cached_property
     def min_uplinks_per_leaf(self) -> int:
         """Return the links up that a leaf needs, at the least."""
-        return self.hosts.uplinks(self.ports_down_per_leaf, self.ratio)
+        return self.hosts.min_uplinks(self.ports_down_per_leaf, self.ratio)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,9 +171,9 @@ class FabricShape:
     core_links: int = 0
     """Between a spine and each core of its plane."""
 
-    def leaves_of_pod(self, kind: int) -> int:
+    def max_leaves_per_pod(self, leaf_kind_index: int) -> int:
         """Return how many leaves of a kind a pod has, at most: whole sets."""
-        leaves = self.leaves[kind]
+        leaves = self.leaves[leaf_kind_index]
         return -(-leaves.sets // self.pods) * leaves.hosts.leaves_per_host
 
     @property
@@ -250,7 +250,7 @@ class _BestShapeSearch:
     def _is_worth_trying(self, switches: int) -> bool:
         return self.best is None or switches <= self.best.switch_count
 
-    def _offer(self, shape: FabricShape) -> None:
+    def _keep_if_better(self, shape: FabricShape) -> None:
         if self.best is None or shape.rank < self.best.rank:
             self.best = shape
 
@@ -260,7 +260,7 @@ class _BestShapeSearch:
             for spines, links in _spine_counts_and_leaf_links(leaves):
                 shape = FabricShape(leaves=leaves, spines_of_pod=spines, links=links)
                 if self._is_worth_trying(shape.switch_count) and self._fits_pod(shape, 0):
-                    self._offer(shape)
+                    self._keep_if_better(shape)
 
     def try_three_tiers(self) -> FabricShape | None:
         """Try all numbers of leaves in all numbers of pods; return the best shape."""
@@ -281,7 +281,7 @@ class _BestShapeSearch:
         Leaves of further kinds of hosts are as few as hold these.
         """
         ratio, (first, *others) = self.demand.ratio, self.demand.hosts
-        most_on_sets = [hosts.most_on_set(ratio) for hosts in self.demand.hosts]
+        most_on_sets = [hosts.max_hosts_per_leaf_set(ratio) for hosts in self.demand.hosts]
         if not all(most_on_sets):
             return
         further = [
@@ -300,14 +300,14 @@ class _BestShapeSearch:
         below = 0
         for kind, (leaves, links) in enumerate(zip(shape.leaves, shape.links, strict=True)):
             to_plane = links * shape.spines_of_pod // shape.planes
-            if not leaves.hosts.fits(leaves.ports_down_per_leaf, [to_plane] * shape.planes):
+            if not leaves.hosts.can_leaf_have_ports(leaves.ports_down_per_leaf, [to_plane] * shape.planes):
                 return False
-            below += self.upper.count_panels(links * shape.leaves_of_pod(kind))
+            below += self.upper.count_panels(links * shape.max_leaves_per_pod(kind))
         return below + self.upper.count_panels(spine_uplinks) <= len(self.upper.panels)
 
     def _try_planes(self, shape: FabricShape) -> None:
         """Offer a shape of pods with cores in each number of planes, and each number of links to a core."""
-        uplinks = sum(links * shape.leaves_of_pod(kind) for kind, links in enumerate(shape.links))
+        uplinks = sum(links * shape.max_leaves_per_pod(kind) for kind, links in enumerate(shape.links))
         least_cores = -(-shape.pods * shape.spines_of_pod * uplinks // self.upper.radix)
         if not self._is_worth_trying(shape.switch_count + least_cores) or not self._fits_pod(shape, uplinks):
             return
@@ -319,7 +319,7 @@ class _BestShapeSearch:
                 cores = -(-uplinks // links)
                 whole = replace(shape, planes=planes, cores_of_plane=cores, core_links=links)
                 if self._is_worth_trying(whole.switch_count) and self._fits_pod(whole, cores * links):
-                    self._offer(whole)
+                    self._keep_if_better(whole)
 
 
 def _spine_counts_and_leaf_links(leaves: Sequence[LeavesOfHosts]) -> Iterator[tuple[int, tuple[int, ...]]]:

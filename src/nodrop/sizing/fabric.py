@@ -103,7 +103,7 @@ class SizedFabric:
         """Return a group by its name."""
         return next(group for group in self.groups if group.name == name)
 
-    def pools(self) -> dict[str, str]:
+    def address_pools(self) -> dict[str, str]:
         """Return the pools of addresses by their key in an intent; CannotSize where 10.0.0.0/8 is too small."""
         linked = {links.lower for links in self.links}
         owners = [group for group in self.groups if group.tier == 1 or group.name in linked]
@@ -134,7 +134,7 @@ def _format_subnet(first: int, size: int) -> str:
     return f"{format_ipv4_address(first)}/{33 - size.bit_length()}"
 
 
-def detail_shape(demand: FabricDemand, shape: FabricShape, lengths: MaxCableLengths) -> SizedFabric:
+def expand_shape_to_sized_fabric(demand: FabricDemand, shape: FabricShape, lengths: MaxCableLengths) -> SizedFabric:
     """Return a fabric in detail, for the switches and hosts of a demand."""
     names = _plane_name_suffixes(shape.planes)
     down, up = _leaf_panels(shape)
@@ -192,7 +192,9 @@ def _leaf_panels(shape: FabricShape) -> tuple[list[tuple[int, ...]], list[list[t
 
 def _divide_panel_ports(hosts: AlikeHosts, below: int, above: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return so many panel ports for hosts and for uplinks: as a HWSKU has them, else the low and the high ones."""
-    choices = [_take_panels(hosts, below, above, low_first=low_first) for low_first in (True, False)]
+    choices = [
+        _choose_panel_ports_from_both_ends(hosts, below, above, low_first=low_first) for low_first in (True, False)
+    ]
     model = hosts.down.model
     for down, up in choices:
         ports = dict.fromkeys(down, (hosts.down.split, hosts.down.speed_mbps))
@@ -202,7 +204,7 @@ def _divide_panel_ports(hosts: AlikeHosts, below: int, above: int) -> tuple[tupl
     return choices[0]
 
 
-def _take_panels(
+def _choose_panel_ports_from_both_ends(
     hosts: AlikeHosts, below: int, above: int, *, low_first: bool
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return panel ports for hosts from one end and for uplinks from the other, those that suit only one use first."""
@@ -228,7 +230,7 @@ def _leaf_groups(shape: FabricShape, down: Sequence[tuple[int, ...]]) -> list[Si
                 tier=1,
                 model=leaves.hosts.down.model,
                 count=leaves.count,
-                per_pod=shape.leaves_of_pod(kind) if shape.pods > 1 else None,
+                per_pod=shape.max_leaves_per_pod(kind) if shape.pods > 1 else None,
                 offset=-(-highest // _STORAGE_LEAF_NUMBER_STEP) * _STORAGE_LEAF_NUMBER_STEP,
                 endpoints=down[kind],
             )
@@ -264,7 +266,7 @@ def _spine_panels_down_and_up(
     below: list[tuple[int, ...] | None] = []
     start = 0
     for kind, links in enumerate(shape.links):
-        count = upper.count_panels(links * shape.leaves_of_pod(kind))
+        count = upper.count_panels(links * shape.max_leaves_per_pod(kind))
         below.append(upper.panels[start : start + count])
         start += count
     above = upper.count_panels(shape.cores_of_plane * shape.core_links)
@@ -299,7 +301,7 @@ def _leaf_links(
                 links,
                 (leaves.hosts.up, demand.upper),
                 (of_leaves[kind][plane], of_spines[kind]),
-                (min(shape.leaves_of_pod(kind), leaves.count), spines),
+                (min(shape.max_leaves_per_pod(kind), leaves.count), spines),
                 leaves.count * spines * links,
                 lengths.leaves_m,
             )
@@ -347,15 +349,15 @@ def _build_links(
         peer_ports=panels[1],
         split=lower.split,
         peer_split=upper.split,
-        slots=_peer_slots_unless_halved(upper, upper_panels, peers[0], links),
-        peer_slots=_peer_slots_unless_halved(lower, panels[0], peers[1], links),
+        slots=_peers_sharing_ports_evenly(upper, upper_panels, peers[0], links),
+        peer_slots=_peers_sharing_ports_evenly(lower, panels[0], peers[1], links),
         speed_mbps=lower.speed_mbps,
         media=choose_medium(lower.speed_mbps, length_m, ends),
         length_m=length_m,
     )
 
 
-def _peer_slots_unless_halved(use: PanelPortsForSpeed, panels: tuple[int, ...], peers: int, links: int) -> int | None:
+def _peers_sharing_ports_evenly(use: PanelPortsForSpeed, panels: tuple[int, ...], peers: int, links: int) -> int | None:
     """Return among how many peers ports are shared out evenly; None where each gets its ports by halving."""
     ids = tuple(range(1, peers + 1))
     halved = PeerPortBlocks(role="", ids=ids, ports=split_ports(panels, use.split), slots=None)

@@ -12,7 +12,14 @@ from nodrop.intent.schema import Intent
 from nodrop.platforms.kit.rendering import EscapedText, load_template
 from nodrop.platforms.kit.traits import traits_of_platform
 from nodrop.sizing.counting import AlikeHosts, FabricDemand, FabricShape, LeavesOfHosts, PanelPortsForSpeed
-from nodrop.sizing.fabric import MaxCableLengths, SizedFabric, SizedGroup, SizedHosts, SizedLinks, detail_shape
+from nodrop.sizing.fabric import (
+    MaxCableLengths,
+    SizedFabric,
+    SizedGroup,
+    SizedHosts,
+    SizedLinks,
+    expand_shape_to_sized_fabric,
+)
 from nodrop.sizing.request import SizeRequest, size_request
 from nodrop.units import show_ids, show_speed
 
@@ -102,7 +109,9 @@ def render_full_leaf_spine_intent(platform: str, model: str, *, file: str, fabri
     ratio = Fraction(1)
     leaves = LeavesOfHosts(hosts=servers, sets=1, ratio=ratio)
     shape = FabricShape(leaves=(leaves,), spines_of_pod=2, links=(half * into // 2,))
-    sized = detail_shape(FabricDemand(hosts=(servers,), upper=up, ratio=ratio), shape, MaxCableLengths())
+    sized = expand_shape_to_sized_fabric(
+        FabricDemand(hosts=(servers,), upper=up, ratio=ratio), shape, MaxCableLengths()
+    )
     return _render_intent(sized, platform, ratio, file=file, fabric=fabric)
 
 
@@ -124,10 +133,10 @@ def _render_intent(sized: SizedFabric, platform: str, ratio: Fraction, *, file: 
         groups=[_template_words_of_group(sized, group, ratio) for group in sized.groups],
         leaf_groups=len(leaf_groups),
         endpoints=[_template_words_of_hosts(sized, hosts) for hosts in sized.hosts],
-        sharing=max(_least_headroom_sharing_ratio(sized, group) for group in sized.groups),
+        sharing=max(_least_headroom_oversubscription(sized, group) for group in sized.groups),
         asn=[f"{name}: {rule}" for name, rule in _asn_rule_by_group(sized, short=short).items()],
         names=EscapedText(f"{{site}}-{{{'role' if short else 'group'}}}{{id:02}}"),
-        addressing=EscapedText(", ".join(f"{key}: {pool}" for key, pool in sized.pools().items())),
+        addressing=EscapedText(", ".join(f"{key}: {pool}" for key, pool in sized.address_pools().items())),
     )
     return FirstIntent(text=text, summary=f"{_describe_fabric(sized)}; {_describe_speeds(sized)}")
 
@@ -176,7 +185,7 @@ def _template_words_of_group(sized: SizedFabric, group: SizedGroup, ratio: Fract
         ids=show_ids(range(1, group.count + 1)),
         keys=EscapedText("".join(f", {key}: {value}" for key, value in keys.items() if value)),
         model=group.model.name,
-        endpoints=EscapedText(_format_flow_ids(group.endpoints)),
+        endpoints=EscapedText(_format_panel_ports_in_yaml_flow(group.endpoints)),
         uplinks=[_template_words_of_links(each) for each in links],
     )
 
@@ -184,7 +193,7 @@ def _template_words_of_group(sized: SizedFabric, group: SizedGroup, ratio: Fract
 def _template_words_of_links(links: SizedLinks, *, short: bool = False) -> _LinkTemplateTexts:
     """Return the words for the keys of links, with the names that the short form has for them."""
     keys: dict[str, object] = {
-        "peer_ports": _format_flow_ids(links.peer_ports) if links.peer_ports else None,
+        "peer_ports": _format_panel_ports_in_yaml_flow(links.peer_ports) if links.peer_ports else None,
         "split": links.split if links.split > 1 else None,
         "spine_split" if short else "peer_split": links.peer_split if links.peer_split != links.split else None,
         "speed": show_speed(links.speed_mbps),
@@ -195,7 +204,7 @@ def _template_words_of_links(links: SizedLinks, *, short: bool = False) -> _Link
     }
     return _LinkTemplateTexts(
         upper=links.upper,
-        ports=EscapedText(_format_flow_ids(links.ports)),
+        ports=EscapedText(_format_panel_ports_in_yaml_flow(links.ports)),
         links=links.links,
         keys=EscapedText(", ".join(f"{key}: {value}" for key, value in keys.items() if value)),
     )
@@ -223,7 +232,7 @@ def _template_words_of_hosts(sized: SizedFabric, each: SizedHosts) -> _HostTempl
     )
 
 
-def _format_flow_ids(panels: Iterable[int]) -> str:
+def _format_panel_ports_in_yaml_flow(panels: Iterable[int]) -> str:
     """Return panel ports for a place among others: quoted where there are several ranges."""
     text = show_ids(panels)
     return f'"{text}"' if "," in text else text
@@ -239,7 +248,7 @@ def _asn_rule_by_group(sized: SizedFabric, *, short: bool) -> dict[str, str]:
     return {"spines": rules["spine"], "leaves": rules["leaf"]} if short else rules
 
 
-def _least_headroom_sharing_ratio(sized: SizedFabric, group: SizedGroup) -> int:
+def _least_headroom_oversubscription(sized: SizedFabric, group: SizedGroup) -> int:
     """Return how many times less headroom than all ports of a switch need at once leaves thresholds something."""
     box, needed, mtu = group.model, 0, Intent.model_fields["mtu"].default
     for ports, speed_mbps, length_m in _ports_speed_length_by_use(sized, group):

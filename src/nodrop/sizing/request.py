@@ -16,7 +16,7 @@ from nodrop.sizing.counting import (
     best_port_use_of_speed,
     find_smallest_fabric_shape,
 )
-from nodrop.sizing.fabric import MaxCableLengths, SizedFabric, detail_shape
+from nodrop.sizing.fabric import MaxCableLengths, SizedFabric, expand_shape_to_sized_fabric
 from nodrop.units import show_speed
 
 
@@ -74,7 +74,7 @@ def size_request(request: SizeRequest) -> SizedFabric:
             best = demand, shape
     if best is None:
         raise _explain_refusal(request, refused)
-    return detail_shape(*best, request.lengths)
+    return expand_shape_to_sized_fabric(*best, request.lengths)
 
 
 def _explain_gpus_of_partial_server(request: SizeRequest) -> str:
