@@ -24,7 +24,7 @@ from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.values import replace_fields
-from nodrop.proofs.circles import depth_by_node
+from nodrop.proofs.circles import topological_depth_by_node
 from nodrop.proofs.dependencies import DependencyGraph, TrafficAtRouters
 from nodrop.proofs.failures import search_failures_with_circle
 from nodrop.proofs.forwarding import Forwarding
@@ -72,7 +72,7 @@ def main() -> None:
     forwarding = measured("next hops", lambda: Forwarding(plane))
     traffic = measured("packets", lambda: TrafficAtRouters(forwarding))
     graph = measured("graph", lambda: DependencyGraph(traffic, exact=False))
-    order = measured("order", lambda: depth_by_node(graph.after))
+    order = measured("order", lambda: topological_depth_by_node(graph.after))
     conditions = measured("conditions for failures", lambda: check_any_failure_conditions(forwarding))
     check = deadlock_check_of(index)
     search = measured("single failures", lambda: search_failures_with_circle(plane, check, conditions, 1))

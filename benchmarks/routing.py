@@ -104,8 +104,8 @@ def reference_figures(intent: str) -> dict[str, float]:
     count = 0
     for family in plane.families:
         failures = FailureAnalysis(plane, plane.of(family))
-        outcomes = [failures.of_link(link) for link in failures.links]
-        outcomes += [failures.of_device(device.name) for device in fabric.devices]
+        outcomes = [failures.outcome_without_links(link) for link in failures.links]
+        outcomes += [failures.outcome_without_device(device.name) for device in fabric.devices]
         count += len(outcomes)
     return {"failures": count, "seconds": time.perf_counter() - begun}
 
@@ -145,7 +145,7 @@ def failures_of(switches: int) -> FailureAnalysis:
 def _fail(what: tuple[int, int]) -> bool:
     switches, number = what
     failures = failures_of(switches)
-    outcome: FailureOutcome = failures.of_link(list(failures.alike)[number])
+    outcome: FailureOutcome = failures.outcome_without_links(list(failures.alike)[number])
     return bool(outcome.unreachable)
 
 

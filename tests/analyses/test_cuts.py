@@ -56,9 +56,12 @@ def _all(index: Index) -> list[Hit]:
     for reach in route_propagations_of(index):
         failures = FailureAnalysis(reach.plane, reach.routes)
         for link in failures.links:
-            found += [_of(one) for one in failure_case_if_harmful(reach, failures.of_link(link), link)]
+            found += [_of(one) for one in failure_case_if_harmful(reach, failures.outcome_without_links(link), link)]
         for device in dict.fromkeys(one.router.device.name for one in reach.world.speakers.values()):
-            found += [_of(one) for one in failure_case_if_harmful(reach, failures.of_device(device), None, device)]
+            found += [
+                _of(one)
+                for one in failure_case_if_harmful(reach, failures.outcome_without_device(device), None, device)
+            ]
     return found
 
 

@@ -12,7 +12,7 @@ from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, PrefixList, PrefixRule, RouteMap, RouteMapRule
 from nodrop.model.states import known_rows
 from nodrop.model.values import replace_fields
-from nodrop.proofs.alike_failures import AlikeFailures, is_free_of_neighbor_order
+from nodrop.proofs.alike_failures import AlikeFailures, is_independent_of_neighbor_order
 from nodrop.proofs.deadlock import DeadlockCheckResult, check_deadlock
 from nodrop.proofs.dependencies import DependencyGraph
 from nodrop.proofs.failures import search_failures_with_circle
@@ -156,9 +156,12 @@ def compare_members(chance: Random) -> tuple[int, int]:
     check = check_deadlock(plane)
     alike = AlikeFailures(check.traffic, check_any_failure_conditions(check.traffic.forwarding))
     failures = [
-        *((alike.class_of_cables([frozenset((link.a, link.b))]), ends_of((link,))) for link in fabric.links),
+        *((alike.failure_class_of_cables([frozenset((link.a, link.b))]), ends_of((link,))) for link in fabric.links),
         *(
-            (alike.class_of_switch(device.name), frozenset(End(device.name, port.name) for port in device.interfaces))
+            (
+                alike.failure_class_of_switch(device.name),
+                frozenset(End(device.name, port.name) for port in device.interfaces),
+            )
             for device in fabric.devices
         ),
     ]
@@ -168,7 +171,7 @@ def compare_members(chance: Random) -> tuple[int, int]:
     count = 0
     for members in classes.values():
         first = check_deadlock(compute_control_plane(index, base | members[0]))
-        if len(members) == 1 or not is_free_of_neighbor_order(first.traffic.forwarding):
+        if len(members) == 1 or not is_independent_of_neighbor_order(first.traffic.forwarding):
             continue
         count += len(members) - 1
         expected = fingerprint(first)
@@ -208,8 +211,8 @@ def test_pods_planes_and_switches_change_places(fabric: Fabric, sizes: list[int]
     check = check_deadlock(plane)
     alike = AlikeFailures(check.traffic, check_any_failure_conditions(check.traffic.forwarding))
     kinds = Counter([
-        *(alike.class_of_cables([frozenset((link.a, link.b))]) for link in fabric.links),
-        *(alike.class_of_switch(device.name) for device in fabric.devices),
+        *(alike.failure_class_of_cables([frozenset((link.a, link.b))]) for link in fabric.links),
+        *(alike.failure_class_of_switch(device.name) for device in fabric.devices),
     ])  # fmt: skip
     assert sorted(kinds.values(), reverse=True) == sizes
 

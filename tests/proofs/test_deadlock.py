@@ -34,7 +34,7 @@ def checked(fabric: Fabric, failed: frozenset[End] = frozenset()) -> DeadlockChe
 
 def circles(check: DeadlockCheckResult) -> list[list[str]]:
     names = DependencyGraphNames(check.traffic)
-    return [list(names.switches(circle)) for circle in check.circles]
+    return [list(names.switches_in_circle(circle)) for circle in check.circles]
 
 
 def test_a_ring_of_five_can_stop_itself_both_ways_round() -> None:
@@ -76,7 +76,11 @@ def test_each_hop_of_a_circle_has_a_destination_and_two_hosts() -> None:
     names = DependencyGraphNames(check.traffic)
     (circle,) = check.circles
     shown = [
-        (str(names.port(turn.buffer)), names.prefix(turn.destination), *names.sender_and_receiver(turn))
+        (
+            str(names.port_of_buffer(turn.buffer)),
+            names.first_prefix_of_destination(turn.destination),
+            *names.sender_and_receiver(turn),
+        )
         for turn in circle
     ]
     assert shown == [
@@ -164,7 +168,7 @@ def address_in(prefix: Prefix, others: set[Prefix]) -> Address | None:
     size = 1 << ((32 if prefix.family == "ipv4" else 128) - prefix.length)
     for place in {0, size - 1, size // 2, size // 3, size // 5}:
         found = Address(prefix.family, prefix.first + place)
-        if not any(one.has(found) for one in longer):
+        if not any(one.contains_address(found) for one in longer):
             return found
     return None
 
@@ -252,13 +256,13 @@ def steps(plane: ControlPlane, packet: Packet) -> Iterator[tuple[Packet, list[tu
     number, tc_group = packet.number, class_and_group(plane, packet)
     tc, group = tc_group
     name, own = plane.routers[number].device.name, qos_of(plane, number, packet.port)
-    route = plane.of(packet.to.family).towards(number, packet.to)
+    route = plane.of(packet.to.family).route_towards(number, packet.to)
     put, to = None, packet.to
     if packet.sender is None and ends_at(plane, number, to) and (put := tunnel_of(plane, number)) is not None:
         address = parse_address(str(put.far))
         assert address is not None
         to = address
-        route = None if ends_at(plane, number, to) else plane.of(to.family).towards(number, to)
+        route = None if ends_at(plane, number, to) else plane.of(to.family).route_towards(number, to)
     elif ends_at(plane, number, to):
         route = None
     for hop in () if route is None or route.discard else route.hops:
@@ -285,7 +289,7 @@ def steps(plane: ControlPlane, packet: Packet) -> Iterator[tuple[Packet, list[tu
 
 def ends_at(plane: ControlPlane, number: int, to: Address) -> bool:
     """Whether a router sends packets to an address to no other router."""
-    route = plane.of(to.family).towards(number, to)
+    route = plane.of(to.family).route_towards(number, to)
     own = any(to in leg.addresses for leg in plane.routers[number].legs)
     return own or (route is not None and not any(hop.router is not None for hop in route.hops))
 
@@ -327,7 +331,7 @@ def compare_with_walk(seed: int, *, tunnels: bool = False) -> bool:
     exact = DependencyGraph(check.traffic, exact=True)
 
     def node(buffer: object) -> Node:
-        return (*names.port(buffer), buffer.group)  # type: ignore[arg-type, attr-defined]
+        return (*names.port_of_buffer(buffer), buffer.group)  # type: ignore[arg-type, attr-defined]
 
     edges = {(node(one), node(other)) for one in exact.used_buffers() for other in exact.awaited_by(one)}
     assert edges == set(graph.edges)

@@ -14,7 +14,7 @@ from nodrop.proofs.direct_networks import (
     NetworkRoutes,
     TorusRoutes,
     check_network_for_circles,
-    find_priority_need,
+    find_priorities_that_end_circles,
     make_dragonfly,
     make_torus,
 )
@@ -41,7 +41,7 @@ def routes_of(network: DirectNetwork, routing: str) -> NetworkRoutes:
 def test_circles_with_one_priority_and_the_priorities_without(
     network: DirectNetwork, routing: str, circles: int, buffers: int, shortest: int, priorities: int
 ) -> None:
-    need = find_priority_need(network, routes_of(network, routing))
+    need = find_priorities_that_end_circles(network, routes_of(network, routing))
     assert len(need.single.circles) == circles
     assert need.single.buffers_on_circles == buffers
     assert len(need.single.circles[0]) == shortest
@@ -50,7 +50,7 @@ def test_circles_with_one_priority_and_the_priorities_without(
 
 def test_a_torus_of_threes_needs_one_priority() -> None:
     network = make_torus((3, 3))
-    assert find_priority_need(network, TorusRoutes(network)).priorities == 1
+    assert find_priorities_that_end_circles(network, TorusRoutes(network)).priorities == 1
 
 
 @pytest.mark.parametrize("priorities", [1, 2, 3])

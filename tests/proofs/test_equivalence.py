@@ -69,13 +69,13 @@ def exchange_is_harmless(traffic: TrafficAtRouters, found: EquivalentRouterClass
             if exchanged:
                 bits, channels = (
                     moved(bits),
-                    tuple(found.exchanged_channel(channel, one, other) for channel in channels),
+                    tuple(found.channel_after_router_exchange(channel, one, other) for channel in channels),
                 )
             counts[bits, frozenset(channels)] += 1
         return counts
 
     for channel, (near, _, far, _) in enumerate(forwarding.channels):
-        there = found.exchanged_channel(channel, one, other)
+        there = found.channel_after_router_exchange(channel, one, other)
         ends = forwarding.channels[there]
         if (ends.near, ends.far) != (routers.get(near, near), routers.get(far, far)):
             return False

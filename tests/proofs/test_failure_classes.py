@@ -18,5 +18,5 @@ def test_ports_are_compared_once_for_all_failures() -> None:
     found: list[list[FailureUnit]] = []
     search._alike = SimpleNamespace(has_classes=False)
     search._check = SimpleNamespace(traffic=SimpleNamespace(left=left, entered=entered, tunnels=()))
-    assert processor_seconds(lambda: found.extend(search._find_classes())) < 5 * slowness()
+    assert processor_seconds(lambda: found.extend(search._find_failure_classes())) < 5 * slowness()
     assert found == [[one] for one in search.every]

@@ -113,7 +113,7 @@ def test_the_reach_is_that_of_the_graph(name: str) -> None:
     storms = list(PauseSpreadGraph(check.traffic, unit_fill).storms())
     assert storms
     for storm in storms:
-        first = {buffer for buffer in graph.used_buffers() if names.port(buffer).node == storm.port.node}
+        first = {buffer for buffer in graph.used_buffers() if names.port_of_buffer(buffer).node == storm.port.node}
         distances = networkx.multi_source_dijkstra_path_length(whole.reverse(), first)
         steps = Counter(1 + distance for distance in distances.values())
         found: Counter[int] = Counter()

@@ -37,7 +37,7 @@ def test_packets_that_go_up_again_in_their_priority_wait_in_a_circle() -> None:
     assert (proof.verdict, proof.check.missing) == ("possible", ())
     (circle,) = proof.check.circles
     names = DependencyGraphNames(proof.check.traffic)
-    assert [str(names.port(turn.buffer)) for turn in circle] == ["l1:e1", "t1:e1", "l2:e1", "t1:e2"]
+    assert [str(names.port_of_buffer(turn.buffer)) for turn in circle] == ["l1:e1", "t1:e1", "l2:e1", "t1:e2"]
     shown = [hop["packets"] for hop in proof_facts(proof)["circle"]]
     assert shown == [
         "packets with DSCP 26 from a host at l3 to a host at l2 (10.8.0.0/24), "
@@ -56,7 +56,7 @@ def test_packets_in_a_priority_of_their_own_do_not() -> None:
     assert (proof.verdict, proof.check.missing) == ("free", ())
     positions, names = proof.check.positions, DependencyGraphNames(proof.check.traffic)
     assert positions is not None
-    groups = {(str(names.port(buffer)), buffer.group): place for buffer, place in positions.items()}
+    groups = {(str(names.port_of_buffer(buffer)), buffer.group): place for buffer, place in positions.items()}
     bounced = [groups["l1:e1", 3], groups["t1:e1", 2], groups["l2:e1", 2]]
     assert bounced == sorted(set(bounced))
     page = render_proof(proof_facts(proof))
@@ -155,5 +155,11 @@ def test_packets_come_out_in_the_class_and_group_of_the_maps(
     numbers = {router.device.name: router.number for router in traffic.forwarding.plane.routers}
     place = next(place for place, one in enumerate(traffic.tunnels) if one.near == numbers["l1"])
     packets = ArrivedPackets(traffic.entered[0], 2, place, 26)
-    assert (traffic.class_at(numbers["t1"], packets), traffic.group_at(numbers["t1"], packets)) == (2, 2)
-    assert (traffic.class_at(numbers["l2"], packets), traffic.group_at(numbers["l2"], packets)) == comes_out
+    assert (traffic.traffic_class_at(numbers["t1"], packets), traffic.priority_group_at(numbers["t1"], packets)) == (
+        2,
+        2,
+    )
+    assert (
+        traffic.traffic_class_at(numbers["l2"], packets),
+        traffic.priority_group_at(numbers["l2"], packets),
+    ) == comes_out

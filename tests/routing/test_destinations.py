@@ -24,7 +24,7 @@ Table = dict[str, dict[str, tuple[str, tuple[tuple[str, str | None], ...]]]]
 
 
 def classes(plane: ControlPlane) -> set[frozenset[str]]:
-    return {frozenset(map(str, members)) for members in plane.ipv4.world.destinations.members}
+    return {frozenset(map(str, members)) for members in plane.ipv4.world.destinations.prefixes_by_class}
 
 
 def announcing(*routes: tuple[str, str], session: object = None, **bgp: object) -> ControlPlane:

@@ -30,7 +30,7 @@ def numbers(bits: int) -> Iterator[int]:
 
 def told(routes: FamilyRoutes, outcome: FailureOutcome) -> tuple[Lost, Weaker]:
     """An outcome in names: who loses what, and who reaches what over fewer links."""
-    routers, members = routes.plane.routers, routes.world.destinations.members
+    routers, members = routes.plane.routers, routes.world.destinations.prefixes_by_class
     lost = {
         (routers[one.router].name, str(prefix))
         for one in outcome.unreachable
@@ -68,15 +68,15 @@ def compared(before: FamilyRoutes, after: FamilyRoutes, without: frozenset[str] 
 
 def _originated(routes: FamilyRoutes, number: int, without: frozenset[str]) -> Iterator[object]:
     if routes.plane.routers[number].name in without:
-        for part in routes.state.local(number):
+        for part in routes.state.originated_parts(number):
             for one in numbers(part.bits):
-                yield from routes.world.destinations.members[one]
+                yield from routes.world.destinations.prefixes_by_class[one]
 
 
 def _learned(routes: FamilyRoutes, number: int, prefix: Prefix) -> int | None:
     """Over how many next hops BGP reaches a prefix; 0 where the router originates it, None where it has no path."""
     found = routes.world.destinations.class_of.get(prefix)
-    if found is not None and any(part.bits >> found & 1 for part in routes.state.local(number)):
+    if found is not None and any(part.bits >> found & 1 for part in routes.state.originated_parts(number)):
         return 0
     route = routes.learned_route(number, prefix)
     return None if route is None else len(route.hops)
@@ -89,7 +89,7 @@ def assert_exact(made: Fabric) -> None:
         failures = FailureAnalysis(base, routes)
         for link in failures.links:
             after = compute_control_plane(Index(made), frozenset((link.a, link.b))).of(family)
-            outcome = failures.of_link(link)
+            outcome = failures.outcome_without_links(link)
             if routes.state.unstable or after.state.unstable or outcome.unstable:
                 continue
             assert told(routes, outcome) == compared(routes, after), (link, family)
@@ -120,7 +120,7 @@ def test_prefixes_at_ports_that_a_neighbor_in_the_as_announces() -> None:
     wired = fabric(*made, cables=["r1 e0 - r2 e0", "r1 e1 - r2 e1"])
     assert_exact(wired)
     plane, failures = plane_of(wired)
-    lost, weaker = told(plane.ipv4, failures.of_link(failures.links[0]))
+    lost, weaker = told(plane.ipv4, failures.outcome_without_links(failures.links[0]))
     assert (lost, weaker) == ({("r1", "10.1.0.0/31")}, {("r1", "10.1.0.2/31", 1, 2)})
 
 
@@ -139,14 +139,16 @@ def test_a_fabric_without_a_device() -> None:
     for name in ("p0-leaf0", "p0-spine0", "super0-0"):
         dead = frozenset(end for link in made.links for end in (link.a, link.b) if name in (link.a.node, link.b.node))
         after = compute_control_plane(Index(made), dead).ipv4
-        assert told(plane.ipv4, failures.of_device(name)) == compared(plane.ipv4, after, frozenset((name,))), name
+        assert told(plane.ipv4, failures.outcome_without_device(name)) == compared(
+            plane.ipv4, after, frozenset((name,))
+        ), name
 
 
 def test_a_leaf_without_one_of_its_uplinks() -> None:
     """With one number for the spines of a pod, what only this spine passed on is gone where it was the only way."""
     made = three_tier(pods=2, leaves=2, spines=2, superspines=1)
     plane, failures = plane_of(made)
-    lost, weaker = told(plane.ipv4, failures.of_link(link_of(made, "p0-leaf0", "p0-spine0")))
+    lost, weaker = told(plane.ipv4, failures.outcome_without_links(link_of(made, "p0-leaf0", "p0-spine0")))
     leaf = {"10.0.0.1/32", "10.128.0.0/24"}
     assert {row for row in lost if "leaf" in row[0] and row[1].endswith("/24")} == set()
     assert {(name, prefix) for name, prefix in lost if prefix in leaf} == {

@@ -208,7 +208,9 @@ def test_a_failure_takes_down_a_session_whose_loopback_is_behind_it() -> None:
     (link,) = (one for one in made.links if one.a == End("r2", "e1"))
     assert of_far(compute_control_plane(Index(made), frozenset({link.a, link.b}))) == ("no-route", "no-route")
     plane = compute_control_plane(Index(made))
-    lost = {(one.router, one.bits) for one in FailureAnalysis(plane, plane.ipv4).of_link(link).unreachable}
+    lost = {
+        (one.router, one.bits) for one in FailureAnalysis(plane, plane.ipv4).outcome_without_links(link).unreachable
+    }
     number = plane.ipv4.world.destinations.class_of[Prefix("ipv4", 0x0A080300, 24)]
     assert any(router == 0 and bits >> number & 1 for router, bits in lost)
 

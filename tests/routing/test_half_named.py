@@ -238,7 +238,7 @@ def test_a_session_of_several_hops_outlives_its_link(hops: int, *, is_up: bool) 
     assert [session.far for session in dead.sessions] == [True] * is_up
     assert all(gap.what.startswith("valleys over next hops") for gap in dead.gaps)
     plane = compute_control_plane(Index(made))
-    lost = FailureAnalysis(plane, plane.ipv4).of_link(link).unreachable
+    lost = FailureAnalysis(plane, plane.ipv4).outcome_without_links(link).unreachable
     assert {plane.routers[one.router].name for one in lost} == (set() if is_up else {"r1", "r2"})
 
 

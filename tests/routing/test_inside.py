@@ -48,8 +48,8 @@ def test_a_failed_uplink_leaves_the_way_over_the_other_leaf(peer: dict[str, bool
     plane = compute_control_plane(Index(made))
     failures = FailureAnalysis(plane, plane.ipv4)
     links = {f"{link.a.node}-{link.b.node}": link for link in failures.links}
-    assert failures.of_link(links["r1-r3"]).unreachable == ()
-    lost = failures.of_link(links["r1-r3"], links["r2-r3"]).unreachable
+    assert failures.outcome_without_links(links["r1-r3"]).unreachable == ()
+    lost = failures.outcome_without_links(links["r1-r3"], links["r2-r3"]).unreachable
     to = parse_prefix(BLOCK)
     assert to is not None
     bit = 1 << plane.ipv4.world.destinations.class_of[to]

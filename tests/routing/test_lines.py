@@ -239,8 +239,8 @@ def test_a_failure_takes_nothing_that_an_aggregate_drops(installs: tuple[int, in
         cables=["r1 e0 - r2 e0", "r1 e1 - r2 e1"],
     )
     plane = compute_control_plane(Index(of))
-    failures, classes = FailureAnalysis(plane, plane.ipv4), plane.ipv4.world.destinations.members
-    one, both = failures.of_link(of.links[0]), failures.of_link(*of.links)
+    failures, classes = FailureAnalysis(plane, plane.ipv4), plane.ipv4.world.destinations.prefixes_by_class
+    one, both = failures.outcome_without_links(of.links[0]), failures.outcome_without_links(*of.links)
     assert [(row.router, row.hops, row.before, _prefixes(classes, row.bits)) for row in one.weaker] == [
         (1, 1, 2, {"10.9.0.0/24"})
     ]

@@ -203,8 +203,8 @@ def test_a_failure_takes_the_static_routes_over_the_port_with_it() -> None:
         (link,) = (one for one in plane.index.fabric.links if "r3" in (one.a.node, one.b.node))
         lost = {
             (plane.routers[row.router].name, str(one))
-            for row in FailureAnalysis(plane, plane.ipv4).of_link(link).unreachable
-            for number, members in enumerate(plane.ipv4.world.destinations.members)
+            for row in FailureAnalysis(plane, plane.ipv4).outcome_without_links(link).unreachable
+            for number, members in enumerate(plane.ipv4.world.destinations.prefixes_by_class)
             for one in members
             if row.bits >> number & 1
         }

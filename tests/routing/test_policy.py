@@ -34,7 +34,7 @@ def passed(bgp: Bgp, neighbor: BgpNeighbor, attributes: PathAttributes = A, name
     words = PolicyReader(bgp, "ipv4").inbound(neighbor)
     known: list[Prefix] = [one for name in names if (one := parse_prefix(name)) is not None]
     destinations = DestinationClasses("ipv4", {one: (one,) for one in known}, prefix_lists_read_by(words))
-    every = destinations.bits(known)
+    every = destinations.class_bits_of_prefixes(known)
     left = CompiledPolicy(0, words, destinations).apply_to_routes((AdvertPart(attributes, every),), every)
     return {str(one): changed for one in known for changed, bits in left if bits >> destinations.class_of[one] & 1}
 
@@ -230,7 +230,7 @@ def test_policies_of_ipv6_are_those_of_its_own_family() -> None:
     words = PolicyReader(bgp, "ipv6").inbound(session)
     known = [one for name in ("fd08::/64", "fd09::/64") if (one := parse_prefix(name)) is not None]
     destinations = DestinationClasses("ipv6", {one: (one,) for one in known}, prefix_lists_read_by(words))
-    every = destinations.bits(known)
+    every = destinations.class_bits_of_prefixes(known)
     (left,) = CompiledPolicy(0, words, destinations).apply_to_routes((AdvertPart(A, every),), every)
     assert left == AdvertPart(A, 1 << destinations.class_of[known[0]])
     assert PolicyReader(bgp, "ipv6").outbound(session, 65009).rules is None
@@ -278,7 +278,7 @@ def test_as_numbers_that_a_session_does_not_tell(
     words = PolicyReader(Bgp(asn=65000), "ipv4").outbound(BgpNeighbor(address="10.0.0.1", **said), 65009)
     assert words.rewrite is not None
     assert words.rewrite.announced_path(path) == told
-    assert words.reads_paths
+    assert words.reads_as_paths
 
 
 def test_a_route_map_calls_another() -> None:

@@ -21,7 +21,7 @@ def assert_equal(fabric: Fabric) -> None:
     for family in plane.families:
         shares = plane.of(family).state
         world = shares.world
-        whole = ConvergedState(AdvertResultCache(world)).run(world.speakers)
+        whole = ConvergedState(AdvertResultCache(world)).converge_from(world.speakers)
         for number in world.speakers:
             for one in range(world.destinations.count):
                 mine, other = shares.table(number).entry_of_class(one), whole.table(number).entry_of_class(one)

@@ -38,9 +38,9 @@ def assert_alike(fabric: Fabric) -> None:
         failures = FailureAnalysis(plane, plane.of(family))
         assert Counter(one for group in failures.equivalent_links.values() for one in group) == Counter(failures.links)
         for first, group in failures.equivalent_links.items():
-            expected = sizes(failures.of_link(first))
+            expected = sizes(failures.outcome_without_links(first))
             for link in group[1:]:
-                assert sizes(failures.of_link(link)) == expected, (first, link)
+                assert sizes(failures.outcome_without_links(link)) == expected, (first, link)
 
 
 @pytest.mark.parametrize(

@@ -174,11 +174,11 @@ def test_a_double_failure_is_told_from_what_was_before(lost: set[Pair], bottoms:
     """Whoever sends up again what came down is told, with what; with one number two leaves are lost to each other."""
     fabric = fabric_of(2, shared=shared)
     plane = compute_control_plane(Index(fabric))
-    outcome = FailureAnalysis(plane, plane.ipv4).of_link(*links_of(fabric, "l1-s1 l2-s2"))
+    outcome = FailureAnalysis(plane, plane.ipv4).outcome_without_links(*links_of(fabric, "l1-s1 l2-s2"))
     blocks = {row.prefix: one.name for one in fabric.devices for row in one.static_routes}  # type: ignore[union-attr]
 
     def told(rows: tuple[object, ...]) -> set[Pair]:
-        members = plane.ipv4.world.destinations.members
+        members = plane.ipv4.world.destinations.prefixes_by_class
         return {
             (plane.routers[row.router].device.name, blocks[str(prefix)])  # type: ignore[attr-defined]
             for row in rows

@@ -114,7 +114,7 @@ def test_statements_of_a_pair_are_compared_once(monkeypatch: pytest.MonkeyPatch)
 
 def test_static_routes_behind_a_neighbor_are_not_compared_with_all_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """The next hop is a neighbor's address on a link, to which routes of BGP do not lead."""
-    compared = count_calls(monkeypatch, Prefix, "has")
+    compared = count_calls(monkeypatch, Prefix, "contains_address")
     work = []
     for count in (10, 20, 30):
         behind = [StaticRoute(prefix=f"10.8.{block}.0/24", next_hop="10.9.9.9") for block in range(count)]

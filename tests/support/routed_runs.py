@@ -82,8 +82,8 @@ def told(plane: ControlPlane, links: tuple[Link, ...]) -> Losses:
     found: Losses = set()
     for family in plane.families:
         routes = plane.of(family)
-        for loss in FailureAnalysis(plane, routes).of_link(*links).unreachable:
-            for number, members in enumerate(routes.world.destinations.members):
+        for loss in FailureAnalysis(plane, routes).outcome_without_links(*links).unreachable:
+            for number, members in enumerate(routes.world.destinations.prefixes_by_class):
                 if loss.bits >> number & 1:
                     found |= {(plane.routers[loss.router].name, str(prefix)) for prefix in members}
     return found

@@ -76,7 +76,7 @@ class _Enumeration:
                 self.before[far].add(buffer)
             for hub in map(graph.hub, graph.after.get(graph.node(buffer), ())):
                 if hub.bits & forwarding.own[hub.router]:
-                    self.held[hub.router].add((buffer, traffic.class_at(hub.router, hub.packets)))
+                    self.held[hub.router].add((buffer, traffic.traffic_class_at(hub.router, hub.packets)))
         self.hosts: dict[End, tuple[int, int]] = {}
         """By port, the router and the behavior."""
         for target in host_and_loopback_targets(forwarding.index):
@@ -93,7 +93,7 @@ class _Enumeration:
             queues = tuple(sorted(set(behaviors[number].stops.values())))
             reached = self.spread({buffer for buffer, tc in self.held[router] if behaviors[number].queue[tc] in queues})
             stopped = [
-                StoppedPort(self.names.port(buffer), buffer.group, 1, steps, *known(least, most), None)
+                StoppedPort(self.names.port_of_buffer(buffer), buffer.group, 1, steps, *known(least, most), None)
                 for buffer, (least, steps, most) in reached.items()
             ]
             hosts = {end: way for end in self.hosts if end != origin and (way := self.host_way(end, origin, reached))}
@@ -116,14 +116,18 @@ class _Enumeration:
 
     def spread(self, first: Iterable[Buffer]) -> dict[Buffer, tuple[float, int, float]]:
         reached: dict[Buffer, tuple[float, int, float]] = {}
-        waiting = [(*self.later((0.0, 0, 0.0), self.names.port(buffer), buffer.group), buffer) for buffer in first]
+        waiting = [
+            (*self.later((0.0, 0, 0.0), self.names.port_of_buffer(buffer), buffer.group), buffer) for buffer in first
+        ]
         waiting.sort()
         while waiting:
             *times, buffer = heappop(waiting)
             if buffer not in reached:
                 least, steps, most = reached[buffer] = (times[0], int(times[1]), times[2])
                 for one in self.before[buffer] - reached.keys():
-                    heappush(waiting, (*self.later((least, steps, most), self.names.port(one), one.group), one))
+                    heappush(
+                        waiting, (*self.later((least, steps, most), self.names.port_of_buffer(one), one.group), one)
+                    )
         return reached
 
     def later(self, times: tuple[float, int, float], end: End, group: int) -> tuple[float, int, float]:
@@ -140,7 +144,7 @@ class _Enumeration:
         for dscp in traffic.kinds:
             if not behaviors.all[entered].is_lossless(dscp):
                 continue
-            group, tc = behaviors.all[entered].group_of(dscp), behaviors.all[entered].tc[dscp]
+            group, tc = behaviors.all[entered].priority_group_of_dscp(dscp), behaviors.all[entered].tc[dscp]
             before = []
             if router == first and behaviors.all[paused].queue[tc] in set(behaviors.all[paused].stops.values()):
                 before.append((0.0, 0, 0.0))

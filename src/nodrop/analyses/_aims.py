@@ -58,7 +58,7 @@ def _find_required_destinations(index: Index) -> Iterator[RequiredDestination]:
             inside = _addresses_by_subnet(hosts.get(reach.plane.routers[number].device.name, ()), targets_by_prefix)
             for subnet, target in targets_by_prefix.items():
                 shown = reach.announced.longest_covering_prefix(subnet, number) or subnet
-                at_router = next(address for address in target.leg.addresses if subnet.has(address))
+                at_router = next(address for address in target.leg.addresses if subnet.contains_address(address))
                 to.setdefault(shown, {}).update(dict.fromkeys(inside.get(subnet) or [at_router]))
             for outside in inside.get(None, ()):
                 alone = Prefix(outside.family, outside.number, ADDRESS_BITS[outside.family])

@@ -142,9 +142,9 @@ class _ObservationBuilder:
         sessions: dict[Subject, Hashable] = {}
         for session in self.plane.sessions:
             for side in (session.a, session.b):
-                sessions[self.plane.routers[side.router].at(side.neighbor)] = "up"
+                sessions[self.plane.routers[side.router].subject_of_neighbor(side.neighbor)] = "up"
         for down in self.plane.down:
-            item = down.router.at(down.neighbor)
+            item = down.router.subject_of_neighbor(down.neighbor)
             if down.reason == "unread":
                 self.unseen["sessions"][item] = "the configuration of the other end was not read"
             elif down.reason == "may-be-filtered":
@@ -214,7 +214,7 @@ def are_ends_in_one_subnet_or_unnumbered(joint: RoutedCable) -> bool:
     if joint.at_a.name in joint.a.neighbors_by_interface and joint.at_b.name in joint.b.neighbors_by_interface:
         return True
     return any(
-        subnet.has(other_address) and other_address != own_address
+        subnet.contains_address(other_address) and other_address != own_address
         for own_address, subnet in zip(joint.at_a.addresses, joint.at_a.subnets, strict=True)
         for other_address in joint.at_b.addresses
     )
@@ -227,7 +227,7 @@ def is_reached_both_ways(index: Index, joint: RoutedCable) -> bool:
         return True
     near, far = joint.at_a, joint.at_b
     return any(
-        own_address != other_address and subnet.has(other_address) and prefix.has(own_address)
+        own_address != other_address and subnet.contains_address(other_address) and prefix.contains_address(own_address)
         for own_address, subnet in zip(near.addresses, near.subnets, strict=True)
         for other_address, prefix in zip(far.addresses, far.subnets, strict=True)
     )
@@ -251,7 +251,7 @@ def _address_owners(plane: ControlPlane) -> Iterator[tuple[Subject, tuple[str, .
         shared = possible_anycast_addresses(router.device)
         for leg in router.legs if router.vrf is None else ():
             for address in leg.addresses:
-                if address.link_local or (leg.ports and leg.ports != (leg.name,)):
+                if address.is_link_local or (leg.ports and leg.ports != (leg.name,)):
                     continue
                 if leg.ports or str(address) not in shared:
                     alone.add(address)
@@ -327,12 +327,12 @@ def _losses_by_failure(index: Index) -> Iterator[tuple[Subject, frozenset[tuple[
                     yield router.device.name, str(lost_prefix)
 
         for device in failures.equivalent_devices:
-            rows = find_lost_prefixes(failures.of_device(device).unreachable)
+            rows = find_lost_prefixes(failures.outcome_without_device(device).unreachable)
             lost.setdefault(device, set()).update(
                 (router, prefix) for router, prefix in rows if counted.get(prefix, frozenset({device})) != {device}
             )
         for link in failures.equivalent_links:
-            rows = find_lost_prefixes(failures.of_link(link).unreachable)
+            rows = find_lost_prefixes(failures.outcome_without_links(link).unreachable)
             name = link_subject(link.a, link.b)[-1]
             lost.setdefault(name, set()).update((router, prefix) for router, prefix in rows if prefix in counted)
     for failure_name in sorted(lost, key=lambda name: (":" in name, name)):

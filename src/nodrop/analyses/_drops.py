@@ -97,13 +97,13 @@ class RoutePropagation:
             for target in self.targets
             if target.kind == kind
         )
-        return self.world.destinations.bits({prefix for prefix in prefixes if prefix is not None})
+        return self.world.destinations.class_bits_of_prefixes({prefix for prefix in prefixes if prefix is not None})
 
     def destinations_announced_by(self, number: int) -> int:
         """Return the destinations that a router announces itself."""
         own = self._own.get(number)
         if own is None:
-            own = self._own[number] = destinations_of_parts(self.state.local(number))
+            own = self._own[number] = destinations_of_parts(self.state.originated_parts(number))
         return own
 
     def destinations_with_route(self, number: int) -> int:
@@ -227,11 +227,11 @@ class RoutePropagation:
                     if any(hop.router == link.far for hop in route.hops):
                         covered.append(prefix)
                     break
-        return self.world.destinations.bits(covered)
+        return self.world.destinations.class_bits_of_prefixes(covered)
 
     def prefixes(self, destination_bits: int) -> list[Prefix]:
         """Return the prefixes of some classes, those of loopbacks last."""
-        members = self.world.destinations.members
+        members = self.world.destinations.prefixes_by_class
         found_prefixes: list[Prefix] = []
         while destination_bits:
             low = destination_bits & -destination_bits

@@ -205,7 +205,7 @@ def _neighbors_with_sessions_down(plane: ControlPlane, seen: ValidatorObservatio
         (router.number, text)
         for router in (plane.routers if down else ())
         for neighbor in router.neighbors
-        if router.at(neighbor) in down
+        if router.subject_of_neighbor(neighbor) in down
         for text in (neighbor.interface, neighbor.address)
         if text is not None
     }

@@ -39,9 +39,9 @@ def _find_harmful_failure_cases(index: Index) -> Iterator[FailureCase]:
         for link in failures.links if devices or pairs else ():
             ends = {link.a.node, link.b.node}
             if not ends.isdisjoint(devices) or frozenset(ends) in pairs:
-                yield from failure_case_if_harmful(reach, failures.of_link(link), link)
+                yield from failure_case_if_harmful(reach, failures.outcome_without_links(link), link)
         for device in devices:
-            yield from failure_case_if_harmful(reach, failures.of_device(device), None, device)
+            yield from failure_case_if_harmful(reach, failures.outcome_without_device(device), None, device)
 
 
 def failure_case_if_harmful(

@@ -117,7 +117,9 @@ class _PacketFateTracer:
             return required_destination.samples
         kinds: dict[tuple[object, ...], Address] = {}
         for to in required_destination.to:
-            inside = tuple(number for number, prefix in enumerate(self._access_list_destinations) if prefix.has(to))
+            inside = tuple(
+                number for number, prefix in enumerate(self._access_list_destinations) if prefix.contains_address(to)
+            )
             kinds.setdefault((inside, self._ports.get(to)), to)
         return tuple(dict.fromkeys((*required_destination.samples, *kinds.values())))
 
@@ -183,7 +185,7 @@ class _PacketFateTracer:
         if (
             ending.fate == "denied"
             and to not in self._ports
-            and any(len(router.by_name[leg].ports) > 1 for leg in legs)
+            and any(len(router.leg_by_name[leg].ports) > 1 for leg in legs)
         ):
             return PacketFate("delivered", self._describe_filter(number, legs, "egress", to))
         return ending

@@ -70,7 +70,7 @@ class HostAddresses:
                 free = [at for port in leg.ports if (at := End(device.name, port)) not in stated]
                 if free and leg.subnets and all(_faces_host(index, device, leg, at.port) for at in free):
                     for at in free:
-                        self.of[at] += [subnet for subnet in leg.subnets if not subnet.link_local]
+                        self.of[at] += [subnet for subnet in leg.subnets if not subnet.is_link_local]
 
     @cached_property
     def by_device(self) -> Mapping[str, Sequence[Prefix]]:
@@ -288,7 +288,7 @@ def _is_session_over_leg(neighbor: BgpNeighbor, leg: RoutedInterface) -> bool:
     if neighbor.interface is not None:
         return neighbor.interface == leg.name
     far = parse_address(neighbor.address or "")
-    return far is not None and any(subnet.has(far) for subnet in leg.subnets)
+    return far is not None and any(subnet.contains_address(far) for subnet in leg.subnets)
 
 
 def _session_addresses_and_hops(
@@ -304,7 +304,12 @@ def _session_addresses_and_hops(
     if far is None:
         return None
     near_address = next(
-        (own_address for own_address, subnet in zip(leg.addresses, leg.subnets, strict=True) if subnet.has(far)), None
+        (
+            own_address
+            for own_address, subnet in zip(leg.addresses, leg.subnets, strict=True)
+            if subnet.contains_address(far)
+        ),
+        None,
     )
     if near_address is not None:
         return single_address_range(near_address), single_address_range(far), 1

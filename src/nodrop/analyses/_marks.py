@@ -28,7 +28,7 @@ def find_blocking_community_marks(
     route_reach: RoutePropagation, router_number: int, destination_bits: int
 ) -> Iterator[CommunityMark]:
     """Yield the policies that mark some destinations of a router to keep them from any other AS."""
-    for local_part in route_reach.state.local(router_number):
+    for local_part in route_reach.state.originated_parts(router_number):
         if (marked_bits := local_part.bits & destination_bits) and not may_be_exported(local_part.attributes):
             yield _mark_from_redistribution(route_reach, router_number, local_part.attributes, marked_bits)
     for entry in route_reach.state.table(router_number).entries:
@@ -74,7 +74,9 @@ def _mark_from_policy(
     policy_text = f"route map {policy} sets community {_render_blocking_communities(attributes)}"
     at = (*router.bgp_subject, "route_maps", str(policy))
     way = "import" if inbound else "export"
-    return CommunityMark(holder, f"route map {policy}", policy_text, at, way, router.at(neighbor), bits)
+    return CommunityMark(
+        holder, f"route map {policy}", policy_text, at, way, router.subject_of_neighbor(neighbor), bits
+    )
 
 
 def _render_blocking_communities(attributes: PathAttributes) -> str:

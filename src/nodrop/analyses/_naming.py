@@ -82,7 +82,7 @@ def _find_address_holder(index: Index, item: Subject) -> tuple[Subject, Subject 
     owners = compute_observation(index).seen["addresses"].get(item)
     device, _, leg = str(owners[-1] if isinstance(owners, tuple) else item[-1]).partition(":")
     for router in control_plane_of(index).routers:
-        if router.device.name == device and leg in router.by_name:
-            subject = router.by_name[leg].subject
+        if router.device.name == device and leg in router.leg_by_name:
+            subject = router.leg_by_name[leg].subject
             return subject, (*subject, "addresses")
     return (device, "@bgp"), (device, "@bgp", "router_id")

@@ -41,7 +41,7 @@ def _find_host_and_loopback_targets(index: Index, plane: ControlPlane) -> Iterat
             if not plane.up[router.number][leg.name] or (not loopback and _leads_to_switch(index, router, leg)):
                 continue
             for address, subnet in zip(leg.addresses, leg.subnets, strict=True):
-                if not address.link_local and (not loopback or subnet.length == ADDRESS_BITS[subnet.family]):
+                if not address.is_link_local and (not loopback or subnet.length == ADDRESS_BITS[subnet.family]):
                     yield RoutedTarget(subnet, router.number, leg, "loopback" if loopback else "hosts")
 
 
@@ -63,7 +63,7 @@ class AnnouncedPrefixes:
         sum_bits = 0
         for number, speaker in routes.world.speakers.items():
             sum_bits |= routes.state.originated_aggregate_bits(number) if speaker.summaries else 0
-        members = routes.world.destinations.members
+        members = routes.world.destinations.prefixes_by_class
         sums = {member for place, own_members in enumerate(members) if sum_bits >> place & 1 for member in own_members}
         self.prefixes = frozenset(routes.world.origins.keys() | sums)
         """What anybody announces, aggregates too."""

@@ -34,7 +34,7 @@ def _aggregates_hiding_hosts(reach: RoutePropagation, number: int) -> Iterator[A
         hidden = reach.wanted & summary.inside & reach.destinations_with_route(number) & ~upstream_bits
         if not upstream_bits or not hidden:
             continue
-        prefix = str(reach.world.destinations.members[summary.own.bit_length() - 1][0])
+        prefix = str(reach.world.destinations.prefixes_by_class[summary.own.bit_length() - 1][0])
         names, elsewhere = reach.prefixes(hidden), reach.prefixes(upstream_bits)
         count_suffix = f" and {len(names) - 1} more" if len(names) > 1 else ""
         yield AnalysisHit(

@@ -34,7 +34,7 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
 
 
 def _build_cycle_hit(names: DependencyGraphNames, circle: Sequence[BufferInCircle]) -> AnalysisHit:
-    ports = [names.port(turn.buffer) for turn in circle]
+    ports = [names.port_of_buffer(turn.buffer) for turn in circle]
     groups = sorted({turn.buffer.group for turn in circle})
     return AnalysisHit(
         subject=tuple(ports[0]),
@@ -61,9 +61,9 @@ def list_switches(ports: Iterable[End]) -> str:
 def describe_packets(names: DependencyGraphNames, turn: BufferInCircle) -> str:
     """Return the packets of a turn in words: both hosts, the destination, the DSCP, and tunnels on the way."""
     source, receiver = names.sender_and_receiver(turn)
-    hosts = f"from {source} to {receiver} ({names.prefix(turn.destination)})"
+    hosts = f"from {source} to {receiver} ({names.first_prefix_of_destination(turn.destination)})"
     if turn.tunnel is not None:
         inside = f"packets with DSCP {turn.inside} {hosts}"
-        return f"packets with DSCP {turn.dscp} in tunnel {names.tunnel(turn.tunnel)}, inside them {inside}"
-    into = "" if turn.next_tunnel is None else f", which go into tunnel {names.tunnel(turn.next_tunnel)}"
+        return f"packets with DSCP {turn.dscp} in tunnel {names.tunnel_label(turn.tunnel)}, inside them {inside}"
+    into = "" if turn.next_tunnel is None else f", which go into tunnel {names.tunnel_label(turn.next_tunnel)}"
     return f"packets with DSCP {turn.dscp} {hosts}{into}"

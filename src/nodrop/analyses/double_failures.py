@@ -101,7 +101,7 @@ def _failure_effects(reach: RoutePropagation, links: list[Link]) -> Iterator[str
     """Describe the effect of the failure."""
     if reach.state.unstable:
         return
-    outcome = FailureAnalysis(reach.plane, reach.routes).of_link(*links)
+    outcome = FailureAnalysis(reach.plane, reach.routes).outcome_without_links(*links)
     for failure_case in failure_case_if_harmful(reach, outcome, links[0]):
         if failure_case.lost:
             yield "neither reaches the other's hosts"

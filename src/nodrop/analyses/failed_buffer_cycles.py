@@ -39,8 +39,8 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
 
 def _build_hit(index: Index, proof: DeadlockProof) -> AnalysisHit:
     assert proof.search is not None
-    names, circle = DependencyGraphNames(proof.decisive.traffic), proof.decisive.circles[0]
-    ports = [names.port(turn.buffer) for turn in circle]
+    names, circle = DependencyGraphNames(proof.decisive_check.traffic), proof.decisive_check.circles[0]
+    ports = [names.port_of_buffer(turn.buffer) for turn in circle]
     subjects = [_subject_of_failure(index, failure) for failure in proof.search.failures]
     related = [(subject, "fails too") for subject in subjects[1:]]
     related += [

@@ -82,7 +82,9 @@ def _find_loss_causes(route_reach: RoutePropagation, dropped_routes: DroppedRout
     if inside := bits & _unreflected_bits(route_reach, dropped_routes):
         bits &= ~inside
         own_router = route_reach.plane.routers[dropped_routes.router]
-        session = own_router.at(route_reach.plane.side(dropped_routes.router, dropped_routes.link.session).neighbor)
+        session = own_router.subject_of_neighbor(
+            route_reach.plane.side(dropped_routes.router, dropped_routes.link.session).neighbor
+        )
         cause = "internal BGP without a route reflector"
         remedy = "make the router a route reflector for the neighbors of its AS"
         yield _PolicyRouteLoss(
@@ -116,7 +118,7 @@ def _find_loss_causes(route_reach: RoutePropagation, dropped_routes: DroppedRout
             found_refusal.what,
             found_refusal.at,
             dropped_routes.router,
-            router.at(neighbor),
+            router.subject_of_neighbor(neighbor),
             direction,
             bits,
         )

@@ -78,7 +78,7 @@ def _find_gid_family(nic: Nic, own_host_port: HostPort | None, *, by_default: bo
         families = {
             found_address.family
             for text in (own_host_port.addresses if own_host_port else ())
-            if (found_address := parse_address(text)) is not None and not found_address.link_local
+            if (found_address := parse_address(text)) is not None and not found_address.is_link_local
         }
         if gid_index < _FIRST_CONFIGURED_GID_INDEX or len(families) != 1:
             return None
@@ -118,12 +118,12 @@ def _routed_address_families_at_port(index: Index, end: End) -> set[AddressFamil
     """
     device = index.devices[end.node]
     own_legs = routed_interfaces_at(index, end)
-    subnets = {subnet for leg in own_legs for subnet in leg.subnets if not subnet.link_local}
+    subnets = {subnet for leg in own_legs for subnet in leg.subnets if not subnet.is_link_local}
     for process in (device.bgp, *known_rows(device.vrf_bgp)):
         for neighbor in () if process is None or isinstance(process, Unknown) else process.neighbors:
             far = parse_address(neighbor.key)
             if neighbor.key in (end.port, *(leg.name for leg in own_legs)) or (
-                far and any(subnet.has(far) for subnet in subnets)
+                far and any(subnet.contains_address(far) for subnet in subnets)
             ):
                 return set()
     return {subnet.family for subnet in subnets}

@@ -59,7 +59,7 @@ def _hidden_path_hits(
     entry = reach.state.table(number).entry_of_class(bit.bit_length() - 1)
     if entry is None or bit & reach.destinations_announced_by(number):
         return
-    learned = {hop.leg for hop in reach.routes.hops(number, entry.hops)}
+    learned = {hop.leg for hop in reach.routes.next_hops_at_links(number, entry.hops)}
     taken = learned & {hop.leg for hop in route.hops}
     start, to_first = PathStart(number, None), Address(route.prefix.family, route.prefix.first)
     if taken == learned or any(path.outcome == "loop" for path in PathWalk(reach.plane, start, to_first).ways):

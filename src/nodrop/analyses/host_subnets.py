@@ -105,7 +105,7 @@ def _leg_or_unmatched_address(
         legs_of = (
             port_leg.leg
             for port_leg in port_legs
-            if not port_leg.tagged and any(subnet.has(host_address) for subnet in port_leg.leg.subnets)
+            if not port_leg.tagged and any(subnet.contains_address(host_address) for subnet in port_leg.leg.subnets)
         )
         if (leg := next(legs_of, None)) is None:
             return None, host_address

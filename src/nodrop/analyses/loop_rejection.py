@@ -60,10 +60,10 @@ def _build_hit(router: VrfRouter, rows: list[tuple[BgpNeighbor, str]], alike: st
     count_suffix = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
     asn = 0 if router.bgp is None else router.bgp.asn
     return AnalysisHit(
-        subject=(*router.at(key), *field.split("/")),
+        subject=(*router.subject_of_neighbor(key), *field.split("/")),
         facts={"device": router.name, "session": key.key + count_suffix, "asn": asn, "alike": alike},
         changes=tuple(
-            ((*router.at(neighbor), *field.split("/")), None)
+            ((*router.subject_of_neighbor(neighbor), *field.split("/")), None)
             for neighbor in router.neighbors
             for field in _fields_with_allowas_in(neighbor)
         ),
@@ -105,7 +105,7 @@ class _Peerings:
             if router.device.name in self._read
             for leg in router.legs
             for own_address in leg.addresses
-            if not own_address.link_local
+            if not own_address.is_link_local
         }
         self._alike: defaultdict[tuple[int, int | None], set[str]] = defaultdict(set)
         """By AS number and tier, the devices."""
@@ -168,7 +168,7 @@ class _Peerings:
         own_addresses = (own_address for leg in router.legs for own_address in leg.addresses)
         if far_address is not None and (far_address in self._read_addresses or far_address in own_addresses):
             return True
-        leg = near.by_name.get(neighbor.interface or "") if far_address is None else near.leg_towards(far_address)
+        leg = near.leg_by_name.get(neighbor.interface or "") if far_address is None else near.leg_towards(far_address)
         ends = [self._index.far_end(near.device.name, port) for port in (() if leg is None else leg.ports)]
         return bool(ends) and all(
             end is not None and (end.node == router.device.name or end.node in self._read) for end in ends

@@ -142,7 +142,7 @@ class _LinkBandwidthFinder:
 
     def _session_and_policy_without_bandwidth(self, side: SessionSide, number: int) -> _SessionWithoutLinkBandwidth:
         router = self._reach.plane.routers[number]
-        session = router.at(side.neighbor)
+        session = router.subject_of_neighbor(side.neighbor)
         policy = neighbor_family_statement(side.neighbor, self._reach.routes.family).export_policy
         if policy is None:
             return _SessionWithoutLinkBandwidth(f"the session to {session[-1]}", session, session)

@@ -61,7 +61,7 @@ def _missing_policies(router: VrfRouter, bgp: Bgp) -> Iterator[_MissingPolicyObj
             ):
                 used |= {referenced_policy.name} if referenced_policy.kind == "route map" else set()
                 if not referenced_policy.there and not referenced_policy.of_other_family:
-                    at = (*router.at(neighbor), *referenced_policy.field.split("/"))
+                    at = (*router.subject_of_neighbor(neighbor), *referenced_policy.field.split("/"))
                     effect = f"no route is {'accepted' if 'import' in referenced_policy.field else 'announced'}"
                     yield _MissingPolicyObject(
                         f"{referenced_policy.kind} {referenced_policy.name}", at, f"neighbor {neighbor.key}", effect

@@ -225,7 +225,7 @@ class _UnusedPathFinder:
 
     def _legs_towards_destination(self, bit: int) -> Mapping[int, frozenset[str]]:
         world = self._reach.world
-        prefix = world.destinations.members[bit.bit_length() - 1][0]
+        prefix = world.destinations.prefixes_by_class[bit.bit_length() - 1][0]
         owners = tuple(sorted({row[0] for row in world.origins.get(prefix, ())}))
         if owners not in self._legs:
             self._legs[owners] = shortest_legs_to_owners(owners, self._ways, self._passing)
@@ -248,7 +248,7 @@ class _UnusedPathFinder:
             if (
                 cause.kind == "med"
                 or entry is None
-                or bit & destinations_of_parts(state.local(link.far))
+                or bit & destinations_of_parts(state.originated_parts(link.far))
                 or link.far in seen
             ):
                 return place
@@ -281,7 +281,7 @@ def _build_hit(
     side = plane.side(place.number, link.session)
     router = plane.routers[place.number]
     family_config = neighbor_family_statement(side.neighbor, reach.routes.family)
-    name, subject = _name_cause_source(router, router.at(side.neighbor), family_config, cause, place)
+    name, subject = _name_cause_source(router, router.subject_of_neighbor(side.neighbor), family_config, cause, place)
     return AnalysisHit(
         subject=subject,
         facts={
@@ -293,7 +293,7 @@ def _build_hit(
             "paths": paths[1],
             "prefix": str(example),
         },
-        related=((router.at(side.neighbor), "a session with this policy"),),
+        related=((router.subject_of_neighbor(side.neighbor), "a session with this policy"),),
         discriminator="import" if place.inbound else "export",
     )
 

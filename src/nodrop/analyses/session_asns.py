@@ -78,7 +78,7 @@ def _rejected_session_hits(index: Index, showing: set[str]) -> Iterator[Analysis
         reported_pairs.add((router, far))
         bgp, shown_asn = down.router.bgp, int(down.facts["found"])
         own_asn = 0 if bgp is None else bgp.asn
-        subject = down.router.at(down.neighbor)
+        subject = down.router.subject_of_neighbor(down.neighbor)
         yield AnalysisHit(
             subject=subject,
             at=(*subject, "remote_asn"),

@@ -47,7 +47,7 @@ def find(index: Index) -> Iterator[AnalysisHit]:
             field = ("active",) if family == "ipv4" else ("ipv6", "active")
             yield AnalysisHit(
                 subject=router.bgp_subject,
-                at=(*router.at(first_neighbor), *field),
+                at=(*router.subject_of_neighbor(first_neighbor), *field),
                 facts={
                     "device": router.name,
                     "session": first_neighbor.key + count_suffix,
@@ -57,7 +57,7 @@ def find(index: Index) -> Iterator[AnalysisHit]:
                 discriminator=family,
                 left_out=names_left_out([side.neighbor.key for side in sides]),
                 changes=tuple(
-                    ((*router.at(side.neighbor), *field), True)
+                    ((*router.subject_of_neighbor(side.neighbor), *field), True)
                     for side in sides
                     if not neighbor_family_statement(side.neighbor, family).active
                 ),

@@ -40,7 +40,7 @@ def find(index: Index, *, reason: str) -> Iterator[AnalysisHit | UndecidedSubjec
                     if over
                     else f"{_NO_SHARED_SUBNET_REASON} {down.neighbor.key}"
                 )
-            subject = down.router.at(down.neighbor)
+            subject = down.router.subject_of_neighbor(down.neighbor)
             yield AnalysisHit(
                 subject=subject,
                 at=(*subject, *_FAULTY_FIELD_BY_DOWN_REASON.get(reason, ())),

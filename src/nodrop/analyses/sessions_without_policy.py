@@ -40,7 +40,7 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
         side, directions = found_rows[0]
         count_suffix = f" and {len(found_rows) - 1} more" if len(found_rows) > 1 else ""
         yield AnalysisHit(
-            subject=router.at(side.neighbor),
+            subject=router.subject_of_neighbor(side.neighbor),
             facts={"device": router.name, "session": side.neighbor.key + count_suffix, "ways": directions},
             related=(((*router.bgp_subject, "requires_policy"), "RFC 8212"),),
             left_out=names_left_out([row[0].neighbor.key for row in found_rows]),

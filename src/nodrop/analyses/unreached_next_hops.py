@@ -84,7 +84,10 @@ def _build_hit(reach: RoutePropagation, at: Subject, losses: list[_UnusableSessi
             "cause": _describe_why_next_hop_is_unusable(row),
         },
         related=tuple(
-            (reach.plane.routers[loss.row.setter.router].at(loss.row.setter.neighbor), "a session with this policy")
+            (
+                reach.plane.routers[loss.row.setter.router].subject_of_neighbor(loss.row.setter.neighbor),
+                "a session with this policy",
+            )
             for loss in losses
         ),
         discriminator=str(row.hop),

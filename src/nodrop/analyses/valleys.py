@@ -41,9 +41,9 @@ def _valley_hits(reach: RoutePropagation) -> Iterator[AnalysisHit]:
     if reach.state.unstable:
         return
     tiers = TierDirections(reach.world)
-    table, local = reach.state.table, reach.state.local
+    table, local = reach.state.table, reach.state.originated_parts
     bottom_bits = {number: _upward_route_bits(reach, tiers, number) & reach.hosts for number in reach.world.speakers}
-    over = tiers.trace_destinations(reach.hosts, table, local) if any(bottom_bits.values()) else {}
+    over = tiers.destinations_by_router_pair(reach.hosts, table, local) if any(bottom_bits.values()) else {}
     for number, speaker in reach.world.speakers.items():
         bits = bottom_bits[number] & tiers.destinations_from_above(number, over)
         if not bits:
@@ -56,7 +56,7 @@ def _valley_hits(reach: RoutePropagation) -> Iterator[AnalysisHit]:
         shown = reach.prefixes(entries[0].bits & bits)[0]
         count_suffix = f" and {len(prefixes) - 1} more" if len(prefixes) > 1 else ""
         yield AnalysisHit(
-            subject=router.at(reach.plane.side(number, link.session).neighbor),
+            subject=router.subject_of_neighbor(reach.plane.side(number, link.session).neighbor),
             facts={
                 "device": router.name,
                 "far": reach.plane.routers[link.far].name,

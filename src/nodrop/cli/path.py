@@ -111,7 +111,7 @@ def _trace_host_port_pairs(plane: "ControlPlane", src: str, dst: str, dscp: int)
         if filtered is not None:
             outcome = f"dropped by access list {filtered.rules.name}"
         delivered = walk.arrives_on_every_path and filtered is None
-        return {**pair_facts, "paths": walk.paths, "delivered": delivered, "outcome": outcome}
+        return {**pair_facts, "paths": walk.path_count, "delivered": delivered, "outcome": outcome}
 
     hosts = plane.index.hosts
     if src not in hosts or dst not in hosts:

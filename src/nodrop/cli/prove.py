@@ -120,9 +120,9 @@ def _certificate_text(proof: "DeadlockProof", reading: "Reading") -> bytes:
         for sources in reading.sources.values()
         for source in sources
     ]
-    failed = () if proof.search is None else proof.search.failed
+    failed = () if proof.search is None else proof.search.failed_ports
     invariants = proof.invariants if proof.verdict in ("free", "unknown") else None
-    document = build_certificate(proof.decisive, invariants, files, failed)
+    document = build_certificate(proof.decisive_check, invariants, files, failed)
     return (json.dumps(document, sort_keys=True, separators=(",", ":")) + "\n").encode()
 
 

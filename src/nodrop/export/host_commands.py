@@ -59,5 +59,7 @@ def _find_gateways(host: str, ports: list[HostPort], family: AddressFamily, inde
             if end.port not in leg.ports:
                 continue
             for far_address, subnet in zip(leg.addresses, leg.subnets, strict=False):
-                if not far_address.link_local and any(subnet.has(own_address) for own_address in own_addresses):
+                if not far_address.is_link_local and any(
+                    subnet.contains_address(own_address) for own_address in own_addresses
+                ):
                     yield far_address

@@ -24,7 +24,7 @@ from nodrop.proofs.direct_networks import (
     SwitchCoordinates,
     SwitchIndexPair,
     TorusRoutes,
-    find_priority_need,
+    find_priorities_that_end_circles,
     make_dragonfly,
     make_torus,
 )
@@ -111,7 +111,7 @@ def _network_faults(intent: DirectNetworkIntent, network: DirectNetwork) -> Iter
         yield intent.problem(_CABLES_KEY_PATH, f"no cable between {missing}", f"all cables of a {topology.kind}")
         return
     lossless = [name for name, traffic_class in intent.classes.items() if traffic_class.lossless]
-    need = find_priority_need(network, routes) if lossless else None
+    need = find_priorities_that_end_circles(network, routes) if lossless else None
     if need is None or need.single.is_free:
         return
     circles = need.single.circles

@@ -30,10 +30,10 @@ class AlikeFailures:
     def __init__(self, traffic: TrafficAtRouters, invariants: DeadlockFreedomConditions) -> None:
         """Find them; `has_classes` is whether exchanges say anything about the fabric."""
         self._traffic, self._plane = traffic, traffic.forwarding.plane
-        self._hosts = traffic.forwarding.hosts_by_family()
-        self.has_classes = _decides_by_paths_alone(self._plane, invariants) and is_free_of_neighbor_order(
-            traffic.forwarding
-        )
+        self._hosts = traffic.forwarding.host_destination_bits_by_family()
+        self.has_classes = _does_as_path_length_decide_routes(
+            self._plane, invariants
+        ) and is_independent_of_neighbor_order(traffic.forwarding)
         self._numbers = {router.device.name: router.number for router in self._plane.routers if router.bgp is not None}
 
     @cached_property
@@ -44,45 +44,47 @@ class AlikeFailures:
             for routes in (self._plane.of(family),)
             for analysis in (FailureAnalysis(self._plane, routes),)
             for number in routes.world.speakers
-            if analysis.originates_port_routes(number)
+            if analysis.can_originated_routes_depend_on_ports(number)
         )
         return AlikeCables(self._traffic, fixed)
 
-    def class_of_switch(self, name: str) -> object | None:
+    def failure_class_of_switch(self, name: str) -> object | None:
         """Return what switches of one class have in common; None for one without a class."""
         number = self._numbers.get(name)
         return ("switch", self._cables.class_of_router(number)) if self.has_classes and number is not None else None
 
-    def class_of_cables(self, cables: Iterable[frozenset[End]]) -> object | None:
+    def failure_class_of_cables(self, cables: Iterable[frozenset[End]]) -> object | None:
         """Return what cables, by their ends, have in common that fail alike; None for those without a class."""
         classes = [self._cables.class_of_cable(ends) for ends in cables] if self.has_classes else [None]
         known = [one for one in classes if one is not None]
         return ("cables", tuple(sorted(known))) if len(known) == len(classes) else None
 
-    def is_order_free_after(self, family: AddressFamily, failed: FailedState) -> bool:
+    def is_neighbor_order_irrelevant_after(self, family: AddressFamily, failed: FailedState) -> bool:
         """Whether forwarding after a failure is the same in any order of neighbors."""
-        order = self._orders[family]
+        order = self._tie_break_checks_by_family[family]
         bits = failed.bits & self._hosts[family]
-        return not failed.unstable and order.is_without_effect(bits, failed.now, failed.local, failed.dead)
+        return not failed.unstable and order.is_neighbor_order_without_effect(
+            bits, failed.table_after, failed.originated_parts, failed.dead
+        )
 
     @cached_property
-    def _orders(self) -> dict[AddressFamily, TieBreakOrderCheck]:
+    def _tie_break_checks_by_family(self) -> dict[AddressFamily, TieBreakOrderCheck]:
         return {family: TieBreakOrderCheck(self._plane.of(family).world) for family in self._plane.families}
 
 
-def is_free_of_neighbor_order(forwarding: Forwarding) -> bool:
+def is_independent_of_neighbor_order(forwarding: Forwarding) -> bool:
     """Whether forwarding is the same in any order of neighbors, in one state of a fabric."""
-    hosts = forwarding.hosts_by_family()
+    hosts = forwarding.host_destination_bits_by_family()
     return all(
         not routes.state.unstable
-        and TieBreakOrderCheck(routes.world).is_without_effect(
-            hosts[routes.family], routes.state.table, routes.state.local
+        and TieBreakOrderCheck(routes.world).is_neighbor_order_without_effect(
+            hosts[routes.family], routes.state.table, routes.state.originated_parts
         )
         for routes in map(forwarding.plane.of, forwarding.plane.families)
     )
 
 
-def _decides_by_paths_alone(plane: ControlPlane, invariants: DeadlockFreedomConditions) -> bool:
+def _does_as_path_length_decide_routes(plane: ControlPlane, invariants: DeadlockFreedomConditions) -> bool:
     """Whether sessions, prefixes and the length of AS paths decide all routes, whatever fails."""
     if invariants.outer or any(one.reason in ("static", "inside", "default", "tunnel") for one in invariants.obstacles):
         return False
@@ -96,10 +98,10 @@ def _decides_by_paths_alone(plane: ControlPlane, invariants: DeadlockFreedomCond
             return False
     if any(has_prefix_limit(neighbor) for router in plane.routers for neighbor in router.neighbors):
         return False
-    return all(_is_plain_world(plane.of(family).world) for family in plane.families)
+    return all(_has_only_plain_speakers_and_policies(plane.of(family).world) for family in plane.families)
 
 
-def _is_plain_world(world: FamilySpeakers) -> bool:
+def _has_only_plain_speakers_and_policies(world: FamilySpeakers) -> bool:
     policies = {
         policy
         for speaker in world.speakers.values()
@@ -110,11 +112,11 @@ def _is_plain_world(world: FamilySpeakers) -> bool:
         not world.keeps
         and not world.tied
         and all(policy.decides_by_prefix for policy in policies)
-        and all(map(_is_plain_speaker, world.speakers.values()))
+        and all(map(_uses_and_installs_equal_paths, world.speakers.values()))
     )
 
 
-def _is_plain_speaker(speaker: BgpSpeaker) -> bool:
+def _uses_and_installs_equal_paths(speaker: BgpSpeaker) -> bool:
     """Whether a router uses its shortest paths together, and installs what it uses."""
     bgp = speaker.bgp
     return (
@@ -123,9 +125,9 @@ def _is_plain_speaker(speaker: BgpSpeaker) -> bool:
         and not speaker.peers
         and not speaker.summaries
         and speaker.installs == -1
-        and all(_is_plain_route(attributes) for attributes, _ in speaker.local)
+        and all(_has_no_med_path_or_communities(attributes) for attributes, _ in speaker.local)
     )
 
 
-def _is_plain_route(attributes: PathAttributes) -> bool:
+def _has_no_med_path_or_communities(attributes: PathAttributes) -> bool:
     return attributes.med is None and attributes.communities <= {GRACEFUL_SHUTDOWN_COMMUNITY} and not attributes.path

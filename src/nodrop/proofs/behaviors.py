@@ -29,15 +29,15 @@ class PortBehavior(NamedTuple):
     pauses: Mapping[int, tuple[int, ...]]
     stops: Mapping[int, int]
 
-    def group_of(self, dscp: int) -> int:
+    def priority_group_of_dscp(self, dscp: int) -> int:
         """Return the priority group that packets of a DSCP enter."""
         return self.group[self.tc[dscp]]
 
     def is_lossless(self, dscp: int) -> bool:
         """Whether packets of a DSCP enter a group that pauses its sender when it is full."""
-        return self.group_of(dscp) in self.pauses
+        return self.priority_group_of_dscp(dscp) in self.pauses
 
-    def dscp_after(self, tc: int, dscp: int) -> int:
+    def outgoing_dscp(self, tc: int, dscp: int) -> int:
         """Return the DSCP with which packets of a traffic class leave."""
         written = self.dscp[tc]
         return dscp if written is None else written
@@ -86,17 +86,17 @@ class DistinctPortBehaviors:
     def __init__(self) -> None:
         self.all: list[PortBehavior] = []
         self._number_of: dict[tuple[object, ...], int] = {}
-        self.number = cache(self._number_or_missing_fact)
+        self.number = cache(self._index_or_missing_fact)
         """Returns the number of a profile's behavior, or the model path of the fact that leaves it unknown."""
         self._waits: dict[tuple[int, int, int], tuple[int, ...]] = {}
 
-    def _number_or_missing_fact(self, qos: QosProfile | None | Unknown) -> int | str:
+    def _index_or_missing_fact(self, qos: QosProfile | None | Unknown) -> int | str:
         try:
-            return self.number_of_behavior(lossless_behavior_of_profile(qos))
+            return self.index_of_behavior(lossless_behavior_of_profile(qos))
         except UnknownFact as error:
             return str(error)
 
-    def number_of_behavior(self, behavior: PortBehavior) -> int:
+    def index_of_behavior(self, behavior: PortBehavior) -> int:
         """Return the number of a behavior."""
         key = (*behavior[:4], tuple(behavior.pauses.items()), tuple(behavior.stops.items()))
         if key not in self._number_of:
@@ -104,7 +104,7 @@ class DistinctPortBehaviors:
             self.all.append(behavior)
         return self._number_of[key]
 
-    def dscp_of_each_kind(self, tunnels: Sequence[TunnelWay] = ()) -> tuple[int, ...]:
+    def representative_dscps(self, tunnels: Sequence[TunnelWay] = ()) -> tuple[int, ...]:
         """Return one DSCP of each set that all ports treat alike, of those that can enter a lossless group.
 
         Where any port or tunnel writes DSCPs, every one of them can become another, and all that are written stay
@@ -121,7 +121,7 @@ class DistinctPortBehaviors:
         return tuple(dscp for dscp in kinds.values() if any(behavior.is_lossless(dscp) for behavior in self.all))
 
     @property
-    def rewrites(self) -> bool:
+    def is_any_dscp_rewritten(self) -> bool:
         """Whether any port writes another DSCP into packets."""
         return any(dscp is not None for behavior in self.all for dscp in behavior.dscp)
 

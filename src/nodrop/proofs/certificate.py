@@ -43,9 +43,11 @@ def build_certificate(
     for buffer, position in sorted((check.positions or {}).items()):
         witness["positions"].append([buffer.channel, buffer.group, position])
     if check.circles:
-        witness["cycle"] = [writer.turn(turn) for turn in check.circles[0]]
+        witness["cycle"] = [writer.circle_buffer_record(turn) for turn in check.circles[0]]
     if any_failures and invariants is not None:
-        witness["levels"] = {writer.table_name(number): level for number, level in sorted(invariants.levels.items())}
+        witness["levels"] = {
+            writer.forwarding_table_name(number): level for number, level in sorted(invariants.levels.items())
+        }
     forwarding = check.traffic.forwarding
     document = {
         "version": FORMAT_VERSION,
@@ -86,7 +88,7 @@ class _PremiseWriter:
         self._sets: dict[int, int] = {}
         self._ranges: list[list[list[int]]] = []
 
-    def table_name(self, number: int) -> str:
+    def forwarding_table_name(self, number: int) -> str:
         """Return the name of a forwarding table: the switch, with the VRF unless it is the default one."""
         return self._forwarding.plane.routers[number].name
 
@@ -97,13 +99,21 @@ class _PremiseWriter:
         numbers = list(bit_positions(self._known))
         self._destinations = {number: place for place, number in enumerate(numbers)}
         channels = [
-            [self.table_name(one.near), one.near_port, self.table_name(one.far), one.far_port, left, entered]
+            [
+                self.forwarding_table_name(one.near),
+                one.near_port,
+                self.forwarding_table_name(one.far),
+                one.far_port,
+                left,
+                entered,
+            ]
             for one, left, entered in zip(forwarding.channels, traffic.left, traffic.entered, strict=True)
         ]
         tables = range(len(forwarding.rows))
         next_hops = {
-            self.table_name(number): [
-                {"to": self._number_of_set(row.bits), "over": list(row.channels)} for row in forwarding.rows[number]
+            self.forwarding_table_name(number): [
+                {"to": self._index_of_destination_set(row.bits), "over": list(row.channels)}
+                for row in forwarding.rows[number]
             ]
             for number in tables
             if forwarding.rows[number]
@@ -120,15 +130,15 @@ class _PremiseWriter:
                 list(map(str, forwarding.destinations[number].prefixes)) if number in forwarding.destinations else []
                 for number in numbers
             ],
-            "entries": {self.table_name(number): list(maps) for number, maps in traffic.entries.items()},
+            "entries": {self.forwarding_table_name(number): list(maps) for number, maps in traffic.entries.items()},
             "ends": {
-                self.table_name(number): self._number_of_set(bits)
+                self.forwarding_table_name(number): self._index_of_destination_set(bits)
                 for number, bits in enumerate(ends)
                 if bits & self._known
             },
             "next_hops": next_hops,
             "tunnels": [self._tunnel_record(tunnel) for tunnel in forwarding.tunnels],
-            "outer": self._number_of_set(0 if invariants is None else invariants.outer),
+            "outer": self._index_of_destination_set(0 if invariants is None else invariants.outer),
             "as_numbers": {},
             "sessions": [],
             "session_kinds": [],
@@ -139,8 +149,8 @@ class _PremiseWriter:
 
     def _tunnel_record(self, tunnel: TunnelWay) -> dict[str, object]:
         return {
-            "at": self.table_name(tunnel.near),
-            "servers": self._number_of_set(tunnel.servers),
+            "at": self.forwarding_table_name(tunnel.near),
+            "servers": self._index_of_destination_set(tunnel.servers),
             "to": self._destinations[tunnel.to],
             "outside": list(tunnel.outside),
             "queue": list(tunnel.queue),
@@ -150,16 +160,17 @@ class _PremiseWriter:
         routers = self._forwarding.plane.routers
         return {
             "as_numbers": {
-                self.table_name(number): bgp.asn
+                self.forwarding_table_name(number): bgp.asn
                 for number in invariants.levels
                 if (bgp := routers[number].bgp) is not None
             },
             "sessions": [
-                [self.table_name(way.announcer), self.table_name(way.listener), way.kind] for way in invariants.sessions
+                [self.forwarding_table_name(way.announcer), self.forwarding_table_name(way.listener), way.kind]
+                for way in invariants.sessions
             ],
             "session_kinds": [
                 {
-                    "passes": None if kind.passes == -1 else self._number_of_set(kind.passes),
+                    "passes": None if kind.passes == -1 else self._index_of_destination_set(kind.passes),
                     "keeps_path": kind.keeps_path,
                     "own_as": kind.own_as,
                 }
@@ -167,7 +178,7 @@ class _PremiseWriter:
             ],
         }
 
-    def _number_of_set(self, bits: int) -> int:
+    def _index_of_destination_set(self, bits: int) -> int:
         """Return the number of a set of destinations."""
         bits &= self._known
         if bits not in self._sets:
@@ -181,13 +192,13 @@ class _PremiseWriter:
             self._ranges.append(ranges)
         return self._sets[bits]
 
-    def turn(self, turn: BufferInCircle) -> dict[str, object]:
+    def circle_buffer_record(self, turn: BufferInCircle) -> dict[str, object]:
         return {
             "channel": turn.buffer.channel,
             "group": turn.buffer.group,
             "destination": self._destinations[turn.destination],
             "dscp": turn.dscp,
-            "source": self.table_name(turn.source),
+            "source": self.forwarding_table_name(turn.source),
             "source_dscp": turn.source_dscp,
             "tunnel": turn.tunnel,
         }

@@ -44,13 +44,17 @@ class LeastDeadlockRemedy:
     classes: int | None = None
 
 
-def find_least_change(check: DeadlockCheckResult, invariants: DeadlockFreedomConditions) -> LeastDeadlockRemedy:
+def find_least_deadlock_remedy(
+    check: DeadlockCheckResult, invariants: DeadlockFreedomConditions
+) -> LeastDeadlockRemedy:
     """Return the least change that takes the circles of a check away."""
     dropped, turns = _choose_dropped_turns(check)
     return LeastDeadlockRemedy(
         shared_asn=_switches_to_share_asn(check, invariants),
         turns=turns,
-        classes=_count_classes_changed_at_turns(check, dropped) if turns and not check.traffic.tunnels else None,
+        classes=_count_classes_needed_if_changed_at_turns(check, dropped)
+        if turns and not check.traffic.tunnels
+        else None,
     )
 
 
@@ -100,7 +104,7 @@ def _dropped_turn_of_buffers(forwarding: Forwarding, held: Buffer, awaited: Buff
     return DroppedTurn(names[first.far], names[first.near], names[second.far])
 
 
-def _count_classes_changed_at_turns(check: DeadlockCheckResult, dropped: set[tuple[int, int]]) -> int | None:
+def _count_classes_needed_if_changed_at_turns(check: DeadlockCheckResult, dropped: set[tuple[int, int]]) -> int | None:
     """Return how many classes do if packets change to the next one at each dropped turn; None for packets in a loop."""
     forwarding, traffic = check.traffic.forwarding, check.traffic
     rounds = 1

@@ -7,7 +7,7 @@ from itertools import chain
 SuccessorGraph = Mapping[int, Sequence[int]]
 
 
-def depth_by_node(after: SuccessorGraph) -> dict[int, int] | None:
+def topological_depth_by_node(after: SuccessorGraph) -> dict[int, int] | None:
     """Return the depth of every node, which is less than that of each node that it leads to; None with a circle.
 
     The depth is the length of the longest way that leads to the node (Kahn, Communications of the ACM 1962).

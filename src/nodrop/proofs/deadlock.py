@@ -10,7 +10,7 @@ from nodrop.model.fabric import End
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import FABRIC_HEAD
-from nodrop.proofs.circles import components_with_circles, depth_by_node, find_shortest_circle
+from nodrop.proofs.circles import components_with_circles, find_shortest_circle, topological_depth_by_node
 from nodrop.proofs.dependencies import (
     ArrivedPackets,
     Buffer,
@@ -79,7 +79,7 @@ def check_deadlock(plane: ControlPlane) -> DeadlockCheckResult:
 def find_circles_in_traffic(traffic: TrafficAtRouters, missing: tuple[MissingFact, ...]) -> DeadlockCheckResult:
     """Return whether packets let buffers wait for one another in a circle; `missing` are the facts that it rests on."""
     graph = DependencyGraph(traffic, exact=False)
-    depths = depth_by_node(graph.after)
+    depths = topological_depth_by_node(graph.after)
     if depths is None:
         suspects = components_with_circles(graph.after)
         routers = frozenset(graph.hub(node).router for nodes in suspects for node in nodes if not graph.is_buffer(node))
@@ -93,7 +93,7 @@ def find_circles_in_traffic(traffic: TrafficAtRouters, missing: tuple[MissingFac
                 traffic=traffic, positions=None, circles=tuple(circles), buffers_on_circles=count, missing=missing
             )
         graph = DependencyGraph(traffic, exact=True)
-        depths = depth_by_node(graph.after)
+        depths = topological_depth_by_node(graph.after)
     levels = {} if depths is None else {buffer: depths.get(graph.node(buffer), 0) for buffer in graph.used_buffers()}
     ranks = {depth: place for place, depth in enumerate(sorted(set(levels.values())))}
     positions = {buffer: ranks[depth] for buffer, depth in levels.items()}
@@ -119,7 +119,7 @@ def _find_circle(graph: DependencyGraph, component: Sequence[int]) -> tuple[Buff
     starts = [node for node in component if graph.is_buffer(node)][:MAX_CIRCLE_SEARCH_STARTS]
     circle = find_shortest_circle(graph.after, starts, frozenset(component))
     buffers, names = [node for node in circle if graph.is_buffer(node)], DependencyGraphNames(graph.traffic)
-    least = circle.index(min(buffers, key=lambda node: names.port(graph.buffer(node))))
+    least = circle.index(min(buffers, key=lambda node: names.port_of_buffer(graph.buffer(node))))
     circle = circle[least:] + circle[:least]
     turns = []
     for place, node in enumerate(circle):
@@ -127,12 +127,14 @@ def _find_circle(graph: DependencyGraph, component: Sequence[int]) -> tuple[Buff
             hub, into = graph.hub(circle[place + 1]), graph.tunnel_of_row.get(circle[(place + 2) % len(circle)])
             following = graph.buffer(circle[(place + 3) % len(circle)])
             turns.append(
-                _describe_turn(graph.traffic, graph.buffer(node), hub.packets, hub.bits, following.channel, into)
+                _find_packets_of_circle_buffer(
+                    graph.traffic, graph.buffer(node), hub.packets, hub.bits, following.channel, into
+                )
             )
     return tuple(turns)
 
 
-def _describe_turn(
+def _find_packets_of_circle_buffer(
     traffic: TrafficAtRouters, buffer: Buffer, packets: ArrivedPackets, bits: int, following: int, into: int | None
 ) -> BufferInCircle:
     """Return a destination of the packets in a buffer that leave by a channel, and where such packets come from.
@@ -170,12 +172,12 @@ def find_nearest_source_and_dscp(
     began: dict[tuple[int, PacketStream], tuple[int, int]] = {
         (number, stream): (number, dscp if stream.dscp is None else stream.dscp)
         for number in sorted(traffic.entries, key=lambda number: number != near)
-        for stream in traffic.first_streams(number)
+        for stream in traffic.host_entry_streams(number)
     }
     waiting = deque(began)
     while waiting:
         number, stream = waiting.popleft()
-        for way, after in traffic.ways_on(number, stream, destination):
+        for way, after in traffic.next_channels_and_streams(number, stream, destination):
             if way == channel and (after.dscp is None or after[1:] == packets[1:]):
                 return began[number, stream]
             far = channels[way].far
@@ -196,17 +198,17 @@ class DependencyGraphNames:
         """Return the name of a router's switch."""
         return self._forwarding.plane.routers[router].device.name
 
-    def port(self, buffer: Buffer) -> End:
+    def port_of_buffer(self, buffer: Buffer) -> End:
         """Return the port whose buffer it is."""
         channel = self._forwarding.channels[buffer.channel]
         return End(self.device(channel.far), channel.far_port)
 
-    def prefix(self, destination: int) -> str:
+    def first_prefix_of_destination(self, destination: int) -> str:
         """Return the first prefix of a destination."""
         return str(self._forwarding.destinations[destination].prefixes[0])
 
     @cached_property
-    def _hosts(self) -> Mapping[str, str]:
+    def _host_port_by_switch(self) -> Mapping[str, str]:
         """A port of a host at each switch that has any."""
         found: dict[str, str] = {}
         for host in self._index.hosts.values():
@@ -219,7 +221,7 @@ class DependencyGraphNames:
     def host_port_at_router(self, router: int) -> str:
         """Return a port of a host at a router; without a known one, the switch."""
         name = self.device(router)
-        return self._hosts.get(name, f"a host at {name}")
+        return self._host_port_by_switch.get(name, f"a host at {name}")
 
     def sender_and_receiver(self, turn: BufferInCircle) -> tuple[str, str]:
         """Return a host that sends the packets of a turn, and one that gets them."""
@@ -228,12 +230,12 @@ class DependencyGraphNames:
         home = homes[0] if tunnel is None else self._forwarding.tunnels[tunnel].far
         return self.host_port_at_router(turn.source), self.host_port_at_router(home)
 
-    def tunnel(self, place: int) -> str:
+    def tunnel_label(self, tunnel_number: int) -> str:
         """Return a tunnel by its name, with both of its switches."""
-        tunnel = self._forwarding.tunnels[place]
+        tunnel = self._forwarding.tunnels[tunnel_number]
         return f"{tunnel.name} from {self.device(tunnel.near)} to {self.device(tunnel.far)}"
 
-    def switches(self, turns: Sequence[BufferInCircle]) -> Iterator[str]:
+    def switches_in_circle(self, turns: Sequence[BufferInCircle]) -> Iterator[str]:
         """Yield the switches of a circle in the order of the packets, the first again at the end."""
-        names = [self.port(turn.buffer).node for turn in turns]
+        names = [self.port_of_buffer(turn.buffer).node for turn in turns]
         yield from (*names, names[0])

@@ -92,11 +92,11 @@ class TrafficAtRouters:
         """By router, the numbers of the tunnels into which it sends packets."""
         for place, tunnel in enumerate(self.tunnels):
             self.tunnels_at[tunnel.near].append(place)
-        self.kinds = self.behaviors.dscp_of_each_kind(self.tunnels)
+        self.kinds = self.behaviors.representative_dscps(self.tunnels)
         self.present: list[dict[PacketStream, int]] = [{} for _ in routers]
         self.tunneled: list[dict[PacketStream, int]] = [{} for _ in self.tunnels]
         """By tunnel, the destinations of the packets that its router puts into it."""
-        self._spread()
+        self._propagate_host_traffic()
 
     def _behavior_of_port(self, device: str, port: str) -> int:
         interface = self.forwarding.index.interface(device, port)
@@ -104,7 +104,7 @@ class TrafficAtRouters:
         if isinstance(found, int):
             return found
         self.missing[MissingFact((device, port, "qos"), found)] = None
-        return self.behaviors.number_of_behavior(LOSSY_BEHAVIOR)
+        return self.behaviors.index_of_behavior(LOSSY_BEHAVIOR)
 
     def _entry_behaviors(self, number: int, ports: Sequence[str]) -> Iterator[int]:
         """Yield the behaviors of the ports where hosts' packets enter a router; those of all, where none is known."""
@@ -112,18 +112,18 @@ class TrafficAtRouters:
         names = ports or tuple(port.name for port in device.interfaces)
         yield from dict.fromkeys(self._behavior_of_port(device.name, port) for port in names)
 
-    def first_streams(self, number: int) -> list[PacketStream]:
+    def host_entry_streams(self, number: int) -> list[PacketStream]:
         """Return the streams of packets where hosts' packets enter a router."""
-        if not self.behaviors.rewrites and not self.tunnels:
+        if not self.behaviors.is_any_dscp_rewritten and not self.tunnels:
             return [PacketStream()]
         return [PacketStream(entered, dscp) for entered in self.entries.get(number, ()) for dscp in self.kinds]
 
-    def _spread(self) -> None:
+    def _propagate_host_traffic(self) -> None:
         """Let packets of hosts go from where they enter to where they end, in rounds."""
         forwarding = self.forwarding
         waiting: defaultdict[tuple[int, PacketStream], int] = defaultdict(int)
         for number in self.entries:
-            for stream in self.first_streams(number):
+            for stream in self.host_entry_streams(number):
                 waiting[number, stream] = forwarding.every
         while waiting:
             now, waiting = waiting, defaultdict(int)
@@ -149,7 +149,9 @@ class TrafficAtRouters:
             if not new:
                 continue
             self.tunneled[place][stream] = known | new
-            for channel, inside in self._ways_into(place, stream, self.forwarding.rows[number]) if not known else ():
+            for channel, inside in (
+                self._channels_and_streams_into_tunnel(place, stream, self.forwarding.rows[number]) if not known else ()
+            ):
                 waiting[self.forwarding.channels[channel].far, inside] |= 1 << tunnel.to
 
     def _next_streams(self, row: ForwardingRow, stream: PacketStream) -> Iterable[tuple[int, PacketStream]]:
@@ -168,10 +170,10 @@ class TrafficAtRouters:
             return stream
         left, entered = self.left[channel], self.entered[channel]
         tc = self.behaviors.all[stream.entered].tc[stream.dscp]
-        dscp = self.behaviors.all[left].dscp_after(tc, stream.dscp)
+        dscp = self.behaviors.all[left].outgoing_dscp(tc, stream.dscp)
         return PacketStream(entered, dscp, stream.tunnel, stream.inside)
 
-    def _ways_into(
+    def _channels_and_streams_into_tunnel(
         self, place: int, stream: PacketStream, rows: Iterable[ForwardingRow]
     ) -> Iterator[tuple[int, PacketStream]]:
         """Yield the channels by which a stream goes on in a tunnel, and what it is behind these; `rows` lead there."""
@@ -187,7 +189,9 @@ class TrafficAtRouters:
         after = self.stream_after(stream, channel)
         return PacketStream(after.entered, after.dscp if written is None else written, place, stream.dscp)
 
-    def ways_on(self, number: int, stream: PacketStream, destination: int) -> Iterator[tuple[int, PacketStream]]:
+    def next_channels_and_streams(
+        self, number: int, stream: PacketStream, destination: int
+    ) -> Iterator[tuple[int, PacketStream]]:
         """Yield the channels by which packets to a destination go on from a router, and what they are behind these.
 
         `destination` is that of the packets inside, if they are in a tunnel.
@@ -200,23 +204,23 @@ class TrafficAtRouters:
                     yield channel, self.stream_after(stream, channel)
         for place in self.tunnels_at.get(number, ()) if stream.tunnel is None else ():
             if self.tunnels[place].servers & bit:
-                yield from self._ways_into(place, stream, forwarding.rows[number])
+                yield from self._channels_and_streams_into_tunnel(place, stream, forwarding.rows[number])
 
-    def class_at(self, router: int, packets: ArrivedPackets) -> int:
+    def traffic_class_at(self, router: int, packets: ArrivedPackets) -> int:
         """Return the traffic class of packets at the router that they reach."""
         behavior = self.behaviors.all[packets.entered]
-        if packets.tunnel is None or not self._comes_out(router, packets.tunnel):
+        if packets.tunnel is None or not self._is_tunnel_exit(router, packets.tunnel):
             return behavior.tc[packets.dscp]
         tunnel = self.tunnels[packets.tunnel]
         dscp = packets.inside if tunnel.reads_inside and packets.inside is not None else packets.dscp
         tc = tunnel.tc[dscp]
         return behavior.tc[dscp] if tc is None else tc
 
-    def group_at(self, router: int, packets: ArrivedPackets) -> int | None:
+    def priority_group_at(self, router: int, packets: ArrivedPackets) -> int | None:
         """Return the priority group that holds packets at the router that they reach; None if it pauses nobody."""
-        behavior, tc = self.behaviors.all[packets.entered], self.class_at(router, packets)
+        behavior, tc = self.behaviors.all[packets.entered], self.traffic_class_at(router, packets)
         group = None
-        if packets.tunnel is not None and self._comes_out(router, packets.tunnel):
+        if packets.tunnel is not None and self._is_tunnel_exit(router, packets.tunnel):
             group = self.tunnels[packets.tunnel].group[tc]
         group = behavior.group[tc] if group is None else group
         return group if group in behavior.pauses else None
@@ -225,10 +229,12 @@ class TrafficAtRouters:
     def routers_with_tunnels(self) -> frozenset[int]:
         """The routers that put packets into tunnels, or take some out."""
         routers = range(len(self.forwarding.own))
-        ends = {number for place in range(len(self.tunnels)) for number in routers if self._comes_out(number, place)}
+        ends = {
+            number for place in range(len(self.tunnels)) for number in routers if self._is_tunnel_exit(number, place)
+        }
         return frozenset(ends | {tunnel.near for tunnel in self.tunnels})
 
-    def _comes_out(self, router: int, place: int) -> bool:
+    def _is_tunnel_exit(self, router: int, place: int) -> bool:
         return bool(self.forwarding.own[router] >> self.tunnels[place].to & 1)
 
     def packet_sets_sent(
@@ -243,15 +249,17 @@ class TrafficAtRouters:
                 bits = row.bits & present
                 if bits:
                     key = bits if exact else row.bits
-                    for packets, channels in self._split_row(row, stream).items():
+                    for packets, channels in self._channels_by_arrived_packets(row, stream).items():
                         yield key, bits, packets, channels
         for place in self.tunnels_at.get(number, ()):
             bit = 1 << self.tunnels[place].to
             for stream in self.tunneled[place]:
-                for channel, inside in self._ways_into(place, stream, rows):
-                    yield bit, bit, _arrived(inside), (channel,)
+                for channel, inside in self._channels_and_streams_into_tunnel(place, stream, rows):
+                    yield bit, bit, _arrived_packets_of_stream(inside), (channel,)
 
-    def _split_row(self, row: ForwardingRow, stream: PacketStream) -> Mapping[ArrivedPackets, tuple[int, ...]]:
+    def _channels_by_arrived_packets(
+        self, row: ForwardingRow, stream: PacketStream
+    ) -> Mapping[ArrivedPackets, tuple[int, ...]]:
         """Return the channels of a row by what packets are behind them."""
         if stream.dscp is None and len(self._all_entered) == 1:
             (entered,) = self._all_entered
@@ -262,11 +270,11 @@ class TrafficAtRouters:
                 for dscp in self.kinds:
                     parts[ArrivedPackets(self.entered[channel], dscp)].append(channel)
             else:
-                parts[_arrived(self.stream_after(stream, channel))].append(channel)
+                parts[_arrived_packets_of_stream(self.stream_after(stream, channel))].append(channel)
         return {key: tuple(channels) for key, channels in parts.items()}
 
 
-def _arrived(stream: PacketStream) -> ArrivedPackets:
+def _arrived_packets_of_stream(stream: PacketStream) -> ArrivedPackets:
     """Return the packets of a stream that has a behavior and a DSCP."""
     assert stream.entered is not None, "the stream has a behavior"
     assert stream.dscp is not None, "the stream has a DSCP"
@@ -338,7 +346,7 @@ class DependencyGraph:
             for bits, present, packets, channels in traffic.packet_sets_sent(
                 number, self._rows_within_routers(number), exact=self.exact
             ):
-                for far, some in self._by_far_router(channels).items():
+                for far, some in self._channels_by_far_router(channels).items():
                     key = (far, packets, bits)
                     members.setdefault(key, []).append(some)
                     carried[key] = carried.get(key, 0) | present
@@ -346,7 +354,7 @@ class DependencyGraph:
         groups = len(self._groups)
         for key, lists in members.items():
             far, packets, _ = key
-            group = traffic.group_at(far, packets)
+            group = traffic.priority_group_at(far, packets)
             if group is None:
                 continue
             place = self._place[group]
@@ -360,7 +368,7 @@ class DependencyGraph:
         for node, nodes in before.items():
             self.after[node] = shared.setdefault(nodes, nodes)
 
-    def _by_far_router(self, channels: tuple[int, ...]) -> Mapping[int, tuple[int, ...]]:
+    def _channels_by_far_router(self, channels: tuple[int, ...]) -> Mapping[int, tuple[int, ...]]:
         every = self.traffic.forwarding.channels
         if len(channels) == 1:
             return {every[channels[0]].far: channels}
@@ -388,7 +396,7 @@ class DependencyGraph:
         for place in self._row_places(hub.router, rows, going):
             nodes = known.get(place)
             if nodes is None:
-                nodes = known[place] = self._add_row(hub, rows[place], tunnel)
+                nodes = known[place] = self._add_row_node(hub, rows[place], tunnel)
             yield from nodes
 
     def _row_places(self, router: int, rows: Sequence[ForwardingRow], going: int) -> tuple[int, ...]:
@@ -403,10 +411,10 @@ class DependencyGraph:
             places = self._places[key] = tuple([place for place, bits in enumerate(row_bits) if bits & going])
         return places
 
-    def _add_row(self, hub: PacketGroupAtRouter, row: ForwardingRow, tunnel: int | None) -> tuple[int, ...]:
+    def _add_row_node(self, hub: PacketGroupAtRouter, row: ForwardingRow, tunnel: int | None) -> tuple[int, ...]:
         """Add a node that leads to the buffers behind a row that a hub's packets wait for; none without any."""
         traffic = self.traffic
-        behaviors, tc = traffic.behaviors, traffic.class_at(hub.router, hub.packets)
+        behaviors, tc = traffic.behaviors, traffic.traffic_class_at(hub.router, hub.packets)
         queue = None if tunnel is None else traffic.tunnels[tunnel].queue[tc]
         nodes: list[int] = []
         for channel in row.channels:

@@ -135,7 +135,7 @@ class DragonflyRoutes:
         """Return the destinations that end at a switch, as bits."""
         return self._copies << switch
 
-    def rows(self, switch: int) -> _DestinationBitsByNextHops:
+    def destinations_by_next_hops(self, switch: int) -> _DestinationBitsByNextHops:
         """Return the packets that a switch sends to each neighbor."""
         group = self._group[switch]
         rows: defaultdict[tuple[int, ...], int] = defaultdict(int)
@@ -159,7 +159,7 @@ class DragonflyRoutes:
             return tuple(far for far in near if self._group[far] == group)
         return tuple(far for far in near if self._group[far] == own and group in self._groups_near[far])
 
-    def marking(self, switch: int, neighbor: int, priorities: int) -> _PacketStateMap:
+    def packet_state_map_of_port(self, switch: int, neighbor: int, priorities: int) -> _PacketStateMap:
         """Return the marking of a port: behind a cable between groups, the next priority."""
         step = self._group[switch] != self._group[neighbor]
         states = range(priorities)
@@ -194,7 +194,7 @@ class TorusRoutes:
         """Return the destinations that end at a switch, as bits."""
         return 1 << switch
 
-    def rows(self, switch: int) -> _DestinationBitsByNextHops:
+    def destinations_by_next_hops(self, switch: int) -> _DestinationBitsByNextHops:
         """Return the packets that a switch sends to each neighbor."""
         rows: defaultdict[tuple[int, ...], int] = defaultdict(int)
         at = self._network.switches[switch]
@@ -208,7 +208,7 @@ class TorusRoutes:
                 rows[tuple(sorted(far))] |= 1 << place
         return rows
 
-    def marking(self, switch: int, neighbor: int, priorities: int) -> _PacketStateMap:
+    def packet_state_map_of_port(self, switch: int, neighbor: int, priorities: int) -> _PacketStateMap:
         """Return the marking of a port: two states for each dimension, before and behind its dateline."""
         at, to = self._network.switches[switch], self._network.switches[neighbor]
         axis = next(axis for axis, (a, b) in enumerate(zip(at, to, strict=True)) if a != b)
@@ -225,7 +225,7 @@ class TorusRoutes:
 NetworkRoutes = DragonflyRoutes | TorusRoutes
 
 
-def find_priority_need(network: DirectNetwork, routes: NetworkRoutes) -> PrioritiesForDeadlockFreedom:
+def find_priorities_that_end_circles(network: DirectNetwork, routes: NetworkRoutes) -> PrioritiesForDeadlockFreedom:
     """Return how many priorities end all circles of buffers in a network, by its graph with 1, 2 and more of them."""
     single = check_network_for_circles(network, routes, 1)
     if single.is_free:
@@ -247,9 +247,9 @@ def check_network_for_circles(network: DirectNetwork, routes: NetworkRoutes, pri
         forwarding.own[place] = routes.destinations_at_switch(place)
         forwarding.every |= forwarding.own[place]
         forwarding.carried |= forwarding.own[place]
-        for neighbors, bits in routes.rows(place).items():
+        for neighbors, bits in routes.destinations_by_next_hops(place).items():
             ways = ((near, cable) for near in neighbors for cable in ports[place, near])
-            channels = (forwarding.channel(place, cable, near, cable) for near, cable in ways)
+            channels = (forwarding.channel_number(place, cable, near, cable) for near, cable in ways)
             forwarding.rows[place].append(ForwardingRow(bits, tuple(channels)))
     return find_circles_in_traffic(TrafficAtRouters(forwarding), ())
 
@@ -269,7 +269,7 @@ def _make_fabric(
         links.append(Link(a=End(names[a], cable), b=End(names[b], cable)))
         for near, far in ((a, b), (b, a)):
             ports[near, far].append(cable)
-            qos = _make_profile(routes.marking(near, far, priorities), priorities)
+            qos = _make_profile(routes.packet_state_map_of_port(near, far, priorities), priorities)
             interfaces[near].append(Interface(name=cable, qos=qos))
     devices = (
         Device(name=name, platform="", bgp=None, interfaces=tuple(own))

@@ -57,14 +57,14 @@ class EquivalentRouterClasses:
         self._places: dict[int, _CablePositions] = {}
         self._cables = [self._cables_of(number, found) for number, found in enumerate(self._pair_channels_by_cable())]
         alone = self._number_cables_and_find_ambiguous()
-        self.kind_of = _equal_key_numbers(
+        self.kind_of = _number_keys_by_equality(
             number if number in alone else (router_key(number), *self._initial_class_key_parts(number, port_key))
             for number in range(len(self._cables))
         )
         self._split_classes_until_stable()
         self.members: Mapping[int, tuple[int, ...]] = _members_by_class(self.kind_of)
 
-    def exchanged_channel(self, channel: int, router: int, other: int) -> int:
+    def channel_after_router_exchange(self, channel: int, router: int, other: int) -> int:
         """Return the channel that is in the place of another one if two routers of a class are exchanged."""
         near, _, far, _ = self._forwarding.channels[channel]
         exchange = {router: other, other: router} if router != other else {}
@@ -133,7 +133,7 @@ class EquivalentRouterClasses:
         for _ in range(MAX_REFINEMENT_ROUNDS):
             several = {kind: numbers for kind, numbers in _members_by_class(self.kind_of).items() if len(numbers) > 1}
             keys = _MemberDifferences(self._forwarding, self.kind_of, several, self._private, self._places).keys
-            split = _equal_key_numbers(
+            split = _number_keys_by_equality(
                 (kind, frozenset(keys[number].items()) if kind in several else None)
                 for number, kind in enumerate(self.kind_of)
             )
@@ -271,7 +271,7 @@ class _MemberDifferences:
         return exceptions, usual
 
 
-def _equal_key_numbers(keys: Iterable[Hashable]) -> list[int]:
+def _number_keys_by_equality(keys: Iterable[Hashable]) -> list[int]:
     """Return the same number for equal keys, from 0 on."""
     numbers: dict[Hashable, int] = {}
     return [numbers.setdefault(key, len(numbers)) for key in keys]

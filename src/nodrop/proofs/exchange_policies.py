@@ -70,13 +70,13 @@ class PolicyUses:
                         self._every[policy] = world.all_class_bits, first
             first += world.destinations.count
         for policy in self._uses:
-            self._take_lists(policy)
+            self._index_list_destinations(policy)
 
-    def _take_lists(self, policy: CompiledPolicy) -> None:
+    def _index_list_destinations(self, policy: CompiledPolicy) -> None:
         """Note the destinations in the lists of a policy, or those that are not where these are fewer."""
         every, first = self._every[policy]
         shapes: list[object] = []
-        for place, bits in enumerate(policy.list_bits):
+        for place, bits in enumerate(policy.destination_bits_of_lists):
             inside = every if bits is None else bits & every
             inverted = 2 * inside.bit_count() > every.bit_count()
             few = every ^ inside if inverted else inside
@@ -86,18 +86,20 @@ class PolicyUses:
         key = policy.policy_without_prefixes, tuple(shapes)
         self._outline_of[policy] = self._outlines.setdefault(key, len(self._outlines))
 
-    def outlines(self, policies: SessionPolicies) -> tuple[int, ...]:
+    def keys_ignoring_list_prefixes(self, policies: SessionPolicies) -> tuple[int, ...]:
         """Return numbers that are equal for policies that are, but for the prefixes of their lists."""
         return tuple(self._outline_of[policy] for policy in policies)
 
-    def rank_of(self, place: int) -> tuple[object, ...]:
+    def distinguishing_key_of_destination(self, place: int) -> tuple[object, ...]:
         """Return what distinguishes the destinations of one router: their hosts, and the lists that contain them."""
         if place not in self._ranks:
             entries = sorted((self._outline_of[one.policy], one.place, one.inverted) for one in self._entries[place])
             self._ranks[place] = (self._hosts >> place & 1, tuple(entries))
         return self._ranks[place]
 
-    def leave_policies_alike(self, changes: Iterable[CablePolicyExchange], places: Mapping[int, int]) -> bool:
+    def are_policies_same_after_exchange(
+        self, changes: Iterable[CablePolicyExchange], places: Mapping[int, int]
+    ) -> bool:
         """Whether all policies are the same after an exchange of sessions and, by `places`, of destinations."""
         becomes: dict[CompiledPolicy, CompiledPolicy] = {}
         seen: Counter[CompiledPolicy] = Counter()
@@ -129,5 +131,5 @@ class PolicyUses:
         compared = every & ~(moved >> first)
         return not any(
             (every if one is None else one) & compared != (every if other is None else other) & compared
-            for one, other in zip(old.list_bits, new.list_bits, strict=True)
+            for one, other in zip(old.destination_bits_of_lists, new.destination_bits_of_lists, strict=True)
         )

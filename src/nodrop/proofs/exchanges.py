@@ -55,11 +55,13 @@ class AlikeCables:
         self._numbers: dict[frozenset[End], int] = {}
         self._cables: list[list[_SessionCable]] = [[] for _ in self._forwarding.rows]
         self._policies = PolicyUses(self._forwarding)
-        self._take_sessions()
+        self._index_session_cables()
         self._asns = [0 if router.bgp is None else router.bgp.asn for router in self._forwarding.plane.routers]
         self._holders = Counter(self._asns)
-        self._owners, self._slots = self._find_owners()
-        self.colors = self._refine([self._kind_of_router(number) for number in range(len(self._cables))])
+        self._owners, self._slots = self._find_destination_owners()
+        self.colors = self._refine_router_colors(
+            [self._initial_color_of_router(number) for number in range(len(self._cables))]
+        )
         for row in self._cables:
             row.sort(key=lambda cable: (cable.kind, cable.far, cable.number))
         self._work = MOST_WORK_PER_CABLE * (1 + sum(map(len, self._cables)))
@@ -67,32 +69,32 @@ class AlikeCables:
         self._first = list(range(count + len(self._cables)))
         """A union-find of cables, and behind them of routers."""
         self._join_parallel_cables()
-        self._join_all()
+        self._join_cables_by_exchanges()
 
     def class_of_cable(self, ends: frozenset[End]) -> int | None:
         """Return the class of a cable by its two ends; None for one that is in no class."""
         number = self._numbers.get(ends)
-        return None if number is None else self._find(number)
+        return None if number is None else self._find_class_representative(number)
 
     def class_of_router(self, number: int) -> int:
         """Return the class of a router; no cable has its number."""
-        return self._find(len(self._numbers) + number)
+        return self._find_class_representative(len(self._numbers) + number)
 
-    def _find(self, number: int) -> int:
+    def _find_class_representative(self, number: int) -> int:
         first = self._first
         while first[number] != number:
             first[number] = first[first[number]]
             number = first[number]
         return number
 
-    def _join(self, one: int, other: int) -> None:
-        one, other = self._find(one), self._find(other)
+    def _merge_classes(self, one: int, other: int) -> None:
+        one, other = self._find_class_representative(one), self._find_class_representative(other)
         self._first[max(one, other)] = min(one, other)
 
-    def _kind(self, key: Hashable) -> int:
+    def _intern_kind_number(self, key: Hashable) -> int:
         return self._kinds.setdefault(key, len(self._kinds))
 
-    def _take_sessions(self) -> None:
+    def _index_session_cables(self) -> None:
         """Take the cables with one session each; routers with other sessions or cables stay where they are."""
         plane, index = self._forwarding.plane, self._forwarding.index
         families = [(family, plane.of(family).world.speakers) for family in plane.families]
@@ -104,7 +106,7 @@ class AlikeCables:
                 for link in speaker.links:
                     links[number, link.session].append((family, link))
         several = {number for numbers in by_name.values() if len(numbers) > 1 for number in numbers}
-        ends = [[self._end_of_side(side) for side in (session.a, session.b)] for session in plane.sessions]
+        ends = [[self._port_of_session_side(side) for side in (session.a, session.b)] for session in plane.sessions]
         used = Counter(end for pair in ends for end in pair)
         for number, (session, (end, far_end)) in enumerate(zip(plane.sessions, ends, strict=True)):
             numbers = session.a.router, session.b.router
@@ -114,19 +116,21 @@ class AlikeCables:
                 continue
             cable = self._numbers.setdefault(frozenset((end, far_end)), len(self._numbers))
             rows = [links[router, number] for router in numbers]
-            ports = [self._port_kind(one) for one in (end, far_end)]
+            ports = [self._port_behavior_number(one) for one in (end, far_end)]
             for near, far in ((0, 1), (1, 0)):
-                self._take_end(numbers[near], numbers[far], cable, (rows[near], rows[far]), (ports[near], ports[far]))
+                self._add_session_cable(
+                    numbers[near], numbers[far], cable, (rows[near], rows[far]), (ports[near], ports[far])
+                )
         for wire in index.fabric.links:
             if frozenset((wire.a, wire.b)) not in self._numbers and {wire.a.node, wire.b.node} <= index.devices.keys():
                 self._fixed |= by_name[wire.a.node] | by_name[wire.b.node]
 
-    def _end_of_side(self, side: SessionSide) -> End | None:
+    def _port_of_session_side(self, side: SessionSide) -> End | None:
         """Return the port of one end of a session; None where it has none, or several."""
         ports = side.leg.ports
         return End(self._forwarding.plane.routers[side.router].device.name, ports[0]) if len(ports) == 1 else None
 
-    def _take_end(
+    def _add_session_cable(
         self,
         near: int,
         far: int,
@@ -138,14 +142,16 @@ class AlikeCables:
         both = [(family, own, other) for (family, own), (_, other) in zip(*links, strict=True)]
         policies = tuple(SessionPolicies.of(own, other) for _, own, other in both)
         facts = tuple((family, own.repeats, other.repeats) for family, own, other in both)
-        kind = self._kind(("cable", ports, facts, tuple(map(self._policies.outlines, policies))))
+        kind = self._intern_kind_number(
+            ("cable", ports, facts, tuple(map(self._policies.keys_ignoring_list_prefixes, policies)))
+        )
         self._cables[near].append(_SessionCable(kind, far, cable, policies))
 
-    def _port_kind(self, end: End) -> Hashable:
+    def _port_behavior_number(self, end: End) -> Hashable:
         interface = self._forwarding.index.interface(*end)
         return None if interface is None else self._behaviors.number(interface.qos)
 
-    def _find_owners(self) -> tuple[Mapping[int, tuple[int, ...]], list[tuple[tuple[int, ...], ...]]]:
+    def _find_destination_owners(self) -> tuple[Mapping[int, tuple[int, ...]], list[tuple[tuple[int, ...], ...]]]:
         """Return who has each destination; and for each router what it originates, by attributes, in order.
 
         Routers that originate what another one does too stay where they are.
@@ -175,14 +181,20 @@ class AlikeCables:
             found = []
             for _, bits in sorted(rows, key=lambda row: repr(row[0])):
                 places = bit_positions(bits)
-                found.append(tuple(sorted(places, key=lambda place: (self._policies.rank_of(place), place))))
+                found.append(
+                    tuple(
+                        sorted(
+                            places, key=lambda place: (self._policies.distinguishing_key_of_destination(place), place)
+                        )
+                    )
+                )
             slots.append(tuple(found))
             self._originated.append(tuple(sorted((repr(key), bits.bit_count()) for key, bits in rows)))
         return {place: tuple(numbers) for place, numbers in owners.items()}, slots
 
-    def _kind_of_router(self, number: int) -> int:
+    def _initial_color_of_router(self, number: int) -> int:
         if number in self._fixed:
-            return self._kind(("fixed", number))
+            return self._intern_kind_number(("fixed", number))
         plane, traffic = self._forwarding.plane, self._traffic
         entered = traffic.entries.get(number)
         speakers: list[BgpSpeaker] = [
@@ -193,9 +205,9 @@ class AlikeCables:
         behaviors = None if entered is None else frozenset(entered)
         drained = tuple(speaker.bgp.graceful_shutdown for speaker in speakers)
         own = self._forwarding.own[number].bit_count()
-        return self._kind(("router", behaviors, drained, own, self._originated[number], bool(speakers)))
+        return self._intern_kind_number(("router", behaviors, drained, own, self._originated[number], bool(speakers)))
 
-    def _refine(self, colors: list[int]) -> list[int]:
+    def _refine_router_colors(self, colors: list[int]) -> list[int]:
         """Return colors of routers that differ where neighborhoods do."""
         count = len(set(colors))
         for _ in range(MOST_ROUNDS):
@@ -218,9 +230,9 @@ class AlikeCables:
             for cable in row:
                 if number < cable.far:
                     key = (cable.far, cable.kind, cable.policies)
-                    self._join(cable.number, same.setdefault(key, cable.number))
+                    self._merge_classes(cable.number, same.setdefault(key, cable.number))
 
-    def _join_all(self) -> None:
+    def _join_cables_by_exchanges(self) -> None:
         """Try exchanges until cables with equal neighborhoods are joined, or are known to differ."""
         groups: defaultdict[Hashable, list[tuple[int, int, int]]] = defaultdict(list)
         for number, row in enumerate(self._cables):
@@ -233,7 +245,10 @@ class AlikeCables:
             for near, far, number in cables:
                 if self._work < 0:
                     return
-                if any(self._find(first[2]) == self._find(number) for first in firsts):
+                if any(
+                    self._find_class_representative(first[2]) == self._find_class_representative(number)
+                    for first in firsts
+                ):
                     continue
                 if any(self._try_exchange(first, (near, far, number)) for first in firsts):
                     continue
@@ -244,14 +259,14 @@ class AlikeCables:
         """Whether an exchange takes a cable to another one; what it takes to one another is joined then."""
         exchange = self._complete_exchange(zip(cable[:2], other_cable[:2], strict=True))
         pairs = None if exchange is None else self._pair_cables(exchange)
-        if exchange is None or pairs is None or not self._leaves_all_as_it_is(exchange, pairs):
+        if exchange is None or pairs is None or not self._preserves_asns_destinations_and_policies(exchange, pairs):
             return False
         count = len(self._numbers)
         for one, other in exchange.items():
-            self._join(count + one, count + other)
+            self._merge_classes(count + one, count + other)
         for own, others in pairs:
-            self._join(own.number, others.number)
-        return self._find(cable[2]) == self._find(other_cable[2])
+            self._merge_classes(own.number, others.number)
+        return self._find_class_representative(cable[2]) == self._find_class_representative(other_cable[2])
 
     def _complete_exchange(self, seeds: Iterable[tuple[int, int]]) -> dict[int, int] | None:
         """Return the exchange that follows from some pairs: neighbors that two do not share change places too."""
@@ -302,7 +317,7 @@ class AlikeCables:
         self._work -= len(pairs)
         return pairs
 
-    def _leaves_all_as_it_is(
+    def _preserves_asns_destinations_and_policies(
         self, exchange: Mapping[int, int], pairs: Sequence[tuple[_SessionCable, _SessionCable]]
     ) -> bool:
         """Whether AS numbers, destinations and policies are the same after an exchange."""
@@ -319,11 +334,11 @@ class AlikeCables:
                 if len(own) != len(others):
                     return False
                 places.update(zip(own, others, strict=True))
-        return self._has_same_ends(exchange, places) and self._policies.leave_policies_alike(
+        return self._preserves_destination_ends(exchange, places) and self._policies.are_policies_same_after_exchange(
             (CablePolicyExchange(one.policies, other.policies, one.far in exchange) for one, other in pairs), places
         )
 
-    def _has_same_ends(self, exchange: Mapping[int, int], places: Mapping[int, int]) -> bool:
+    def _preserves_destination_ends(self, exchange: Mapping[int, int], places: Mapping[int, int]) -> bool:
         """Whether destinations of hosts stay such, and end where they did, after an exchange."""
         forwarding: Forwarding = self._forwarding
         moved = 0

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from nodrop.model.fabric import End, Link
 from nodrop.model.index import Index
-from nodrop.proofs.alike_failures import AlikeFailures, is_free_of_neighbor_order
+from nodrop.proofs.alike_failures import AlikeFailures, is_independent_of_neighbor_order
 from nodrop.proofs.deadlock import DeadlockCheckResult, check_deadlock
 from nodrop.proofs.harmless import HarmlessFailureCheck
 from nodrop.proofs.invariants import DeadlockFreedomConditions
@@ -50,7 +50,7 @@ class FailureSearchResult:
     check: DeadlockCheckResult | None = None
 
     @property
-    def failed(self) -> frozenset[End]:
+    def failed_ports(self) -> frozenset[End]:
         """The ports that fail."""
         return frozenset(end for failure in self.failures for end in failure.ends)
 
@@ -63,27 +63,29 @@ class _FailureSearch:
         self.every = _possible_single_failures(plane)
         self._harmless = HarmlessFailureCheck(check.traffic.forwarding, invariants)
         self._alike = AlikeFailures(check.traffic, invariants)
-        self.classes = self._find_classes()
+        self.classes = self._find_failure_classes()
         self.seen: set[frozenset[str]] = set()
         self.harmless = 0
         self.channels = 0
 
-    def _find_classes(self) -> list[list[FailureUnit]]:
+    def _find_failure_classes(self) -> list[list[FailureUnit]]:
         """Return the classes of single failures; each begins with the one that stands for it."""
         classes: dict[object, list[FailureUnit]] = {}
         for failure in self.every:
             kind: object | None
             if not self._alike.has_classes:
-                kind = failure if self._has_several_behaviors else self.kinds[failure]
+                kind = failure if self._has_several_behaviors else self.first_failure_of_each_kind[failure]
             elif failure.name in self.plane.index.devices:
-                kind = self._alike.class_of_switch(failure.name)
+                kind = self._alike.failure_class_of_switch(failure.name)
             else:
-                kind = self._alike.class_of_cables(frozenset((link.a, link.b)) for link in self.links_of(failure))
+                kind = self._alike.failure_class_of_cables(
+                    frozenset((link.a, link.b)) for link in self.links_of(failure)
+                )
             classes.setdefault(failure if kind is None else kind, []).append(failure)
         return list(classes.values())
 
     @cached_property
-    def kinds(self) -> Mapping[FailureUnit, FailureUnit]:
+    def first_failure_of_each_kind(self) -> Mapping[FailureUnit, FailureUnit]:
         """The first failure of each kind that exchanges of single routers find (routing/twins.py)."""
         return _representative_by_failure(self.plane, self._harmless.analyses, self.every)
 
@@ -102,7 +104,9 @@ class _FailureSearch:
         """Return one of each kind of failures, as exchanges of single routers find them."""
         if self._has_several_behaviors:
             return list(failures)
-        return list({self.kinds[failure]: failure for failure in reversed(failures)}.values())[::-1]
+        return list({self.first_failure_of_each_kind[failure]: failure for failure in reversed(failures)}.values())[
+            ::-1
+        ]
 
     def check_single(self, failure: FailureUnit) -> tuple[DeadlockCheckResult | None, bool]:
         """Return the check with a circle, if one forms, and whether its class has the same result."""
@@ -113,19 +117,19 @@ class _FailureSearch:
         if self._harmless.is_harmless(outcomes):
             self.harmless += 1
             return None, not self._alike.has_classes or all(
-                outcome.state is not None and self._alike.is_order_free_after(family, outcome.state)
+                outcome.state is not None and self._alike.is_neighbor_order_irrelevant_after(family, outcome.state)
                 for family, outcome in outcomes.items()
             )
-        found = self.compute((failure,))
+        found = self.check_deadlock_after_failures((failure,))
         if not found.is_free:
             return found, True
-        return None, not self._alike.has_classes or is_free_of_neighbor_order(found.traffic.forwarding)
+        return None, not self._alike.has_classes or is_independent_of_neighbor_order(found.traffic.forwarding)
 
     def is_out_of_budget(self, most_states: int) -> bool:
         """Whether no further state is computed."""
         return len(self.seen) >= most_states or self.channels > MOST_CHANNELS
 
-    def compute(self, failures: Sequence[FailureUnit]) -> DeadlockCheckResult:
+    def check_deadlock_after_failures(self, failures: Sequence[FailureUnit]) -> DeadlockCheckResult:
         """Return the check of a state."""
         self.seen.add(frozenset(failure.name for failure in failures))
         failed = frozenset(end for failure in failures for end in failure.ends)
@@ -185,7 +189,7 @@ def search_failures_with_circle(
                 continue
             if search.is_out_of_budget(most_states):
                 return search.result(most, complete=False)
-            found = search.compute(failures)
+            found = search.check_deadlock_after_failures(failures)
             if not found.is_free:
                 return search.result(most, complete=True, failures=failures, check=found)
     return search.result(most, complete=True)

@@ -91,23 +91,25 @@ class Forwarding:
             entries[target.router].update(dict.fromkeys(target.leg.ports))
         families = [_FamilyForwarding(self, self.plane.of(family)) for family in ADDRESS_FAMILIES]
         for family in families:
-            family.take([target for target in hosts if target.prefix.family == family.family])
+            family.add_host_destinations([target for target in hosts if target.prefix.family == family.family])
         if not any(family.mask for family in families):
             self.assumes_hosts = True
             for family in families:
-                family.take_announced()
+                family.add_announced_destinations()
                 for number in family.origins:
                     entries.setdefault(number, {})
         self.entries = {number: tuple(ports) for number, ports in sorted(entries.items())}
         first = 0
         far_ends: dict[tuple[Prefix, int], int] = {}
         for family in families:
-            family.take_tunnel_ends([ends for ends in self.fabric_tunnels.ends if ends.address[0] == family.family])
+            family.add_tunnel_end_destinations(
+                [ends for ends in self.fabric_tunnels.ends if ends.address[0] == family.family]
+            )
             family.add_rows_of_all_routers(first)
             far_ends |= {end: first + number for end, number in family.class_of_far_end.items()}
             first += family.destination_class_count
         ways = (
-            self.fabric_tunnels.way(
+            self.fabric_tunnels.build_tunnel_way(
                 ends, far_ends.get((ends.address, ends.far)), self._hosts_at(ends.near), self._hosts_at(ends.far)
             )
             for ends in self.fabric_tunnels.ends
@@ -118,7 +120,7 @@ class Forwarding:
         """Return the prefixes of hosts of each destination that ends at a router."""
         return {place: self.destinations[place].prefixes for place in bit_positions(self.own[number] & self.every)}
 
-    def hosts_by_family(self) -> dict[AddressFamily, int]:
+    def host_destination_bits_by_family(self) -> dict[AddressFamily, int]:
         """Return the destinations of hosts of each family, as bits of its classes."""
         hosts: dict[AddressFamily, int] = {}
         first = 0
@@ -128,7 +130,7 @@ class Forwarding:
             first += world.destinations.count
         return hosts
 
-    def channel(self, near: int, near_port: str, far: int, far_port: str) -> int:
+    def channel_number(self, near: int, near_port: str, far: int, far_port: str) -> int:
         """Return the number of a channel."""
         channel = CableDirection(near, near_port, far, far_port)
         number = self._numbers.setdefault(channel, len(self.channels))
@@ -148,9 +150,9 @@ class Forwarding:
                 continue
             end = ends.get(port)
             if end is not None and end.node == far_device:
-                channels.append(self.channel(number, port, far, end.port))
+                channels.append(self.channel_number(number, port, far, end.port))
             elif end is None and far_leg is not None and len(far_leg.ports) == 1:
-                channels.append(self.channel(number, port, far, far_leg.ports[0]))
+                channels.append(self.channel_number(number, port, far, far_leg.ports[0]))
         return tuple(channels)
 
 
@@ -184,7 +186,7 @@ class _FamilyForwarding:
         self._first = self._wanted = 0
         self._ways_of: dict[tuple[int, int, int], tuple[_DestinationsSentAlike, ...]] = {}
 
-    def take(self, hosts: Iterable[tuple[Prefix, int, RoutedInterface, str]]) -> None:
+    def add_host_destinations(self, hosts: Iterable[tuple[Prefix, int, RoutedInterface, str]]) -> None:
         """Take the subnets of hosts as destinations, by the longest announced prefix that covers each."""
         class_of = self._world.destinations.class_of
         pairs: dict[tuple[Prefix, int], None] = {}
@@ -203,7 +205,7 @@ class _FamilyForwarding:
         """Return what a router announces, the longest prefix first."""
         return sorted(self._announced.of.get(router, ()), key=lambda prefix: -prefix.length)
 
-    def take_tunnel_ends(self, tunnels: Iterable[TunnelEnds]) -> None:
+    def add_tunnel_end_destinations(self, tunnels: Iterable[TunnelEnds]) -> None:
         """Take the far ends of tunnels as destinations to which no host sends."""
         covers: set[Prefix] = set()
         for ends in tunnels:
@@ -216,7 +218,7 @@ class _FamilyForwarding:
             self._find_wider_prefixes(self._covers | covers)
             self._without_hosts = self.mask & ~hosts
 
-    def take_announced(self) -> None:
+    def add_announced_destinations(self) -> None:
         """Take announced prefixes as destinations: of more than one address if there are any, else all."""
         every = sorted(prefix for prefix in self._announced.prefixes if prefix in self._world.origins)
         blocks = [prefix for prefix in every if 0 < prefix.length < ADDRESS_BITS[self.family]] or every
@@ -229,7 +231,7 @@ class _FamilyForwarding:
     def _find_wider_prefixes(self, covers: set[Prefix]) -> None:
         """Find the wider announced prefixes, which routers use that lack the longest one."""
         class_of = self._world.destinations.class_of
-        self.mask, self._covers = self._world.destinations.bits(covers), covers
+        self.mask, self._covers = self._world.destinations.class_bits_of_prefixes(covers), covers
         pairs = sorted(
             {
                 (-wider.length, class_of[wider], class_of[cover])
@@ -253,7 +255,7 @@ class _FamilyForwarding:
         self._wanted = self.mask
         for wider in self._wider:
             self._wanted |= 1 << wider
-        whole, members = self._whole, self._world.destinations.members
+        whole, members = self._whole, self._world.destinations.prefixes_by_class
         for number in bit_positions(self.mask & ~self._without_hosts):
             whole.destinations[first + number] = DestinationClass(
                 tuple(prefix for prefix in members[number] if prefix in self._host_covers), tuple(self._homes[number])
@@ -271,11 +273,15 @@ class _FamilyForwarding:
 
     def _add_bgp_rows(self, number: int) -> None:
         speaker, state, rows = self._world.speakers[number], self._state, self._whole.rows[number]
-        own = destinations_of_parts(state.local(number))
+        own = destinations_of_parts(state.originated_parts(number))
         if speaker.summaries:
             own |= state.originated_aggregate_bits(number)
-        ways = self._ways(speaker, state.table(number))
-        rows += [ForwardingRow(way.packed, self._channels_of_way(number, way)) for way in ways if way.packed]
+        ways = self._destinations_sent_alike_by_table(speaker, state.table(number))
+        rows += [
+            ForwardingRow(way.packed, self._channels_of_destinations_sent_alike(number, way))
+            for way in ways
+            if way.packed
+        ]
         has = own
         for way in ways if self._wider else ():
             has |= way.bits
@@ -287,20 +293,28 @@ class _FamilyForwarding:
                 if over is None:
                     own |= missing
                 else:
-                    rows.append(ForwardingRow(missing << self._first, self._channels_of_way(number, over)))
+                    rows.append(
+                        ForwardingRow(missing << self._first, self._channels_of_destinations_sent_alike(number, over))
+                    )
         self._whole.own[number] |= (own & self.mask) << self._first
 
     def _end_connected_destinations(self, router: VrfRouter) -> None:
         """Let destinations end at a router that has all their prefixes on its working legs."""
         up = self._whole.plane.up[router.number]
         subnets = {subnet for leg in router.legs for subnet in leg.subnets if subnet in self._covers and up[leg.name]}
-        class_of, members, first = self._world.destinations.class_of, self._world.destinations.members, self._first
+        class_of, members, first = (
+            self._world.destinations.class_of,
+            self._world.destinations.prefixes_by_class,
+            self._first,
+        )
         for number in {class_of[subnet] for subnet in subnets}:
             covers = (prefix for prefix in members[number] if prefix in self._covers)
             if subnets.issuperset(covers):
                 self._whole.own[router.number] |= 1 << number + first
 
-    def _ways(self, speaker: BgpSpeaker, table: LearnedTable) -> tuple["_DestinationsSentAlike", ...]:
+    def _destinations_sent_alike_by_table(
+        self, speaker: BgpSpeaker, table: LearnedTable
+    ) -> tuple["_DestinationsSentAlike", ...]:
         """Return what a router sends the same way, by its table; routers with one table share the result."""
         key = (id(table), speaker.installs, speaker.installs_internal)
         if key not in self._ways_of:
@@ -309,19 +323,19 @@ class _FamilyForwarding:
                 if bits := entry.bits & speaker.installable_destinations(entry) & self._wanted:
                     place = (entry.hops, entry.vias)
                     merged[place] = merged.get(place, (0,))[0] | bits, entry
-            self._ways_of[key] = tuple(itertools.starmap(self._way, merged.values()))
+            self._ways_of[key] = tuple(itertools.starmap(self._destinations_sent_by_entry, merged.values()))
         return self._ways_of[key]
 
-    def _way(self, bits: int, entry: LearnedTableEntry) -> "_DestinationsSentAlike":
+    def _destinations_sent_by_entry(self, bits: int, entry: LearnedTableEntry) -> "_DestinationsSentAlike":
         hosts = bits & self.mask if self._wider else bits
         return _DestinationsSentAlike(bits, hosts << self._first if self._first else hosts, entry)
 
-    def _channels_of_way(self, number: int, way: "_DestinationsSentAlike") -> tuple[int, ...]:
+    def _channels_of_destinations_sent_alike(self, number: int, way: "_DestinationsSentAlike") -> tuple[int, ...]:
         whole, plane = self._whole, self._whole.plane
         channels: list[int] = []
         if way.entry.vias:
             for hop in self._routes.recursive_next_hops(number, way.entry, None) or ():
-                channels += self._channels_of(number, hop)
+                channels += self._channels_of_next_hop(number, hop)
         else:
             links = self._world.speakers[number].links
             for position in way.entry.hops:
@@ -332,8 +346,8 @@ class _FamilyForwarding:
                 channels += whole.channels_of_hop(number, near.leg, link.far, far.leg)
         return tuple(channels)
 
-    def _channels_of(self, number: int, hop: NextHop) -> tuple[int, ...]:
-        leg = self._whole.plane.routers[number].by_name.get(hop.leg)
+    def _channels_of_next_hop(self, number: int, hop: NextHop) -> tuple[int, ...]:
+        leg = self._whole.plane.routers[number].leg_by_name.get(hop.leg)
         if hop.router is None or leg is None:
             return ()
         return self._whole.channels_of_hop(number, leg, hop.router, None)
@@ -343,16 +357,16 @@ class _FamilyForwarding:
         routes = self._routes.non_bgp_routes(number).values()
         for route in sorted(routes, key=lambda route: (-route.prefix.length, route.prefix)):
             hops = [hop for hop in route.hops if hop.router is not None] if route.source == "static" else []
-            channels = tuple(channel for hop in hops for channel in self._channels_of(number, hop))
+            channels = tuple(channel for hop in hops for channel in self._channels_of_next_hop(number, hop))
             if channels:
-                self._take_static_route(number, route.prefix, channels)
+                self._send_prefix_over_channels(number, route.prefix, channels)
 
-    def _take_static_route(self, number: int, to: Prefix, channels: tuple[int, ...]) -> None:
+    def _send_prefix_over_channels(self, number: int, to: Prefix, channels: tuple[int, ...]) -> None:
         """Send the destinations of a static route's prefix over channels.
 
         A prefix inside a destination takes a part of it: packets of the destination then go both ways.
         """
-        whole, members = self._whole, self._world.destinations.members
+        whole, members = self._whole, self._world.destinations.prefixes_by_class
         for inner in bit_positions(self.mask):
             bit = 1 << inner + self._first
             if to in members[inner]:

@@ -27,7 +27,7 @@ class HarmlessFailureCheck:
         plane = forwarding.plane
         self.analyses: dict[AddressFamily, FailureAnalysis] = {}
         """By family; none where a condition does not hold, and no failure is known to be harmless."""
-        self._hosts = forwarding.hosts_by_family()
+        self._hosts = forwarding.host_destination_bits_by_family()
         if _forwards_between_tiers_alone(forwarding, invariants) and all(
             _routes_go_up_then_down(forwarding, plane.of(family), self._hosts[family]) for family in plane.families
         ):
@@ -36,11 +36,11 @@ class HarmlessFailureCheck:
     def outcomes_without_links(self, links: Iterable[Link]) -> FailureOutcomes:
         """Return what becomes of each family if these cables fail; nothing where that is not known."""
         cut = tuple(links)
-        return {family: one.of_link(*cut) for family, one in self.analyses.items()}
+        return {family: one.outcome_without_links(*cut) for family, one in self.analyses.items()}
 
     def outcomes_without_device(self, name: str) -> FailureOutcomes:
         """Return what becomes of each family if a switch fails; nothing where that is not known."""
-        return {family: one.of_device(name) for family, one in self.analyses.items()}
+        return {family: one.outcome_without_device(name) for family, one in self.analyses.items()}
 
     def is_harmless(self, outcomes: FailureOutcomes) -> bool:
         """Whether no packet goes down and up again after a failure; false where that is not known."""
@@ -69,7 +69,7 @@ def _forwards_between_tiers_alone(forwarding: Forwarding, invariants: DeadlockFr
 def _routes_go_up_then_down(forwarding: Forwarding, routes: FamilyRoutes, hosts: int) -> bool:
     """Whether packets enter at the lowest tier, all sessions join two tiers, and no router sends up what came down."""
     world, tiers = routes.world, TierDirections(routes.world)
-    table, local = routes.state.table, routes.state.local
+    table, local = routes.state.table, routes.state.originated_parts
     for number, speaker in world.speakers.items():
         if len(tiers.uplink_positions(number)) + len(tiers.downlink_positions(number)) < len(speaker.links):
             return False
@@ -78,5 +78,5 @@ def _routes_go_up_then_down(forwarding: Forwarding, routes: FamilyRoutes, hosts:
     valleys = {
         number: bits for number in world.speakers if (bits := tiers.valley_destinations(number, table, local) & hosts)
     }
-    over = tiers.trace_destinations(hosts, table, local) if valleys else {}
+    over = tiers.destinations_by_router_pair(hosts, table, local) if valleys else {}
     return not any(bits & tiers.destinations_from_above(number, over) for number, bits in valleys.items())

@@ -146,7 +146,7 @@ def _session_kind_of_link(
     """Return the kind of a session from a speaker to the far end of one of its links, for `relevant` destinations."""
     heard = far.links[link.far_position]
     reach = link.outbound.reach & heard.inbound.reach
-    keeps = not link.outbound.rewrites_paths and heard.inbound.shown is None
+    keeps = not link.outbound.rewrites_as_paths and heard.inbound.shown is None
     return SessionAnnouncementKind(
         -1 if reach & relevant == relevant else (reach & relevant) << first, keeps, heard.repeats
     )

@@ -6,7 +6,7 @@ from typing import Literal
 from nodrop.analyses.buffer_cycles import deadlock_check_of
 from nodrop.model.index import Index
 from nodrop.proofs.behaviors import DistinctPortBehaviors
-from nodrop.proofs.changes import LeastDeadlockRemedy, find_least_change
+from nodrop.proofs.changes import LeastDeadlockRemedy, find_least_deadlock_remedy
 from nodrop.proofs.deadlock import DeadlockCheckResult
 from nodrop.proofs.failures import MAX_CHECKED_FAILURE_STATES, FailureSearchResult, search_failures_with_circle
 from nodrop.proofs.invariants import DeadlockFreedomConditions, check_any_failure_conditions
@@ -37,7 +37,7 @@ class DeadlockProof:
         return "unknown" if self.check.missing else "free"
 
     @property
-    def decisive(self) -> DeadlockCheckResult:
+    def decisive_check(self) -> DeadlockCheckResult:
         """The check with a circle, if there is one, else that of the fabric as it is cabled."""
         return self.check if self.search is None or self.search.check is None else self.search.check
 
@@ -58,7 +58,7 @@ def prove_deadlock(
     proof = DeadlockProof(check=check, invariants=invariants, search=search)
     if proof.verdict in ("free", "unknown"):
         return proof
-    change = find_least_change(proof.decisive, invariants)
+    change = find_least_deadlock_remedy(proof.decisive_check, invariants)
     return DeadlockProof(check=check, invariants=invariants, search=search, change=change)
 
 

@@ -100,7 +100,7 @@ def _stop_times_if_known(least_us: float, most_us: float) -> tuple[float | None,
     return (None, None) if least_us == _UNKNOWN_TIME_US else (least_us, most_us)
 
 
-class _HostPortFillWay(NamedTuple):
+class _HostPortFill(NamedTuple):
     """How a port to a host fills: the first of several ways is the least."""
 
     steps: int
@@ -123,10 +123,10 @@ class PauseSpreadGraph:
         """By router and kind, the ports to hosts."""
         for target in host_and_loopback_targets(traffic.forwarding.index):
             if target.kind == "hosts":
-                self._take_host_ports(target.router, target.leg.ports)
+                self._index_host_ports(target.router, target.leg.ports)
         self._same = EquivalentRouterClasses(
             traffic,
-            lambda end: (self._fills_of(end), port_key(end)),
+            lambda end: (self._fill_times_of_port(end), port_key(end)),
             lambda number: (
                 number if number in traffic.routers_with_tunnels else None,
                 frozenset((kind, len(ends)) for kind, ends in self._hosts.get(number, {}).items()),
@@ -144,17 +144,17 @@ class PauseSpreadGraph:
         self._known_fills: dict[int, FillTime | None] = {}
         self._host_counts = StoppedHostCounter(traffic.forwarding.index, self._hosts)
 
-    def _take_host_ports(self, router: int, ports: Iterable[str]) -> None:
+    def _index_host_ports(self, router: int, ports: Iterable[str]) -> None:
         forwarding = self._traffic.forwarding
         device = forwarding.plane.routers[router].device.name
         for end in (End(device, port) for port in ports):
             interface = forwarding.index.interface(*end)
             behavior = None if interface is None else self._traffic.behaviors.number(interface.qos)
             if isinstance(behavior, int):
-                kind = HostPortKind(behavior, self._fills_of(end))
+                kind = HostPortKind(behavior, self._fill_times_of_port(end))
                 self._hosts.setdefault(router, {}).setdefault(kind, {})[end] = None
 
-    def _fills_of(self, end: End) -> tuple[FillTime | None, ...]:
+    def _fill_times_of_port(self, end: End) -> tuple[FillTime | None, ...]:
         return tuple(self._fill(end, group) for group in self._groups)
 
     def _buffers_with_packets_for_hosts(self) -> Mapping[int, Sequence[tuple[int, int]]]:
@@ -165,7 +165,7 @@ class PauseSpreadGraph:
             if self._graph.is_buffer(node):
                 for hub in map(self._graph.hub, hubs):
                     if hub.bits & own[hub.router]:
-                        held[hub.router].append((node, self._traffic.class_at(hub.router, hub.packets)))
+                        held[hub.router].append((node, self._traffic.traffic_class_at(hub.router, hub.packets)))
         return held
 
     def storms(self) -> Iterator[PauseStorm]:
@@ -180,15 +180,15 @@ class PauseSpreadGraph:
                 hosts = self._stopped_host_port_kinds(members[0], behavior, queues, reached)
                 for kind in kinds:
                     if kind.behavior == behavior:
-                        yield from self._storms_of(members, kind, queues, reached, hosts)
+                        yield from self._storms_of_port_kind(members, kind, queues, reached, hosts)
 
-    def _storms_of(
+    def _storms_of_port_kind(
         self,
         members: Sequence[int],
         kind: HostPortKind,
         queues: tuple[int, ...],
         reached: Mapping[int, _ReachedBuffer],
-        hosts: Mapping[tuple[int, HostPortKind], _HostPortFillWay],
+        hosts: Mapping[tuple[int, HostPortKind], _HostPortFill],
     ) -> Iterator[PauseStorm]:
         """Yield the storms of the ports of a kind, once for those that stop as many hosts and GPUs."""
         reach: defaultdict[tuple[int, int], list[tuple[int, End]]] = defaultdict(list)
@@ -222,10 +222,10 @@ class PauseSpreadGraph:
             return (router,)
         return tuple(number for number in self._same.members[self._same.kind_of[router]] if number != origin)
 
-    def _fill_of(self, node: int) -> FillTime | None:
+    def _fill_time_of_buffer(self, node: int) -> FillTime | None:
         if node not in self._known_fills:
             buffer = self._graph.buffer(node)
-            self._known_fills[node] = self._fill(self._names.port(buffer), buffer.group)
+            self._known_fills[node] = self._fill(self._names.port_of_buffer(buffer), buffer.group)
         return self._known_fills[node]
 
     def _spread_pause(self, first: Iterable[int]) -> Mapping[int, _ReachedBuffer]:
@@ -234,7 +234,8 @@ class PauseSpreadGraph:
         A row of a router is followed once: what waits for its buffers waits for the one that stops first.
         """
         begin = [
-            (_IMMEDIATE_ARRIVAL.after(self._fill_of(node)), node, _PAUSING_NIC_NODE) for node in dict.fromkeys(first)
+            (_IMMEDIATE_ARRIVAL.after(self._fill_time_of_buffer(node)), node, _PAUSING_NIC_NODE)
+            for node in dict.fromkeys(first)
         ]
         reached: dict[int, _ReachedBuffer] = {}
         waiting = [entry for entry in begin if entry[0].least_us != _UNKNOWN_TIME_US]
@@ -245,8 +246,8 @@ class PauseSpreadGraph:
             if node in reached:
                 continue
             reached[node] = _ReachedBuffer(times, over)
-            for before in self._waiting_for(node, seen):
-                fill = self._fill_of(before)
+            for before in self._buffers_waiting_for(node, seen):
+                fill = self._fill_time_of_buffer(before)
                 if fill is None:
                     unknown = True
                 elif before not in reached:
@@ -271,11 +272,11 @@ class PauseSpreadGraph:
             reached.setdefault(
                 node, _ReachedBuffer(_PauseArrivalTimes(_UNKNOWN_TIME_US, steps, _UNKNOWN_TIME_US), over)
             )
-            for before in self._waiting_for(node, seen):
+            for before in self._buffers_waiting_for(node, seen):
                 if before not in reached:
                     heappush(waiting, (steps + 1, before, node))
 
-    def _waiting_for(self, node: int, seen: set[int]) -> Iterator[int]:
+    def _buffers_waiting_for(self, node: int, seen: set[int]) -> Iterator[int]:
         """Yield the buffers that wait for one, over rows and hubs that were not seen yet."""
         for row in self._before.get(node, ()):
             if row not in seen:
@@ -316,11 +317,13 @@ class PauseSpreadGraph:
     def _exchanged_port_of_buffer(self, node: int, origin: int, shown: int) -> End:
         """Return the port of a buffer after the exchange of two routers."""
         buffer = self._graph.buffer(node)
-        return self._names.port(Buffer(self._same.exchanged_channel(buffer.channel, origin, shown), buffer.group))
+        return self._names.port_of_buffer(
+            Buffer(self._same.channel_after_router_exchange(buffer.channel, origin, shown), buffer.group)
+        )
 
     def _stopped_host_port_kinds(
         self, origin: int, behavior: int, queues: tuple[int, ...], reached: Mapping[int, _ReachedBuffer]
-    ) -> Mapping[tuple[int, HostPortKind], _HostPortFillWay]:
+    ) -> Mapping[tuple[int, HostPortKind], _HostPortFill]:
         """Return how ports to hosts fill: at the same switch, and where they feed a stopped port.
 
         Of switches that stop alike there is one.
@@ -331,23 +334,23 @@ class PauseSpreadGraph:
         routers: dict[int, int] = {self._router_class_seen_from(origin, origin): origin}
         for number in sorted(by_router):
             routers.setdefault(self._router_class_seen_from(origin, number), number)
-        found: dict[tuple[int, HostPortKind], _HostPortFillWay] = {}
+        found: dict[tuple[int, HostPortKind], _HostPortFill] = {}
         for number in sorted(routers.values()):
             for kind in self._hosts.get(number, ()):
-                ways = list(self._host_ways_over_neighbors(kind, by_router.get(number, ()), reached))
+                ways = list(self._host_port_fills_over_neighbors(kind, by_router.get(number, ()), reached))
                 if number == origin:
-                    ways += self._host_ways_at_origin(kind, behavior, queues)
+                    ways += self._host_port_fills_at_origin(kind, behavior, queues)
                 if ways:
                     found[number, kind] = min(ways)
         return found
 
-    def _host_ways_over_neighbors(
+    def _host_port_fills_over_neighbors(
         self, kind: HostPortKind, nodes: Iterable[int], reached: Mapping[int, _ReachedBuffer]
-    ) -> Iterator[_HostPortFillWay]:
+    ) -> Iterator[_HostPortFill]:
         """Yield how a port to a host fills over the buffers of its switch's neighbors that fill."""
         traffic, behaviors = self._traffic, self._traffic.behaviors
         for dscp in self._lossless_dscps(kind):
-            group = behaviors.all[kind.behavior].group_of(dscp)
+            group = behaviors.all[kind.behavior].priority_group_of_dscp(dscp)
             for node in nodes:
                 channel = self._graph.buffer(node).channel
                 left, entered = traffic.left[channel], traffic.entered[channel]
@@ -356,26 +359,28 @@ class PauseSpreadGraph:
                     queue = traffic.tunnels[place].queue[behaviors.all[kind.behavior].tc[dscp]]
                     awaited += () if queue is None else behaviors.groups_stopping_queue(queue, left, entered)
                 if self._graph.buffer(node).group in awaited:
-                    yield self._host_way(kind, group, reached[node].times, node)
+                    yield self._build_host_port_fill(kind, group, reached[node].times, node)
 
-    def _host_ways_at_origin(
+    def _host_port_fills_at_origin(
         self, kind: HostPortKind, behavior: int, queues: tuple[int, ...]
-    ) -> Iterator[_HostPortFillWay]:
+    ) -> Iterator[_HostPortFill]:
         """Yield how a port to a host fills at the switch whose NIC pauses."""
         behaviors = self._traffic.behaviors.all
         for dscp in self._lossless_dscps(kind):
             if behaviors[behavior].queue[behaviors[kind.behavior].tc[dscp]] in queues:
-                yield self._host_way(
-                    kind, behaviors[kind.behavior].group_of(dscp), _IMMEDIATE_ARRIVAL, _PAUSING_NIC_NODE
+                yield self._build_host_port_fill(
+                    kind, behaviors[kind.behavior].priority_group_of_dscp(dscp), _IMMEDIATE_ARRIVAL, _PAUSING_NIC_NODE
                 )
 
     def _lossless_dscps(self, kind: HostPortKind) -> Iterator[int]:
         behavior = self._traffic.behaviors.all[kind.behavior]
         return (dscp for dscp in self._traffic.kinds if behavior.is_lossless(dscp))
 
-    def _host_way(self, kind: HostPortKind, group: int, before: _PauseArrivalTimes, over: int) -> _HostPortFillWay:
+    def _build_host_port_fill(
+        self, kind: HostPortKind, group: int, before: _PauseArrivalTimes, over: int
+    ) -> _HostPortFill:
         times = before.after(kind.fills[self._groups.index(group)])
-        return _HostPortFillWay(times.steps, times.least_us, group, times.most_us, over)
+        return _HostPortFill(times.steps, times.least_us, group, times.most_us, over)
 
     def _stopped_host_ports(
         self,
@@ -383,7 +388,7 @@ class PauseSpreadGraph:
         shown: int,
         port: End,
         paused: HostPortKind,
-        hosts: Mapping[tuple[int, HostPortKind], _HostPortFillWay],
+        hosts: Mapping[tuple[int, HostPortKind], _HostPortFill],
     ) -> Iterator[StoppedPort]:
         """Yield the ports to hosts that stop, as after the exchange of two routers; `port` is the one of the NIC."""
         exchange = {origin: shown, shown: origin}

@@ -46,7 +46,7 @@ class StoppedHostCounter:
                 self._host_at[end] = numbers[far.node]
         self._known: dict[tuple[int, HostPortKind], int] = {}
 
-    def _bits(self, routers: Iterable[int], kind: HostPortKind) -> int:
+    def _host_bits_behind_ports(self, routers: Iterable[int], kind: HostPortKind) -> int:
         bits = 0
         for router in routers:
             for end in self._hosts.get(router, {}).get(kind, ()):
@@ -70,10 +70,10 @@ class StoppedHostCounter:
         for number, kinds in stopped.items():
             for kind in kinds if number not in own else ():
                 if (number, kind) not in self._known:
-                    self._known[number, kind] = self._bits(stand_for(number), kind)
+                    self._known[number, kind] = self._host_bits_behind_ports(stand_for(number), kind)
                 elsewhere |= self._known[number, kind]
         beside = [kind for number in stopped if number in own and number != members[0] for kind in stopped[number]]
-        each = [unite_bits(self._bits((number,), kind) for kind in beside) for number in members]
+        each = [unite_bits(self._host_bits_behind_ports((number,), kind) for kind in beside) for number in members]
         for number, others in zip(members, _bit_unions_without_each(each), strict=True):
             ends = [end for kind in stopped.get(members[0], ()) for end in self._hosts[number][kind]]
             times = Counter(self._host_at[end] for end in ends if end in self._host_at)

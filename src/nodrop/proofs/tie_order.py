@@ -35,7 +35,7 @@ class TieBreakOrderCheck:
             if (most := speaker.limits.most) is not None and most < len(speaker.links)
         ]
 
-    def is_without_effect(
+    def is_neighbor_order_without_effect(
         self,
         bits: int,
         table_of: Callable[[int], LearnedTable],
@@ -48,14 +48,14 @@ class TieBreakOrderCheck:
                 return False
         for members in self._shared:
             behind = {}
-            for number, late in self._find_laggards(members, bits, table_of, local_parts_of):
-                if offered := late & self._offered_to(number, late, table_of, local_parts_of, dead):
+            for number, late in self._find_routers_farther_than_same_asn(members, bits, table_of, local_parts_of):
+                if offered := late & self._destinations_offered_to(number, late, table_of, local_parts_of, dead):
                     behind[number] = offered
-            if behind and not self._are_cut_off(frozenset(members), behind, local_parts_of, dead):
+            if behind and not self._are_other_ways_over_same_asn(frozenset(members), behind, local_parts_of, dead):
                 return False
         return True
 
-    def _find_laggards(
+    def _find_routers_farther_than_same_asn(
         self,
         members: list[int],
         bits: int,
@@ -86,7 +86,7 @@ class TieBreakOrderCheck:
                     behind[number] |= late
         yield from behind.items()
 
-    def _offered_to(
+    def _destinations_offered_to(
         self,
         number: int,
         bits: int,
@@ -99,11 +99,11 @@ class TieBreakOrderCheck:
         for link in self._world.speakers[number].links:
             if link.session not in dead and bits & ~offered:
                 back = self._world.speakers[link.far].links[link.far_position]
-                if passed := bits & ~offered & self._passed(back):
+                if passed := bits & ~offered & self._destinations_passed_over_link(back):
                     offered |= passed & (table_of(link.far).bits | destinations_of_parts(local_parts_of(link.far)))
         return offered
 
-    def _are_cut_off(
+    def _are_other_ways_over_same_asn(
         self,
         members: frozenset[int],
         behind: Mapping[int, int],
@@ -128,17 +128,17 @@ class TieBreakOrderCheck:
                 offered[number] = offered.get(number, 0) | new
                 for link in speakers[number].links if new else ():
                     if link.session not in dead and link.far not in members:
-                        passed = new & self._passed(link) & ~offered.get(link.far, 0)
+                        passed = new & self._destinations_passed_over_link(link) & ~offered.get(link.far, 0)
                         if passed:
                             waiting[link.far] = waiting.get(link.far, 0) | passed
         for number, bits in behind.items():
             for link in speakers[number].links:
                 if link.session not in dead and offered.get(link.far, 0) & bits:
                     back = speakers[link.far].links[link.far_position]
-                    if offered[link.far] & bits & self._passed(back):
+                    if offered[link.far] & bits & self._destinations_passed_over_link(back):
                         return False
         return True
 
-    def _passed(self, link: SpeakerLink) -> int:
+    def _destinations_passed_over_link(self, link: SpeakerLink) -> int:
         """Return the destinations that the policies of both ends let pass over a link, from its router on."""
         return link.outbound.reach & self._world.speakers[link.far].links[link.far_position].inbound.reach

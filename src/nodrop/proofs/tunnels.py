@@ -76,30 +76,32 @@ class FabricTunnels:
     def _ends_of_device(self, device: Device) -> Iterator[TunnelEnds]:
         tunnels = [one for one in known_rows(device.tunnels) if one.kind == "ip-in-ip" and one.far is not None]
         if device.dual_tor is True and not tunnels:
-            self._miss(device, "the tunnel to the second leaf of its servers")
+            self._record_gap(device, "the tunnel to the second leaf of its servers")
         for tunnel in tunnels:
-            servers = tuple(self._servers_of(device, tunnel))
+            servers = tuple(self._standby_server_prefixes(device, tunnel))
             address = None if isinstance(tunnel.far, Unknown) else parse_address(tunnel.far or "")
             far = None if address is None else self._router_by_address.get(address)
             if address is None or isinstance(tunnel.far, Unknown):
-                self._miss(device, f"the far end of tunnel {tunnel.name}")
+                self._record_gap(device, f"the far end of tunnel {tunnel.name}")
             elif far is None:
-                self._miss(device, f"the switch with address {tunnel.far}, the far end of tunnel {tunnel.name}")
+                self._record_gap(device, f"the switch with address {tunnel.far}, the far end of tunnel {tunnel.name}")
             elif servers and device.name in self._routers:
                 prefix = Prefix(address.family, address.number, ADDRESS_BITS[address.family])
                 yield TunnelEnds(tunnel, self._routers[device.name], far, prefix, servers)
 
-    def _servers_of(self, device: Device, tunnel: Tunnel) -> Iterator[Prefix]:
+    def _standby_server_prefixes(self, device: Device, tunnel: Tunnel) -> Iterator[Prefix]:
         """Yield the prefixes of servers for which the switch can be the standby leaf."""
         if isinstance(device.mux_cables, Unknown):
-            self._miss(device, f"the servers behind tunnel {tunnel.name}")
+            self._record_gap(device, f"the servers behind tunnel {tunnel.name}")
             return
         for cable in device.mux_cables:
             if not isinstance(cable.state, Unknown) and cable.state == "active":
                 continue
             servers = [parse_prefix(text) for text in cable.servers]
             if not servers or None in servers:
-                self._miss(device, f"the addresses of the server at {cable.interface}, behind tunnel {tunnel.name}")
+                self._record_gap(
+                    device, f"the addresses of the server at {cable.interface}, behind tunnel {tunnel.name}"
+                )
             yield from (prefix for prefix in servers if prefix is not None)
 
     @cached_property
@@ -112,10 +114,12 @@ class FabricTunnels:
             for address in leg.addresses
         }
 
-    def _miss(self, device: Device, what: str) -> None:
+    def _record_gap(self, device: Device, what: str) -> None:
         self.gaps[TunnelGap(device.name, what)] = None
 
-    def way(self, ends: TunnelEnds, to: int | None, at_near: HostPrefixes, at_far: HostPrefixes) -> TunnelWay | None:
+    def build_tunnel_way(
+        self, ends: TunnelEnds, to: int | None, at_near: HostPrefixes, at_far: HostPrefixes
+    ) -> TunnelWay | None:
         """Return a tunnel in the graph: `to` is the number of its far end, the others are what ends at both routers.
 
         None where the far end has no number, or no destination that ends at the near one has a server.
@@ -128,23 +132,25 @@ class FabricTunnels:
         device, far = (self._plane.routers[number].device for number in (ends.near, ends.far))
         tunnel = ends.tunnel
         if not all(with_servers):
-            self._miss(device, f"the prefixes of servers behind tunnel {tunnel.name}")
+            self._record_gap(device, f"the prefixes of servers behind tunnel {tunnel.name}")
         if to is None:
-            self._miss(device, f"a prefix that has {tunnel.far}, the far end of tunnel {tunnel.name}")
+            self._record_gap(device, f"a prefix that has {tunnel.far}, the far end of tunnel {tunnel.name}")
         if to is None or not servers:
             return None
         if not servers <= at_far.keys():
-            self._miss(far, f"where packets go that come out of tunnel {tunnel.name} from {device.name}")
-        end = self._end_of(ends)
+            self._record_gap(far, f"where packets go that come out of tunnel {tunnel.name} from {device.name}")
+        end = self._find_receiving_tunnel(ends)
         if end is None:
-            self._miss(far, f"a tunnel in which packets of {device.name} from tunnel {tunnel.name} come out")
+            self._record_gap(far, f"a tunnel in which packets of {device.name} from tunnel {tunnel.name} come out")
         out = () if end is None else (end.dscp_to_tc, end.tc_to_priority_group)
         maps = (tunnel.tc_to_dscp, tunnel.tc_to_queue, *out)
         if any(isinstance(table, Unknown) for table in maps):
-            self._miss(device, f"the maps of tunnel {tunnel.name}")
+            self._record_gap(device, f"the maps of tunnel {tunnel.name}")
         is_pipe = not isinstance(tunnel.dscp_mode, Unknown) and tunnel.dscp_mode == "pipe"
         if tunnel.tc_to_dscp is not None and not is_pipe:
-            self._miss(device, f"the DSCP outside of tunnel {tunnel.name}, which has a map and whose mode is not pipe")
+            self._record_gap(
+                device, f"the DSCP outside of tunnel {tunnel.name}, which has a map and whose mode is not pipe"
+            )
         outside = _entries(tunnel.tc_to_dscp, _CLASS_COUNT)
         if outside is None:
             outside = (_NOT_MAPPED if is_pipe else None,) * _CLASS_COUNT
@@ -161,16 +167,16 @@ class FabricTunnels:
             (None if end is None else _entries(end.tc_to_priority_group, _CLASS_COUNT)) or (None,) * _CLASS_COUNT,
         )
 
-    def _end_of(self, ends: TunnelEnds) -> Tunnel | None:
+    def _find_receiving_tunnel(self, ends: TunnelEnds) -> Tunnel | None:
         """Return the tunnel in which packets come out: one for their sender alone, else one for all senders."""
         device, near = self._plane.routers[ends.far].device, ends.tunnel.near
         address = None if isinstance(near, Unknown) else parse_address(near or "")
         found = [
             one
             for one in known_rows(device.tunnels)
-            if one.kind == "ip-in-ip" and _is_address(one.near, Address(*ends.address[:2]))
+            if one.kind == "ip-in-ip" and _does_text_equal_address(one.near, Address(*ends.address[:2]))
         ]
-        own = (one for one in found if address is not None and _is_address(one.sender, address))
+        own = (one for one in found if address is not None and _does_text_equal_address(one.sender, address))
         return next(own, next((one for one in found if one.sender is None), None))
 
 
@@ -178,7 +184,7 @@ def _overlap(one: Prefix, other: Prefix) -> bool:
     return one.covers(other) or other.covers(one)
 
 
-def _is_address(text: str | None | Unknown, address: Address) -> bool:
+def _does_text_equal_address(text: str | None | Unknown, address: Address) -> bool:
     return not isinstance(text, Unknown) and text is not None and parse_address(text) == address
 
 

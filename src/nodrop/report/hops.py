@@ -59,7 +59,7 @@ def path_facts(plane: ControlPlane, walk: PathWalk, dscp: int, source: Address |
                 carried.setdefault(hop.router, stage_facts["dscp_out"])
     refused = any(acl["action"] == "deny" for stage in stages for acl in stage["filters"])
     return {
-        "paths": walk.paths,
+        "paths": walk.path_count,
         "delivered": walk.arrives_on_every_path and not refused,
         "traces": [
             {"switches": [name[router] for router in path.routers], "paths": path.paths, "outcome": path.outcome}
@@ -72,8 +72,8 @@ def path_facts(plane: ControlPlane, walk: PathWalk, dscp: int, source: Address |
 def _stage_facts(plane: ControlPlane, stage: RouterOnPath, dscp: int, packet: PacketSet) -> FactsByKey:
     router = plane.routers[stage.router]
     ports = _DevicePorts(plane, router.device.name)
-    arriving = [interface for leg in stage.arrive for interface in ports.of(router.by_name.get(leg), leg)]
-    leaving = [interface for leg in stage.leave for interface in ports.of(router.by_name.get(leg), leg)]
+    arriving = [interface for leg in stage.arrive for interface in ports.of(router.leg_by_name.get(leg), leg)]
+    leaving = [interface for leg in stage.leave for interface in ports.of(router.leg_by_name.get(leg), leg)]
     ingress = _group_ports_by_facts(arriving, lambda port: _ingress_facts(port, dscp))
     tc = ingress[0]["tc"] if ingress else UNKNOWN_TEXT  # what a switch sends itself it queues as it likes
     egress = _group_ports_by_facts(leaving, lambda port: _egress_facts(port, tc))

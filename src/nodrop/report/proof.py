@@ -25,7 +25,7 @@ _SHOWN_TURNS = 8
 
 def proof_facts(proof: DeadlockProof) -> FactsByKey:
     """Return what `nodrop prove` prints as JSON (schemas/proof.schema.json)."""
-    check, decisive = proof.check, proof.decisive
+    check, decisive = proof.check, proof.decisive_check
     forwarding = check.traffic.forwarding
     plane, names = forwarding.plane, DependencyGraphNames(decisive.traffic)
     positions = check.positions or {}
@@ -63,14 +63,14 @@ def _failure_search_facts(search: FailureSearchResult) -> FactsByKey:
 
 
 def _turn_facts(names: DependencyGraphNames, turn: BufferInCircle) -> FactsByKey:
-    port = names.port(turn.buffer)
+    port = names.port_of_buffer(turn.buffer)
     source, receiver = names.sender_and_receiver(turn)
     return {
         "switch": port.node,
         "port": port.port,
         "group": turn.buffer.group,
         "dscp": turn.dscp,
-        "destination": names.prefix(turn.destination),
+        "destination": names.first_prefix_of_destination(turn.destination),
         "source": source,
         "receiver": receiver,
         "packets": describe_packets(names, turn),

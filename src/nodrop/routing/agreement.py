@@ -37,10 +37,10 @@ def find_session_mismatch(own_half: SessionHalf, far_half: SessionHalf, links: t
     ):
         wrong = _mismatched_remote_asn(one, own_neighbor, end.shown_asn(other_neighbor))
         if wrong is not None:
-            at = (*one.at(own_neighbor), "remote_asn")
+            at = (*one.subject_of_neighbor(own_neighbor), "remote_asn")
             return down("asn", at, where=one.name, expected=wrong, peer=end.name, found=end.shown_asn(other_neighbor))
     is_far = (router.number, neighbor.key) > (other_router.number, back.key)
-    at = other_router.at(back)
+    at = other_router.subject_of_neighbor(back)
     within = _is_ibgp_neighbor(router, neighbor) or _is_ibgp_neighbor(other_router, back)
     if within and router.router_id == other_router.router_id:
         return down("router-id", (*other_router.bgp_subject, "router_id"), there=is_far, peer=other_router.name)
@@ -61,7 +61,14 @@ def find_session_mismatch(own_half: SessionHalf, far_half: SessionHalf, links: t
         least = 1 if checks.ttl_security_hops is None else _MOST_TTL + 1 - checks.ttl_security_hops
         if received_ttl < least:
             far_receives, ends = receiver is not router, {"sender": sender.name, "receiver": receiver.name}
-            return down("hops", sender.at(says), there=far_receives, **ends, left=max(received_ttl, 0), least=least)
+            return down(
+                "hops",
+                sender.subject_of_neighbor(says),
+                there=far_receives,
+                **ends,
+                left=max(received_ttl, 0),
+                least=least,
+            )
     return None
 
 
@@ -143,7 +150,7 @@ def can_open_from_expected_address(router: VrfRouter, neighbor: BgpNeighbor, rev
         return False
     if source is None or neighbor.interface is not None or expected is None:
         return True
-    leg = router.by_name.get(source)
+    leg = router.leg_by_name.get(source)
     own_addresses = [ip for own_leg in router.legs for ip in own_leg.addresses] if leg is None else leg.addresses
     return expected in own_addresses and (leg is not None or parse_address(source) == expected)
 

@@ -15,7 +15,7 @@ from nodrop.routing.static_routes import (
 )
 
 
-def find_timing_dependent_routes(
+def find_timing_dependent_static_routes(
     router: VrfRouter, bgp: Bgp, world: Callable[[AddressFamily], FamilySpeakers]
 ) -> Iterator[tuple[StaticRoute, str]]:
     """Yield these static routes with the reason, for prefixes that others announce or that are aggregated.

@@ -173,7 +173,7 @@ class ControlPlane:
         It opens no session to one that a single route drops (FRR, bgpd/bgp_nht.c, evaluate_paths).
         """
         routes = self.of(to.family)
-        route = routes.non_bgp_route_towards(number, to) if near else routes.towards(number, to)
+        route = routes.non_bgp_route_towards(number, to) if near else routes.route_towards(number, to)
         return route is not None and not route.discard
 
     def unreached_next_hops(self) -> Iterator[UnusableSetNextHop]:
@@ -185,7 +185,7 @@ class ControlPlane:
         is_known = self._is_fully_known() and not any(down.reason == "unread" for down in self.down)
         rows = [row for family in ADDRESS_FAMILIES for row in self._next_hops_set_by_route_maps(family)]
         for side, setter, hop in rows:
-            router, route = self.routers[side.router], self.of(hop.family).towards(side.router, hop)
+            router, route = self.routers[side.router], self.of(hop.family).route_towards(side.router, hop)
             is_own = any(hop in leg.addresses for leg in router.legs if self.up[side.router][leg.name])
             is_near = needs_connected_subnet(router, side.neighbor)
             is_followed = route is not None and (route.source == "connected" or not is_near)
@@ -199,7 +199,7 @@ class ControlPlane:
 
     def next_routers_towards(self, number: int, to: Address) -> Iterator[int]:
         """Yield the routers that get a router's packets to an address, by the routes of the sessions so far."""
-        route = self.of(to.family).towards(number, to)
+        route = self.of(to.family).route_towards(number, to)
         if route is not None and not route.discard:
             for hop in route.hops:
                 far = self.router_with_address(to, self.routers[number]) if hop.router is None else hop.router
@@ -208,12 +208,12 @@ class ControlPlane:
 
     def source_addresses_towards(self, number: int, to: Address) -> tuple[frozenset[Address], ...]:
         """Return the source addresses that a router's packets to an address have, one set for each way to it."""
-        route = self.of(to.family).towards(number, to)
+        route = self.of(to.family).route_towards(number, to)
         return () if route is None else packet_source_addresses_by_way(self.routers[number], route, to, self.up[number])
 
     def addresses(self, number: int, leg: str) -> frozenset[Address]:
         """Return the addresses that a router has on a leg; none if it has no such leg."""
-        found = self.routers[number].by_name.get(leg)
+        found = self.routers[number].leg_by_name.get(leg)
         return frozenset() if found is None else frozenset(found.addresses)
 
     @cached_property

@@ -24,7 +24,7 @@ from nodrop.routing.adverts import (
 from nodrop.routing.decision import HeardAdverts, LearnedTable, decide_best_paths
 from nodrop.routing.inside import (
     accept_ibgp_or_multihop_parts,
-    announce_inside_as,
+    announce_to_ibgp_neighbor,
     decide_internal_paths,
     drop_self_resolving_host_routes,
 )
@@ -166,7 +166,9 @@ class AdvertResultCache:
     ) -> HeardAdverts:
         """Return the adverts for a neighbor of the same AS, which are made for each router by itself."""
         bgp = speaker.bgp
-        routes = [*announce_inside_as(speaker, own_routes, table, hides, outbound, drained=bgp.graceful_shutdown)]
+        routes = [
+            *announce_to_ibgp_neighbor(speaker, own_routes, table, hides, outbound, drained=bgp.graceful_shutdown)
+        ]
         if default is not None:
             given_attributes = add_shutdown_community(default) if bgp.graceful_shutdown else default
             bit = 1 << self.world.destinations.class_of[self.world.default]
@@ -178,7 +180,7 @@ class AdvertResultCache:
 
     def _class_bits(self, prefix: Prefix) -> int:
         """Return the class of a prefix, as a set."""
-        return self.world.destinations.bits((prefix,))
+        return self.world.destinations.class_bits_of_prefixes((prefix,))
 
     def aggregates_and_hidden_bits(
         self, speaker: BgpSpeaker, local: tuple[AdvertPart, ...], table: LearnedTable
@@ -264,7 +266,7 @@ class ConvergedState:
         """Return the table that a router has learned."""
         return self.tables.get(number, _EMPTY_LEARNED_TABLE)
 
-    def local(self, number: int) -> tuple[AdvertPart, ...]:
+    def originated_parts(self, number: int) -> tuple[AdvertPart, ...]:
         """Return the routes that a router originates."""
         return self.world.speakers[number].local
 
@@ -281,17 +283,19 @@ class ConvergedState:
             asn = bgp.asn if bgp.asn in advert.numbers else 0
             yield from self.makers.import_advert(link, advert, asn, drained=bgp.graceful_shutdown).parts
 
-    def unused_prefixes(self, number: int) -> Iterator[Prefix]:
+    def prefixes_without_reached_next_hop(self, number: int) -> Iterator[Prefix]:
         """Yield prefixes whose learned paths a router does not use: their next hops are not reached.
 
         The route map of default-originate is asked about these too, but only when another path changes (FRR,
         bgpd/bgp_updgrp_adv.c, subgroup_default_originate; bgpd/bgp_route.c, bgp_process_main_one).
         """
         speaker = self.world.speakers.get(number)
-        used_bits = destinations_of_parts(self.local(number)) | self.table(number).bits if speaker is not None else 0
+        used_bits = (
+            destinations_of_parts(self.originated_parts(number)) | self.table(number).bits if speaker is not None else 0
+        )
         for position in range(len(speaker.links) if speaker is not None else 0):
             unused_bits = self.accepted_destination_bits(number, position) & ~used_bits
-            for class_number, members in enumerate(self.world.destinations.members if unused_bits else ()):
+            for class_number, members in enumerate(self.world.destinations.prefixes_by_class if unused_bits else ()):
                 yield from members if unused_bits >> class_number & 1 else ()
 
     def originated_aggregate_bits(self, number: int) -> int:
@@ -300,7 +304,7 @@ class ConvergedState:
         if not speaker.summaries:
             return 0
         return destinations_of_parts(
-            self.makers.aggregates_and_hidden_bits(speaker, self.local(number), self.table(number))[0]
+            self.makers.aggregates_and_hidden_bits(speaker, self.originated_parts(number), self.table(number))[0]
         )
 
     def sent_adverts(self, number: int, outbound: int) -> HeardAdverts:
@@ -311,10 +315,10 @@ class ConvergedState:
         """Whether a session is there."""
         return True
 
-    def run(self, begin: Iterable[int]) -> Self:
+    def converge_from(self, first_routers: Iterable[int]) -> Self:
         """Let routers talk, one after the other, until nothing changes; those go first that hear something new."""
         speakers = self.world.speakers
-        first_numbers = set(begin)
+        first_numbers = set(first_routers)
         waiting = deque(sorted(first_numbers))
         queued = set(waiting)
         patience = _MAX_TURNS_PER_ROUTER * (len(speakers) + 1)
@@ -328,7 +332,7 @@ class ConvergedState:
                 continue
             first_numbers.discard(number)
             self.tables[number] = table
-            for far in self._speak(speaker, table):
+            for far in self._announce_changes(speaker, table):
                 if far not in queued:
                     queued.add(far)
                     waiting.append(far)
@@ -340,10 +344,10 @@ class ConvergedState:
         pairs = zip(speaker.links, speaker.hears, strict=True)
         return tuple([self.sent_adverts(*whom) if self.is_session_up(link.session) else () for link, whom in pairs])
 
-    def _speak(self, speaker: BgpSpeaker, table: LearnedTable) -> list[int]:
+    def _announce_changes(self, speaker: BgpSpeaker, table: LearnedTable) -> list[int]:
         """Announce new routes to the neighbors; return the neighbors that hear anything new."""
         number = speaker.router.number
-        local = self.local(number)
+        local = self.originated_parts(number)
         adverts: dict[int, HeardAdverts] = {}
         changed: dict[int, bool] = {}
         hearing: dict[int, None] = {}
@@ -365,7 +369,7 @@ class ConvergedDestinationShare(ConvergedState):
         super().__init__(makers)
         self._bits = bits
 
-    def local(self, number: int) -> tuple[AdvertPart, ...]:
+    def originated_parts(self, number: int) -> tuple[AdvertPart, ...]:
         """Return the routes to these destinations that a router originates."""
         return restrict_parts(self.world.speakers[number].local, self._bits)
 
@@ -412,7 +416,7 @@ def converge_world(family_world: FamilySpeakers) -> ConvergedState:
     """
     makers = AdvertResultCache(family_world)
     if family_world.tied:
-        return ConvergedDestinationShare(makers, family_world.all_class_bits).run(family_world.speakers)
+        return ConvergedDestinationShare(makers, family_world.all_class_bits).converge_from(family_world.speakers)
     shares: dict[int | None, int] = {}
     for speaker in family_world.speakers.values():
         tier = tier_of_device(speaker.router.device)
@@ -422,5 +426,7 @@ def converge_world(family_world: FamilySpeakers) -> ConvergedState:
     for bits in shares.values():
         share = ConvergedDestinationShare(makers, bits & ~taken)
         taken |= bits
-        new_shares.append(share.run(number for number in family_world.speakers if share.local(number)))
+        new_shares.append(
+            share.converge_from(number for number in family_world.speakers if share.originated_parts(number))
+        )
     return CombinedConvergedState(makers, new_shares)

@@ -40,9 +40,12 @@ class DestinationClasses:
             key = (origins[announced_prefix], tuple(permitted[position]))
             self.class_of[announced_prefix] = classes.setdefault(key, len(classes))
         self.count = len(classes)
-        self._bits = {shape: self.bits(self.prefixes[n] for n in positions) for shape, positions in chosen.items()}
+        self._bits = {
+            shape: self.class_bits_of_prefixes(self.prefixes[n] for n in positions)
+            for shape, positions in chosen.items()
+        }
 
-    def bits(self, prefixes: Iterable[Prefix]) -> int:
+    def class_bits_of_prefixes(self, prefixes: Iterable[Prefix]) -> int:
         """Return the set of the classes of some prefixes."""
         numbers = {self.class_of[own_prefix] for own_prefix in prefixes if own_prefix in self.class_of}
         if not numbers:
@@ -57,7 +60,7 @@ class DestinationClasses:
         return self._bits[shape]
 
     @cached_property
-    def members(self) -> tuple[tuple[Prefix, ...], ...]:
+    def prefixes_by_class(self) -> tuple[tuple[Prefix, ...], ...]:
         """The prefixes of each class."""
         prefixes_by_class: list[list[Prefix]] = [[] for _ in range(self.count)]
         for own_prefix in self.prefixes:

@@ -51,7 +51,7 @@ class FailureResultCache:
         self.changes: dict[tuple[int, int], RouteTableChange] = {}
         """By two tables, of which one is in `table_before` and the other in `makers`."""
 
-    def change(self, before: LearnedTable, table: LearnedTable) -> RouteTableChange:
+    def table_change(self, before: LearnedTable, table: LearnedTable) -> RouteTableChange:
         """Return the routes that a router loses between two tables; many routers have the same two."""
         key = (id(before), id(table))
         found_change = self.changes.get(key)
@@ -78,7 +78,7 @@ class FailedState(ConvergedState):
         self._known, self._within, self._before = cache, cache.within, cache.before
         self._listeners: set[int] = set()
 
-    def before(self, number: int) -> LearnedTable:
+    def table_before(self, number: int) -> LearnedTable:
         """Return the routes of a router to these destinations before the failure."""
         table = self._base.table(number)
         found_table = self._before.get(id(table))
@@ -87,12 +87,12 @@ class FailedState(ConvergedState):
             found_table = self._before[id(table)] = LearnedTable(tuple(entries))
         return found_table
 
-    def now(self, number: int) -> LearnedTable:
+    def table_after(self, number: int) -> LearnedTable:
         """Return the routes of a router to these destinations after convergence."""
         table = self.tables.get(number)
-        return self.before(number) if table is None else table
+        return self.table_before(number) if table is None else table
 
-    def local(self, number: int) -> tuple[AdvertPart, ...]:
+    def originated_parts(self, number: int) -> tuple[AdvertPart, ...]:
         """Return those of these destinations that a router originates."""
         return restrict_parts(self._changed.get(number, self.world.speakers[number].local), self.bits)
 
@@ -129,9 +129,9 @@ class FailedState(ConvergedState):
                     link_adverts[position] = ()
         return tuple(link_adverts)
 
-    def run(self, begin: Iterable[int]) -> Self:
+    def converge_from(self, begin: Iterable[int]) -> Self:
         """Let routers talk as before; those that pass nothing of this on decide at the end."""
-        super().run(begin)
+        super().converge_from(begin)
         alike: dict[int, tuple[HeardAdverts, ...]] = {}
         for number in sorted(self._listeners):
             speaker = self.world.speakers[number]
@@ -142,9 +142,9 @@ class FailedState(ConvergedState):
             self.tables[number] = self.makers.table(speaker, heard)
         return self
 
-    def _speak(self, speaker: BgpSpeaker, table: LearnedTable) -> list[int]:
+    def _announce_changes(self, speaker: BgpSpeaker, table: LearnedTable) -> list[int]:
         speakers, telling = self.world.speakers, []
-        for far in super()._speak(speaker, table):
+        for far in super()._announce_changes(speaker, table):
             if speakers[far].reach & self.bits:
                 telling.append(far)
             else:

@@ -85,7 +85,7 @@ class FailureAnalysis:
         return numbers
 
     @cached_property
-    def _sessions(self) -> Mapping[End, list[int]]:
+    def _sessions_by_port(self) -> Mapping[End, list[int]]:
         """The sessions over each port."""
         sessions: defaultdict[End, list[int]] = defaultdict(list)
         for number, session in enumerate(self._plane.sessions):
@@ -100,7 +100,7 @@ class FailureAnalysis:
         """Return the cables in groups with the same effect but for names, by the first of each group."""
         groups: dict[object, list[Link]] = {}
         for link in self.links:
-            over = {number for end in (link.a, link.b) for number in self._sessions.get(end, ())}
+            over = {number for end in (link.a, link.b) for number in self._sessions_by_port.get(end, ())}
             key: object = link
             if len(over) == 1 and (place := self._link_position_by_session.get(*over)) is not None:
                 key = self._speaker_twins.representative_session(*place)
@@ -130,7 +130,11 @@ class FailureAnalysis:
         tied = self._world.tied
         return InterchangeableRouters(
             self._world,
-            frozenset(speaker for speaker in self._world.speakers if tied or self.originates_port_routes(speaker)),
+            frozenset(
+                speaker
+                for speaker in self._world.speakers
+                if tied or self.can_originated_routes_depend_on_ports(speaker)
+            ),
         )
 
     @cached_property
@@ -142,22 +146,25 @@ class FailureAnalysis:
             for position, link in enumerate(speaker.links)
         }
 
-    def of_link(self, *links: Link) -> FailureOutcome:
+    def outcome_without_links(self, *links: Link) -> FailureOutcome:
         """Return what becomes of the fabric without these cables."""
         ends = frozenset(end for link in links for end in (link.a, link.b))
         dead = {
-            number for end in ends for number in self._sessions.get(end, ()) if not self._is_session_up(number, ends)
+            number
+            for end in ends
+            for number in self._sessions_by_port.get(end, ())
+            if not self._is_session_up(number, ends)
         }
         if self._world.keeps or self._does_any_session_reopen(dead, ends) or self._changes_refused_prefixes(ends):
             return self._recompute_outcome(ends, frozenset())
         local = {}
         for node in dict.fromkeys(end.node for end in ends):
             for number in self._router_numbers_by_device.get(node, ()):
-                if number in self._world.speakers and self.originates_port_routes(number):
-                    local[number] = self._world.local(number, self._leg_states(number, ends))
+                if number in self._world.speakers and self.can_originated_routes_depend_on_ports(number):
+                    local[number] = self._world.originated_parts_with_legs(number, self._leg_states(number, ends))
         return self._outcome_of_failure(frozenset(dead), local, frozenset())
 
-    def of_device(self, name: str) -> FailureOutcome:
+    def outcome_without_device(self, name: str) -> FailureOutcome:
         """Return the state of the fabric without a device; destinations that it originates do not count as lost."""
         gone = frozenset(number for number in self._router_numbers_by_device[name] if number in self._world.speakers)
         if self._world.keeps:
@@ -225,7 +232,9 @@ class FailureAnalysis:
             if to is None or not may_reach_neighbor_over_routers(router, side.neighbor):
                 return False
             routes = readable_static_routes(router, to.family)
-            if not (any(prefix.has(to) for _, prefix in routes) or self._is_announced_without_legs(to, legs)):
+            if not (
+                any(prefix.contains_address(to) for _, prefix in routes) or self._is_announced_without_legs(to, legs)
+            ):
                 return False
         return True
 
@@ -242,7 +251,7 @@ class FailureAnalysis:
                 return True
         return False
 
-    def originates_port_routes(self, number: int) -> bool:
+    def can_originated_routes_depend_on_ports(self, number: int) -> bool:
         """Whether the routes that a router originates can depend on its ports."""
         router = self._plane.routers[number]
         bgp = router.bgp
@@ -298,15 +307,15 @@ class FailureAnalysis:
         if self._world.tied:
             bits = self._world.all_class_bits
         known_cached_result = self._cached_results(bits)
-        failed = FailedState(state, dead, local, known_cached_result).run(ends)
+        failed = FailedState(state, dead, local, known_cached_result).converge_from(ends)
         weaker = [row._replace(bits=remaining_bits) for row in weaker if (remaining_bits := row.bits & ~bits)]
         touched = sorted(failed.tables.keys() - gone)
         for number in touched:
-            changed = known_cached_result.change(failed.before(number), failed.tables[number])
+            changed = known_cached_result.table_change(failed.table_before(number), failed.tables[number])
             speaker = self._world.speakers[number]
             if changed.lost or changed.weaker:
                 itself = self._destinations_without_learned_route(
-                    speaker, failed.local(number), failed.tables[number], known_cached_result.makers
+                    speaker, failed.originated_parts(number), failed.tables[number], known_cached_result.makers
                 )
                 weaker += _destinations_with_fewer_links(number, changed, itself)
             lost = changed.lost & ~itself & ~gone_bits if changed.lost else 0
@@ -346,8 +355,8 @@ class FailureAnalysis:
         """
         bottoms: dict[int, None] = {}
         for number in touched:
-            before, table = failed.before(number), failed.tables[number]
-            if not cache.change(before, table).gains:
+            before, table = failed.table_before(number), failed.tables[number]
+            if not cache.table_change(before, table).gains:
                 continue
             up = self._tiers.uplink_positions(number)
             if _destinations_over_links(table, up) & ~_destinations_over_links(before, up):
@@ -360,7 +369,8 @@ class FailureAnalysis:
                 if _destinations_over_links(table, alone) & ~_destinations_over_links(before, alone):
                     bottoms[links[position].far] = None
         bits_by_router = {
-            number: self._tiers.valley_destinations(number, failed.now, failed.local) for number in bottoms
+            number: self._tiers.valley_destinations(number, failed.table_after, failed.originated_parts)
+            for number in bottoms
         }
         bits_by_router = {number: bits for number, bits in bits_by_router.items() if bits}
         if not bits_by_router:
@@ -368,12 +378,12 @@ class FailureAnalysis:
         valley_bits = 0
         for bits in bits_by_router.values():
             valley_bits |= bits
-        over = self._tiers.trace_destinations(valley_bits, failed.now, failed.local)
-        earlier = self._tiers.trace_destinations(valley_bits, failed.before, failed.local)
+        over = self._tiers.destinations_by_router_pair(valley_bits, failed.table_after, failed.originated_parts)
+        earlier = self._tiers.destinations_by_router_pair(valley_bits, failed.table_before, failed.originated_parts)
         for number, current_bits in bits_by_router.items():
             current_bits &= self._tiers.destinations_from_above(number, over)
             old = self._tiers.valley_destinations(
-                number, failed.before, failed.local
+                number, failed.table_before, failed.originated_parts
             ) & self._tiers.destinations_from_above(number, earlier)
             if new := current_bits & ~old:
                 yield AffectedDestinations(number, new)

@@ -162,7 +162,9 @@ def _resolve_far_session(sessions: FabricSessions, asked: DownSession, ways: Rou
     opening = _ConnectionAttempt(ways, router.number, neighbor, to, own_address)
     far_opening = _ConnectionAttempt(ways, far.number, back, own_address, to)
     if not back.enabled:
-        return asked._replace(reason="shutdown", facts={"where": far.name}, related=(far.at(back),), there=True)
+        return asked._replace(
+            reason="shutdown", facts={"where": far.name}, related=(far.subject_of_neighbor(back),), there=True
+        )
 
     def leave_unknown(missing: str) -> DownSession:
         return asked._replace(reason="unread", facts={"node": "", "missing": missing})
@@ -261,11 +263,11 @@ class _ConnectionAttempt(NamedTuple):
 
     def may_use_expected_address(self) -> bool:
         """Return whether the end may open it from the expected address."""
-        return any(self.expected in addresses for addresses in self._sources())
+        return any(self.expected in addresses for addresses in self._possible_source_addresses())
 
     def always_uses_expected_address(self) -> bool:
         """Return whether it opens it from there on every way that its packets may take."""
-        return all(self.expected in addresses for addresses in self._sources())
+        return all(self.expected in addresses for addresses in self._possible_source_addresses())
 
     def may_take_place_of_other(self, sessions: FabricSessions, far: VrfRouter) -> bool:
         """Return whether the far end may take the connection for one of another statement, whose session is up.
@@ -276,11 +278,11 @@ class _ConnectionAttempt(NamedTuple):
         """
         if not self.ways.is_resolved_by_nht(self.number, self.to, near=True):
             return False
-        unexpected = frozenset[Address]().union(*self._sources()) - {self.expected}
-        others = (far.by_address.get(source) for source in unexpected)
+        unexpected = frozenset[Address]().union(*self._possible_source_addresses()) - {self.expected}
+        others = (far.neighbor_by_address.get(source) for source in unexpected)
         return any(other is not None and sessions.is_up_over_link(far, other) for other in others)
 
-    def _sources(self) -> Sequence[frozenset[Address]]:
+    def _possible_source_addresses(self) -> Sequence[frozenset[Address]]:
         """Return the addresses that it may be opened from: the stated ones, else those of packets to the other end."""
         if self.neighbor.passive:
             return ()

@@ -8,20 +8,20 @@ from nodrop.model.routing import Bgp, StaticRoute
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject
 from nodrop.routing.agreement import LOCAL_ASN_FACT, is_redundant_session, may_use_ipv4_next_hops
-from nodrop.routing.contested import find_timing_dependent_routes
+from nodrop.routing.contested import find_timing_dependent_static_routes
 from nodrop.routing.far_sessions import carried_but_uncomputed_families, may_have_unread_far_session
 from nodrop.routing.kept_next_hops import (
     depends_on_route_age,
-    find_uncomputed_ipv6_hop_sides,
-    find_uncomputed_set_hop_sides,
-    find_uncomputed_unchanged_hop_sides,
+    find_sides_with_uncomputed_ipv6_next_hops,
+    find_sides_with_uncomputed_kept_next_hops,
+    find_sides_with_uncomputed_set_next_hops,
 )
 from nodrop.routing.next_hop_tracking import neighbors_maybe_reached_by_bgp
 from nodrop.routing.originating import may_learn_local_weight_route
-from nodrop.routing.peerings import find_looping_overrides, is_internal_session
+from nodrop.routing.peerings import find_looping_as_overrides, is_internal_session
 from nodrop.routing.policy_gaps import find_uncomputed_clauses, matches_only_prefixes, prefix_only_map_permits
 from nodrop.routing.prefixes import ADDRESS_FAMILIES, AddressFamily, parse_address
-from nodrop.routing.route_sources import set_src_rules_of_foreign_address
+from nodrop.routing.route_sources import find_set_src_rules_with_foreign_address
 from nodrop.routing.routers import BgpSession, SessionSide, VrfRouter
 from nodrop.routing.routes import FamilyRoutes
 from nodrop.routing.speakers import BgpSpeaker
@@ -63,22 +63,26 @@ def find_uncomputed_parts(plane: "ControlPlane") -> Iterator[UncomputedPart]:
     yield from _unsettled_session_gaps(plane)
     for session in plane.sessions:
         yield from _session_gaps(plane, session)
-    for side in find_uncomputed_unchanged_hop_sides(plane.routers, plane.sessions):
-        yield UncomputedPart(plane.routers[side.router].at(side.neighbor), "next hops that a route map keeps")
+    for side in find_sides_with_uncomputed_kept_next_hops(plane.routers, plane.sessions):
+        yield UncomputedPart(
+            plane.routers[side.router].subject_of_neighbor(side.neighbor), "next hops that a route map keeps"
+        )
     for side in dict.fromkeys(
         (
-            *find_uncomputed_set_hop_sides(plane.routers, plane.sessions),
-            *find_uncomputed_ipv6_hop_sides(plane.routers, plane.sessions),
+            *find_sides_with_uncomputed_set_next_hops(plane.routers, plane.sessions),
+            *find_sides_with_uncomputed_ipv6_next_hops(plane.routers, plane.sessions),
         )
     ):
-        yield UncomputedPart(plane.routers[side.router].at(side.neighbor), "next hops that a route map sets")
+        yield UncomputedPart(
+            plane.routers[side.router].subject_of_neighbor(side.neighbor), "next hops that a route map sets"
+        )
     for row in plane.unreached_next_hops():
         if not row.is_certain:
-            where = plane.routers[row.side.router].at(row.side.neighbor)
+            where = plane.routers[row.side.router].subject_of_neighbor(row.side.neighbor)
             yield UncomputedPart(where, "a next hop of a route map that is not reached")
     for family in plane.families:
-        for side in find_looping_overrides(plane.routers, plane.sessions, family):
-            where = plane.routers[side.router].at(side.neighbor)
+        for side in find_looping_as_overrides(plane.routers, plane.sessions, family):
+            where = plane.routers[side.router].subject_of_neighbor(side.neighbor)
             yield UncomputedPart(where, "AS numbers that routers override for one another")
         if plane.of(family).world.keeps:
             yield from _indirect_route_gaps(plane, plane.of(family))
@@ -87,29 +91,36 @@ def find_uncomputed_parts(plane: "ControlPlane") -> Iterator[UncomputedPart]:
 def _unsettled_session_gaps(plane: "ControlPlane") -> Iterator[UncomputedPart]:
     """Yield statements and sessions whose state is not computed."""
     for session in plane.unsettled.restless:
-        where = plane.routers[session.a.router].at(session.a.neighbor)
+        where = plane.routers[session.a.router].subject_of_neighbor(session.a.neighbor)
         yield UncomputedPart(where, "a session over several hops whose routes lead it elsewhere")
     for session in plane.unsettled.disputed:
         yield UncomputedPart(
-            plane.routers[session.a.router].at(session.a.neighbor), "which session goes over its limit first"
+            plane.routers[session.a.router].subject_of_neighbor(session.a.neighbor),
+            "which session goes over its limit first",
         )
     for session in plane.unsettled.barely_over:
         yield UncomputedPart(
-            plane.routers[session.a.router].at(session.a.neighbor), "a session with one prefix over its limit"
+            plane.routers[session.a.router].subject_of_neighbor(session.a.neighbor),
+            "a session with one prefix over its limit",
         )
     for side in plane.unsettled.keeping:
         yield UncomputedPart(
-            plane.routers[side.router].at(side.neighbor), "routes that a session over its limit brought before"
+            plane.routers[side.router].subject_of_neighbor(side.neighbor),
+            "routes that a session over its limit brought before",
         )
     for down in plane.down:
         is_open = down.reason == "unread" or (down.router.number, down.neighbor.key) in plane.open_statements
         is_multihop = down.neighbor.ebgp_multihop is not None or down.neighbor.ttl_security_hops is not None
         if (is_multihop and is_open) or may_have_unread_far_session(down):
-            yield UncomputedPart(down.router.at(down.neighbor), "sessions over several hops")
+            yield UncomputedPart(down.router.subject_of_neighbor(down.neighbor), "sessions over several hops")
         elif down.facts.get("missing") == LOCAL_ASN_FACT:
-            yield UncomputedPart(down.router.at(down.neighbor), "a local AS number that FRR may have refused")
+            yield UncomputedPart(
+                down.router.subject_of_neighbor(down.neighbor), "a local AS number that FRR may have refused"
+            )
         elif down.reason == "may-be-filtered":
-            yield UncomputedPart(down.router.at(down.neighbor), f"whether access list {down.facts['list']} drops BGP")
+            yield UncomputedPart(
+                down.router.subject_of_neighbor(down.neighbor), f"whether access list {down.facts['list']} drops BGP"
+            )
 
 
 def _session_gaps(plane: "ControlPlane", session: BgpSession) -> Iterator[UncomputedPart]:
@@ -118,29 +129,33 @@ def _session_gaps(plane: "ControlPlane", session: BgpSession) -> Iterator[Uncomp
         far_bgp = plane.routers[far.router].bgp
         if far_bgp is not None and plane.routers[side.router].local_asn(side.neighbor) == far_bgp.asn:
             yield UncomputedPart(
-                plane.routers[side.router].at(side.neighbor), "a local AS number that is the neighbor's"
+                plane.routers[side.router].subject_of_neighbor(side.neighbor),
+                "a local AS number that is the neighbor's",
             )
     if carried_but_uncomputed_families(session):
         side = session.a
         yield UncomputedPart(
-            plane.routers[side.router].at(side.neighbor), "IPv6 over addresses of IPv4 and several hops"
+            plane.routers[side.router].subject_of_neighbor(side.neighbor),
+            "IPv6 over addresses of IPv4 and several hops",
         )
-    elif any(_resolves_over_default_route(plane, side) for side in (session.a, session.b) if session.far):
-        yield UncomputedPart(plane.routers[session.a.router].at(session.a.neighbor), "a session over a default route")
+    elif any(_may_resolve_over_default_route(plane, side) for side in (session.a, session.b) if session.far):
+        yield UncomputedPart(
+            plane.routers[session.a.router].subject_of_neighbor(session.a.neighbor), "a session over a default route"
+        )
     elif may_use_ipv4_next_hops(plane.routers, session.a, session.b) and not is_redundant_session(
         session, plane.sessions
     ):
-        where = plane.routers[session.a.router].at(session.a.neighbor)
+        where = plane.routers[session.a.router].subject_of_neighbor(session.a.neighbor)
         yield UncomputedPart(where, "IPv4 over IPv6 without extended next hops")
     elif is_internal_session(plane.routers, session):
         for side in (session.a, session.b):
             yield from _static_next_hop_gaps(plane, plane.routers[side.router], side)
 
 
-def _resolves_over_default_route(plane: "ControlPlane", side: SessionSide) -> bool:
+def _may_resolve_over_default_route(plane: "ControlPlane", side: SessionSide) -> bool:
     """Whether a session follows a default route: `ip nht resolve-via-default`, which decides, is not known."""
     to = parse_address(side.neighbor.address or "")
-    route = None if to is None else plane.of(to.family).towards(side.router, to)
+    route = None if to is None else plane.of(to.family).route_towards(side.router, to)
     return route is not None and route.prefix.length == 0
 
 
@@ -165,7 +180,7 @@ def _indirect_route_gaps(plane: "ControlPlane", routes: FamilyRoutes) -> Iterato
             yield UncomputedPart(speaker.router.bgp_subject, "routes over next hops that lead to one another")
         yield from _uncertain_recursive_hop_gaps(plane, routes, speaker)
         for entry in routes.state.table(number).entries if speaker.resolver is not None else ():
-            legs = {hop.leg for hop in routes.hops(number, entry.hops)}
+            legs = {hop.leg for hop in routes.next_hops_at_links(number, entry.hops)}
             if entry.vias and not {hop.leg for hop in routes.recursive_next_hops(number, entry, None) or ()} <= legs:
                 yield UncomputedPart(speaker.router.bgp_subject, "valleys over next hops that are behind other routers")
                 break
@@ -199,13 +214,13 @@ def _announcement_gaps(plane: "ControlPlane", router: VrfRouter, bgp: Bgp) -> It
             policy = neighbor_family_statement(neighbor, family).default_policy
             if policy is None:
                 continue
-            unused_prefixes = plane.of(family).state.unused_prefixes
+            unused_prefixes = plane.of(family).state.prefixes_without_reached_next_hop
             if not matches_only_prefixes(bgp, policy):
                 what = "default-originate with a route map of more than prefixes"
-                yield UncomputedPart(router.at(neighbor), what)
+                yield UncomputedPart(router.subject_of_neighbor(neighbor), what)
             elif any(prefix_only_map_permits(bgp, policy, one) for one in unused_prefixes(router.number)):
                 what = "default-originate with a route map, beside learned routes that are not used"
-                yield UncomputedPart(router.at(neighbor), what)
+                yield UncomputedPart(router.subject_of_neighbor(neighbor), what)
     yield from _route_install_gaps(plane, router, bgp)
     for family in ADDRESS_FAMILIES:
         for route, _ in readable_static_routes(router, family):
@@ -234,7 +249,9 @@ def _may_static_route_follow_bgp(
     if to is None or to not in neighbors_maybe_reached_by_bgp(router):
         return False
     routes = plane.of(family)
-    return routes.non_bgp_route_towards(router.number, to) is None and routes.towards(router.number, to) is not None
+    return (
+        routes.non_bgp_route_towards(router.number, to) is None and routes.route_towards(router.number, to) is not None
+    )
 
 
 def _route_install_gaps(plane: "ControlPlane", router: VrfRouter, bgp: Bgp) -> Iterator[UncomputedPart]:
@@ -242,10 +259,10 @@ def _route_install_gaps(plane: "ControlPlane", router: VrfRouter, bgp: Bgp) -> I
     for family, name in zip(ADDRESS_FAMILIES, (bgp.installed_policy, bgp.installed_policy_ipv6), strict=True):
         if name is not None and not matches_only_prefixes(bgp, name):
             yield UncomputedPart(router.bgp_subject, "ip protocol bgp with a route map of more than prefixes")
-        for rule in set_src_rules_of_foreign_address(router, bgp, family, name):
+        for rule in find_set_src_rules_with_foreign_address(router, bgp, family, name):
             where = (*router.bgp_subject, "route_maps", name or "", str(rule.sequence))
             yield UncomputedPart(where, "set src of an address that the switch does not have")
-    for route, gap_text in find_timing_dependent_routes(router, bgp, lambda family: plane.of(family).world):
+    for route, gap_text in find_timing_dependent_static_routes(router, bgp, lambda family: plane.of(family).world):
         yield UncomputedPart((router.device.name, "@static_routes", route.prefix), gap_text)
     for aggregate in bgp.aggregates:
         if aggregate.as_set:

@@ -62,7 +62,7 @@ def access_list_results_at_legs(
     for rules in known_rows(router.device.access_lists):
         packets = _packets_by_far_port(router, rules, packet, far_legs)
         for name in dict.fromkeys(legs):
-            leg = router.by_name.get(name)
+            leg = router.leg_by_name.get(name)
             ports = leg.ports if leg is not None else ()
             own_names = (name, *(leg_port for leg_port in ports if port in ("", leg_port)))
             for interface in _find_bound_interfaces(rules.bindings, stages, own_names):
@@ -84,7 +84,7 @@ def _packets_by_far_port(
 
 def _port_of_leg(router: VrfRouter, name: str, far_interfaces: Sequence[tuple[str, ...]]) -> str | None:
     """Return a port of a leg; None where entries treat its ports differently, for packets may pass any of them."""
-    leg = router.by_name.get(name)
+    leg = router.leg_by_name.get(name)
     ports = leg.ports if leg is not None and leg.ports else (name,)
     matches = {tuple(port in interfaces for interfaces in far_interfaces) for port in ports}
     return ports[0] if len(matches) == 1 else None

@@ -52,7 +52,7 @@ def drop_self_resolving_host_routes(
         yield AdvertPart(attributes, bits)
 
 
-def announce_inside_as(
+def announce_to_ibgp_neighbor(
     speaker: BgpSpeaker,
     routes: tuple[AdvertPart, ...],
     learned_table: LearnedTable,
@@ -130,7 +130,7 @@ def _announced_next_hop(
     peering = outbound.peering
     assert peering is not None
     via = entry.vias[0] if entry.vias else None
-    is_kept = not outbound.has_map and via in links[entry.hops[0]].inbound.new_hops
+    is_kept = not outbound.has_route_map and via in links[entry.hops[0]].inbound.new_hops
     if peering.self_hop and (peering.forced or not reflected) and not is_kept:
         return None
     hop = links[entry.hops[0]].hop if via is None else via

@@ -20,11 +20,13 @@ from nodrop.routing.speakers import BgpSpeaker
 from nodrop.routing.words import PolicyReader, has_ipv4_next_hops
 
 
-def find_uncomputed_unchanged_hop_sides(
+def find_sides_with_uncomputed_kept_next_hops(
     own_routers: Sequence[VrfRouter], sessions: Sequence[BgpSession]
 ) -> Iterator[SessionSide]:
     """Yield the ends of sessions whose announcements with kept next hops are not computed."""
-    marking = {number for number in _ends_of(sessions) if _has_kept_hop_rule(own_routers[number])}
+    marking = {
+        number for number in _router_numbers_of_sessions(sessions) if _has_unchanged_next_hop_rule(own_routers[number])
+    }
     by_router: dict[int, list[tuple[BgpSession, SessionSide, SessionSide]]] = {number: [] for number in marking}
     for session in sessions if marking else ():
         for near, far in ((session.a, session.b), (session.b, session.a)):
@@ -85,7 +87,7 @@ def _is_single_hop_ebgp(own_routers: Sequence[VrfRouter], session: BgpSession) -
     return not session.far and not is_internal_session(own_routers, session)
 
 
-def find_uncomputed_ipv6_hop_sides(
+def find_sides_with_uncomputed_ipv6_next_hops(
     own_routers: Sequence[VrfRouter], sessions: Sequence[BgpSession]
 ) -> Iterator[SessionSide]:
     """Yield the ends of sessions whose routes with global next hops that a route map has set are not computed.
@@ -101,22 +103,24 @@ def find_uncomputed_ipv6_hop_sides(
         is_near = _is_single_hop_ebgp(own_routers, session)
         for side in (session.a, session.b) if "ipv6" in session.families else ():
             router, hops = own_routers[side.router], hops_by_router[side.router]
-            is_open = any(_may_be_passed_on(router, session, side.neighbor, hop) for hop in hops)
+            is_open = any(_may_next_hop_be_passed_on(router, session, side.neighbor, hop) for hop in hops)
             is_open = is_open or parse_address(side.neighbor.address or "") in hops
             if not is_near:
                 policies = (side.neighbor.ipv6.import_policy, side.neighbor.ipv6.export_policy)
-                is_open = is_open or (bool(hops) and not session.far) or _set_global_ipv6_next_hops(router, policies)
+                is_open = (
+                    is_open or (bool(hops) and not session.far) or _do_maps_set_global_ipv6_next_hops(router, policies)
+                )
             if is_open:
                 yield side
 
 
-def _set_global_ipv6_next_hops(router: VrfRouter, policies: Iterable[str | None]) -> bool:
+def _do_maps_set_global_ipv6_next_hops(router: VrfRouter, policies: Iterable[str | None]) -> bool:
     """Whether route maps of a router set global next hops of IPv6."""
     reader = None if router.bgp is None else PolicyReader(router.bgp, "ipv6")
     return reader is not None and any(reader.of(policy).named_next_hops("ipv6") for policy in policies)
 
 
-def find_uncomputed_set_hop_sides(
+def find_sides_with_uncomputed_set_next_hops(
     own_routers: Sequence[VrfRouter], sessions: Sequence[BgpSession]
 ) -> Iterator[SessionSide]:
     """Yield the ends of sessions whose announcements with next hops that a route map has set are not computed.
@@ -148,7 +152,7 @@ def find_uncomputed_set_hop_sides(
             if is_internal:
                 is_open = is_open or (near.router in hearing_over_ipv6 and not over_ipv4)
             else:
-                is_open = is_open or any(_may_be_passed_on(router, session, neighbor, hop) for hop in hops)
+                is_open = is_open or any(_may_next_hop_be_passed_on(router, session, neighbor, hop) for hop in hops)
             if is_open:
                 yield near
 
@@ -160,7 +164,7 @@ def _next_hops_set_on_export(router: VrfRouter, neighbor: BgpNeighbor) -> frozen
     return PolicyReader(router.bgp, "ipv4").of(neighbor.export_policy).announced_next_hops("ipv4")
 
 
-def _ends_of(sessions: Iterable[BgpSession]) -> list[int]:
+def _router_numbers_of_sessions(sessions: Iterable[BgpSession]) -> list[int]:
     """Return the routers of sessions, in order."""
     return sorted({side.router for session in sessions for side in (session.a, session.b)})
 
@@ -169,10 +173,14 @@ def _routers_setting_hops(
     own_routers: Sequence[VrfRouter], sessions: Iterable[BgpSession], family: AddressFamily
 ) -> list[int]:
     """Return the routers of sessions that have a route map that sets the next hop of routes of a family."""
-    return [number for number in _ends_of(sessions) if _sets_hops(own_routers[number], family)]
+    return [
+        number
+        for number in _router_numbers_of_sessions(sessions)
+        if _has_map_setting_next_hop(own_routers[number], family)
+    ]
 
 
-def _sets_hops(router: VrfRouter, family: AddressFamily) -> bool:
+def _has_map_setting_next_hop(router: VrfRouter, family: AddressFamily) -> bool:
     """Whether a route map of a router sets the next hop of routes of a family."""
     maps = () if router.bgp is None else router.bgp.route_maps
     word = "ip next-hop" if family == "ipv4" else SET_GLOBAL_NEXT_HOP_KIND
@@ -197,15 +205,17 @@ def depends_on_route_age(speaker: BgpSpeaker, entry: LearnedTableEntry) -> bool:
     return is_passed_on or is_kept or len({speaker.links[position].follows for position in entry.hops}) > 1
 
 
-def _may_be_passed_on(router: VrfRouter, session: BgpSession, neighbor: BgpNeighbor, hop: Address) -> bool:
+def _may_next_hop_be_passed_on(router: VrfRouter, session: BgpSession, neighbor: BgpNeighbor, hop: Address) -> bool:
     """Whether a neighbor in another AS may get a next hop that is not its own address."""
     peer = parse_address(neighbor.address or "")
     if peer is None or hop == peer or any(hop in leg.addresses for leg in router.legs):
         return session.far and hop == peer
-    return any(subnet.has(hop) and subnet.has(peer) for leg in router.legs for subnet in leg.subnets)
+    return any(
+        subnet.contains_address(hop) and subnet.contains_address(peer) for leg in router.legs for subnet in leg.subnets
+    )
 
 
-def _has_kept_hop_rule(router: VrfRouter) -> bool:
+def _has_unchanged_next_hop_rule(router: VrfRouter) -> bool:
     maps = () if router.bgp is None else router.bgp.route_maps
     return any(UNCHANGED_HOP_CLAUSE in rule.sets for route_map in maps for rule in route_map.rules)
 
@@ -247,4 +257,4 @@ def _is_useless_next_hop(router: VrfRouter, side: SessionSide, hop: Address) -> 
     ):
         return False
     is_own = any(hop in leg.addresses for leg in router.legs)
-    return is_own or not any(subnet.has(hop) for leg in router.legs for subnet in leg.subnets)
+    return is_own or not any(subnet.contains_address(hop) for leg in router.legs for subnet in leg.subnets)

@@ -29,7 +29,7 @@ UNCHANGED_HOP_CLAUSE = ("ip next-hop", "unchanged")
 """The clause of a route map that marks the next hop of a route."""
 
 
-def computed_next_hop_maps_by_kind(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> Mapping[str, Set[str]]:
+def computed_next_hop_route_maps_by_kind(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> Mapping[str, Set[str]]:
     """Return the route maps whose `set ip next-hop` is computed, by its value.
 
     A map is used where it is named, and where a map that calls it is used. A redistributed static route has a next hop
@@ -38,13 +38,18 @@ def computed_next_hop_maps_by_kind(bgp: Bgp, sessions: Sequence[BgpNeighbor]) ->
     """
     calls = _calls_by_route_map(bgp)
     of_sessions = {route_map.name for route_map in bgp.route_maps} - _reachable_route_maps(
-        calls, _maps_of_defaults_and_installs(bgp, sessions)
+        calls, _route_maps_of_defaults_and_installs(bgp, sessions)
     )
     static = {row.policy for row in bgp.redistributions if row.source != "connected"}
     others = _reachable_route_maps(calls, {row.policy for row in bgp.redistributions})
     exports = {policy for session in sessions for policy in (session.export_policy, session.ipv6.export_policy)}
     mixed = _reachable_route_maps(
-        calls, {policy for policy in exports if policy and len(_kinds(bgp, _reachable_route_maps(calls, {policy}))) > 1}
+        calls,
+        {
+            policy
+            for policy in exports
+            if policy and len(_next_hop_kinds_of_route_maps(bgp, _reachable_route_maps(calls, {policy}))) > 1
+        },
     )
     return {
         UNCHANGED_HOP_CLAUSE[1]: of_sessions - _reachable_route_maps(calls, static | exports),
@@ -53,7 +58,7 @@ def computed_next_hop_maps_by_kind(bgp: Bgp, sessions: Sequence[BgpNeighbor]) ->
     }
 
 
-def _kinds(bgp: Bgp, names: Set[str]) -> set[str]:
+def _next_hop_kinds_of_route_maps(bgp: Bgp, names: Set[str]) -> set[str]:
     """Return the words of `set ip next-hop` in some route maps."""
     rules = (rule for route_map in bgp.route_maps if route_map.name in names for rule in route_map.rules)
     return {next_hop_kind_of_set_value(value) for rule in rules for kind, value in rule.sets if kind == "ip next-hop"}
@@ -87,7 +92,7 @@ def find_ipv6_only_route_maps(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> set[
     An IPv4 route gets a next hop of IPv6 by it (FRR, bgpd/bgp_routemap.c, route_set_ipv6_nexthop_global).
     """
     others = {policy for session in sessions for policy in (session.import_policy, session.export_policy)}
-    others |= _maps_of_defaults_and_installs(bgp, sessions) | {row.policy for row in bgp.redistributions}
+    others |= _route_maps_of_defaults_and_installs(bgp, sessions) | {row.policy for row in bgp.redistributions}
     return {route_map.name for route_map in bgp.route_maps} - _reachable_route_maps(_calls_by_route_map(bgp), others)
 
 
@@ -109,7 +114,7 @@ def _calls_by_route_map(bgp: Bgp) -> Mapping[str, Set[str]]:
     return calls
 
 
-def _maps_of_defaults_and_installs(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> set[str | None]:
+def _route_maps_of_defaults_and_installs(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> set[str | None]:
     """Return the route maps that announced default routes and installed routes go through."""
     names = {unicast.default_policy for session in sessions for unicast in (session, session.ipv6)}
     return names | {bgp.installed_policy, bgp.installed_policy_ipv6}

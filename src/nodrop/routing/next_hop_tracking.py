@@ -55,5 +55,5 @@ def _neighbor_address(router: VrfRouter, neighbor: BgpNeighbor) -> Address | Non
     """Return a neighbor's address, also one that the subnet of its interface leaves."""
     if neighbor.interface is None:
         return parse_address(neighbor.address or "")
-    leg = router.by_name.get(neighbor.interface)
+    leg = router.leg_by_name.get(neighbor.interface)
     return None if leg is None else peer_address_stated_or_derived(neighbor, leg)

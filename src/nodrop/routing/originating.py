@@ -43,7 +43,7 @@ def originated_routes(
         for leg in reversed(router.legs)
         if up[leg.name]
         for subnet in leg.subnets
-        if subnet.family == family and not subnet.link_local
+        if subnet.family == family and not subnet.is_link_local
     }
     static = {
         static_prefix: ""
@@ -117,7 +117,7 @@ def filter_redistributed_routes(
     for leg_network, leg in redistributed_routes.items():
         over[leg if policy_terms.has_interface_match else ""].append(leg_network)
     for leg, prefixes in over.items():
-        leg_route = AdvertPart(attributes._replace(interface=leg), destinations.bits(prefixes))
+        leg_route = AdvertPart(attributes._replace(interface=leg), destinations.class_bits_of_prefixes(prefixes))
         for changed, bits in policy.apply_to_routes((leg_route,), leg_route.bits):
             new_attrs = changed._replace(interface="")
             yield from ((network, new_attrs) for network in prefixes if bits >> destinations.class_of[network] & 1)

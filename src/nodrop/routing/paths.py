@@ -46,7 +46,7 @@ class PathWalk:
     def __init__(self, plane: ControlPlane, start: PathStart, to: Address) -> None:
         self._plane, self._start, self.to = plane, start, to
         self._routes: FamilyRoutes = plane.of(to.family)
-        self.ways = tuple(self._ways())
+        self.ways = tuple(self._router_sequences())
         self.stages = tuple(self._router_stages())
 
     @property
@@ -55,13 +55,13 @@ class PathWalk:
         return all(router_path.outcome == "delivered" for router_path in self.ways)
 
     @property
-    def paths(self) -> int:
+    def path_count(self) -> int:
         """The equal paths, counted by ports."""
         return sum(router_path.paths for router_path in self.ways)
 
     def _route_and_next_hops(self, number: int) -> tuple[RouterRoute | None, tuple[NextHop, ...], PathOutcome | None]:
         """Return the route of a router, where packets go from it, and how their way ends there, if it does."""
-        route = self._routes.towards(number, self.to)
+        route = self._routes.route_towards(number, self.to)
         if route is None:
             return None, (), "no route"
         if route.discard:
@@ -70,7 +70,7 @@ class PathWalk:
             return route, route.hops, "delivered"
         return route, route.hops, None
 
-    def _ways(self) -> Iterator[RouterSequence]:
+    def _router_sequences(self) -> Iterator[RouterSequence]:
         """Yield every sequence of routers, depth first, with the number of paths over its ports."""
 
         @cache
@@ -134,7 +134,7 @@ def find_host_start(plane: ControlPlane, address: Address) -> PathStart | None:
         for leg in router.legs:
             for subnet in leg.subnets:
                 longer = best is None or subnet.length > best[0]
-                if leg.ports and longer and subnet.has(address) and plane.up[router.number][leg.name]:
+                if leg.ports and longer and subnet.contains_address(address) and plane.up[router.number][leg.name]:
                     is_own_address = address in leg.addresses
                     best = (subnet.length, PathStart(router.number, None if is_own_address else leg.ports[0]))
     return None if best is None else best[1]

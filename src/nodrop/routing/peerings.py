@@ -51,13 +51,13 @@ def announced_next_hop_if_global(
     subgroup_announce_check).
     """
     if family == "ipv6" or has_rfc8950_next_hops(session_side):
-        own_addresses = (ip for ip in far_side.leg.addresses if ip.family == "ipv6" and not ip.link_local)
+        own_addresses = (ip for ip in far_side.leg.addresses if ip.family == "ipv6" and not ip.is_link_local)
         return next(own_addresses, None)
     found_address = peer_address_stated_or_derived(session_side.neighbor, session_side.leg)
     return None if found_address is None or found_address.family != "ipv4" else found_address
 
 
-def find_looping_overrides(
+def find_looping_as_overrides(
     own_routers: Sequence[VrfRouter], sessions: Sequence[BgpSession], family: AddressFamily
 ) -> Iterator[SessionSide]:
     """Yield the ends of sessions with `as-override` that lead round in a circle.

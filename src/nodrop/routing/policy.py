@@ -43,7 +43,7 @@ class _CompiledRouteMapRule(NamedTuple):
     """The least number of the rule at which a route goes on that it lets pass; None where it is done with it."""
     sequence: int = 0
 
-    def takes(self, attributes: PathAttributes) -> bool:
+    def matches_attributes(self, attributes: PathAttributes) -> bool:
         """Whether it is for routes with these attributes, as far as their prefixes are those that it is for."""
         return not self.conditions or all(condition(attributes) for condition in self.conditions)
 
@@ -75,7 +75,7 @@ class CompiledPolicy:
         }
         self._plain = all(rule.call is None and rule.goes_on is None for rule in self._rules or ())
 
-        self._networks = destinations.bits(words.networks)
+        self._networks = destinations.class_bits_of_prefixes(words.networks)
         self.default = None if words.default is None else CompiledPolicy(-1, words.default, destinations)
         """Decides about the default route that is announced, if one is."""
         self.reach = self._permitted_destinations()
@@ -106,9 +106,9 @@ class CompiledPolicy:
         words = self._words
         others = words._replace(rules=None, prefix_lists=(), community_lists=(), listed=None, nothing=False)
         plain = SessionPolicy(None, (), (), (), None, networks=words.networks, own_hop=words.own_hop)
-        return others == plain and all(self._is_plain_rule(rule) for rule in words.rules or ())
+        return others == plain and all(self._matches_only_prefixes_or_shutdown(rule) for rule in words.rules or ())
 
-    def _is_plain_rule(self, rule: RouteMapRule) -> bool:
+    def _matches_only_prefixes_or_shutdown(self, rule: RouteMapRule) -> bool:
         """Whether a rule is for prefixes, or lets those with GRACEFUL_SHUTDOWN pass, which are the last resort."""
         others = [(kind, value) for kind, value in rule.matches if not kind.endswith("address prefix-list")]
         if not others:
@@ -124,12 +124,12 @@ class CompiledPolicy:
         ) and set(rule.sets) <= {("local-preference", "0")}
 
     @property
-    def rewrites_paths(self) -> bool:
+    def rewrites_as_paths(self) -> bool:
         """Whether AS numbers of announced paths can be missing afterwards, or the router's own is not in front."""
         return self._words.rewrite is not None or bool(self.named)
 
     @property
-    def has_map(self) -> bool:
+    def has_route_map(self) -> bool:
         """Whether it has a route map."""
         return self._rules is not None
 
@@ -139,14 +139,14 @@ class CompiledPolicy:
         return self.peering is not None or bool(self.new_hops or self.heard_hops)
 
     @cached_property
-    def list_bits(self) -> tuple[int | None, ...]:
+    def destination_bits_of_lists(self) -> tuple[int | None, ...]:
         """The destinations of each of its lists and rules; None is all."""
         every = [rule.bits for own_rules in (self._rules, *self._maps.values()) for rule in own_rules or ()]
         return (self._listed, self._refused, *every)
 
     def list_membership(self, class_bit: int) -> tuple[bool, ...]:
         """Return whether each of its lists and rules has a class: classes with equal results are treated alike."""
-        return tuple(bits is None or bool(bits & class_bit) for bits in self.list_bits)
+        return tuple(bits is None or bool(bits & class_bit) for bits in self.destination_bits_of_lists)
 
     @property
     def policy_without_prefixes(self) -> tuple[object, ...]:
@@ -192,7 +192,7 @@ class CompiledPolicy:
                 passed += self._walk_rules(self._rules, attributes, allowed_bits, 0)
             if words.own_addresses is not None:
                 passed[start:] = [
-                    AdvertPart(_settle_global_ipv6_next_hop(attributes, words.own_addresses), own_bits)
+                    AdvertPart(_drop_unused_global_ipv6_next_hop(attributes, words.own_addresses), own_bits)
                     for attributes, own_bits in passed[start:]
                 ]
             if is_refused:
@@ -232,7 +232,13 @@ class CompiledPolicy:
                     yield AdvertPart(attributes, open_bits)
                 continue
             rule = rules[at]
-            matched = 0 if not rule.takes(attributes) else open_bits if rule.bits is None else open_bits & rule.bits
+            matched = (
+                0
+                if not rule.matches_attributes(attributes)
+                else open_bits
+                if rule.bits is None
+                else open_bits & rule.bits
+            )
             waiting.append((at + 1, attributes, open_bits ^ matched, False))
             if not rule.permit or not matched:
                 continue
@@ -302,7 +308,7 @@ def _apply_first_match_rules(
     for rule in rules:
         if not open_bits:
             return
-        if not rule.takes(attributes):
+        if not rule.matches_attributes(attributes):
             continue
         matched = open_bits if rule.bits is None else open_bits & rule.bits
         open_bits ^= matched
@@ -408,7 +414,7 @@ def _compile_set_clause(kind: str, value: str, words: SessionPolicy) -> Callable
     return lambda old: old
 
 
-def _settle_global_ipv6_next_hop(attributes: PathAttributes, own_addresses: frozenset[Address]) -> PathAttributes:
+def _drop_unused_global_ipv6_next_hop(attributes: PathAttributes, own_addresses: frozenset[Address]) -> PathAttributes:
     """Return a route of IPv6 without its global next hop, where the link-local one is used.
 
     One with an address of the router as its global next hop is refused, which that address stands for (FRR,

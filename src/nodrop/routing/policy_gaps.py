@@ -8,7 +8,7 @@ from nodrop.model.states import known_rows
 from nodrop.routing.destinations import is_prefix_permitted
 from nodrop.routing.next_hop_policy import (
     SET_GLOBAL_NEXT_HOP_KIND,
-    computed_next_hop_maps_by_kind,
+    computed_next_hop_route_maps_by_kind,
     find_ipv6_only_route_maps,
     next_hop_kind_of_set_value,
     parse_next_hop,
@@ -44,7 +44,10 @@ def find_uncomputed_clauses(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]
     sessions = known_rows(bgp.neighbors)
     exports, peers = _export_route_maps(bgp, sessions), {session.address for session in sessions if session.address}
     around, by_leg = _recursive_route_maps(bgp), _route_maps_for_connected_only(bgp, sessions, exports)
-    maps_by_word, maps_of_ipv6 = computed_next_hop_maps_by_kind(bgp, sessions), find_ipv6_only_route_maps(bgp, sessions)
+    maps_by_word, maps_of_ipv6 = (
+        computed_next_hop_route_maps_by_kind(bgp, sessions),
+        find_ipv6_only_route_maps(bgp, sessions),
+    )
     for route_map in bgp.route_maps:
         for rule in route_map.rules:
             for kind, value in rule.matches:

@@ -20,7 +20,7 @@ def sessions_over_limit(
     """Return the sessions over which an end accepts more prefixes than it allows: that end, its limit, and how many."""
     excess_by_session: dict[int, tuple[SessionSide, int, int]] = {}
     for state in worlds:
-        family, members = state.world.family, state.world.destinations.members
+        family, members = state.world.family, state.world.destinations.prefixes_by_class
         for number, speaker in state.world.speakers.items():
             for position, link in enumerate(speaker.links):
                 session = sessions[link.session]
@@ -52,7 +52,7 @@ def find_sides_keeping_lost_routes(
         family = first.world.family
         for number, speaker in first.world.speakers.items():
             lost = _learned_prefixes(first, number) - _learned_prefixes(last, number)
-            lost_bits = first.world.destinations.bits(lost) if lost else 0
+            lost_bits = first.world.destinations.class_bits_of_prefixes(lost) if lost else 0
             for link in speaker.links if lost_bits else ():
                 session = sessions_before[link.session]
                 near, far = (session.a, session.b) if session.a.router == number else (session.b, session.a)
@@ -67,5 +67,5 @@ def find_sides_keeping_lost_routes(
 
 def _learned_prefixes(state: ConvergedState, number: int) -> set[Prefix]:
     """Return the prefixes that a router has learned."""
-    bits, members = state.table(number).bits, state.world.destinations.members
+    bits, members = state.table(number).bits, state.world.destinations.prefixes_by_class
     return {prefix for place, prefixes in enumerate(members) if bits >> place & 1 for prefix in prefixes}

@@ -25,7 +25,7 @@ class Prefix(NamedTuple):
         return _format_prefix(self.family, self.first, self.length)
 
     @property
-    def link_local(self) -> bool:
+    def is_link_local(self) -> bool:
         """Whether its addresses mean something on one link only."""
         return _IPV6_LINK_LOCAL_PREFIX.covers(self)
 
@@ -37,7 +37,7 @@ class Prefix(NamedTuple):
             and self.first_address_around(subnet) == self.first
         )
 
-    def has(self, address: "Address") -> bool:
+    def contains_address(self, address: "Address") -> bool:
         """Whether an address lies in it."""
         return self.family == address.family and network_address(self.family, address.number, self.length) == self.first
 
@@ -56,9 +56,9 @@ class Address(NamedTuple):
         return str(ip_address(self.number) if self.family == "ipv4" else IPv6Address(self.number))
 
     @property
-    def link_local(self) -> bool:
+    def is_link_local(self) -> bool:
         """Whether it means something on one link only (RFC 4291, section 2.5.6)."""
-        return _IPV6_LINK_LOCAL_PREFIX.has(self)
+        return _IPV6_LINK_LOCAL_PREFIX.contains_address(self)
 
 
 @lru_cache(maxsize=1 << 18)

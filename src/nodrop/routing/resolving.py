@@ -78,7 +78,7 @@ class NextHopResolver:
                 prefix = Prefix(hop.family, network_address(hop.family, hop.number, length), length)
                 if prefix in self._own:
                     return 0
-                if learned and summed_bits & self._destinations.bits((prefix,)):
+                if learned and summed_bits & self._destinations.class_bits_of_prefixes((prefix,)):
                     return 0
                 entry = entry_of(prefix) if learned else None
                 if entry is not None and is_active(prefix, entry):
@@ -88,8 +88,11 @@ class NextHopResolver:
         def is_active(prefix: Prefix, entry: LearnedTableEntry) -> bool:
             """Whether zebra uses a route: not one to its next hop (FRR, zebra/zebra_nhg.c, nexthop_active)."""
             if entry.vias and not self._follows[entry.hops[0]]:
-                return any(via is None or any(one.has(via) for one in self._subnets) for via in entry.vias)
-            ways = (via is None or not prefix.has(via) or metric(via, prefix.length) is not None for via in entry.vias)
+                return any(via is None or any(one.contains_address(via) for one in self._subnets) for via in entry.vias)
+            ways = (
+                via is None or not prefix.contains_address(via) or metric(via, prefix.length) is not None
+                for via in entry.vias
+            )
             return not entry.vias or any(ways)
 
         hop_metrics = (

@@ -14,7 +14,7 @@ _LABELED_IPV6_PREFIXES = tuple(
 """Prefixes whose addresses Linux sends to one another if it can (net/ipv6/addrlabel.c, ip6addrlbl_init_table)."""
 
 
-def set_src_rules_of_foreign_address(
+def find_set_src_rules_with_foreign_address(
     router: VrfRouter, bgp: Bgp, family: AddressFamily, name: str | None
 ) -> Iterator[RouteMapRule]:
     """Yield the rules of a route map that have packets sent from an address of the family that a router does not have.
@@ -40,7 +40,7 @@ def packet_source_addresses_by_way(
     """
     family = route.prefix.family
     legs = dict.fromkeys(hop.leg for hop in route.hops)
-    of_legs = [addresses for leg in legs for addresses in _leg_sources(router, router.by_name[leg], to, up)]
+    of_legs = [addresses for leg in legs for addresses in _leg_sources(router, router.leg_by_name[leg], to, up)]
     bgp = router.bgp if route.source == "bgp" else None
     name = None if bgp is None else bgp.installed_policy if family == "ipv4" else bgp.installed_policy_ipv6
     rules = (rule for one in (() if bgp is None else bgp.route_maps) if one.name == name for rule in one.rules)
@@ -61,7 +61,7 @@ def _leg_sources(
 
     A sub-interface may have addresses that are not in the model.
     """
-    own_addresses = frozenset(ip for ip in leg.addresses if ip.family == to.family and not ip.link_local)
+    own_addresses = frozenset(ip for ip in leg.addresses if ip.family == to.family and not ip.is_link_local)
     if own_addresses:
         yield own_addresses
         return
@@ -85,7 +85,7 @@ def _source_addresses_of_other_legs(router: VrfRouter, to: Address, up: Mapping[
         (_rank_source(ip, subnet.length, to), ip)
         for leg in router.legs
         for ip, subnet in zip(leg.addresses, leg.subnets, strict=True)
-        if ip.family == to.family and not ip.link_local and up[leg.name]
+        if ip.family == to.family and not ip.is_link_local and up[leg.name]
     ]
     best = max((source_rank for source_rank, _ in candidates), default=None)
     return [ip for source_rank, ip in candidates if source_rank == best]
@@ -95,10 +95,10 @@ def _rank_source(ip: Address, length: int, to: Address) -> tuple[bool, int]:
     """Return how well an address fits a destination: the label, and bits in common, of the subnet's length at most."""
     if ip.family == "ipv4":
         return True, 0
-    return _address_label(ip) == _address_label(to), min(
+    return _source_selection_label(ip) == _source_selection_label(to), min(
         length, ADDRESS_BITS["ipv6"] - (ip.number ^ to.number).bit_length()
     )
 
 
-def _address_label(ip: Address) -> str:
-    return next((str(labeled) for labeled in _LABELED_IPV6_PREFIXES if labeled.has(ip)), "")
+def _source_selection_label(ip: Address) -> str:
+    return next((str(labeled) for labeled in _LABELED_IPV6_PREFIXES if labeled.contains_address(ip)), "")

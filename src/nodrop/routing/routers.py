@@ -66,7 +66,7 @@ class VrfRouter:
         """The subject of its BGP process."""
         return (self.device.name, "@bgp") if self.vrf is None else (self.device.name, "@vrf_bgp", self.vrf)
 
-    def at(self, neighbor: BgpNeighbor) -> Subject:
+    def subject_of_neighbor(self, neighbor: BgpNeighbor) -> Subject:
         """Return the subject of one of its neighbors."""
         inside = (self.device.name,) if self.vrf is None else self.bgp_subject
         return (*inside, "@neighbors" if self.vrf is None else "neighbors", neighbor.key)
@@ -109,7 +109,7 @@ class VrfRouter:
         return self.local_asn(neighbor) or (0 if self.bgp is None else self.bgp.asn)
 
     @cached_property
-    def by_address(self) -> Mapping[Address, BgpNeighbor]:
+    def neighbor_by_address(self) -> Mapping[Address, BgpNeighbor]:
         """Its neighbors by their addresses."""
         rows = (
             (parse_address(neighbor.address), neighbor) for neighbor in self.neighbors if neighbor.address is not None
@@ -132,12 +132,12 @@ class VrfRouter:
         return {subnet: leg for leg in self.legs if leg.ports for subnet in leg.subnets}
 
     @cached_property
-    def by_name(self) -> Mapping[str, RoutedInterface]:
+    def leg_by_name(self) -> Mapping[str, RoutedInterface]:
         """Its legs by name."""
         return {leg.name: leg for leg in self.legs}
 
     @cached_property
-    def _lengths(self) -> Mapping[AddressFamily, tuple[int, ...]]:
+    def _subnet_lengths_by_family(self) -> Mapping[AddressFamily, tuple[int, ...]]:
         lengths = {(subnet.family, subnet.length) for subnet in self.interfaces_by_subnet}
         return {
             family: tuple(sorted((n for f, n in lengths if f == family), reverse=True)) for family in ADDRESS_FAMILIES
@@ -148,8 +148,8 @@ class VrfRouter:
         """Return its subnets with addresses of its neighbors, except loopbacks."""
         return {
             subnet
-            for far in self.by_address
-            for length in self._lengths[far.family]
+            for far in self.neighbor_by_address
+            for length in self._subnet_lengths_by_family[far.family]
             if (subnet := Prefix(far.family, network_address(far.family, far.number, length), length))
             in self.interfaces_by_subnet
         }
@@ -157,13 +157,17 @@ class VrfRouter:
     def portless_leg_towards(self, far: Address) -> RoutedInterface | None:
         """Return the leg without ports, no loopback, in whose subnet an address is; nothing leads out of it."""
         pairs = (
-            (subnet, leg) for leg in self.legs if leg.has_no_member_ports for subnet in leg.subnets if subnet.has(far)
+            (subnet, leg)
+            for leg in self.legs
+            if leg.has_no_member_ports
+            for subnet in leg.subnets
+            if subnet.contains_address(far)
         )
         return max(pairs, key=lambda pair: pair[0].length, default=(None, None))[1]
 
     def leg_towards(self, far_address: Address) -> RoutedInterface | None:
         """Return the leg with ports in whose subnet an address is, the longest first."""
-        for length in self._lengths[far_address.family]:
+        for length in self._subnet_lengths_by_family[far_address.family]:
             leg = self.interfaces_by_subnet.get(
                 Prefix(far_address.family, network_address(far_address.family, far_address.number, length), length)
             )

@@ -157,7 +157,7 @@ class FamilyRoutes:
         if via not in self._ways[number]:
             self._ways[number][via] = self.plane.of(via.family)._non_default_route(number, via)
         route = self._ways[number][via]
-        if route is None or prefix is None or not prefix.has(via):
+        if route is None or prefix is None or not prefix.contains_address(via):
             return route
         return route if route.prefix.length > prefix.length else None
 
@@ -190,7 +190,7 @@ class FamilyRoutes:
         if entry is None or entry == "aggregate":
             return None if entry is None else RouterRoute(prefix, "bgp", discard=True)
         if not entry.vias:
-            return RouterRoute(prefix, "bgp", self.hops(number, entry.hops))
+            return RouterRoute(prefix, "bgp", self.next_hops_at_links(number, entry.hops))
         hops_by_prefix = self._recursive_next_hops_by_prefix(number)
         if prefix not in hops_by_prefix:
             hops_by_prefix[prefix] = self.recursive_next_hops(number, entry, prefix)
@@ -209,12 +209,12 @@ class FamilyRoutes:
         if (
             entry is None
             or not speaker.installable_destinations(entry) >> found_number & 1
-            or any(local_route.bits >> found_number & 1 for local_route in self.state.local(number))
+            or any(local_route.bits >> found_number & 1 for local_route in self.state.originated_parts(number))
         ):
             return None
         return entry
 
-    def hops(self, number: int, positions: Sequence[int]) -> tuple[NextHop, ...]:
+    def next_hops_at_links(self, number: int, positions: Sequence[int]) -> tuple[NextHop, ...]:
         """Return the next hops at positions among a router's links."""
         links = self.world.speakers[number].links
         new_hops = []
@@ -242,7 +242,7 @@ class FamilyRoutes:
                 route = None
             active = active or via is None or route is not None
             if via is None:
-                hops.update(dict.fromkeys(self.hops(router_number, (position,))))
+                hops.update(dict.fromkeys(self.next_hops_at_links(router_number, (position,))))
             elif route is not None and route.source == "connected":
                 holder = self.plane.router_with_address(via, self.plane.routers[router_number])
                 hops.update({hop._replace(router=holder): None for hop in route.hops})
@@ -366,7 +366,7 @@ class FamilyRoutes:
         own_vias = () if not isinstance(entry, LearnedTableEntry) else entry.vias
         return any(
             own_via is not None
-            and route.prefix.has(own_via)
+            and route.prefix.contains_address(own_via)
             and family_routes._route_to_next_hop(number, own_via, route.prefix) is None
             for own_via in own_vias
         )
@@ -418,7 +418,7 @@ class FamilyRoutes:
             if isinstance(entry, LearnedTableEntry) and entry.vias and prefix.length and prefix not in own_routes
         }
 
-    def towards(self, number: int, to: Address) -> RouterRoute | None:
+    def route_towards(self, number: int, to: Address) -> RouterRoute | None:
         """Return the route of a router to an address, which is that of the longest prefix; None where it has none."""
         return self._longest_route(number, to)
 

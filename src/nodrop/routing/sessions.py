@@ -122,7 +122,7 @@ class FabricSessions:
         if pair not in self._far_statements:
             rows = [
                 FarNeighborStatement(far, about.leg_by_address[far], statement)
-                for far, statement in router.by_address.items()
+                for far, statement in router.neighbor_by_address.items()
                 if far in about.leg_by_address
                 and (router.leg_towards(far) is None or (router.number, statement.key) in self._unpaired)
             ]
@@ -133,7 +133,7 @@ class FabricSessions:
 
     def _resolve_neighbor_session(self, router: VrfRouter, neighbor: BgpNeighbor) -> BgpSession | DownSession:
         """Return the session of a neighbor statement, or why it stays down."""
-        leg = self._leg(router, neighbor)
+        leg = self._leg_to_neighbor(router, neighbor)
         down = partial(_make_down_session, (router, neighbor, leg))
         if not neighbor.enabled:
             return down("shutdown", where=router.name)
@@ -152,7 +152,7 @@ class FabricSessions:
         if leg.has_no_member_ports:
             return down("no-member", leg.subject, port=leg.name)
         if not self._cabling.is_leg_up(router.device.name, leg, self._failed):
-            shut = self._is_shut(router, leg)
+            shut = self._is_leg_shut(router, leg)
             return down("port-down", leg.subject, port=leg.name, there=not shut)
         node = self._find_far_end(router, neighbor, leg)
         if isinstance(node, str):
@@ -164,7 +164,7 @@ class FabricSessions:
         far, far_leg, cabled = node
         if far_leg.has_no_member_ports and _may_lead_over_tunnel(far, far_leg):
             return down("unread", node="", missing="the other end of a session")
-        if far_leg.has_no_member_ports and self._has_no_other_way(far, far_leg, leg, neighbor):
+        if far_leg.has_no_member_ports and self._is_far_end_only_on_portless_leg(far, far_leg, leg, neighbor):
             return down("no-member", far_leg.subject, port=far_leg.name, there=True)
         if not cabled:
             ends = self._cabling.far_ends(router.device.name, leg)
@@ -178,7 +178,7 @@ class FabricSessions:
             return down("missing-there", far.bgp_subject, peer=far.name, port=leg.name)
         self._answers[router.number, neighbor.key] = back
         if not back.enabled:
-            return down("shutdown", far.at(back), where=far.name, there=True)
+            return down("shutdown", far.subject_of_neighbor(back), where=far.name, there=True)
         return self._resolve_pair_session((router, neighbor, leg), (far, back, far_leg))
 
     def _resolve_pair_session(self, own_end: _SessionEnd, far_end: _SessionEnd) -> BgpSession | DownSession:
@@ -193,7 +193,7 @@ class FabricSessions:
             or can_open_from_expected_address(far, back, neighbor)
         ):
             peer_first = (router.number, neighbor.key) > (far.number, back.key)
-            return down("source", far.at(back), there=peer_first, peer=far.name, address=back.key)
+            return down("source", far.subject_of_neighbor(back), there=peer_first, peer=far.name, address=back.key)
         for own_router, to, port in (own_end, far_end):
             hidden = self._diverting_static_route(own_router, to, port)
             if hidden is not None:
@@ -214,7 +214,7 @@ class FabricSessions:
         if not (families or (neighbor.evpn and back.evpn) or may_use_ipv4_next_hops(self._routers, *sides)):
             there_is = any(is_family_activated(neighbor, family) for family in ADDRESS_FAMILIES)
             lacks = not any(is_family_activated(back, family) for family in ADDRESS_FAMILIES)
-            return down("families", far.at(back), peer=far.name, there=there_is and lacks)
+            return down("families", far.subject_of_neighbor(back), peer=far.name, there=there_is and lacks)
         return BgpSession(*sides, families)
 
     def _find_blocking_access_list(self, own_end: _SessionEnd, far: _SessionEnd) -> BlockingAccessList | None:
@@ -237,11 +237,11 @@ class FabricSessions:
         far = parse_address(neighbor.address or "")
         if far is None:
             return None
-        subnet = max((prefix.length for prefix in leg.subnets if prefix.has(far)), default=0)
+        subnet = max((prefix.length for prefix in leg.subnets if prefix.contains_address(far)), default=0)
         found = [
             (to.length, route)
             for route, to in readable_static_routes(router, far.family)
-            if to.has(far) and to.length > subnet and self._is_route_installed(router, route)
+            if to.contains_address(far) and to.length > subnet and self._is_route_installed(router, route)
         ]
         longest = max((length for length, _ in found), default=0)
         routes = [route for length, route in found if length == longest]
@@ -256,26 +256,26 @@ class FabricSessions:
             leg is not None and self._cabling.is_leg_up(router.device.name, leg, self._failed)
         )
 
-    def _is_shut(self, router: VrfRouter, leg: RoutedInterface) -> bool:
+    def _is_leg_shut(self, router: VrfRouter, leg: RoutedInterface) -> bool:
         ports = [self._is_port_shut_or_missing(router.device.name, port) for port in leg.ports]
         return not leg.enabled or (bool(ports) and all(ports))
 
     def is_address_unanswered(self, router: VrfRouter, leg: RoutedInterface, own_address: Address) -> bool:
         """Whether a router does not answer at its address, as Linux does not at one of IPv6 on a shut interface."""
-        return own_address.family == "ipv6" and self._is_shut(router, leg)
+        return own_address.family == "ipv6" and self._is_leg_shut(router, leg)
 
     def _is_port_shut_or_missing(self, device: str, port: str) -> bool:
         """Whether a port is shut or missing at this end."""
         own_interface = self.index.interface(device, port)
         return own_interface is None or is_known_off(own_interface.enabled)
 
-    def _leg(self, router: VrfRouter, neighbor: BgpNeighbor) -> RoutedInterface | None:
+    def _leg_to_neighbor(self, router: VrfRouter, neighbor: BgpNeighbor) -> RoutedInterface | None:
         if neighbor.interface is not None:
-            return router.by_name.get(neighbor.interface)
+            return router.leg_by_name.get(neighbor.interface)
         far = parse_address(neighbor.address or "")
         return None if far is None else router.leg_towards(far)
 
-    def _has_no_other_way(
+    def _is_far_end_only_on_portless_leg(
         self, far: VrfRouter, far_leg: RoutedInterface, leg: RoutedInterface, neighbor: BgpNeighbor
     ) -> bool:
         """Whether the other end, whose address is on a leg without ports, has neither a link here nor takes routes."""
@@ -329,7 +329,7 @@ class FabricSessions:
         """Return the other end's statement about this end: of the same kind, or over the interface."""
         wanted_address = peer_address_stated_or_derived(neighbor, leg)
         neighbors = (
-            far.by_address.get(own_address)
+            far.neighbor_by_address.get(own_address)
             for own_address in leg.addresses
             if wanted_address is None or own_address.family == wanted_address.family
         )

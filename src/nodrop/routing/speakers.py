@@ -238,7 +238,7 @@ class FamilySpeakers:
         }
         self.destinations = DestinationClasses(family, unoriginated | new_origins, named_lists)
         self.speakers = {one.number: BgpSpeaker(one, one.bgp) for one in own_routers if one.bgp is not None}
-        plain = self.tied or any(policy_words.reads_paths for pair in words for policy_words in pair)
+        plain = self.tied or any(policy_words.reads_as_paths for pair in words for policy_words in pair)
         self.hidden = 0 if plain else self._classes_without_origin_asn()
         for number, speaker in self.speakers.items():
             speaker.local = self._make_local_parts(number, rows[number])
@@ -248,7 +248,7 @@ class FamilySpeakers:
                 self._make_aggregate_summary(row, aggregate) for row, aggregate in summaries[number]
             )
             if speaker.summaries:
-                bits = self.destinations.bits
+                bits = self.destinations.class_bits_of_prefixes
                 speaker.worse = tuple((origin, bits((network,))) for network, origin in worse[number].items())
             speaker.installs, speaker.installs_internal, speaker.installs_sums = self._installed_destinations(
                 speaker.bgp, installs.get(number)
@@ -287,7 +287,7 @@ class FamilySpeakers:
         """Whether another router originates exactly this prefix, or anybody aggregates it."""
         return any(row[0] != neighbor_number for row in self._made.get(found_prefix, ()) if isinstance(row, tuple))
 
-    def local(self, number: int, up: Mapping[str, bool]) -> tuple[AdvertPart, ...]:
+    def originated_parts_with_legs(self, number: int, up: Mapping[str, bool]) -> tuple[AdvertPart, ...]:
         """Return the routes that a router originates while its legs are in another state than at first."""
         router = self.speakers[number].router
         return self._make_local_parts(number, originated_routes(router, self._readers[number], self.family, up))
@@ -296,14 +296,14 @@ class FamilySpeakers:
         by_attributes: defaultdict[PathAttributes, list[Prefix]] = defaultdict(list)
         for found_prefix, attributes in rows.items():
             by_attributes[attributes].append(found_prefix)
-        bits = self.destinations.bits
+        bits = self.destinations.class_bits_of_prefixes
         return tuple(AdvertPart(attributes, bits(prefixes)) for attributes, prefixes in by_attributes.items())
 
     def _classes_without_origin_asn(self) -> int:
         """Return the classes without an AS number of their origin: the only router with its number originates them."""
         holders = Counter(speaker.bgp.asn for speaker in self.speakers.values())
         alone = {number for number, speaker in self.speakers.items() if holders[speaker.bgp.asn] == 1}
-        return self.destinations.bits(
+        return self.destinations.class_bits_of_prefixes(
             found_prefix for found_prefix, rows in self.origins.items() if len(rows) == 1 and rows[0][0] in alone
         )
 

@@ -31,7 +31,7 @@ def is_discard_route(route: StaticRoute) -> bool:
 
 def find_outgoing_interface(router: VrfRouter, route: StaticRoute) -> RoutedInterface | None:
     """Return the leg over which a static route goes: as named, or that in whose subnet its next hop is."""
-    leg = router.by_name.get(route.next_hop)
+    leg = router.leg_by_name.get(route.next_hop)
     far = parse_address(route.next_hop)
     return leg if leg is not None or far is None else router.leg_towards(far)
 

@@ -33,13 +33,13 @@ class TierDirections:
 
     def uplink_positions(self, number: int) -> frozenset[int]:
         """Return the positions of a router's links that lead to a higher tier."""
-        return self._ways(number)[0]
+        return self._up_and_down_link_positions(number)[0]
 
     def downlink_positions(self, number: int) -> frozenset[int]:
         """Return the positions of a router's links that lead to a lower tier."""
-        return self._ways(number)[1]
+        return self._up_and_down_link_positions(number)[1]
 
-    def _ways(self, number: int) -> tuple[frozenset[int], frozenset[int]]:
+    def _up_and_down_link_positions(self, number: int) -> tuple[frozenset[int], frozenset[int]]:
         link_positions = self._found.get(number)
         if link_positions is None:
             own_rank = self._ranks[number]
@@ -52,7 +52,7 @@ class TierDirections:
             link_positions = self._found[number] = (frozenset(up), frozenset(down))
         return link_positions
 
-    def trace_destinations(
+    def destinations_by_router_pair(
         self,
         destination_bits: int,
         table_of_router: Callable[[int], LearnedTable],

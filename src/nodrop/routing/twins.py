@@ -28,7 +28,7 @@ class InterchangeableRouters:
         self._policies = self._shared_policies()
         number_by_key: dict[object, int] = {}
         self.like: Mapping[int, int] = {
-            number: number if number in bound else number_by_key.setdefault(self._key(number, speaker), number)
+            number: number if number in bound else number_by_key.setdefault(self._twin_key(number, speaker), number)
             for number, speaker in sorted(world.speakers.items())
         }
 
@@ -67,7 +67,7 @@ class InterchangeableRouters:
             if len(having[number]) > 1 or not self._permits_only_own_routes(policy, next(iter(having[number])))
         )
 
-    def _key(self, number: int, speaker: BgpSpeaker) -> object:
+    def _twin_key(self, number: int, speaker: BgpSpeaker) -> object:
         """Return the key that a router shares with its twins alone; itself where it cannot have any."""
         own_bits, asn = self._own[number], speaker.bgp.asn
         silent = own_bits == speaker.unnamed and all(

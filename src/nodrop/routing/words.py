@@ -90,7 +90,7 @@ class SessionPolicy(NamedTuple):
         return frozenset({None}) if is_own else self.named_next_hops(family)
 
     @property
-    def reads_paths(self) -> bool:
+    def reads_as_paths(self) -> bool:
         """Whether it reads the AS numbers of a path."""
         return bool(self.as_path_lists or self.filtered or self.rewrite or self.shown or self.named) or any(
             kind == "as-path prepend" and value.startswith("last-as")
@@ -246,7 +246,7 @@ class PolicyReader:
     def _prefix_list_match_kind(self) -> str:
         return "ip address prefix-list" if self._family == "ipv4" else "ipv6 address prefix-list"
 
-    def _shown_local_asn(self, neighbor: BgpNeighbor, local: int | None) -> LocalAsnEffect | None:
+    def _local_asn_effect(self, neighbor: BgpNeighbor, local: int | None) -> LocalAsnEffect | None:
         if local is None:
             return None
         prepends, often = (
@@ -278,8 +278,8 @@ class PolicyReader:
         marks = self._family == "ipv4" and has_ipv4_next_hops(neighbor) and words.sets_next_hop_unchanged
         is_near = self._family == "ipv4" or peering is None
         new_hops = words.named_next_hops(self._family) if self._sets_hops and is_near else frozenset[Address]()
-        words = words._replace(shown=self._shown_local_asn(neighbor, local_asn), marks_hops=marks, new_hops=new_hops)
-        return _resolve_peer_matches(words, neighbor)._replace(
+        words = words._replace(shown=self._local_asn_effect(neighbor, local_asn), marks_hops=marks, new_hops=new_hops)
+        return _evaluate_peer_matches(words, neighbor)._replace(
             weight=config.weight or 0, preference=preference, peering=peering
         )
 
@@ -314,7 +314,7 @@ class PolicyReader:
         return words._replace(rewrite=AsnRewrite(config.private_asns, config.as_override, self._asn, far_router))
 
 
-def _resolve_peer_matches(words: SessionPolicy, neighbor: BgpNeighbor) -> SessionPolicy:
+def _evaluate_peer_matches(words: SessionPolicy, neighbor: BgpNeighbor) -> SessionPolicy:
     """Return words without `match peer` where it names this neighbor; with any other it matches nothing."""
     if words.rules is None or not any(kind == "peer" for rule in words.rules for kind, _ in rule.matches):
         return words

@@ -27,10 +27,10 @@ def turns_of(check: DeadlockCheckResult) -> Iterator[TwinTurn]:
         for turn, following in zip(circle, (*circle[1:], circle[0]), strict=True):
             yield TwinTurn(
                 names.device(turn.source),
-                names.prefix(turn.destination),
+                names.first_prefix_of_destination(turn.destination),
                 turn.source_dscp,
-                names.port(turn.buffer),
-                names.port(following.buffer),
+                names.port_of_buffer(turn.buffer),
+                names.port_of_buffer(following.buffer),
             )
 
 

@@ -64,7 +64,7 @@ class _HostGateways:
             return None
         for leg in self._legs(end.node).get(end.port, ()):
             for found_address in leg.addresses:
-                if own_prefix.has(found_address):
+                if own_prefix.contains_address(found_address):
                     return str(found_address)
         return None
 

@@ -108,7 +108,9 @@ class AddressOwners:
         """Return the leg in whose subnet an address is, the longest first."""
         found_address = parse_address(far)
         subnets = self._subnets.get((device, where), {})
-        matching = [subnet for subnet in subnets if found_address is not None and subnet.has(found_address)]
+        matching = [
+            subnet for subnet in subnets if found_address is not None and subnet.contains_address(found_address)
+        ]
         return subnets[max(matching, key=lambda candidate: candidate.length)].port if matching else None
 
 

@@ -192,12 +192,14 @@ class SnapshotObserver:
     def _peers_by_neighbor(self) -> Mapping[Subject, questions.ExpectedPeer]:
         plane = control_plane_of(self.index)
         peer = {
-            down.router.at(down.neighbor): questions.ExpectedPeer("" if down.leg is None else down.leg.name, None)
+            down.router.subject_of_neighbor(down.neighbor): questions.ExpectedPeer(
+                "" if down.leg is None else down.leg.name, None
+            )
             for down in plane.down
         }
         for session in plane.sessions:
             for side, far in ((session.a, session.b), (session.b, session.a)):
-                item = plane.routers[side.router].at(side.neighbor)
+                item = plane.routers[side.router].subject_of_neighbor(side.neighbor)
                 peer[item] = questions.ExpectedPeer(side.leg.name, plane.routers[far.router].device.name)
         return peer
 

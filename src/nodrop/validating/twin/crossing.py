@@ -107,8 +107,8 @@ def _find_addresses_in_common_subnet(
             if (
                 near_address != far_address
                 and near_address.family == family
-                and own_prefix.has(far_address)
-                and subnet.has(near_address)
+                and own_prefix.contains_address(far_address)
+                and subnet.contains_address(near_address)
             ):
                 return near_address, far_address
     return None, None

@@ -159,7 +159,7 @@ class _DeviceAccessLists:
         self._nics = [nic for nic in plan.nics if nic.space.node == device.name and (nic.ends or _is_vlan(nic))]
         self._ports = {port.name for port in device.interfaces}
         own_addresses = (
-            address for leg in routed_interfaces(device) for address in leg.addresses if not address.link_local
+            address for leg in routed_interfaces(device) for address in leg.addresses if not address.is_link_local
         )
         self._own: tuple[Address, ...] = tuple(dict.fromkeys(own_addresses))
         found_filters.own[device.name] = frozenset(self._own)

@@ -40,7 +40,7 @@ def neighbor_addresses(first_interface: TwinInterface, second_interface: TwinInt
     subnets = [found_prefix for text in first_interface.addresses if (found_prefix := parse_prefix(text)) is not None]
     for text in second_interface.addresses:
         far = parse_address(text)
-        if far is not None and far not in own_addresses and any(subnet.has(far) for subnet in subnets):
+        if far is not None and far not in own_addresses and any(subnet.contains_address(far) for subnet in subnets):
             yield far
 
 

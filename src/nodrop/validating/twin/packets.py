@@ -160,7 +160,7 @@ class NamespaceSockets:
         else:
             source = _encode_address(packet.source) if packet.source else bytes(16)
             control_message = (socket.IPPROTO_IPV6, socket.IPV6_PKTINFO, struct.pack("=16si", source, index))
-            scope = index if packet.target.link_local else 0
+            scope = index if packet.target.is_link_local else 0
             senders[key].sendmsg([body], [control_message], 0, (str(packet.target), ROCE_PORT, 0, scope))
 
 

@@ -120,7 +120,7 @@ class ReachabilityTest:
         names = {device.number: name for name, device in post.devices.items()}
         cabled = {name for at, name in self._plan.wire_at if at == namespace and self._plan.wire_at[at, name].b}
         for index, own_address, _ in post.kernel.addresses():
-            if not own_address.link_local and not _is_loopback(own_address):
+            if not own_address.is_link_local and not _is_loopback(own_address):
                 yield names.get(index, "") in cabled, own_address
 
     def _target_addresses(self, item: ReachItem) -> list[Address]:
@@ -131,7 +131,7 @@ class ReachabilityTest:
         for space, rows in self._owned.items():
             host = space.node in self._hosts
             if (host or space.vrf == item.space.vrf) and space.node != self._without:
-                addresses = {address for _, address in rows if item.prefix.has(address)} - own_addresses
+                addresses = {address for _, address in rows if item.prefix.contains_address(address)} - own_addresses
                 (at_hosts if host else at_switches).update(addresses)
         table = self._tables[item.space]
         exact = {target for target in at_switches if (row := table.way(target)) is None or row.prefix == item.prefix}
