@@ -15,7 +15,7 @@ from nodrop.folding import mark_findings_explained_by_others
 from nodrop.model.reading import Reading
 from nodrop.model.subject import subject_text
 from nodrop.report.text import render
-from nodrop.results.outcome import FabricOutcome, fold_groups, group_findings
+from nodrop.results.outcome import FabricOutcome, group_findings, separate_explained_groups
 from support.single_faults import Fault, faults, inject, reading_of
 
 RULES = select_lint_rules(shipped_rules())
@@ -35,7 +35,7 @@ def fold(reading: Reading) -> tuple[Finding, ...]:
 
 def causes_of(findings: tuple[Finding, ...]) -> dict[tuple[str, str], Subjects]:
     """Return by rule and first subject of each cause the subjects that it explains, by rule."""
-    causes, under = fold_groups(group_findings(findings))
+    causes, under = separate_explained_groups(group_findings(findings))
     return {
         (group[0].rule, subject_text(group[0].subject)): {
             explained[0].rule: [subject_text(finding.subject) for finding in explained]

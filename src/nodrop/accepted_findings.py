@@ -68,35 +68,35 @@ class SuppressionContext:
 
 
 def apply_suppressions(
-    verdict: FabricVerdict, reading: Reading, bench: SuppressionContext
+    verdict: FabricVerdict, reading: Reading, context: SuppressionContext
 ) -> tuple[tuple[Finding, ...], SuppressionOutcome]:
     """Return the findings of one fabric, marked where they are suppressed, and how suppressions fared in it.
 
     Among the findings are those about suppressions in its files, and in its intent.
     """
-    stated, written = bench.config.suppress, tuple(inline_suppressions(reading))
-    ran = bench.checked_scope(verdict, reading)
+    stated, written = context.config.suppress, tuple(inline_suppressions(reading))
+    ran = context.checked_scope(verdict, reading)
     findings: Sequence[Finding] = verdict.findings
     further_findings: tuple[Finding, ...] = ()
     usage = SuppressionOutcome(ran=ran)
     if stated or written:
-        day, names = today(), bench.current_name_by_rule_name
+        day, names = today(), context.current_name_by_rule_name
         findings, hits = mark_suppressed_findings(
-            findings, (*stated, *written), names, day, partial(_places_of_findings, reading)
+            findings, (*stated, *written), names, day, partial(_file_locations_by_finding, reading)
         )
-        further_findings = bench.find_suppression_remark_findings(
+        further_findings = context.find_suppression_remark_findings(
             find_suppression_faults(written, (hits[suppression] for suppression in written), names, day, (ran,))
         )
         usage = SuppressionOutcome(
             hits=tuple(hits[suppression] for suppression in stated), ran=ran, days=find_unchanged_period(written, day)
         )
-    if bench.baseline is not None:
-        findings, met = baseline.mark_known_findings(findings, bench.baseline)
+    if context.baseline is not None:
+        findings, met = baseline.mark_known_findings(findings, context.baseline)
         usage = replace(usage, met=met)
     return (*findings, *further_findings), usage
 
 
-def _places_of_findings(reading: Reading, findings: Sequence[Finding]) -> list[tuple[FileLocation, ...]]:
+def _file_locations_by_finding(reading: Reading, findings: Sequence[Finding]) -> list[tuple[FileLocation, ...]]:
     """Where findings stand, and where the intent decided them, whose place is that of a part related to them."""
     pointed = add_finding_places(findings, reading, platforms.make_place_finder).findings
     own_displays = {source.display for sources in reading.sources.values() for source in sources}
@@ -141,7 +141,7 @@ def load_configured_baseline(config: Config) -> Baseline | None:
     if path is None:
         return None
     if path in config.held:
-        return _parse_held_baseline(path, config.held[path][""])
+        return _parse_baseline_bytes_cached(path, config.held[path][""])
     try:
         status = path.stat()
     except (OSError, ValueError):
@@ -150,7 +150,7 @@ def load_configured_baseline(config: Config) -> Baseline | None:
 
 
 @lru_cache(maxsize=2)
-def _parse_held_baseline(path: Path, raw: bytes) -> Baseline:
+def _parse_baseline_bytes_cached(path: Path, raw: bytes) -> Baseline:
     return baseline.loads(raw, str(path))
 
 

@@ -9,7 +9,7 @@ from nodrop.engine.finding import Finding
 from nodrop.engine.rule import Rule
 from nodrop.engine.rules import select_lint_rules
 from nodrop.engine.verdicts import rule_options, rule_severity
-from nodrop.judging import CheckSettings, all_rules, reading_at, run_rules
+from nodrop.judging import CheckSettings, all_rules, read_fabric_at_path, run_rules
 from nodrop.model.declared import DeclaredFacts
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
@@ -45,7 +45,7 @@ def render_rule_at_subject(name: str, at: str, path: str, settings: CheckSetting
     off = f"severity off in {config.path}" if rule_severity(rule, config.severity) == "off" else ""
     severity = {rule_name: level for rule_name, level in config.severity.items() if level != "off"}
     settings = replace(settings, strictness="auditor", config=replace(config, severity=severity), whole=True)
-    reading = reading_at(path, settings, platform)
+    reading = read_fabric_at_path(path, settings, platform)
     index = Index(reading.fabric)
     before = (
         [

@@ -89,7 +89,7 @@ def chosen_rules(
     )
     rules = tuple({rule.name: rule for half in halves for rule in half}.values())
     words = {word for rule in (every if settings.both else rules) for word in rule.selectors}
-    selection, unwanted = (_checked_words(option, words, getattr(settings, option)) for option in ("select", "ignore"))
+    selection, unwanted = (_validate_rule_and_area_names(option, words, settings) for option in ("select", "ignore"))
     return tuple(rule for rule in rules if not explain_not_selected(rule, selection, unwanted))
 
 
@@ -106,7 +106,7 @@ def list_rules(settings: CheckSettings) -> "tuple[ListedRule, ...]":
     every, config = all_rules(settings.config, settings.store), settings.config
     config.check_severity_and_options(every)
     words = {word for rule in every for word in rule.selectors}
-    selection, unwanted = (_checked_words(option, words, getattr(settings, option)) for option in ("select", "ignore"))
+    selection, unwanted = (_validate_rule_and_area_names(option, words, settings) for option in ("select", "ignore"))
     allowed = STRICTNESSES.index(settings.strictness)
 
     def why_off(rule: Rule) -> str:
@@ -128,16 +128,14 @@ def list_rules(settings: CheckSettings) -> "tuple[ListedRule, ...]":
     return tuple(map(stands, every))
 
 
-def _checked_words(option: str, known_words: set[str], values: Sequence[str]) -> frozenset[str]:
+def _validate_rule_and_area_names(option: str, known_words: set[str], settings: CheckSettings) -> frozenset[str]:
     """Return the rules and areas that an option names; raise InputProblems for unknown ones."""
     from nodrop.engine.skipped import split_rule_words
 
-    names = split_rule_words(values)
+    names = split_rule_words(getattr(settings, option))
     if wrong := sorted(names - known_words):
-        place, hints = (
-            f"--{option}",
-            {word: known_word_hint(word, known_words, listed_by="nodrop rules") for word in wrong},
-        )
+        place = f"--{option}"
+        hints = {word: known_word_hint(word, known_words, listed_by="nodrop rules") for word in wrong}
         raise InputProblems(Problem(path=place, found=f"no rule or area {word!r}", hint=hints[word]) for word in wrong)
     return names
 
@@ -205,14 +203,14 @@ def run_rules(
         selection=(settings.select, settings.ignore),
     )
     outcome = replace(outcome, settled=() if fared is None else (replace(fared, lines=lines),), skipped=left_out)
-    outcome = add_site_rules(outcome, settings, rules)
+    outcome = record_site_rules_in_outcome(outcome, settings, rules)
     if not settings.statistics:
         return outcome
     work = (RuleCost(rule=rule, evaluations=evaluations[rule], seconds=took) for rule, took in seconds.items())
     return replace(outcome, work=tuple(work))
 
 
-def add_site_rules(
+def record_site_rules_in_outcome(
     outcome: "FabricOutcome", settings: CheckSettings, rules: Sequence[Rule] | None = None
 ) -> "FabricOutcome":
     """Return an outcome with the site's own rules among those that were chosen."""
@@ -238,7 +236,7 @@ def build_suppression_context(rules: Sequence[Rule], settings: CheckSettings) ->
     )
 
 
-def conclude_suppressions_and_baseline(
+def add_faults_of_configured_suppressions(
     outcome: "FabricOutcome", settings: CheckSettings, *, failures: bool = False, observed: bool = False
 ) -> "FabricOutcome":
     """Return the outcome of all fabrics of a command, with the faults of the suppressions in the configuration.
@@ -315,10 +313,12 @@ def read_fabric_or_intent(
             store=settings.store,
             progress=progress,
         )
-    return apply_profile(read_as_built(read_intent(source)[1], source.display, shared, settings.store), settings)
+    return attach_profile_to_reading(
+        read_intent_as_built(read_intent(source)[1], source.display, shared, settings.store), settings
+    )
 
 
-def apply_profile(reading: "Reading", settings: CheckSettings) -> "Reading":
+def attach_profile_to_reading(reading: "Reading", settings: CheckSettings) -> "Reading":
     """Return a reading to be held against the profile of the settings."""
     profile = settings.declared.profile or settings.config.declared.profile
     return replace(reading, fabric=replace(reading.fabric, profile=profile)) if profile else reading
@@ -343,7 +343,7 @@ def read_intent(source_text: "FileText") -> "tuple[bytes, Intent]":
 
 
 @contextmanager
-def collect_input_problems(outcomes: "list[FabricOutcome]") -> Iterator[None]:
+def turn_input_problems_into_outcome(outcomes: "list[FabricOutcome]") -> Iterator[None]:
     """Turn faults in the input into an outcome, to keep a fault from hiding the next."""
     from nodrop.results.outcome import FabricOutcome
 
@@ -353,7 +353,7 @@ def collect_input_problems(outcomes: "list[FabricOutcome]") -> Iterator[None]:
         outcomes.append(FabricOutcome(problems=error.problems))
 
 
-def build_and_read(
+def build_and_read_back(
     intent: "Intent", display: str, parent_folder: str, shared: "ObjectsSharedByStates | None" = None
 ) -> "tuple[tuple[Artifact, ...], Reading]":
     """Return the files that an intent results in, and their content when they are read back as if from `parent_folder`.
@@ -366,7 +366,7 @@ def build_and_read(
 
     artifacts, rack, platform_of = _build_files(intent, display)
     reading = read_build(artifacts, platform_of, parent_folder, shared)
-    return (*artifacts, *rack), _add_facts_of_intent(reading, intent)
+    return (*artifacts, *rack), _add_deciding_places_and_exceptions(reading, intent)
 
 
 def _build_files(
@@ -384,7 +384,7 @@ def _build_files(
     return artifacts, rack, {device.name: device.platform for device in fabric.devices}
 
 
-def read_as_built(
+def read_intent_as_built(
     intent: "Intent", display: str, shared: "ObjectsSharedByStates | None" = None, store: Store | None = None
 ) -> "Reading":
     """Return the reading of what an intent is built into, from the store if it was built before.
@@ -405,7 +405,7 @@ def read_as_built(
         built = artifacts, tuple(read_artifacts(devices, platform_of, display))
         if store is not None and key is not None:
             keep_built_files(store, key, built)
-    return _add_facts_of_intent(assemble_build(*built, display, shared), intent)
+    return _add_deciding_places_and_exceptions(assemble_build(*built, display, shared), intent)
 
 
 def switch_names_of_intent(source: "FileText", store: Store | None) -> frozenset[str]:
@@ -423,7 +423,7 @@ def switch_names_of_intent(source: "FileText", store: Store | None) -> frozenset
     return names
 
 
-def _add_facts_of_intent(reading: "Reading", intent: "Intent") -> "Reading":
+def _add_deciding_places_and_exceptions(reading: "Reading", intent: "Intent") -> "Reading":
     """Return a reading with the places where the intent decides its parts, and the exceptions that it allows."""
     from nodrop.design.deciding import find_decision
 
@@ -447,7 +447,7 @@ def _apply_allow_comments(reading: "Reading", intent: "Intent") -> "Reading":
     )
 
 
-def reading_at(path: str, settings: CheckSettings | None = None, platform: str | None = None) -> "Reading":
+def read_fabric_at_path(path: str, settings: CheckSettings | None = None, platform: str | None = None) -> "Reading":
     """Return the reading at one path: configurations, or an intent, read as its switches' configurations.
 
     With a platform, every file is read as that platform's.

@@ -62,7 +62,7 @@ def check_or_recall_outcome(
     if key is not None and runs.all_kept_before:
         outcome = _load_outcome(settings.store, key, source, runs)
         if outcome is not None:
-            return judging.add_site_rules(outcome, settings)
+            return judging.record_site_rules_in_outcome(outcome, settings)
     reading = judging.read_fabric_or_intent(source, settings, cached_runs=runs)
     new_outcome = _check_reading(reading, source, settings, progress)
     if key is not None and key == _outcome_key(

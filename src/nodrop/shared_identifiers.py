@@ -22,7 +22,7 @@ from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject
 from nodrop.results.merged import merge_rule_work
-from nodrop.results.outcome import FabricOutcome, first_shown_findings, fix_location
+from nodrop.results.outcome import FabricOutcome, first_shown_findings, location_to_correct
 
 _MAX_HELD_FABRICS = 4
 """How many fabrics are held in memory at a time."""
@@ -170,7 +170,7 @@ def _locate_related_parts(
         ]
         pointed = add_finding_places(aimed, reading, platforms.make_place_finder)
         for related_subject, located_finding in zip(findings, pointed.findings, strict=True):
-            if (place := fix_location(located_finding)) is None:
+            if (place := location_to_correct(located_finding)) is None:
                 continue
             places[related_subject] = place
             if place.span is not None and (text := pointed.line(place.file, place.span.line)) is not None:

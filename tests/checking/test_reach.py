@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nodrop.checking.reach import find_reach
+from nodrop.checking.reach import compute_blast_radius_of_plan
 from nodrop.model.edit import set_value
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading
@@ -19,7 +19,7 @@ FABRIC = clean("two-by-two", "sonic", "202505", "{}")
 
 def reach_of(after: Fabric, before: Fabric = FABRIC) -> ChangeReach | None:
     """Return what the changes of two-by-two reach."""
-    return find_reach(plan(Reading(fabric=before), Reading(fabric=after)), (before, after))
+    return compute_blast_radius_of_plan(plan(Reading(fabric=before), Reading(fabric=after)), (before, after))
 
 
 @pytest.mark.parametrize(

@@ -342,7 +342,8 @@ def test_three_tiers_and_links_of_unlike_speed() -> None:
     capacity = FabricBandwidth(fabric)
     assert capacity.level == {"leaf1": 1, "leaf2": 1, "agg1": 2, "core1": 3}
     tiers = {
-        tuple(row["roles"]): (row["down_mbps"], row["up_mbps"], row["oversubscription"]) for row in capacity.tiers()
+        tuple(row["roles"]): (row["down_mbps"], row["up_mbps"], row["oversubscription"])
+        for row in capacity.tier_capacity_facts()
     }
     assert tiers == {
         ("leaf",): (1_200 * G, 800 * G, 2.0),

@@ -11,7 +11,7 @@ from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.intent.load import loads
 from nodrop.intent.schema import Intent
-from nodrop.judging import build_and_read
+from nodrop.judging import build_and_read_back
 from nodrop.locate import add_finding_places, find_deciding_keys
 from nodrop.model.fabric import Device, Fabric, Interface
 from nodrop.model.fields import FIELD_TABLE, nearest_field_with_column
@@ -276,7 +276,7 @@ def test_findings_of_what_is_built_speak_of_the_intent() -> None:
         .replace(b"max: 1500kB", b"max: 2kB")
         .replace(b"min: 150kB", b"min: 1kB")
     )
-    _, reading = build_and_read(loads(raw, "pod.yaml"), "pod.yaml", "out")
+    _, reading = build_and_read_back(loads(raw, "pod.yaml"), "pod.yaml", "out")
     verdict = judge(reading, select_lint_rules(shipped_rules()))
     pointed = add_finding_places(verdict.findings, reading, make_place_finder)
     told = {one.related[0].message for one in pointed.findings if one.rule == "ecn-below-one-packet"}

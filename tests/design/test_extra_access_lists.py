@@ -7,7 +7,7 @@ import pytest
 from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.intent.load import loads
-from nodrop.judging import build_and_read
+from nodrop.judging import build_and_read_back
 from nodrop.locate import add_finding_places
 from nodrop.platforms import make_place_finder
 from support.extra_lists import OWNERS, PORTS, Entry, intent_with
@@ -23,7 +23,7 @@ DROPS: dict[str, tuple[Entry, str]] = {
 def told(platform: str, entries: tuple[Entry, ...], port: str) -> dict[str, set[str]]:
     """The places of findings about access lists, by rule: the key that decides, and the line of the intent."""
     text = json.dumps(intent_with(platform, ("SITE", entries, (port,)), bfd=True), indent=1)
-    _, reading = build_and_read(loads(text.encode(), "pod.yaml"), "pod.yaml", "out")
+    _, reading = build_and_read_back(loads(text.encode(), "pod.yaml"), "pod.yaml", "out")
     found: dict[str, set[str]] = {}
     for one in add_finding_places(
         judge(reading, select_lint_rules(shipped_rules())).findings, reading, make_place_finder

@@ -11,7 +11,7 @@ from nodrop.design.static_buffers import has_static_headroom
 from nodrop.design.topology import topology_of
 from nodrop.hardware import find_design_obstacle, switch, switches
 from nodrop.intent.schema import Intent
-from nodrop.judging import build_and_read
+from nodrop.judging import build_and_read_back
 from nodrop.platforms.kit.traits import traits_of_platform
 from nodrop.report.plan_words import format_fact_lines
 from support.designs import build, load, shipped
@@ -133,7 +133,7 @@ def test_a_plan_says_that_another_hwsku_needs_a_reboot() -> None:
     """Uplinks at 800G in place of 2 x 400G: the ports and the HWSKU of all switches change."""
     halves = th5(HALVES | {"ports": "33-64"}, HALVES | {"ports": "1-32"})
     whole = th5(HALVES | {"ports": "33-64"}, WHOLE | {"ports": "1-32"})
-    before, after = (build_and_read(load(data), "intent.yaml", "build")[1] for data in (halves, whole))
+    before, after = (build_and_read_back(load(data), "intent.yaml", "build")[1] for data in (halves, whole))
     made = nodrop.plan(before, after)
     found = {
         (block.devices, line, fact.effect.risk, fact.effect.method)

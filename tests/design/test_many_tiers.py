@@ -6,7 +6,7 @@ import pytest
 
 import nodrop
 from nodrop.errors import InputProblems
-from nodrop.judging import build_and_read
+from nodrop.judging import build_and_read_back
 from support.designs import Data, build, changed, load
 from support.tiered_intents import bgp, many_tiers, peers
 
@@ -18,7 +18,7 @@ SHAPES = {f"{count}-{lower}": many_tiers(count, lower) for count in (4, 5) for l
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_more_tiers_are_built_read_back_linted_and_validated_without_a_finding(shape: str) -> None:
-    _, reading = build_and_read(load(SHAPES[shape]), "intent.yaml", "build")
+    _, reading = build_and_read_back(load(SHAPES[shape]), "intent.yaml", "build")
     for verdict in (nodrop.lint(reading), nodrop.validate(reading)):
         assert [(finding.rule, finding.subject) for finding in verdict.findings if finding.severity != "note"] == []
         assert [(unknown.rule, unknown.missing) for unknown in verdict.unknown] == []

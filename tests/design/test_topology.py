@@ -8,7 +8,7 @@ import pytest
 
 import nodrop
 from nodrop.errors import InputProblems
-from nodrop.judging import build_and_read
+from nodrop.judging import build_and_read_back
 from nodrop.model.states import Unknown
 from nodrop.report.bandwidth import FabricBandwidth
 from support.designs import Data, build, changed, load, shipped
@@ -93,7 +93,7 @@ SHAPES: Mapping[str, Data] = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_shape_is_built_written_read_back_and_has_no_finding(shape: str) -> None:
-    _, reading = build_and_read(load(SHAPES[shape]), "intent.yaml", "build")
+    _, reading = build_and_read_back(load(SHAPES[shape]), "intent.yaml", "build")
     verdict = nodrop.lint(reading)
     assert [(finding.rule, finding.subject) for finding in verdict.findings] == []
     assert [(unknown.rule, unknown.missing) for unknown in verdict.unknown] == []
@@ -169,7 +169,7 @@ def test_rails_without_spines_are_isolated_and_have_no_sessions() -> None:
 
 def ratios(capacity: FabricBandwidth) -> Mapping[str, float | None]:
     """The oversubscription of every level, by its roles."""
-    return {" ".join(row["roles"]): row["oversubscription"] for row in capacity.tiers()}
+    return {" ".join(row["roles"]): row["oversubscription"] for row in capacity.tier_capacity_facts()}
 
 
 def test_leaves_without_hosts_are_leaves_and_change_neither_oversubscription_nor_bisection() -> None:

@@ -16,7 +16,7 @@ from nodrop.engine.skipped import (
     find_never_run_rules,
     find_skipped_rules,
 )
-from nodrop.judging import CheckSettings, chosen_rules, reading_at, run_rules
+from nodrop.judging import CheckSettings, chosen_rules, read_fabric_at_path, run_rules
 from nodrop.report.json import render as json_of
 from nodrop.report.text import render
 from nodrop.resources import resource_folder
@@ -72,7 +72,7 @@ def test_each_reason_has_its_rules() -> None:
 def test_what_ran_and_what_did_not_are_all_rules_and_json_says_the_same() -> None:
     settings = CheckSettings(select=("watchdog", "routing"))
     outcome = run_rules(
-        reading_at(str(resource_folder("intents") / "two-by-two.yaml")), chosen_rules(settings), settings
+        read_fabric_at_path(str(resource_folder("intents") / "two-by-two.yaml")), chosen_rules(settings), settings
     )
     assert outcome.rules + sum(len(one.rules) for one in outcome.skipped) == len(shipped_rules())
     document = json.loads(json_of(outcome))

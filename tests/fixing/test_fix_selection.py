@@ -28,7 +28,7 @@ class World:
     def outcome(self) -> FabricOutcome:
         return outcome(*(finding(subject) for subject in self.there))
 
-    def edits(self, one: Finding) -> Sequence[tuple[Subject, object]]:
+    def edits_of_fix(self, one: Finding) -> Sequence[tuple[Subject, object]]:
         subject = "/".join(one.subject)
         return [(("place",), self.writes[subject])] if subject in self.writes else [(one.subject, "fixed")]
 

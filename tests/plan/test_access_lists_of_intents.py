@@ -5,7 +5,7 @@ from functools import cache
 import pytest
 
 import nodrop
-from nodrop.judging import build_and_read
+from nodrop.judging import build_and_read_back
 from nodrop.model.compare import differences
 from nodrop.model.reading import Reading
 from nodrop.plan.model import Plan
@@ -35,7 +35,9 @@ CHANGED = {
 def pair(platform: str, kind: str) -> tuple[Reading, Reading]:
     """What builds come to with the owner's list, and with a change of it."""
     stated = ((("SITE", OWNERS, PORTS[platform]),), changes(platform)[kind])
-    one, other = (build_and_read(load(intent_with(platform, *lists)), "intent.yaml", "build")[1] for lists in stated)
+    one, other = (
+        build_and_read_back(load(intent_with(platform, *lists)), "intent.yaml", "build")[1] for lists in stated
+    )
     return one, other
 
 

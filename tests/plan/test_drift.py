@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import nodrop
 from nodrop import platforms
-from nodrop.judging import build_and_read
+from nodrop.judging import build_and_read_back
 from nodrop.model.assemble import assemble_fabric
 from nodrop.model.declared import DeclaredFacts
 from nodrop.model.fabric import Fabric
@@ -34,7 +34,7 @@ INTENTS = sorted(path.stem for path in resource_folder("intents").glob("*.yaml")
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("name", INTENTS)
 def test_what_switches_add_by_themselves_is_no_drift(name: str, seed: int) -> None:
-    wanted = build_and_read(load(shipped(name)), "intent.yaml", "build")[1]
+    wanted = build_and_read_back(load(shipped(name)), "intent.yaml", "build")[1]
     found = nodrop.drift(running(wanted, seed), wanted)
     assert [(told.devices, told.ports, told.facts) for told in found.plan.changes] == []
     assert found.is_empty
@@ -137,7 +137,7 @@ def test_policies_of_bgpcfgd_are_no_drift() -> None:
 
 def test_headroom_that_buffermgrd_derives_is_no_drift() -> None:
     """In the traditional model a switch writes the rows of its table for itself, where a configuration has none."""
-    runs = _tables(build_and_read(load(shipped("broadcom")), "intent.yaml", "build")[1], "spine1")
+    runs = _tables(build_and_read_back(load(shipped("broadcom")), "intent.yaml", "build")[1], "spine1")
     wants = dict(runs)
     groups = {row: fields for row, fields in runs["BUFFER_PG"].items() if "pg_lossless" not in fields["profile"]}
     profiles = {row: fields for row, fields in runs["BUFFER_PROFILE"].items() if "pg_lossless" not in row}

@@ -9,7 +9,7 @@ import pytest
 
 import nodrop
 from nodrop.errors import InputProblems
-from nodrop.judging import build_and_read
+from nodrop.judging import build_and_read_back
 from nodrop.model.change import worst_disruption
 from nodrop.model.reading import Reading
 from nodrop.plan.effects import switch_files_if_unchanged
@@ -147,7 +147,7 @@ def test_other_lanes_and_another_hwsku_are_for_no_patch(knob: str) -> None:
 def test_no_map_is_without_rows(name: str) -> None:
     """libyang 1, with which SONiC reads files up to 202511, refuses the whole file for one."""
     for device in ("leaf1", "spine1"):
-        files = switch_files_if_unchanged(build_and_read(load(shipped(name)), "intent.yaml", "build")[1], device)
+        files = switch_files_if_unchanged(build_and_read_back(load(shipped(name)), "intent.yaml", "build")[1], device)
         assert files is not None
         tables = json.loads(files["config_db.json"])
         maps = {table: rows for table, rows in tables.items() if table.endswith("_MAP") or "MAP_" in table}

@@ -102,10 +102,10 @@ def test_what_a_reviewer_reads(name: str, update_golden: bool) -> None:
 
 @pytest.mark.parametrize("name", ["two-by-two", "reference-256-nvue-leaves", "storage-vlan"])
 def test_a_fabric_is_no_change_of_itself(name: str) -> None:
-    from nodrop.judging import build_and_read
+    from nodrop.judging import build_and_read_back
     from support.designs import load
 
-    one, other = (build_and_read(load(shipped(name)), "intent.yaml", "build")[1] for _ in range(2))
+    one, other = (build_and_read_back(load(shipped(name)), "intent.yaml", "build")[1] for _ in range(2))
     made = nodrop.plan(one, other)
     assert made.is_empty
     assert (made.devices, made.changes, made.not_compared, made.order) == ((), (), (), ())
@@ -417,10 +417,10 @@ def test_leaves_come_before_spines_and_spines_one_by_one() -> None:
 
 
 def test_pods_go_one_after_the_other() -> None:
-    from nodrop.judging import build_and_read
+    from nodrop.judging import build_and_read_back
     from support.designs import load
 
-    old = build_and_read(load(shipped("reference-256")), "intent.yaml", "build")[1]
+    old = build_and_read_back(load(shipped("reference-256")), "intent.yaml", "build")[1]
     fabric = set_value(old.fabric, parse_subject("*/@ntp_servers"), ("192.0.2.99",))
     links = tuple(one for one in fabric.links if not {"leaf1", "leaf2"} & {one.a.node} or one.b.node != "spine2")
     links = tuple(one for one in links if not {"leaf3", "leaf4"} & {one.a.node} or one.b.node != "spine1")
@@ -451,12 +451,12 @@ def test_the_work_does_not_grow_with_ports_of_equal_design(monkeypatch: pytest.M
     from nodrop.plan import effects
 
     tried: list[str] = []
-    before = effects.ChangeEffectFinder._edit
+    before = effects.ChangeEffectFinder._edit_switch_files
 
     def counted(self: effects.ChangeEffectFinder, change: Any, wanted: Any, **how: Any) -> Any:
         tried.append(change.name)
         return before(self, change, wanted, **how)
 
-    monkeypatch.setattr(effects.ChangeEffectFinder, "_edit", counted)
+    monkeypatch.setattr(effects.ChangeEffectFinder, "_edit_switch_files", counted)
     nodrop.plan(*story("ecn-thresholds"))
     assert tried == ["leaf1", "leaf1", "leaf1", "spine1"]  # each of two facts, and all of a leaf and of a spine

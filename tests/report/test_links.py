@@ -36,29 +36,29 @@ def written(path: Path, text: str = "one\ntwo\n") -> Path:
 def test_a_rule_leads_to_its_page_else_to_its_own_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     rules = shipped_rules()
     page = resource_folder("rules").parent / "docs" / "rules" / "pfc-without-watchdog.md"
-    assert TerminalLinks(rules).rule("pfc-without-watchdog") == f"file://{HERE}{page}"
-    assert TerminalLinks(rules).rule("no-such-rule") is None
+    assert TerminalLinks(rules).address_of_rule_page("pfc-without-watchdog") == f"file://{HERE}{page}"
+    assert TerminalLinks(rules).address_of_rule_page("no-such-rule") is None
     monkeypatch.setattr(links, "resource_folder", lambda name: tmp_path / name)
     (rule,) = (one for one in rules if one.name == "pfc-without-watchdog")
-    assert TerminalLinks([rule]).rule(rule.name) == f"file://{HERE}{rule.path}"
+    assert TerminalLinks([rule]).address_of_rule_page(rule.name) == f"file://{HERE}{rule.path}"
 
 
 def test_a_place_leads_to_its_file_and_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     written(tmp_path / "a b;%\u202e.json")
     address = f"file://{HERE}{tmp_path}/a%20b%3B%25%E2%80%AE.json"
-    assert TerminalLinks(()).place("a b;%\u202e.json", 7) == f"{address}#7"
-    assert TerminalLinks(()).place("a b;%\u202e.json") == address
-    assert TerminalLinks(()).place("missing.json", 7) is None
-    assert TerminalLinks(()).place(str(tmp_path), 7) is None
-    assert TerminalLinks(()).place("a\0b") is None
+    assert TerminalLinks(()).address_of_file_line("a b;%\u202e.json", 7) == f"{address}#7"
+    assert TerminalLinks(()).address_of_file_line("a b;%\u202e.json") == address
+    assert TerminalLinks(()).address_of_file_line("missing.json", 7) is None
+    assert TerminalLinks(()).address_of_file_line(str(tmp_path), 7) is None
+    assert TerminalLinks(()).address_of_file_line("a\0b") is None
 
 
 def test_what_terminals_would_cut_is_not_linked(tmp_path: Path) -> None:
     deep = tmp_path
     for _ in range(8):
         deep = deep / ("é" * 100)
-    assert TerminalLinks(()).place(str(written(deep / "x.json"))) is None
+    assert TerminalLinks(()).address_of_file_line(str(written(deep / "x.json"))) is None
 
 
 def test_rules_and_places_of_a_report_are_links(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -183,4 +183,4 @@ def observed(
     """What is seen of a fabric in such answers."""
     reading = Reading(fabric=fabric)
     answers: Any = Answers(changes, fates or {})
-    return SnapshotObserver(reading, Index(fabric), snapshot or exported(fabric), answers).observation("versions")
+    return SnapshotObserver(reading, Index(fabric), snapshot or exported(fabric), answers).observe_snapshot("versions")

@@ -168,7 +168,7 @@ def replayed(path: Path) -> Iterator[Recording]:
     def version(_: BatfishService, path: str) -> tuple[int, bytes]:
         return 200, json.dumps(recording.version).encode()
 
-    with mock.patch.object(HTTPAdapter, "send", send), mock.patch.object(BatfishService, "_get", version):
+    with mock.patch.object(HTTPAdapter, "send", send), mock.patch.object(BatfishService, "_http_get", version):
         yield recording
 
 
@@ -243,7 +243,7 @@ def recorded(path: Path) -> Iterator[Recording]:
     """Pass every request of this process on to the service, and keep what it answers."""
     recording, heard, known = Recording(path), Conversation(), parameters()
     offered: dict[str, Json] = {}
-    real, asks = HTTPAdapter.send, BatfishService._get
+    real, asks = HTTPAdapter.send, BatfishService._http_get
 
     def send(self: HTTPAdapter, request: requests.PreparedRequest, *args: Any, **more: Any) -> requests.Response:
         method, where, query, body = told(request)
@@ -265,7 +265,7 @@ def recorded(path: Path) -> Iterator[Recording]:
         recording.version = json.loads(body)
         return status, body
 
-    with mock.patch.object(HTTPAdapter, "send", send), mock.patch.object(BatfishService, "_get", version):
+    with mock.patch.object(HTTPAdapter, "send", send), mock.patch.object(BatfishService, "_http_get", version):
         yield recording
     recording.snapshots = heard.files
     recording.write()

@@ -12,7 +12,7 @@ from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
 from nodrop.folding import mark_findings_explained_by_others
 from nodrop.locate import add_finding_places
-from nodrop.results.outcome import fold_groups, group_findings, select_shown_groups
+from nodrop.results.outcome import group_findings, select_shown_groups, separate_explained_groups
 from support.single_faults import Fault, inject, outcome, reading_of, written
 
 _NAMES = re.compile(r"\b(?:Ethernet|swp)\d+\b")
@@ -38,7 +38,7 @@ def first_place(fault: Fault) -> FirstPlace:
         outcome(fault).verdict.findings, reading, select_lint_rules(shipped_rules()), judge
     )
     located = add_finding_places(folded, reading, platforms.make_place_finder).findings
-    causes, _ = fold_groups(group_findings(located))
+    causes, _ = separate_explained_groups(group_findings(located))
     first = next((group[0] for group in select_shown_groups(causes)), None)
     if first is None or first.located is None or first.located.span is None:
         return FirstPlace(first, False, changed)

@@ -15,7 +15,7 @@ from threading import Lock
 from typing import Any
 
 from nodrop.model.reading import Reading
-from nodrop.validating.twin.starting import prepare_start
+from nodrop.validating.twin.starting import prepare_start_configurations
 from support.listed_faults import cases, changed, is_found
 from support.running_faults import read
 from support.single_faults import Fault, reading_of, written
@@ -45,7 +45,7 @@ def losses(clean: Tables, seen: Tables) -> list[str]:
 
 def _of(reading: Reading, expected: Tables | None) -> Tables:
     with _ONE_AT_A_TIME:
-        boots = dict(prepare_start(reading).boots)
+        boots = dict(prepare_start_configurations(reading).boots)
     return tables_of_boots(reading.fabric, boots, expected, _PATIENCE_S)
 
 

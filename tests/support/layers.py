@@ -24,10 +24,10 @@ WHOLE: Final = {
     "nodrop.explaining": ("render_rule_at_subject",),
     "nodrop.fixing": ("fix",),
     "nodrop.judging": (
-        "build_and_read",
+        "build_and_read_back",
         "run_rules",
         "read_fabric_or_intent",
-        "reading_at",
+        "read_fabric_at_path",
         "require_one_fabric_reading",
         "readings_of",
     ),

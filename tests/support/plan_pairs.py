@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from nodrop import platforms
-from nodrop.judging import build_and_read
+from nodrop.judging import build_and_read_back
 from nodrop.model.fabric import Device
 from nodrop.model.reading import Reading, Source
 from nodrop.plan.effects import switch_files_if_unchanged
@@ -40,7 +40,7 @@ def reading(platform: str = "sonic", changes: tuple[tuple[str, Any], ...] = (), 
     """Return what switches would be given by a shipped intent with some values changed."""
     tiers = {"platform": platform, "version": RELEASES[platform]}
     ours = {f"{path}.{key}": value for path in tiers_of(name) for key, value in tiers.items()}
-    return build_and_read(load(shipped(name, ours | dict(changes))), "intent.yaml", "build")[1]
+    return build_and_read_back(load(shipped(name, ours | dict(changes))), "intent.yaml", "build")[1]
 
 
 def reading_of(platform: str, changes: dict[str, Any]) -> Reading:

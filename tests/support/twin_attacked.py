@@ -50,7 +50,9 @@ def attacked(tell: box.ReportProgress, guard: str, token: str, filtered: bool) -
     lab.start()
     time.sleep(_SETTLE_S)
     said = {name: "\n".join(one.said for one in rows) for name, rows in lab.refused.items()}
-    return {name: lab.vtysh(name, "show running-config") + said[name] for name in lab.running_devices} | lab.dead
+    return {
+        name: lab.answer_of_daemon(name, "show running-config") + said[name] for name in lab.running_devices
+    } | lab.dead
 
 
 def given(lines: tuple[str, ...], guard: str, token: str) -> list[str]:

@@ -10,7 +10,7 @@ from nodrop.model.reading import Reading
 from nodrop.validating.twin import box, looking, require_twin_support
 from nodrop.validating.twin.daemons import BootConfiguration
 from nodrop.validating.twin.lab import TwinLab
-from nodrop.validating.twin.starting import prepare_start
+from nodrop.validating.twin.starting import prepare_start_configurations
 from support.patience import END_S
 from support.requirements import require
 
@@ -62,7 +62,7 @@ def played(
     patience_s: float = END_S,
 ) -> list[Tables]:
     """The routes of a fabric with some ports down, and those once more are; each as soon as they are as expected."""
-    boots = prepare_start(Reading(fabric=fabric)).boots
+    boots = prepare_start_configurations(Reading(fabric=fabric)).boots
     return box.call_in_sandbox(_play, fabric, dict(boots), failed, expected, tuple(more), later, patience_s)
 
 

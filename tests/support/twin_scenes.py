@@ -48,7 +48,7 @@ def cross(tell: ReportProgress, fabric: Fabric, sizes: dict[tuple[str, str], int
     lab = TwinLab(fabric, {})
     lab.start()
     for (node, port), size in sizes.items():
-        lab.ip(node, "link", "set", port, "mtu", str(size))
+        lab.output_of_ip_command(node, "link", "set", port, "mtu", str(size))
     time.sleep(0.5)
     found = send_largest_packets_over_cables(TwinSockets(lab.plan), lab.plan)
     return {f"{link.a}--{link.b}": (one.crosses, one.said) for link, one in found.items()}
@@ -65,7 +65,7 @@ def reach(
     found, sockets = [], TwinSockets(lab.plan)
     for step in ((), *steps):
         if step:
-            lab.ip(*step)
+            lab.output_of_ip_command(*step)
         item = ReachItem(NamespaceKey(source), aim)
         found.append(tuple(ReachabilityTest(sockets, lab.plan, hosts).test_items([item])[item]))
     return tuple(found)

@@ -14,7 +14,7 @@ from nodrop.validating.twin.daemons import BootConfiguration
 from nodrop.validating.twin.lab import TwinLab
 from nodrop.validating.twin.packets import PacketFlight, PortLocation, ProbePacket, TwinSockets
 from nodrop.validating.twin.plan import NamespaceKey
-from nodrop.validating.twin.starting import prepare_start
+from nodrop.validating.twin.starting import prepare_start_configurations
 from support.twin_runs import until_equal
 
 FLOWS = 32
@@ -33,7 +33,7 @@ class TwinTurn(NamedTuple):
 
 def turns_taken(fabric: Fabric, failed: frozenset[End], turns: Sequence[TwinTurn]) -> list[bool]:
     """Whether a packet takes each turn, once all do or at the end of all patience."""
-    boots = prepare_start(Reading(fabric=fabric)).boots
+    boots = prepare_start_configurations(Reading(fabric=fabric)).boots
     return box.call_in_sandbox(_take_turns, fabric, dict(boots), failed, tuple(turns))
 
 

@@ -24,8 +24,8 @@ from nodrop.platforms.kit.editing import subject_of_path_in_device
 from nodrop.report.check_document import format_outdated_build as unfit_said
 from nodrop.report.plan_document import (
     RISK_LABELS,
-    combined_effects,
     device_change_lines,
+    effects_worse_in_combination,
     format_fact_place,
     rollout_order_rows,
 )
@@ -109,7 +109,7 @@ def risk_findings(plan: Plan, min_risk: ChangeRisk) -> Iterator[Finding]:
         for effect, numbers in effects.items():
             reported_devices.update(block.devices)
             yield _build_risk_finding(block, effect, numbers)
-    for head, effect in combined_effects(plan):
+    for head, effect in effects_worse_in_combination(plan):
         if _is_risk_at_least(effect.risk, min_risk):
             names = next(effect_group.devices for effect_group in plan.combined_impact if effect_group.effect == effect)
             reported_devices.update(names)

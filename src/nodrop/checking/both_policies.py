@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 from nodrop import judging
-from nodrop.checking.comments import keep_former_comments
+from nodrop.checking.comments import keep_only_former_allow_comments
 from nodrop.checking.policy import PolicyFileChange, changed_wanted_keys, fabric_policy_change
 from nodrop.checking.policy_changes import NewlyPassingFindings, compare_policies, find_previous_fabric
 from nodrop.checking.rerouting import MAX_DEVICES_FOR_ROUTING
@@ -49,13 +49,13 @@ def apply_base_policy(
     policies = check_run.policies
     if policies.work or pair.new is None:
         return NewStateByPolicy(after=reading_after, checked=reading_after)
-    allowed = keep_former_comments(reading_after, reading_before if pair.old is not None else None)
+    allowed = keep_only_former_allow_comments(reading_after, reading_before if pair.old is not None else None)
     was = pair.old if isinstance(pair.old, FabricInputs) else find_previous_fabric(pair.new, both_states)
     changes, beside = allowed.changes, None
     if isinstance(pair.new, FabricInputs) and was is not None:
         declared_context, former_context = (
-            check_run.read_declared_context(pair.new) or DeclaredFacts(),
-            check_run.read_declared_context(was) or DeclaredFacts(),
+            check_run.read_facts_declared_beside_files(pair.new) or DeclaredFacts(),
+            check_run.read_facts_declared_beside_files(was) or DeclaredFacts(),
         )
         if keys := changed_wanted_keys(former_context, declared_context):
             beside = declared_context.with_policy_of(former_context)

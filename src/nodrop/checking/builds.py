@@ -39,7 +39,7 @@ def match_builds(
             folder
             for folder in state.folders
             if not (pair.same and folder.same)
-            and (state.has_name_of_intent(folder, pair) or state.has_name_of_no_intent(folder))
+            and (state.has_folder_name_stated_by_intent(folder, pair) or state.has_name_of_no_intent(folder))
         ]
         for folder in state.folders_with_most_switches(possible, pair):
             intent, files = reading(pair.new, old=False), reading(folder.new, old=False)
@@ -51,7 +51,7 @@ def match_builds(
                     judged.add(id(folder.new))
                 elif not pair.same:
                     build_of_intent[id(pair.new)] = id(folder.new)
-            elif state.has_name_of_intent(folder, pair) or not _is_build_of_any(
+            elif state.has_folder_name_stated_by_intent(folder, pair) or not _is_build_of_any(
                 folder, state.intents, reading, devices
             ):
                 unfit.append(wrong)
@@ -109,7 +109,7 @@ def intent_by_build_folder(both_states: ComparedFabrics, devices: DevicesOf) -> 
     state = _CurrentFabricFolders(both_states, devices)
     intent_of_folder: dict[int, int] = {}
     for pair in state.intents:
-        possible = [folder for folder in state.folders if state.has_name_of_intent(folder, pair)]
+        possible = [folder for folder in state.folders if state.has_folder_name_stated_by_intent(folder, pair)]
         if len(possible) != 1:
             possible = state.folders_with_most_switches(
                 possible or [folder for folder in state.folders if state.has_name_of_no_intent(folder)], pair
@@ -128,7 +128,7 @@ class _CurrentFabricFolders:
         self._taken = {name for pair in self.intents if (name := self._names[id(pair)]) is not None}
         self._devices = devices
 
-    def has_name_of_intent(self, folder: FabricSourcePair, intent: FabricSourcePair) -> bool:
+    def has_folder_name_stated_by_intent(self, folder: FabricSourcePair, intent: FabricSourcePair) -> bool:
         """Whether a folder states the name of an intent's fabric."""
         return self._names[id(folder)] == self._names[id(intent)] is not None
 
@@ -146,7 +146,7 @@ class _CurrentFabricFolders:
         shared = {}
         for folder in folders:
             bundles = _bundle_names(folder)
-            if bundles == switches or (self.has_name_of_intent(folder, intent) and bundles & switches):
+            if bundles == switches or (self.has_folder_name_stated_by_intent(folder, intent) and bundles & switches):
                 shared[id(folder)] = len(bundles & switches) / len(bundles | switches)
         return [folder for folder in folders if shared and shared.get(id(folder)) == max(shared.values())]
 

@@ -12,12 +12,12 @@ from nodrop.checking.both_policies import apply_base_policy, find_newly_passing_
 from nodrop.checking.builds import find_build_counterparts, find_deleted_builds, intent_by_build_folder, match_builds
 from nodrop.checking.comparing import add_newly_shared_identifier_findings
 from nodrop.checking.finding_comparison import compare_findings
-from nodrop.checking.lost_facts import find_lost_facts, find_truncated_listings
+from nodrop.checking.lost_facts import find_lost_facts, find_truncated_fault_lists
 from nodrop.checking.missing_switches import find_no_longer_checked_switches
 from nodrop.checking.moved_switches import add_back_switches_moved_to_other_fabrics
-from nodrop.checking.policy import PolicyPair, single_policy
+from nodrop.checking.policy import PolicyPair, same_policy_for_both_states
 from nodrop.checking.policy_changes import policy_verdicts
-from nodrop.checking.reach import find_reach
+from nodrop.checking.reach import compute_blast_radius_of_plan
 from nodrop.checking.rerouting import MAX_DEVICES_FOR_ROUTING, find_routing_changes, may_reroute
 from nodrop.checking.rollout import order_rollout
 from nodrop.checking.run import CheckRequest, CheckRun, ReportProgress
@@ -29,7 +29,7 @@ from nodrop.checking.two_states import (
     find_both_states,
     remove_switches,
 )
-from nodrop.checking.unloaded_parts import find_unloaded_parts
+from nodrop.checking.unloaded_parts import find_facts_moved_out_of_startup_file
 from nodrop.engine.finding import FileLocation, Finding
 from nodrop.inputs import FabricInputs, FileText
 from nodrop.judging import CheckSettings
@@ -63,8 +63,12 @@ def check(
     Both states are checked by the `policies`, which name the `settings`; without them, by the settings alone.
     `workers` gives the executor for so many switches.
     """
-    run = CheckRun(policies=policies or single_policy(settings), ask=ask or CheckRequest(), progress=progress)
-    both_sides = find_both_states(paths, run.policies, former_tree, platform=run.ask.platform, devices=run.devices)
+    run = CheckRun(
+        policies=policies or same_policy_for_both_states(settings), ask=ask or CheckRequest(), progress=progress
+    )
+    both_sides = find_both_states(
+        paths, run.policies, former_tree, platform=run.ask.platform, devices=run.switch_names_of_source
+    )
     run.fabrics = max(1, sum(not pair.same for pair in both_sides.pairs))
     changed = (pair.new for pair in both_sides.pairs if not pair.same and isinstance(pair.new, FabricInputs))
     with workers(sum(len(inputs.bundles) for inputs in changed)) as executor:
@@ -75,8 +79,10 @@ def check(
 def _check_both_sides(
     both_sides: ComparedFabrics, run: CheckRun, former: FormerTree, base: str, paths: Sequence[str]
 ) -> tuple[CheckedChange, list[tuple[Plan, Reading, Reading]]]:
-    told_twice, judged, unfit = match_builds(both_sides, run.reading, run.devices, run.unreadable_switches)
-    unfit += find_deleted_builds(both_sides, run.reading, run.devices)
+    told_twice, judged, unfit = match_builds(
+        both_sides, run.reading, run.switch_names_of_source, run.unreadable_switches
+    )
+    unfit += find_deleted_builds(both_sides, run.reading, run.switch_names_of_source)
     otherwise = set(_counterpart_source_ids(both_sides, run))
     aside = otherwise | {build for intent, build in told_twice.items() if intent not in otherwise}
     aside -= judged | {id(pair.new) for pair in both_sides.pairs if run.unreadable_switches(pair.new)}
@@ -112,12 +118,12 @@ def _check_both_sides(
     missing_now = tuple(find_no_longer_checked_switches(both_sides, of_pairs, paths, run.settings.config.excludes))
     hidden = {finding.subject for finding in missing_now if finding.severity == "error"}
     stops += (*missing_now, *(finding for finding in find_lost_facts(states) if finding.subject not in hidden))
-    stops += (*find_unloaded_parts(states), *find_truncated_listings(states))
+    stops += (*find_facts_moved_out_of_startup_file(states), *find_truncated_fault_lists(states))
     alike = {fabric.name for fabric in fabrics if not fabric.removed and _has_no_changes(fabric)}
     names = {fabric.name for fabric in fabrics} - alike
     same = tuple(
         pair.source_name
-        for pair in _pairs_without_findings(both_sides, run, names)
+        for pair in _pairs_of_fabrics_without_report(both_sides, run, names)
         if pair.same or pair.source_name in alike
     )
     missing = {problem.path for problem in former.problems}
@@ -163,11 +169,11 @@ def _unfit_build_findings(unfit: OutdatedBuild, both_sides: ComparedFabrics, run
     )
 
 
-def _pairs_without_findings(
+def _pairs_of_fabrics_without_report(
     both_sides: ComparedFabrics, run: CheckRun, reported_names: Collection[str]
 ) -> Iterator[FabricSourcePair]:
     """Yield each fabric of switches without a report, once: an intent represents its builds."""
-    intents = intent_by_build_folder(both_sides, run.devices)
+    intents = intent_by_build_folder(both_sides, run.switch_names_of_source)
     loud = {id(pair.new) for pair in both_sides.pairs if pair.source_name in reported_names}
     loud |= {intents[folder_id] for folder_id in loud & intents.keys()}
     for pair in both_sides.pairs:
@@ -255,7 +261,7 @@ def _check_pair(
         plan=new_plan,
         findings=findings,
         routing=routing,
-        reach=find_reach(new_plan, (before.fabric, after.fabric)),
+        reach=compute_blast_radius_of_plan(new_plan, (before.fabric, after.fabric)),
         claims=_compare_claims(new_plan, before, after, indices, check_run),
         removed=pair.new is None,
     )
@@ -324,6 +330,6 @@ def _counterpart_source_ids(both_sides: ComparedFabrics, run: CheckRun) -> Itera
         if (
             source is not None
             and not _is_empty_source(source)
-            and find_build_counterparts(source, candidates, run.devices)
+            and find_build_counterparts(source, candidates, run.switch_names_of_source)
         ):
             yield id(source)

@@ -18,7 +18,7 @@ class AllowCommentReview:
     changes: tuple[PolicyFileChange, ...] = ()
 
 
-def keep_former_comments(reading: Reading, former_reading: Reading | None) -> AllowCommentReview:
+def keep_only_former_allow_comments(reading: Reading, former_reading: Reading | None) -> AllowCommentReview:
     """Return a reading with only the comments that the former state has too, and only as long as they apply there.
 
     A comment is the same if it names the same rule and is about the same part of the file (`Allow.around`).
@@ -34,14 +34,18 @@ def keep_former_comments(reading: Reading, former_reading: Reading | None) -> Al
             kept_allows.setdefault(key[0], []).append(replace(allow, until=before.until))
         if before is None or before.until != allow.until:
             file, line = _find_display_path(reading, key[0], allow), allow.span.line
-            changes.append(PolicyFileChange(file=file, kind="comment", what=_render_allow(allow, before), line=line))
+            changes.append(
+                PolicyFileChange(
+                    file=file, kind="comment", what=_describe_allow_comment_change(allow, before), line=line
+                )
+            )
     if not changes:
         return AllowCommentReview(reading=reading)
     allowed = {device: tuple(kept_allows.get(device, ())) for device in reading.allowed}
     return AllowCommentReview(reading=replace(reading, allowed=allowed), changes=tuple(changes))
 
 
-def _render_allow(allow: AllowComment, before: AllowComment | None) -> str:
+def _describe_allow_comment_change(allow: AllowComment, before: AllowComment | None) -> str:
     if before is None:
         return f"a new comment allows {allow.rule}"
     return f"a comment allows {allow.rule} {'for good' if allow.until is None else f'until {allow.until}'}"

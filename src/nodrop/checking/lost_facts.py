@@ -52,7 +52,7 @@ def find_lost_facts(changed: Iterable[FabricBeforeAndAfter]) -> Iterator[Finding
                 )
 
 
-def find_truncated_listings(changed: Iterable[FabricBeforeAndAfter]) -> Iterator[Finding]:
+def find_truncated_fault_lists(changed: Iterable[FabricBeforeAndAfter]) -> Iterator[Finding]:
     """Yield a verdict on each switch with an incomplete list of faults now: new ones may be among those left out."""
     for _, before, after in changed:
         was = {former_note.device for former_note in before.notes if former_note.kind == FAULTS_NOT_LISTED_NOTE_KIND}

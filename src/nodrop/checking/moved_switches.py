@@ -32,8 +32,8 @@ def add_back_switches_moved_to_other_fabrics(
     whole_inputs = FabricInputs(
         bundles=[*inputs.bundles, *remaining_bundles], hosts=list(inputs.hosts), stated=list(pair.old.stated)
     )
-    beside = (check_run.read_declared_context(pair.old) or DeclaredFacts()).completed_from(
-        (check_run.read_declared_context(inputs) if inputs.stated else None) or DeclaredFacts()
+    beside = (check_run.read_facts_declared_beside_files(pair.old) or DeclaredFacts()).completed_from(
+        (check_run.read_facts_declared_beside_files(inputs) if inputs.stated else None) or DeclaredFacts()
     )
     reading = check_run.reread_with_settings(
         whole_inputs, reading_after, check_run.policies.settings_for_state(old=False), beside

@@ -73,7 +73,7 @@ class PolicyPair:
         return replace(self.held.settings, config=replace(self.held.settings.config, declared=declared))
 
 
-def single_policy(settings: CheckSettings, fail_on: str = "warning") -> PolicyPair:
+def same_policy_for_both_states(settings: CheckSettings, fail_on: str = "warning") -> PolicyPair:
     """Return the one policy that both states have."""
     declared = settings.config.declared
     return PolicyPair(held=CheckPolicy(settings=settings, fail_on=fail_on), before=declared, now=declared)

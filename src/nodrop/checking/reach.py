@@ -6,7 +6,7 @@ from nodrop.plan.model import DeviceChange, Plan
 from nodrop.results.checked import ChangeReach
 
 
-def find_reach(plan: Plan, fabrics: tuple[Fabric, Fabric]) -> ChangeReach | None:
+def compute_blast_radius_of_plan(plan: Plan, fabrics: tuple[Fabric, Fabric]) -> ChangeReach | None:
     """Return the reach of a plan from one fabric to another; None where no cable is known.
 
     A change of a switch reaches all of its ports where it disturbs the switch, or adds or removes it.

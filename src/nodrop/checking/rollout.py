@@ -77,7 +77,7 @@ def order_rollout(
     )
     best: tuple[RolloutOrder, RolloutCheckResult] | None = None
     avoided: RolloutHazard | None = None
-    for order in search.orders():
+    for order in search.candidate_rollout_orders():
         new_rollout = search.find_hazards_of_order(
             order, hazard_limit=None if best is None else _count_hazard_rules(best[1])
         )
@@ -146,7 +146,7 @@ class _RolloutSearch:
         self._known_of_still_rules: dict[StatedSide, Sequence[Finding]] = {}
         self._known_of_switch: dict[tuple[int, StatedSide, tuple[int, ...]], _SwitchErrors] = {}
 
-    def orders(self) -> Iterator[RolloutOrder]:
+    def candidate_rollout_orders(self) -> Iterator[RolloutOrder]:
         """Yield the orders that come into question, the usual one first."""
         return possible_orders(self._plan.devices, self._shares, self._new.fabric, restated=self._restated)
 
@@ -158,7 +158,9 @@ class _RolloutSearch:
         With `hazard_limit`, return None unless all of it was tried and it has fewer kinds of faults.
         """
         found_moments, alike = rollout_moments(order.stages, self._added)
-        every: Iterable[RolloutMoment | StateWithinSwitch] = chain(found_moments, self._insides.of(order))
+        every: Iterable[RolloutMoment | StateWithinSwitch] = chain(
+            found_moments, self._insides.states_within_switches_of_order(order)
+        )
         stated: StatedSide = "old" if order.stated == "last" else "new"
         met: dict[str, _TransientFault] = {}
         tried = untried_count = 0
@@ -215,7 +217,7 @@ class _RolloutSearch:
     ) -> tuple[Reading, Set[str]]:
         """Return a switch and its neighbors before the last of `stages`, and the faults of these before and after."""
         moments = [scopes_done_after(stages[:-1]), scopes_done_after(stages)]
-        key = name, *(self._key(done, stated) for done in moments)
+        key = name, *(self._cache_key_of_state(done, stated) for done in moments)
         if key not in self._known_around:
             before, after = (
                 extract_neighborhood(self._states.reading_after_changes(done, stated), name) for done in moments
@@ -242,16 +244,16 @@ class _RolloutSearch:
         if isinstance(moment, StateWithinSwitch):
             return self._left > 0
         return (
-            self._key(moment.done, stated) in self._known
+            self._cache_key_of_state(moment.done, stated) in self._known
             or self._left >= self._states.max_switch_count + _ALL_RULES_COST_IN_SWITCHES
         )
 
-    def _key(self, done: DoneScopesBySwitch, stated: StatedSide) -> _StateKey:
+    def _cache_key_of_state(self, done: DoneScopesBySwitch, stated: StatedSide) -> _StateKey:
         return frozenset(done.items()), stated
 
     def _find_state_errors(self, done: DoneScopesBySwitch, stated_side: StatedSide) -> ErrorsByFingerprint:
         """Return the errors of a state."""
-        key = self._key(done, stated_side)
+        key = self._cache_key_of_state(done, stated_side)
         if key not in self._known:
             self._progress(f"checking intermediate states, {len(self._known) + 1}")
             reading = self._states.reading_after_changes(done, stated_side)
@@ -263,7 +265,7 @@ class _RolloutSearch:
         self, reading: Reading, stated: StatedSide, still_rules: Sequence[Rule] = ()
     ) -> ErrorsByFingerprint:
         """Return the errors of a reading; of a state of the whole fabric, those of `still_rules` are found once."""
-        own = self._errors_of_switches(reading, stated)
+        own = self._findings_of_single_switch_rules(reading, stated)
         still: Sequence[Finding] = ()
         if still_rules:
             if stated not in self._known_of_still_rules:
@@ -281,12 +283,14 @@ class _RolloutSearch:
             finding.fingerprint: finding for finding in findings if not finding.hidden and finding.severity == "error"
         }
 
-    def _errors_of_switches(self, reading: Reading, stated: StatedSide) -> list[Finding]:
+    def _findings_of_single_switch_rules(self, reading: Reading, stated: StatedSide) -> list[Finding]:
         """Return the findings of rules that need no other switch; most states have a switch as one of its ends."""
         devices, hosts = reading.fabric.devices, tuple(map(id, reading.fabric.hosts))
         new = [device for device in devices if (id(device), stated, hosts) not in self._known_of_switch]
         if new:
-            derived = {at: why for device in new for at, why in self._states.derived_below(device.name).items()}
+            derived = {
+                at: why for device in new for at, why in self._states.documented_defaults_of_switch(device.name).items()
+            }
             alone = replace(reading, fabric=replace(reading.fabric, devices=tuple(new), links=()), derived=derived)
             errors: dict[str, list[Finding]] = {device.name: [] for device in new}
             for finding in self._judge(alone, self._own_rules).findings:

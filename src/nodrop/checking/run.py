@@ -67,7 +67,7 @@ class CheckRun:
         """How both states are checked."""
         return self.policies.held.settings
 
-    def read_declared_context(self, inputs: FabricInputs) -> DeclaredFacts | None:
+    def read_facts_declared_beside_files(self, inputs: FabricInputs) -> DeclaredFacts | None:
         """Return the facts stated next to the files of a fabric; None if they cannot be read."""
         if id(inputs) not in self._stated:
             self._whats.append(inputs)
@@ -89,7 +89,7 @@ class CheckRun:
         if not isinstance(fabric_source, FabricInputs):
             profile = settings.declared.profile or settings.config.declared.profile
             return replace(reading, fabric=replace(reading.fabric, profile=profile))
-        stated_now = self.read_declared_context(fabric_source) if beside is None else beside
+        stated_now = self.read_facts_declared_beside_files(fabric_source) if beside is None else beside
         return judging.read_fabric_or_intent(
             fabric_source,
             settings,
@@ -109,7 +109,7 @@ class CheckRun:
             try:
                 settings = self.policies.settings_for_state(old=old)
                 device_readings, beside = (
-                    (self._read_devices(fabric_source), self.read_declared_context(fabric_source))
+                    (self._read_devices(fabric_source), self.read_facts_declared_beside_files(fabric_source))
                     if isinstance(fabric_source, FabricInputs)
                     else (None, None)
                 )
@@ -146,7 +146,7 @@ class CheckRun:
             for name in (called, device_reading.device.name)
         )
 
-    def devices(self, text: FabricSource) -> frozenset[str]:
+    def switch_names_of_source(self, text: FabricSource) -> frozenset[str]:
         """Return the names of a fabric's switches."""
         if isinstance(text, FabricInputs):
             return frozenset(bundle.name for bundle in text.bundles)

@@ -11,7 +11,7 @@ from nodrop.model.compare import apply_differences, differences
 from nodrop.model.fabric import Device
 from nodrop.model.intern import Interner
 from nodrop.model.reading import Reading
-from nodrop.plan.effects import change_shape, changes_not_computed_by_switch, switch_files_if_unchanged
+from nodrop.plan.effects import changes_not_computed_by_switch, shape_of_device_change, switch_files_if_unchanged
 from nodrop.plan.file_changes import parse_device
 from nodrop.plan.model import ChangeScope, HazardTime, Plan
 from nodrop.plan.order import RolloutOrder
@@ -42,7 +42,7 @@ class StatesWithinSwitches:
         switch_by_shape: dict[object, str] = {}
         for change in plan.devices:
             if change.kind == "changed" and change.parts:
-                switch_by_shape.setdefault(change_shape(change), change.name)
+                switch_by_shape.setdefault(shape_of_device_change(change), change.name)
         self._names = list(switch_by_shape.values())[:_MAX_CHANGE_KINDS]
         self.untried = max(0, len(switch_by_shape) - _MAX_CHANGE_KINDS)
         """Kinds of changes that are not looked into."""
@@ -50,17 +50,19 @@ class StatesWithinSwitches:
         self._known: dict[tuple[str, tuple[ChangeScope, ...]], list[tuple[int, str, Device]]] = {}
         self._interner = Interner()
 
-    def of(self, order: RolloutOrder) -> Iterator[StateWithinSwitch]:
+    def states_within_switches_of_order(self, order: RolloutOrder) -> Iterator[StateWithinSwitch]:
         """Yield the states within switches in an order."""
         for name in self._names:
             turns = [(at, stage.scope(name)) for at, stage in enumerate(order.stages, 1) if name in stage.devices]
             key = name, tuple(share for _, share in turns)
             if key not in self._known:
-                self._known[key] = list(self._states(*key))
+                self._known[key] = list(self._intermediate_states_of_switch(*key))
             for turn, after, device in self._known[key]:
                 yield StateWithinSwitch(turns[turn][0], name, after, device)
 
-    def _states(self, name: str, shares: tuple[ChangeScope, ...]) -> Iterator[tuple[int, str, Device]]:
+    def _intermediate_states_of_switch(
+        self, name: str, shares: tuple[ChangeScope, ...]
+    ) -> Iterator[tuple[int, str, Device]]:
         """Yield the number of the pass, the last finished step, and the switch in that state."""
         files: Mapping[str, bytes] | None = switch_files_if_unchanged(self._old, name)
         if files is None:

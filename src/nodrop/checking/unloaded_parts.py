@@ -20,7 +20,7 @@ _MAX_LISTED_PARTS = 5
 _PartsMissingFromStartupFile = Mapping[tuple[str, str], str]
 
 
-def find_unloaded_parts(changed: Iterable[FabricBeforeAndAfter]) -> Iterator[Finding]:
+def find_facts_moved_out_of_startup_file(changed: Iterable[FabricBeforeAndAfter]) -> Iterator[Finding]:
     """Yield a verdict on each file that newly supplies facts instead of the file that a switch starts with.
 
     `changed` are fabrics in their former and present states. A switch is the same if it has the same name, in any
@@ -37,10 +37,12 @@ def find_unloaded_parts(changed: Iterable[FabricBeforeAndAfter]) -> Iterator[Fin
             known_sources = was.get(device.name) or next(
                 (at[source.display] for source in sources if source.display in at), None
             )
-            yield from _moved_part_findings(device, sources, gone if known_sources is None else [known_sources])
+            yield from _findings_of_facts_outside_startup_file(
+                device, sources, gone if known_sources is None else [known_sources]
+            )
 
 
-def _moved_part_findings(
+def _findings_of_facts_outside_startup_file(
     device: Device, sources: tuple[Source, ...], former_sources: Sequence[tuple[Source, ...]]
 ) -> Iterator[Finding]:
     name, platform = device.name, device.platform
@@ -50,12 +52,12 @@ def _moved_part_findings(
         or [_source_digests(sources)] == [_source_digests(switch_sources) for switch_sources in former_sources]
     ):
         return
-    supplied_parts = _supplied_parts(platform, sources)
+    supplied_parts = _parts_missing_from_startup_file(platform, sources)
     before = {
         former_part
         for switch_sources in former_sources
         if supplied_parts
-        for former_part in _supplied_parts(platform, switch_sources)
+        for former_part in _parts_missing_from_startup_file(platform, switch_sources)
     }
     files: dict[str, list[str]] = {}
     for file, part_name in supplied_parts:
@@ -85,7 +87,7 @@ def _source_digests(sources: Iterable[Source]) -> list[tuple[str, str]]:
     return sorted((source.name, source.digest) for source in sources)
 
 
-def _supplied_parts(platform: str, sources: Iterable[Source]) -> _PartsMissingFromStartupFile:
+def _parts_missing_from_startup_file(platform: str, sources: Iterable[Source]) -> _PartsMissingFromStartupFile:
     bundle: dict[str, bytes] = {}
     for source in sources:
         try:

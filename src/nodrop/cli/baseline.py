@@ -106,11 +106,11 @@ def command(
 
 def _check_fabric(source: "FabricInputs | FileText", settings: "CheckSettings", *, routing: bool) -> "FabricOutcome":
     from nodrop.inputs import FabricInputs
-    from nodrop.judging import chosen_rules, collect_input_problems, read_fabric_or_intent, run_rules
+    from nodrop.judging import chosen_rules, read_fabric_or_intent, run_rules, turn_input_problems_into_outcome
     from nodrop.model.identifiers import identifiers_of
 
     outcomes: list[FabricOutcome] = []
-    with collect_input_problems(outcomes):
+    with turn_input_problems_into_outcome(outcomes):
         reading = read_fabric_or_intent(source, settings)
         rule = run_rules(reading, chosen_rules(settings, failures=routing), settings)
         outcomes.append(

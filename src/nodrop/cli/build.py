@@ -120,7 +120,7 @@ def _build_intents(
     """Build, write and lint every intent, each by itself; `room` takes the files below a folder."""
     from nodrop.cli.working import open_executor
     from nodrop.design.topology import topology_of
-    from nodrop.judging import chosen_rules, collect_input_problems, conclude_suppressions_and_baseline
+    from nodrop.judging import add_faults_of_configured_suppressions, chosen_rules, turn_input_problems_into_outcome
     from nodrop.parallel import map_chunks
     from nodrop.paths import stable_path_names
     from nodrop.publish import content_digest
@@ -130,7 +130,7 @@ def _build_intents(
     tasks, inputs, names, devices = list[_IntentBuildTask](), dict[str, str](), dict[str, str](), 0
     outcomes: list[FabricOutcome] = []
     for path, called in zip(intents, stable_path_names(intents), strict=True):
-        with collect_input_problems(outcomes):
+        with turn_input_problems_into_outcome(outcomes):
             raw, intent = _read_intent_and_check_name(path, names)
             top = f"{intent.fabric}/" if len(intents) > 1 else ""
             sheet = ("", b"") if intent.sheet_file is None else (intent.sheet_file.path, intent.sheet_file.content)
@@ -152,7 +152,7 @@ def _build_intents(
         )
     outcomes += new_outcomes
     files = tuple(built_intent.files for built_intent in done if built_intent.files is not None)
-    outcome = conclude_suppressions_and_baseline(merge_outcomes(outcomes), settings)
+    outcome = add_faults_of_configured_suppressions(merge_outcomes(outcomes), settings)
     return _BuildSummary(inputs=inputs, files=files, outcome=outcome)
 
 
@@ -161,17 +161,17 @@ def _run_build_task(task: _IntentBuildTask) -> _BuildResult:
 
     The files are in their draft before the rules run, so that their texts are not in memory beside the routes.
     """
-    from nodrop.judging import chosen_rules, collect_input_problems, run_rules
+    from nodrop.judging import chosen_rules, run_rules, turn_input_problems_into_outcome
     from nodrop.model.identifiers import identifiers_of
 
     outcomes: list[FabricOutcome] = []
     files: PutFilesResult | FileDigestsAndDifferences | None = None
     artifacts: list[Artifact] = []
-    with collect_input_problems(outcomes):
+    with turn_input_problems_into_outcome(outcomes):
         artifacts[:], reading = _build_and_read_back(task)
     if artifacts:
         files = task.room.put(_encode_files(artifacts, task.top))
-        with collect_input_problems(outcomes):
+        with turn_input_problems_into_outcome(outcomes):
             settings = task.choices.settings
             rule = run_rules(reading, chosen_rules(settings), settings)
             outcomes.append(replace(rule, identifiers=identifiers_of(reading.fabric), an_intent=True))
@@ -194,11 +194,11 @@ def _encode_files(artifacts: "list[Artifact]", top: str) -> dict[str, bytes]:
 def _build_and_read_back(task: _IntentBuildTask) -> "tuple[tuple[Artifact, ...], Reading]":
     """Return the files of an intent, and their reading."""
     from nodrop.intent.load import loads
-    from nodrop.judging import apply_profile, build_and_read
+    from nodrop.judging import attach_profile_to_reading, build_and_read_back
 
     below = f"{task.output}/{task.top}".rstrip("/")
-    artifacts, reading = build_and_read(loads(task.raw, task.display, lambda _: task.sheet), task.display, below)
-    return artifacts, apply_profile(reading, task.choices.settings)
+    artifacts, reading = build_and_read_back(loads(task.raw, task.display, lambda _: task.sheet), task.display, below)
+    return artifacts, attach_profile_to_reading(reading, task.choices.settings)
 
 
 def _read_built_files(task: _IntentBuildTask) -> "Reading":

@@ -81,13 +81,13 @@ def _render_explanation(words: tuple[str, ...], at: str | None, settings: "Check
 
 def _render_subject_page(path: str, at: str, settings: "CheckSettings", platform: str | None) -> str:
     from nodrop import platforms
-    from nodrop.judging import chosen_rules, reading_at, run_rules
+    from nodrop.judging import chosen_rules, read_fabric_at_path, run_rules
     from nodrop.locate import place_of
     from nodrop.model.edit import get_value
     from nodrop.model.subject import parse_subject
     from nodrop.report.explained import render_explanation
 
-    reading, subject = reading_at(path, settings, platform), parse_subject(at)
+    reading, subject = read_fabric_at_path(path, settings, platform), parse_subject(at)
     get_value(reading.fabric, subject)
     place = place_of(subject, reading, platforms.make_place_finder)
     return render_explanation(reading, subject, place, run_rules(reading, chosen_rules(settings), settings))

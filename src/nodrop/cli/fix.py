@@ -78,7 +78,7 @@ def command(
     inputs = stated.inputs(paths, settings)
     fixed = _fix_each_fabric(inputs, settings, choices, unsafe=unsafe, edit_generated=edit_generated)
     alone = ("text", None) in choices.formats
-    stdin_texts = [] if diff or patch is not None else list(_collect_stdin_texts(inputs, fixed))
+    stdin_texts = [] if diff or patch is not None else list(_fixed_stdin_texts(inputs, fixed))
     if diff and alone:
         text = "".join(difference(file) for fixed_fabric in fixed for file in fixed_fabric.rewritten)
         write_output(color_diff(text) if wants_color(choices.color) else text.encode("utf-8", "surrogateescape"))
@@ -103,7 +103,7 @@ def command(
     return _exit_code_of_fix(outcome, choices, changes=changes)
 
 
-def _collect_stdin_texts(inputs: "FabricInputs", fixed: Sequence["FixedFabric"]) -> Iterator[bytes]:
+def _fixed_stdin_texts(inputs: "FabricInputs", fixed: Sequence["FixedFabric"]) -> Iterator[bytes]:
     """Yield the resulting text of standard input, if it was read."""
     new = {name: text for fixed_fabric in fixed for name, text in fixed_fabric.files.items()}
     bundles = (text for fabric in inputs.fabrics() for bundle in fabric.bundles for _, text in bundle.files)
@@ -137,7 +137,7 @@ def _fix_each_fabric(
 
 def _unused_suppression_results(fixed: Sequence["FixedFabric"], settings: "CheckSettings") -> Iterator["FixedFabric"]:
     """Yield the findings on all fabrics together: suppressions that none of them needs."""
-    from nodrop.judging import conclude_suppressions_and_baseline
+    from nodrop.judging import add_faults_of_configured_suppressions
     from nodrop.results.fixed import FixedFabric, RemainingFinding
     from nodrop.results.merged import merge_outcomes
     from nodrop.results.outcome import FabricOutcome
@@ -146,7 +146,7 @@ def _unused_suppression_results(fixed: Sequence["FixedFabric"], settings: "Check
     ids = set(map(id, whole_outcome.findings))
     further_findings = [
         finding
-        for finding in conclude_suppressions_and_baseline(whole_outcome, settings).findings
+        for finding in add_faults_of_configured_suppressions(whole_outcome, settings).findings
         if id(finding) not in ids
     ]
     if further_findings:

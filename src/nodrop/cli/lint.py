@@ -50,7 +50,7 @@ def command(
     """
     from nodrop.cli.output import emit_outcome, exit_code
     from nodrop.cli.working import open_result_cache
-    from nodrop.judging import chosen_rules, conclude_suppressions_and_baseline, read_fabric_or_intent
+    from nodrop.judging import add_faults_of_configured_suppressions, chosen_rules, read_fabric_or_intent
     from nodrop.results.merged import merge_outcomes
     from nodrop.results.outcome import ReadAndIgnoredFiles
     from nodrop.shared_identifiers import add_shared_identifier_findings
@@ -67,7 +67,7 @@ def command(
             outcomes = add_shared_identifier_findings(
                 outcomes, reads, partial(chosen_rules, settings), settings, one_site=one_site
             )
-        outcome = conclude_suppressions_and_baseline(merge_outcomes(outcomes), settings)
+        outcome = add_faults_of_configured_suppressions(merge_outcomes(outcomes), settings)
         outcome = replace(outcome, files=ReadAndIgnoredFiles.of(inputs))
     emit_outcome(outcome, replace(choices, settings=settings))
     return exit_code(outcome, choices.fail_on)
@@ -113,12 +113,12 @@ def _lint_fabric(
     """Judge one fabric; its devices are read by the executor if there is one."""
     from nodrop.collect import find_stage_files_contradicting_devices
     from nodrop.inputs import FabricInputs
-    from nodrop.judging import collect_input_problems
+    from nodrop.judging import turn_input_problems_into_outcome
     from nodrop.outcome_cache import check_or_recall_outcome
 
     source, settings = task.what, task.settings
     outcomes: list[FabricOutcome] = []
-    with collect_input_problems(outcomes):
+    with turn_input_problems_into_outcome(outcomes):
         outcomes.append(check_or_recall_outcome(source, settings, executor, progress))
     (outcome,) = outcomes
     if isinstance(source, FabricInputs) and source.stages:

@@ -99,7 +99,7 @@ def _print_problems(error: InputProblems) -> None:
 
     page = ReportStyle(color=False, verbose=False, width=100, line=lambda _file, _line: None)
     for problem in error.problems:
-        for line in page.problem(problem):
+        for line in page.format_problem(problem):
             click.echo(line, err=True)
 
 

@@ -221,7 +221,7 @@ def save_report(file: str, data: bytes) -> None:
 
 def has_finding_at_threshold(outcome: "FabricOutcome", fail_on: str) -> bool:
     """Whether a finding reaches the threshold; `unknown` has unknown verdicts and files that are not read, too."""
-    if fail_on == "unknown" and (outcome.unknown or outcome.unread):
+    if fail_on == "unknown" and (outcome.unknown or outcome.unread_notes):
         return True
     from nodrop.engine.finding import reaches_threshold
 

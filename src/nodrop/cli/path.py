@@ -48,14 +48,14 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
       nodrop path gpu1 gpu2 intent.yaml --without spine1
     """
     from nodrop.cli.output import write_output
-    from nodrop.judging import reading_at
+    from nodrop.judging import read_fabric_at_path
     from nodrop.model.index import Index
     from nodrop.report import hops
     from nodrop.report.json import encode_json_document
     from nodrop.routing import compute_control_plane
     from nodrop.routing.paths import PathWalk
 
-    fabric = reading_at(path).fabric
+    fabric = read_fabric_at_path(path).fabric
     index = Index(fabric)
     plane = compute_control_plane(index, _parse_failed_ends(index, without))
     marked = _default_rdma_dscp(fabric) if dscp is None else dscp

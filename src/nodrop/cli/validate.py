@@ -99,7 +99,12 @@ def validate_and_report(paths: tuple[str, ...], choices: CheckChoices, ask: Vali
     """Validate the fabrics at some paths, report the findings, and return the exit code."""
     from nodrop.cli.output import ProgressLine, emit_outcome, exit_code
     from nodrop.cli.working import open_command_settings
-    from nodrop.judging import chosen_rules, collect_input_problems, conclude_suppressions_and_baseline, reading_at
+    from nodrop.judging import (
+        add_faults_of_configured_suppressions,
+        chosen_rules,
+        read_fabric_at_path,
+        turn_input_problems_into_outcome,
+    )
     from nodrop.results.merged import merge_outcomes
     from nodrop.shared_identifiers import add_shared_identifier_findings
 
@@ -111,13 +116,13 @@ def validate_and_report(paths: tuple[str, ...], choices: CheckChoices, ask: Vali
         ProgressLine(quiet=choices.quiet) as progress,
     ):
         for path in paths:
-            with collect_input_problems(outcomes):
+            with turn_input_problems_into_outcome(outcomes):
                 outcomes.append(_validate_fabric(path, settings, rules, ask, progress))
         if len(paths) > 1:
-            reads = [partial(reading_at, fabric_outcome.name, settings) for fabric_outcome in outcomes]
+            reads = [partial(read_fabric_at_path, fabric_outcome.name, settings) for fabric_outcome in outcomes]
             one_site = settings.config.path is not None
             outcomes = add_shared_identifier_findings(outcomes, reads, lambda: rules, settings, one_site=one_site)
-    outcome = conclude_suppressions_and_baseline(
+    outcome = add_faults_of_configured_suppressions(
         merge_outcomes(outcomes), choices.settings, failures=True, observed=observed
     )
     emit_outcome(outcome, choices)
@@ -131,7 +136,7 @@ def _validate_fabric(
     ask: ValidatorRequest,
     progress: Callable[[str], None],
 ) -> "FabricOutcome":
-    from nodrop.judging import reading_at, run_rules
+    from nodrop.judging import read_fabric_at_path, run_rules
     from nodrop.model.identifiers import identifiers_of
     from nodrop.model.index import Index
     from nodrop.model.reading import Note
@@ -141,9 +146,9 @@ def _validate_fabric(
     from nodrop.validating import run_validators
 
     progress(f"reading {path}")
-    reading = reading_at(path, settings)
+    reading = read_fabric_at_path(path, settings)
     index = Index(reading.fabric)
-    against = None if ask.against is None else reading_at(ask.against, settings)
+    against = None if ask.against is None else read_fabric_at_path(ask.against, settings)
     given_observations = run_validators(
         reading, index, batfish=ask.batfish, against=against, twin=ask.twin, progress=progress
     )

@@ -125,7 +125,7 @@ class _LabBuilder:
         cabled = {end.node for link in fabric.links for end in _ends_of_link(link)}
         for host in fabric.hosts:
             if host.name in cabled and host.name not in self._nodes:
-                self._server(host)
+                self._add_host(host)
         links = list(self._cables_in_lab())
         used = {end for link in links for end in link}
         reached = {end.node for end in used}
@@ -149,7 +149,7 @@ class _LabBuilder:
         changed = tuple(self._format_changes())
         return Lab(
             topology=self._topology,
-            files={self._topology: self._text(links, used, changed), **self._files},
+            files={self._topology: self._render_topology_file(links, used, changed), **self._files},
             changed=changed,
             remarks=tuple(f"{kind.name}: {text}" for kind in self._kinds.values() for text in kind.remarks),
             switches=len(self._nodes) - len(hosts),
@@ -214,7 +214,7 @@ class _LabBuilder:
             empty_ports=kind.empty_ports,
         )
 
-    def _server(self, host: Host) -> None:
+    def _add_host(self, host: Host) -> None:
         ports = {port.name: f"eth{number}" for number, port in enumerate(host.ports, 1)}
         self._nodes[host.name] = _LabNode(
             name=self._make_unique_name(host.name), kind=_HOST_NODE_KIND.name, ports=ports
@@ -256,7 +256,7 @@ class _LabBuilder:
         node = self._nodes[link_end.node]
         return f"{node.name}:{node.ports[link_end.port]}"
 
-    def _text(self, links: list[tuple[End, End]], used: set[End], changed: tuple[str, ...]) -> str:
+    def _render_topology_file(self, links: list[tuple[End, End]], used: set[End], changed: tuple[str, ...]) -> str:
         empty = [
             (node.name, interface)
             for name, node in self._nodes.items()

@@ -53,7 +53,7 @@ def fix(
         return (
             allowed
             and finding.rule in names
-            and bool(world.edits(finding))
+            and bool(world.edits_of_fix(finding))
             and not _reason_against_edit(finding, reasons)
         )
 
@@ -135,13 +135,13 @@ def _reason_against_edit(finding: Finding, reasons: Mapping[str | None, str]) ->
     return next((reasons[name] for name in (finding.device, *changed) if name in reasons), "")
 
 
-def _filter_by_rules(outcome: FabricOutcome, device_names: Collection[str]) -> FabricOutcome:
+def _filter_by_rules(outcome: FabricOutcome, rule_names: Collection[str]) -> FabricOutcome:
     """Return the results of the rules with these names."""
     return replace(
         outcome,
-        findings=tuple(finding for finding in outcome.findings if finding.rule in device_names),
-        hidden=tuple(finding for finding in outcome.hidden if finding.rule in device_names),
-        unknown=tuple(unknown_verdict for unknown_verdict in outcome.unknown if unknown_verdict.rule in device_names),
+        findings=tuple(finding for finding in outcome.findings if finding.rule in rule_names),
+        hidden=tuple(finding for finding in outcome.hidden if finding.rule in rule_names),
+        unknown=tuple(unknown_verdict for unknown_verdict in outcome.unknown if unknown_verdict.rule in rule_names),
     )
 
 
@@ -159,7 +159,7 @@ def _explain_left_finding(finding: Finding, fix_run: _FixReport[_W]) -> Remainin
     key, settler = key_of_finding(finding), fix_run.settler
     why: UnfixedReason = "unsafe"
     text = ""
-    if not settler.world.edits(finding):
+    if not settler.world.edits_of_fix(finding):
         why, text = "no fix", finding.fix.text if finding.fix else ""
     elif reason := _reason_against_edit(finding, fix_run.reasons):
         why, text = "generated", reason

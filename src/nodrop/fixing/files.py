@@ -41,7 +41,7 @@ class FixableFiles:
     made: ChangeBatches = field(default_factory=dict)
     """What was changed already."""
 
-    def edits(self, finding: Finding) -> Sequence[tuple[Subject, object]]:
+    def edits_of_fix(self, finding: Finding) -> Sequence[tuple[Subject, object]]:
         """Return the changes of the model that end a finding."""
         return [(change.subject, change.new) for change in finding.fix.changes] if finding.fix else []
 
@@ -147,7 +147,7 @@ class FixableFiles:
                 readings[number] = read_device_files(bundles[number])
         inputs = replace(self.inputs, bundles=bundles[: len(readings)], hosts=bundles[len(readings) :])
         changes = {number: (*self.made.get(number, ()), tuple(edits_by_number[number][0])) for number in changed}
-        return self.judge.files(inputs, readings, {**self.made, **changes})
+        return self.judge.judge_files(inputs, readings, {**self.made, **changes})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +157,9 @@ class JudgeOfFiles:
     rules: Sequence[Rule]
     settings: CheckSettings
 
-    def files(self, inputs: FabricInputs, readings: Sequence[DeviceReading], batches: ChangeBatches) -> FixableFiles:
+    def judge_files(
+        self, inputs: FabricInputs, readings: Sequence[DeviceReading], batches: ChangeBatches
+    ) -> FixableFiles:
         """Return files with their findings."""
         settings = self.settings
         reading = read_inputs(
@@ -171,7 +173,7 @@ class JudgeOfFiles:
 
     def open_documents(self, inputs: FabricInputs, executor: Executor | None = None) -> FixableFiles:
         """Return the files of the inputs, with their findings."""
-        return self.files(
+        return self.judge_files(
             inputs, list(DeviceReadings(inputs.bundles, executor, self.settings.store).all_readings()), {}
         )
 

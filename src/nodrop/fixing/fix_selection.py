@@ -37,7 +37,7 @@ class FixableDocuments(Protocol):
     def outcome(self) -> FabricOutcome:
         """Return the verdict of every rule on the documents in their present state."""
 
-    def edits(self, finding: Finding) -> Sequence[tuple[Subject, object]]:
+    def edits_of_fix(self, finding: Finding) -> Sequence[tuple[Subject, object]]:
         """Return the values that the fix of a finding writes, and where; nothing where there is no such fix."""
 
     def try_fixes(self: _W, findings: Sequence[Finding]) -> "FixTrial[_W]":
@@ -140,7 +140,7 @@ class FixSelector(Generic[_W]):
 
     def _take_blameless_fixes(self, findings: Sequence[Finding], appeared: "Sequence[NewProblem]") -> None:
         """Make those fixes of several that are not to blame for what appeared, then see about each of the others."""
-        if len({repr(self.world.edits(finding)) for finding in findings}) == 1:
+        if len({repr(self.world.edits_of_fix(finding)) for finding in findings}) == 1:
             self._refuse_findings(findings, appeared[0].text)
             return
         blamed = {
@@ -301,7 +301,7 @@ def _split_conflicting_findings(
     above: set[Subject] = set()
     together, later = list[Finding](), list[Finding]()
     for finding in findings:
-        edits = [(subject, repr(new)) for subject, new in world.edits(finding)]
+        edits = [(subject, repr(new)) for subject, new in world.edits_of_fix(finding)]
         if any(_contradicts_other_edits(subject, new, values, above) for subject, new in edits):
             later.append(finding)
             continue

@@ -31,7 +31,7 @@ class ChangedIntent:
     outcome: FabricOutcome
     judge: "JudgeOfIntents"
 
-    def edits(self, finding: Finding) -> Sequence[tuple[Subject, object]]:
+    def edits_of_fix(self, finding: Finding) -> Sequence[tuple[Subject, object]]:
         """Return the keys that end a finding, and their values."""
         return intent_values_of_fix(finding, self.reading)
 
@@ -40,11 +40,11 @@ class ChangedIntent:
         raw, by_hand = self.raw, dict[FindingKey, str]()
         for finding in findings:
             try:
-                for path, value in self.edits(finding):
+                for path, value in self.edits_of_fix(finding):
                     raw = set_yaml_value(raw, path, value)
             except ValueError as error:
                 by_hand[key_of_finding(finding)] = f"{'.'.join(path)}: {error}"
-        world = self if raw == self.raw else self.judge.of(self.text, raw, self)
+        world = self if raw == self.raw else self.judge.judge_intent_text(self.text, raw, self)
         return FixTrial(world=world, by_hand=by_hand)
 
 
@@ -55,7 +55,7 @@ class JudgeOfIntents:
     rules: Sequence[Rule]
     settings: CheckSettings
 
-    def of(self, text: FileText, raw: bytes, before: ChangedIntent | None = None) -> ChangedIntent:
+    def judge_intent_text(self, text: FileText, raw: bytes, before: ChangedIntent | None = None) -> ChangedIntent:
         """Return a text with the findings of its result; a text that cannot be built is an additional problem."""
         new_text = replace(text, path=None, held=raw)
         try:
@@ -68,7 +68,7 @@ class JudgeOfIntents:
 
     def open_documents(self, text: FileText) -> ChangedIntent:
         """Return the given intent; InputProblems where it cannot be read or built."""
-        return self.of(text, text.read_bytes(MAX_INTENT_BYTES))
+        return self.judge_intent_text(text, text.read_bytes(MAX_INTENT_BYTES))
 
     def check_reading(self, reading: Reading, settings: CheckSettings) -> FabricOutcome:
         """Return the verdict of the rules, with the places that the settings ask for."""

@@ -114,13 +114,13 @@ def suppress_by_comment(
     indent = row[: len(row) - len(row.lstrip())]
     new = f"{old[:at]}{indent}# nodrop: allow[{finding.rule}]: {SUPPRESSION_REASON_PLACEHOLDER}{end}{old[at:]}"
     after = desk.check_text(path, {**open_texts, str(path): encode_text(new)})
-    mark_keys = set(_keys_of_marks(after))
-    if finding.fingerprint in {key for key, _ in mark_keys} or mark_keys - set(_keys_of_marks(look)):
+    mark_keys = set(_diagnostic_identities(after))
+    if finding.fingerprint in {key for key, _ in mark_keys} or mark_keys - set(_diagnostic_identities(look)):
         return None
     return FileRewrite(path=str(path), old=old, new=new)
 
 
-def _keys_of_marks(look: TextCheckResult) -> Iterator[tuple[str, str]]:
+def _diagnostic_identities(look: TextCheckResult) -> Iterator[tuple[str, str]]:
     """Yield the results without their places: by fingerprint, or else by their words."""
     for marks in look.marks.values():
         for mark in marks:

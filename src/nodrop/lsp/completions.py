@@ -209,7 +209,7 @@ def _option_offers(spot: YamlKeyOrValueSpot, rules: Sequence[Rule]) -> Iterator[
         yield CompletionOffer(word=option.name, is_key=True, short=short, about=f"{option.description}\n\n{short}")
 
 
-def _rule_with_options(spot: YamlKeyOrValueSpot, rules: Sequence[Rule]) -> Iterator[CompletionOffer]:
+def _offer_rules_that_have_options(spot: YamlKeyOrValueSpot, rules: Sequence[Rule]) -> Iterator[CompletionOffer]:
     return _rule_name_offers(spot, [rule for rule in rules if rule.options])
 
 
@@ -236,7 +236,7 @@ _COMPLETION_LISTERS_BY_TEXT_KIND: Mapping[TextKind, Sequence[tuple[str, bool, Co
     ),
     "config": (
         ("severity", True, _rule_name_offers),
-        ("options", True, _rule_with_options),
+        ("options", True, _offer_rules_that_have_options),
         ("options/[^/]+", True, _option_offers),
         (r"suppress/\*/rule", False, _rule_name_offers),
         ("profile", False, _make_offer_lister(profiles)),

@@ -117,7 +117,7 @@ class _OpenCollectionScan:
             if line[at : at + 1] in ("{", "["):
                 self.scan_flow_text(line[at:])
             return line[at:]
-        self.enter(at, "map")
+        self.enter_mapping_or_list_at_column(at, "map")
         assert self.top is not None
         self.top.key = _strip_quotes(match[1])
         remainder = line[match.end() :].lstrip()
@@ -127,22 +127,22 @@ class _OpenCollectionScan:
             self.scan_flow_text(remainder)
         return remainder
 
-    def begin_list_entry(self, offset: int) -> None:
+    def begin_list_entry(self, column: int) -> None:
         """Begin an entry of a list whose dashes stand in a column."""
-        while self.top is not None and (self.top.indent > offset or (self.top.indent == offset and self.top.flow)):
+        while self.top is not None and (self.top.indent > column or (self.top.indent == column and self.top.flow)):
             self.frames.pop()
-        if self.top is not None and self.top.kind == "seq" and self.top.indent == offset:
+        if self.top is not None and self.top.kind == "seq" and self.top.indent == column:
             self.top.index += 1
         else:
-            self.frames.append(OpenYamlCollection("seq", offset, flow=False))
+            self.frames.append(OpenYamlCollection("seq", column, flow=False))
 
-    def enter(self, at: int, kind: Literal["map", "seq"]) -> None:
+    def enter_mapping_or_list_at_column(self, at: int, kind: Literal["map", "seq"]) -> None:
         """Leave what ends before a column, and be in the mapping whose keys stand there."""
-        self.leave(at)
+        self.close_collections_beyond_column(at)
         if self.top is None or self.top.kind != kind or self.top.indent != at:
             self.frames.append(OpenYamlCollection(kind, at, flow=False))
 
-    def leave(self, offset: int) -> None:
+    def close_collections_beyond_column(self, offset: int) -> None:
         while self.top is not None and (
             self.top.indent > offset or (self.top.kind == "seq" and self.top.indent >= offset)
         ):
@@ -208,7 +208,7 @@ class _OpenCollectionScan:
         column = len(last) - len(remainder)
         if not remainder.strip() and not last.strip("- "):
             column = len(last)
-        self.leave(column)
+        self.close_collections_beyond_column(column)
         return self._build_spot(True, remainder.strip(), offset, ends, text)
 
     def _build_spot(self, is_key: bool, word: str, offset: int, ends: int, document_text: str) -> YamlKeyOrValueSpot:

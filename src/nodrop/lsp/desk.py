@@ -102,7 +102,7 @@ class TextChecker:
 
     def check_text(self, path: Path, open_texts: OpenTextByPath) -> TextCheckResult:
         """Judge the text that is held for a path."""
-        site = self.site(path, open_texts)
+        site = self.site_settings_for_path(path, open_texts)
         text = open_texts[str(path)]
         kind = text_kind_of_file(path, text, site.settings.config.rules)
         if kind == "device":
@@ -118,15 +118,17 @@ class TextChecker:
             ]
         return TextCheckResult(kind=kind, marks=marks, site=site)
 
-    def site(self, path: Path, texts: OpenTextByPath) -> SiteSettings:
+    def site_settings_for_path(self, path: Path, texts: OpenTextByPath) -> SiteSettings:
         """Return how what lies at a path is judged; a configuration with faults counts as none."""
         try:
             found_path = config.find_config_file((str(path),))
         except InputProblems as error:
-            return replace(self._get_site("", None, lambda: self._build_site(Config())), problems=error.problems)
+            return replace(
+                self._cached_site_or_make("", None, lambda: self._build_site(Config())), problems=error.problems
+            )
         where = None if found_path is None else Path(os.path.abspath(found_path))  # noqa: PTH100
         if where is None:
-            return self._get_site("", None, lambda: self._build_site(Config()))
+            return self._cached_site_or_make("", None, lambda: self._build_site(Config()))
         try:
             raw = FileText(
                 display=str(where), path=None if str(where) in texts else where, held=texts.get(str(where), b"")
@@ -134,11 +136,13 @@ class TextChecker:
             text = raw.read_bytes(config.reading.MAX_CONFIG_BYTES)
             load = config.loads(text, where)
         except InputProblems as error:
-            return replace(self._get_site("", None, lambda: self._build_site(Config())), problems=error.problems)
+            return replace(
+                self._cached_site_or_make("", None, lambda: self._build_site(Config())), problems=error.problems
+            )
         stamps = tuple(_file_stamp(rule_file) for folder in load.rules for rule_file in sorted(folder.rglob("*.yaml")))
-        return self._get_site(str(where), (text, stamps), lambda: self._build_site(load))
+        return self._cached_site_or_make(str(where), (text, stamps), lambda: self._build_site(load))
 
-    def _get_site(self, name: str, key: object, make: Callable[[], SiteSettings]) -> SiteSettings:
+    def _cached_site_or_make(self, name: str, key: object, make: Callable[[], SiteSettings]) -> SiteSettings:
         if name not in self._sites or self._sites[name][0] != key:
             self._sites[name] = (key, make())
         return self._sites[name][1]
@@ -183,7 +187,7 @@ class TextChecker:
         text = DiskWithHeldTexts(open_texts).intent(path)
         try:
             intent = loads_intent(text.held, shown, text.open_named_file)
-            reading = judging.apply_profile(judging.read_as_built(intent, shown), site.settings)
+            reading = judging.attach_profile_to_reading(judging.read_intent_as_built(intent, shown), site.settings)
         except InputProblems as error:
             marks: DiagnosticsByFile = {shown: []}
             for problem in error.problems:
@@ -194,7 +198,9 @@ class TextChecker:
             return TextCheckResult(kind="intent", marks=marks, site=site, log=_problem_log(site))
         outcome = self._check_reading(reading, site)
         around = intent.key_positions.span(("fabric",)) if intent.key_positions is not None else None
-        found_marks = [_mark_of_group(group, shown, around) for group in group_findings(outcome.findings)]
+        found_marks = [
+            _diagnostic_for_findings_of_one_cause(group, shown, around) for group in group_findings(outcome.findings)
+        ]
         found_marks += [_mark_of_problem(problem, crashed=True) for problem in outcome.problems]
         return TextCheckResult(
             kind="intent", marks={shown: found_marks}, site=site, reading=reading, log=_problem_log(site, outcome)
@@ -264,7 +270,9 @@ def _format_message(finding: Finding, other_count: int = 0) -> str:
     return f"{finding_message_with_device(finding)}{count_text}{fix}"
 
 
-def _mark_of_group(group: Iterable[Finding], intent: str, around: Span | None) -> EditorDiagnostic:
+def _diagnostic_for_findings_of_one_cause(
+    group: Iterable[Finding], intent: str, around: Span | None
+) -> EditorDiagnostic:
     """Return one mark for findings with one cause, at the key of the intent that decided the first of them."""
     first_finding, *other_findings = group
     decided = next((place for place in _related_places(first_finding) if place[0].file == intent), None)

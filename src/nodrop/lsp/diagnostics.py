@@ -67,7 +67,7 @@ def range_of_mark(mark: EditorDiagnostic, symbol_rows: EditorLines) -> Range:
     if mark.span is not None:
         return symbol_rows.range(mark.span)
     if mark.point is None:
-        return symbol_rows.whole_line(0)
+        return symbol_rows.visible_range_of_line(0)
     line, column = mark.point
     text = symbol_rows.line(line - 1)
     return symbol_rows.range(Span(line, column, line, word_end(text, column - 1) + 1))

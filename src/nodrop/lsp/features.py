@@ -227,7 +227,9 @@ def text_kind_of_open_file(
     """Return what kind of file a text is, be it judged already or not."""
     if look is not None and look.kind != "other":
         return look.kind
-    return text_kind_of_file(path, encode_text(document_text), desk.site(path, open_texts).settings.config.rules)
+    return text_kind_of_file(
+        path, encode_text(document_text), desk.site_settings_for_path(path, open_texts).settings.config.rules
+    )
 
 
 def _is_yaml(kind: TextKind, path: str) -> bool:

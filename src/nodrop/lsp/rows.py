@@ -53,7 +53,7 @@ class EditorLines:
         start, end = self._position_of(span.line, span.column), self._position_of(span.end_line, span.end_column)
         return (start, end) if end > start else (start, self._position_of(span.line, span.column + 1))
 
-    def whole_line(self, number: int) -> Range:
+    def visible_range_of_line(self, number: int) -> Range:
         """Return the range of a line from its first visible character on."""
         line = self.line(number)
         number = min(max(number, 0), len(self.lines) - 1)

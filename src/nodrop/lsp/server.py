@@ -69,7 +69,7 @@ class Server(LanguageServer):
         strictness = options.get("strictness") if isinstance(options, dict) else None
         if strictness in ("regular", "pedantic", "auditor"):
             self.desk = TextChecker(strictness)
-        self.worker.submit(self._warmed)
+        self.worker.submit(self._preload_rules_and_log_failure)
 
     async def register_file_watch(self) -> None:
         """Ask the editor to report changes of files that affect the check of others, if the editor can be asked."""
@@ -81,7 +81,7 @@ class Server(LanguageServer):
             asked = types.Registration("watched", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, watched)
             await self.client_register_capability_async(types.RegistrationParams([asked]))
 
-    def _warmed(self) -> None:
+    def _preload_rules_and_log_failure(self) -> None:
         try:
             self.desk.warm()
         except Exception:  # noqa: BLE001 -- what cannot be loaded now is told when it is needed
@@ -118,7 +118,9 @@ class Server(LanguageServer):
     def rules_at(self, path: str) -> tuple[Rule, ...]:
         """Return all rules for a file."""
         look = self.looks.get(path)
-        return look.site.every if look is not None else self.desk.site(Path(path), self.open_texts).every
+        return (
+            look.site.every if look is not None else self.desk.site_settings_for_path(Path(path), self.open_texts).every
+        )
 
     @property
     def open_texts(self) -> OpenTextByPath:
@@ -209,18 +211,18 @@ class Server(LanguageServer):
         self._running.add(path)
         try:
             if path in self._uris:
-                await self._refresh_look(path)
+                await self._recheck_in_worker_and_show(path)
         finally:
             self._running.discard(path)
             if path in self._again:
                 self._again.discard(path)
                 self.schedule_check(path, 0.0)
 
-    async def _refresh_look(self, path: str) -> None:
+    async def _recheck_in_worker_and_show(self, path: str) -> None:
         open_texts, before = self.open_texts, self._open_document_versions()
         try:
             look, seconds = await asyncio.get_running_loop().run_in_executor(
-                self.worker, self._timed_look, path, open_texts
+                self.worker, self._check_text_and_time_it, path, open_texts
             )
         except Exception as error:  # noqa: BLE001 -- one look that fails must not end the server
             _log.exception("checking %s failed", path)
@@ -233,7 +235,7 @@ class Server(LanguageServer):
         for line in look.log:
             self.log_once(line)
 
-    def _timed_look(self, path: str, open_texts: OpenTextByPath) -> tuple[TextCheckResult, float]:
+    def _check_text_and_time_it(self, path: str, open_texts: OpenTextByPath) -> tuple[TextCheckResult, float]:
         began = perf_counter()
         look = self.desk.check_text(Path(path), open_texts)
         return look, perf_counter() - began
@@ -265,7 +267,7 @@ class Server(LanguageServer):
             self._told.add(line)
             self.window_log_message(types.LogMessageParams(type=types.MessageType.Warning, message=line))
 
-    def end(self) -> None:
+    def stop_scheduling_checks(self) -> None:
         """Begin nothing any more."""
         for timer in self._waiting.values():
             timer.cancel()
@@ -337,6 +339,6 @@ def make_server() -> Server:
 
     @on(types.SHUTDOWN)
     def shutdown(*_: object) -> None:
-        server.end()
+        server.stop_scheduling_checks()
 
     return server

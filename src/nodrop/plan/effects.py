@@ -15,7 +15,13 @@ from nodrop.model.fabric import Interface
 from nodrop.model.fields import FIELD_TABLE, ChangeImpact, field_of, label_of
 from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject, subject_text
-from nodrop.plan.fact_groups import device_make, fact_shape_key, group_facts, merge_entries, path_template
+from nodrop.plan.fact_groups import (
+    fact_shape_key,
+    group_facts,
+    merge_entries,
+    path_template,
+    platform_release_and_model_of_change,
+)
 from nodrop.plan.file_changes import edit_towards_files
 from nodrop.plan.model import (
     ChangedFact,
@@ -68,7 +74,7 @@ class ChangeEffectFinder:
         self._edits: dict[object, EditResult | None] = {}
         self._whole: dict[object, EditResult | None] = {}
 
-    def of_kind(self, kind: DeviceChangeKind) -> ChangeEffect:
+    def effect_of_change_kind(self, kind: DeviceChangeKind) -> ChangeEffect:
         """Return the effect of a switch being added, removed, or moved to another system."""
         return _EFFECT_BY_CHANGE_KIND[kind]
 
@@ -97,8 +103,8 @@ class ChangeEffectFinder:
         whole_edit = self._edit_all_changes(
             change
         )  # before the facts alone, which are to leave it enough of the budget
-        templates = {_change_template(manual_step.change) for manual_step in whole_edit.by_hand}
-        possible = templates.isdisjoint(map(_change_template, wanted_changes))
+        templates = {_path_template_of_change(manual_step.change) for manual_step in whole_edit.by_hand}
+        possible = templates.isdisjoint(map(_path_template_of_change, wanted_changes))
         edit = self._edit_single_fact(fact, ports, change, in_parts=not possible)
         known_impacts = [
             effect_of_change(change.old.platform, entry.path, bool(ports), entry.old, entry.new)
@@ -166,17 +172,17 @@ class ChangeEffectFinder:
 
         What no patch makes alone, nor with the others, is left out: in its company others are made in worse ways.
         """
-        key = change_shape(change)
+        key = shape_of_device_change(change)
         if key not in self._whole:
             every = changes_not_computed_by_switch(change)
-            whole_edit = self._edit(change, every)
+            whole_edit = self._edit_switch_files(change, every)
             if whole_edit is not None and whole_edit.by_hand:
-                alone = {manual_change.subject for manual_change in self._manual_changes(change)}
+                alone = {manual_change.subject for manual_change in self._changes_no_patch_makes_alone(change)}
                 remaining_steps = tuple(
                     manual_step for manual_step in whole_edit.by_hand if manual_step.change.subject in alone
                 )
                 gone = {manual_step.change.subject for manual_step in remaining_steps}
-                remaining_edit = self._edit(
+                remaining_edit = self._edit_switch_files(
                     change, [other_change for other_change in every if other_change.subject not in gone]
                 )
                 whole_edit = (
@@ -201,7 +207,7 @@ class ChangeEffectFinder:
         least = self._outer.get(change.name, "none")
         return edit_towards_files(change.old.platform, change.name, old, new, facts, least=least) or facts
 
-    def _manual_changes(self, change: DeviceChange) -> Iterator[Change]:
+    def _changes_no_patch_makes_alone(self, change: DeviceChange) -> Iterator[Change]:
         """Yield the changes of a switch that no patch makes alone."""
         for block in group_facts([change]):
             for fact in block.facts:
@@ -219,10 +225,10 @@ class ChangeEffectFinder:
         key = _effect_key(fact, ports, change), in_parts
         if key not in self._edits:
             wanted_changes = list(replace(change, parts=(PortGroupChange(ports, fact.entries),)).changes())
-            self._edits[key] = self._edit(change, wanted_changes, in_parts=in_parts)
+            self._edits[key] = self._edit_switch_files(change, wanted_changes, in_parts=in_parts)
         return self._edits[key]
 
-    def _edit(
+    def _edit_switch_files(
         self, change: DeviceChange, wanted_changes: Sequence[Change], *, in_parts: bool = True
     ) -> EditResult | None:
         """Return the result of changes in the files of a switch; None where those are not available."""
@@ -242,20 +248,20 @@ class ChangeEffectFinder:
             return None
 
 
-def change_shape(change: DeviceChange) -> Hashable:
+def shape_of_device_change(change: DeviceChange) -> Hashable:
     """Return the common shape of a change and those of other switches of its make: the kinds of facts, and how many."""
     shapes = (
         (len(changed_part.ports), tuple(map(fact_shape_key, merge_entries(changed_part.entries))))
         for changed_part in change.parts
     )
-    return device_make(change), tuple(shapes)
+    return platform_release_and_model_of_change(change), tuple(shapes)
 
 
 def _disruption_rank(edit: EditResult) -> int:
     return DISRUPTIONS.index(edit.disruption)
 
 
-def _change_template(change: Change) -> Subject:
+def _path_template_of_change(change: Change) -> Subject:
     """Return where a change is, without the names of switches, ports and rows."""
     area, *inner_path = change.subject[1:]
     return path_template((area[1:], *inner_path) if area.startswith("@") else ("interfaces", area, *inner_path))
@@ -271,7 +277,7 @@ def _were_all_ports_shut(change: DeviceChange, ports: tuple[str, ...]) -> bool:
 def _effect_key(fact: ChangedFact, ports: tuple[str, ...], change: DeviceChange) -> Hashable:
     """Return what facts of the same effect have in common: make, kind of fact, and whether the ports use it."""
     used = _were_all_ports_shut(change, ports), _needed_flags_if_off(fact, ports, change)
-    return device_make(change), bool(ports), used, fact_shape_key(fact, counted=False)
+    return platform_release_and_model_of_change(change), bool(ports), used, fact_shape_key(fact, counted=False)
 
 
 def _needed_flags_if_off(fact: ChangedFact, ports: tuple[str, ...], change: DeviceChange) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ ANY_KEY = "*"
 _SCALAR_TYPES = (bool, int, float, str, type(None))
 
 
-def device_make(change: DeviceChange) -> DeviceMake:
+def platform_release_and_model_of_change(change: DeviceChange) -> DeviceMake:
     """Return the make of a switch as it is before, or as it comes."""
     device = change.old or change.new
     assert device is not None
@@ -61,7 +61,7 @@ def group_facts(changes: Sequence[DeviceChange], parts_field: str = "parts") -> 
     """Yield facts of switches, those of the same ports of the same switches together."""
     where: dict[tuple[DeviceMake, tuple[str, ...], DifferingEntry], list[str]] = {}
     for change in changes:
-        make = device_make(change)
+        make = platform_release_and_model_of_change(change)
         device_parts: tuple[PortGroupChange, ...] = getattr(change, parts_field)
         for ports, entry in _entries_with_ports(device_parts):
             where.setdefault((make, ports, entry), []).append(change.name)

@@ -35,7 +35,7 @@ class DeviceComparison:
         self._profiles: dict[tuple[int, int], tuple[DifferingEntry, ...]] = {}
         self._entries: dict[tuple[DifferingEntry, ...], tuple[DifferingEntry, ...]] = {}
 
-    def device(self, old: Device | None, new: Device | None) -> DeviceChange | None:
+    def compare_device(self, old: Device | None, new: Device | None) -> DeviceChange | None:
         """Return what becomes of a switch; None where nothing does and nothing is left unsaid."""
         present_device = new or old
         assert present_device is not None
@@ -53,12 +53,14 @@ class DeviceComparison:
             unsaid = {*platforms.unsupported_paths(old.platform), *platforms.unsupported_paths(new.platform)}
             pair = mask_unsupported_fields(old, unsaid), _keep_old_port_names(old, mask_unsupported_fields(new, unsaid))
             before, after = map(self._interner.device, pair)
-        changed_parts, unsaid_parts = self._parts(before, after)
+        changed_parts, unsaid_parts = self._changed_and_unstated_parts(before, after)
         if not changed_parts and not unsaid_parts and kind == "changed":
             return None
         return DeviceChange(name=new.name, kind=kind, old=old, new=new, parts=changed_parts, not_compared=unsaid_parts)
 
-    def _parts(self, old: Device, new: Device) -> tuple[tuple[PortGroupChange, ...], tuple[PortGroupChange, ...]]:
+    def _changed_and_unstated_parts(
+        self, old: Device, new: Device
+    ) -> tuple[tuple[PortGroupChange, ...], tuple[PortGroupChange, ...]]:
         own_entries, unsaid = separate_unstated(_device_entries(old, new))
         by_entries: dict[tuple[DifferingEntry, ...], list[str]] = {}
         without: dict[tuple[DifferingEntry, ...], list[str]] = {}
@@ -67,7 +69,7 @@ class DeviceComparison:
             was = were.get(port.name)
             if was is None or was == port:
                 continue
-            changes, silent = separate_unstated(self._port(old.name, was, port))
+            changes, silent = separate_unstated(self._diff_port(old.name, was, port))
             if changes:
                 by_entries.setdefault(changes, []).append(port.name)
             if was.enabled is False or port.enabled is False:  # without a speed, the switch computes no headroom
@@ -76,7 +78,7 @@ class DeviceComparison:
                 without.setdefault(silent, []).append(port.name)
         return _changes_by_port_group(own_entries, by_entries), _changes_by_port_group(unsaid, without)
 
-    def _port(self, device: str, old: Interface, new: Interface) -> Iterator[DifferingEntry]:
+    def _diff_port(self, device: str, old: Interface, new: Interface) -> Iterator[DifferingEntry]:
         for name in _PORT_FIELDS:
             was, new_value = getattr(old, name), getattr(new, name)
             if is_equal(was, new_value):

@@ -70,7 +70,9 @@ def _candidate_orders(
     yield tuple(tiers.stages_of_single_pass()), ""
     yield tuple(tiers.stages_of_single_pass(downwards=True)), "switches far from hosts first, those near to hosts last"
     beside = "both ends of a session or cable change together"
-    before, after = (tuple(tiers.stages_by_cable_ends(shares, rest_last=last)) for last in (False, True))
+    before, after = (
+        tuple(tiers.stages_of_switches_with_their_neighbors(shares, rest_last=last)) for last in (False, True)
+    )
     yield before, beside if before == after else f"{beside}, the rest before that"
     yield after, f"{beside}, the rest after that"
     yield (
@@ -116,9 +118,11 @@ class _SwitchesByTier:
 
     def stages_of_single_pass(self, *, downwards: bool = False) -> Iterator[RolloutStage]:
         """Yield the stages of one pass."""
-        return self._add_outer_stages(self._stages_by_tier(self._staying, downwards=downwards))
+        return self._surround_with_added_and_removed_stages(self._stages_by_tier(self._staying, downwards=downwards))
 
-    def stages_by_cable_ends(self, shares: ChangesByScope, *, rest_last: bool = False) -> Iterator[RolloutStage]:
+    def stages_of_switches_with_their_neighbors(
+        self, shares: ChangesByScope, *, rest_last: bool = False
+    ) -> Iterator[RolloutStage]:
         """Yield a stage for each switch that others lead to from below or the same tier.
 
         Each stage includes the parts of these that lead to it.
@@ -147,7 +151,9 @@ class _SwitchesByTier:
         ]
         ordered = sorted(near, key=self._height_key)
         around = [self._make_neighbor_stage(end, near[end], remaining_share.get(end, ChangeScope())) for end in ordered]
-        yield from self._add_outer_stages([*around, *other_stages] if rest_last else [*other_stages, *around])
+        yield from self._surround_with_added_and_removed_stages(
+            [*around, *other_stages] if rest_last else [*other_stages, *around]
+        )
 
     def _make_neighbor_stage(
         self, end: str, neighboring_devices: Sequence[str], own_share: ChangeScope
@@ -163,14 +169,14 @@ class _SwitchesByTier:
         """Yield the stages of as many passes over the switches, each with a share of the changes."""
         stage_lists = []
         for share in kinds:
-            names = [name for name in self._staying if shares.any(name, share)]
+            names = [name for name in self._staying if shares.has_changes_in_scope(name, share)]
             stage_lists.append(
                 [_limit_stage_to_shares(stage, [share] * len(stage.devices)) for stage in self._stages_by_tier(names)]
             )
         if all(stage_lists):
-            yield from self._add_outer_stages(chain(*stage_lists))
+            yield from self._surround_with_added_and_removed_stages(chain(*stage_lists))
 
-    def _add_outer_stages(self, staying: Iterable[RolloutStage]) -> Iterator[RolloutStage]:
+    def _surround_with_added_and_removed_stages(self, staying: Iterable[RolloutStage]) -> Iterator[RolloutStage]:
         """Yield stages with those of added and removed switches around them; switches change their names first."""
         if self._renamed:
             pairs = [f"{old} -> {new}" for old, new in self._renamed.items()]

@@ -9,8 +9,8 @@ from nodrop.model.change import PatchStep
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Device
 from nodrop.model.reading import DeviceReading, Reading, Source
-from nodrop.plan.effects import IDLE_PORT_REASON, change_shape, switch_files_if_unchanged, unique_lines
-from nodrop.plan.fact_groups import DeviceMake, device_make
+from nodrop.plan.effects import IDLE_PORT_REASON, shape_of_device_change, switch_files_if_unchanged, unique_lines
+from nodrop.plan.fact_groups import DeviceMake, platform_release_and_model_of_change
 from nodrop.plan.model import ChangeEffect, DeviceChange, UnmodeledChange, worst_risk
 from nodrop.platforms.kit.editing import sources_of_files
 from nodrop.platforms.kit.settings import DeviceFileSettings, FileSettingDifference, Path, SettingsModule
@@ -52,7 +52,7 @@ def find_unmodeled_changes(
             continue
         every = tuple(opened_sides[0].differences(opened_sides[1]))
         beside = tuple(known_settings.find_unmodeled_differences(change, opened_sides, every))
-        key = (platform, device_make(change), beside)
+        key = (platform, platform_release_and_model_of_change(change), beside)
         if beside and key not in switches_by_change:
             effects[key] = effects_by_file_part(change, files[0], files[1], beside)
         if beside:
@@ -107,7 +107,7 @@ class ModeledSettings:
         for difference in all_differences:
             kinds.setdefault(difference.path_without_numbered_names, set()).add(difference.path)
         shape, shut, means = (
-            change_shape(change),
+            shape_of_device_change(change),
             _idle_port_reasons(change),
             platforms.find_settings_reader(change.old.platform),
         )
@@ -137,7 +137,7 @@ class ModeledSettings:
         own_readings: dict[int, DeviceReading],
     ) -> _SettingOrigin:
         assert change.old is not None
-        otherwises = _kinds_of_reading_changes(change.old.platform, sides, paths, own_readings)
+        otherwises = _kinds_of_differences_when_read(change.old.platform, sides, paths, own_readings)
         has_facts = bool(change.parts) or self._by_facts
         if ("facts" in otherwises and has_facts) or (
             "cables" in otherwises and not self._by_facts and (has_facts or self._recabled)
@@ -169,7 +169,7 @@ def _states_platform_default(
     return difference.kind != "changed" and file in side.trees and means.states_default(side.trees[file], tuple(words))
 
 
-def _kinds_of_reading_changes(
+def _kinds_of_differences_when_read(
     platform: str,
     sides: tuple[DeviceFileSettings, DeviceFileSettings],
     paths: set[Path],
@@ -216,7 +216,7 @@ def effects_by_file_part(
     except InputProblems:
         edit = None
     effects: dict[DifferenceHead, ChangeEffect] = {}
-    for (head, harmless), inside in _differences_by_head(platform, file_differences).items():
+    for (head, harmless), inside in _differences_by_file_and_table(platform, file_differences).items():
         at = {difference.path[1:] for difference in inside} if harmless else {head[1:]}
         steps = [step for step in edit.steps if _is_under_paths(step, at)] if edit else []
         disturbing = [step for step in steps if step.disruption != "none"]
@@ -240,19 +240,19 @@ def _is_under_paths(step: PatchStep, paths: Collection[Path]) -> bool:
     return any(words[: len(path)] == path for path in paths)
 
 
-def _differences_by_head(
+def _differences_by_file_and_table(
     platform: str, beside: Sequence[FileSettingDifference]
 ) -> Mapping[DifferenceHead, list[FileSettingDifference]]:
     """Return differences by the part of a file that they are in, those that are harmless apart."""
     found_differences: dict[DifferenceHead, list[FileSettingDifference]] = {}
     for difference in beside:
-        found_differences.setdefault((difference_head(platform, difference), difference.harmless), []).append(
-            difference
-        )
+        found_differences.setdefault(
+            (file_and_table_of_difference(platform, difference), difference.harmless), []
+        ).append(difference)
     return found_differences
 
 
-def difference_head(platform: str, difference: FileSettingDifference) -> Path:
+def file_and_table_of_difference(platform: str, difference: FileSettingDifference) -> Path:
     """Return the file and the table, or part of the configuration, that a difference is in."""
     means = platforms.find_settings_reader(platform)
     return difference.path[: 1 + means.HEAD] if means is not None and not difference.line else difference.path[:1]
@@ -266,7 +266,7 @@ def group_unmodeled_changes(
     switches_by_part: dict[tuple[Path, tuple[FileSettingDifference, ...], ChangeEffect], list[str]] = {}
     for key, names in switches_by_change.items():
         platform, _, beside = key
-        for (head, harmless), inside in _differences_by_head(platform, beside).items():
+        for (head, harmless), inside in _differences_by_file_and_table(platform, beside).items():
             keys = tuple(mask_secrets(platform, difference) for difference in inside)
             at = mask_secrets(platform, FileSettingDifference(head, "changed")).path
             switches_by_part.setdefault((at, keys, effects[key][head, harmless]), []).extend(names)

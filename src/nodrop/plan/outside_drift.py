@@ -11,15 +11,15 @@ from nodrop import platforms
 from nodrop.errors import InputProblems
 from nodrop.model.reading import Reading
 from nodrop.plan.effects import switch_files_if_unchanged
-from nodrop.plan.fact_groups import device_make
+from nodrop.plan.fact_groups import platform_release_and_model_of_change
 from nodrop.plan.model import ChangeEffect, DeviceChange, UnmodeledChange
 from nodrop.plan.outside import (
     AlikeDifferences,
     DifferenceHead,
     ModeledSettings,
     devices_keeping_their_os,
-    difference_head,
     effects_by_file_part,
+    file_and_table_of_difference,
     group_unmodeled_changes,
     mask_secrets,
 )
@@ -42,29 +42,31 @@ def find_unmodeled_drift_and_self_written(
     effects: dict[AlikeDifferences, Mapping[DifferenceHead, ChangeEffect]] = {}
     for device, change in devices_keeping_their_os(running_reading, wanted_reading, device_changes):
         name, platform = device.name, device.platform
-        sides = open_sides(
+        sides = open_settings_of_both_sides(
             platform, switch_files_if_unchanged(running_reading, name), switch_files_if_unchanged(wanted_reading, name)
         )
         if sides is None:
             continue
         differing, own_differences = _separate_self_written_settings(platform, sides)
         beside = tuple(known_settings.find_unmodeled_differences(change, sides, differing))
-        key = (platform, device_make(change), beside)
+        key = (platform, platform_release_and_model_of_change(change), beside)
         if beside:
             if key not in drifting:
                 result_files = sides[0].files_with_settings_from(sides[1], {difference.path for difference in beside})
                 effects[key] = effects_by_file_part(change, sides[0].bundle, result_files, beside)
             drifting.setdefault(key, []).append(name)
         if own_differences:
-            own_switches.setdefault((platform, device_make(change), own_differences), []).append(name)
+            own_switches.setdefault(
+                (platform, platform_release_and_model_of_change(change), own_differences), []
+            ).append(name)
     unharmed = {
-        key: {(difference_head(key[0], difference), ""): ChangeEffect() for difference in key[2]}
+        key: {(file_and_table_of_difference(key[0], difference), ""): ChangeEffect() for difference in key[2]}
         for key in own_switches
     }
     return list(group_unmodeled_changes(drifting, effects)), list(group_unmodeled_changes(own_switches, unharmed))
 
 
-def open_sides(
+def open_settings_of_both_sides(
     platform: str, running_files: Mapping[str, bytes] | None, intended_files: Mapping[str, bytes] | None
 ) -> tuple[DeviceFileSettings, DeviceFileSettings] | None:
     """Return both sides' files, each with all settings in one; None where they have none, or cannot be read."""
@@ -106,7 +108,10 @@ def apply_unmodeled_changes(
     Settings that the software writes by itself, and that run differently, stay: without them, it would not be as it
     was.
     """
-    means, sides = platforms.find_settings_reader(platform), open_sides(platform, running_files, intended_files)
+    means, sides = (
+        platforms.find_settings_reader(platform),
+        open_settings_of_both_sides(platform, running_files, intended_files),
+    )
     if means is None or sides is None:
         return running_files
     keys = {key for outside_part in outside_parts for key in outside_part.keys}
@@ -133,7 +138,7 @@ def find_settings_still_differing(
     outside_parts: Sequence[UnmodeledChange],
 ) -> Iterator[Path]:
     """Yield the reported settings that still differ, without the name of the file."""
-    sides = open_sides(platform, running_files, intended_files)
+    sides = open_settings_of_both_sides(platform, running_files, intended_files)
     remaining_differences = (
         {mask_secrets(platform, difference) for difference in _separate_self_written_settings(platform, sides)[0]}
         if sides is not None

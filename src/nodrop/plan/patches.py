@@ -112,7 +112,7 @@ def make_patches(
     for device in plan.devices:
         if device.kind != "changed":
             yield replace(
-                _build_whole_patch(device, switch_files_if_unchanged(new_reading, device.name)),
+                _build_files_of_added_or_removed_switch(device, switch_files_if_unchanged(new_reading, device.name)),
                 turn=passes[device.name][0][0],
             )
             continue
@@ -200,7 +200,7 @@ def _worst_manual_risk_by_switch(
     return risks
 
 
-def _build_whole_patch(device_change: DeviceChange, new: SwitchFiles | None) -> SwitchPatchFiles:
+def _build_files_of_added_or_removed_switch(device_change: DeviceChange, new: SwitchFiles | None) -> SwitchPatchFiles:
     """Return the files of a switch that comes or runs another system, or the manual steps for one that goes."""
     lines = {
         "added": ("these are the files of a new switch, whole",),

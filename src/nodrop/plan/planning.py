@@ -44,7 +44,7 @@ def compare_devices(old_reading: Reading, new_reading: Reading) -> list[DeviceCh
         {device.name: device for device in reading.fabric.devices} for reading in (old_reading, new_reading)
     )
     names = sorted({*before, *after}, key=natural_sort_key)
-    device_changes = (comparing.device(before.get(name), after.get(name)) for name in names)
+    device_changes = (comparing.compare_device(before.get(name), after.get(name)) for name in names)
     return [device_change for device_change in device_changes if device_change is not None]
 
 
@@ -87,7 +87,7 @@ def build_plan(
     ]
     worsts: dict[str, ChangeRisk] = {
         device_change.name: worst_risk(
-            (effects.of_kind(device_change.kind).risk, outer.get(device_change.name, "none"))
+            (effects.effect_of_change_kind(device_change.kind).risk, outer.get(device_change.name, "none"))
         )
         for device_change in changes
     }

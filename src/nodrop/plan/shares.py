@@ -36,7 +36,7 @@ class ChangesByScope:
         self._made: dict[tuple[str, frozenset[ChangeScope]], Device] = {}
         self._interner = Interner()
 
-    def any(self, name: str, change_share: ChangeScope) -> bool:
+    def has_changes_in_scope(self, name: str, change_share: ChangeScope) -> bool:
         """Whether any of a switch's changes is among those."""
         return bool(self.change_within_share(name, change_share).parts)
 

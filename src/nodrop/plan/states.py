@@ -116,23 +116,23 @@ class RolloutStates:
         return Reading(
             fabric=fabric,
             sources={name: readings["new" if name in later else "old"].sources.get(name, ()) for name in devices},
-            derived=self._defaults,
+            derived=self._documented_defaults_of_both_sides,
             assumed=side.assumed,
             allowed={name: readings["new" if name in later else "old"].allowed.get(name, ()) for name in devices},
         )
 
     @cached_property
-    def _defaults(self) -> Mapping[Subject, str]:
+    def _documented_defaults_of_both_sides(self) -> Mapping[Subject, str]:
         return {**self._sides["old"].derived, **self._sides["new"].derived}
 
-    def derived_below(self, switch: str) -> Mapping[Subject, str]:
+    def documented_defaults_of_switch(self, switch: str) -> Mapping[Subject, str]:
         """Return the documented defaults of either side on a switch, and those of the fabric."""
         return {**self._defaults_by_switch.get(FABRIC_HEAD, {}), **self._defaults_by_switch.get(switch, {})}
 
     @cached_property
     def _defaults_by_switch(self) -> Mapping[str, Mapping[Subject, str]]:
         by_switch: dict[str, dict[Subject, str]] = {}
-        for subject, reason in self._defaults.items():
+        for subject, reason in self._documented_defaults_of_both_sides.items():
             by_switch.setdefault(subject[0], {})[subject] = reason
         return by_switch
 
@@ -204,10 +204,10 @@ class RolloutStates:
         A port that is shut at either end of the plan comes or goes too.
         """
         if subject not in self._known_passing:
-            self._known_passing[subject] = self._find_passing(subject)
+            self._known_passing[subject] = self._does_part_come_or_go_whole(subject)
         return self._known_passing[subject]
 
-    def _find_passing(self, subject: Subject) -> bool:
+    def _does_part_come_or_go_whole(self, subject: Subject) -> bool:
         match subject:
             case (root, "links", cable) if root == FABRIC_HEAD:
                 nodes = {end.node for end in ends_of_cable_key(cable)}

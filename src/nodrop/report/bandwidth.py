@@ -45,7 +45,7 @@ class FabricBandwidth:
             for name, hosts in sorted(by_group.items(), key=lambda pair: natural_sort_key(pair[0]))
         ]
 
-    def tiers(self, group_of_switch: Mapping[str, str] | None = None) -> list[FactsByKey]:
+    def tier_capacity_facts(self, group_of_switch: Mapping[str, str] | None = None) -> list[FactsByKey]:
         """Return the levels of switches from the hosts upwards: capacities up and down, and the worst ratio.
 
         The bisection of a level is half of its uplinks: what half of its switches can send up to the other half. The
@@ -81,7 +81,7 @@ class FabricBandwidth:
             "oversubscription": max((down[name] / up[name] for name in names if up[name]), default=None),
         }
 
-    def pods(self) -> list[FactsByKey]:
+    def pod_capacity_facts(self) -> list[FactsByKey]:
         """Return the parts that the top of three tiers or more joins, with what their hosts send and what leads up.
 
         Switches of a part are joined by cables below the top tier.

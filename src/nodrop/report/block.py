@@ -23,7 +23,7 @@ from nodrop.report.names import (
 )
 from nodrop.report.paint import style_text
 from nodrop.report.quote import fit_quoted_line
-from nodrop.results.outcome import MAX_DEVICES_WITH_COMMANDS, ReadLine, fix_location, related_places
+from nodrop.results.outcome import MAX_DEVICES_WITH_COMMANDS, ReadLine, location_to_correct, related_places
 from nodrop.syntax.places import Span
 
 _ANSI_STYLE_BY_NAME = {
@@ -53,28 +53,35 @@ class ReportStyle:
     line: ReadLine
     links: TerminalLinks | None = None
 
-    def paint(self, style: str, text: str) -> str:
+    def escape_and_style(self, style: str, text: str) -> str:
         """Return text in a style, escaped: text from users and configurations reaches the page through here alone."""
         return style_text(escape_terminal(text), _ANSI_STYLE_BY_NAME.get(style, ""), self.color)
 
     def format_note_line(self, style: str, heading: str, shown_text: str) -> str:
         """Return one line of a report: a head in a style, and its text."""
-        return f"{self.paint(style, heading)}: {self.paint('', shown_text)}"
+        return f"{self.escape_and_style(style, heading)}: {self.escape_and_style('', shown_text)}"
 
     def format_rule_heading(self, style: str, word: str, *names: str) -> str:
         """Return a word and the rules that it is about, as `error[pfc-without-watchdog]`, each linked to its page."""
         if self.links is None:
-            return self.paint(style, f"{word}[{', '.join(names)}]")
-        shown = (format_link(self.links.rule(name), self.paint(style, name)) for name in names)
-        return f"{self.paint(style, f'{word}[')}{self.paint(style, ', ').join(shown)}{self.paint(style, ']')}"
+            return self.escape_and_style(style, f"{word}[{', '.join(names)}]")
+        shown = (
+            format_link(self.links.address_of_rule_page(name), self.escape_and_style(style, name)) for name in names
+        )
+        opening, comma, closing = (self.escape_and_style(style, text) for text in (f"{word}[", ", ", "]"))
+        return f"{opening}{comma.join(shown)}{closing}"
 
-    def place(self, located: FileLocation) -> str:
+    def format_place(self, located: FileLocation) -> str:
         """Return a place, linked to its file."""
         span = located.span
-        text = self.paint("", located.describe())
-        return format_link(self.links.place(located.file, span.line if span else None), text) if self.links else text
+        text = self.escape_and_style("", located.describe())
+        return (
+            format_link(self.links.address_of_file_line(located.file, span.line if span else None), text)
+            if self.links
+            else text
+        )
 
-    def problem(self, problem: Problem) -> list[str]:
+    def format_problem(self, problem: Problem) -> list[str]:
         """Return a problem of the input, its place linked to its file, and the quoted line with its place marked."""
         return [self._problem_headline(problem), *self._quoted_problem(problem)]
 
@@ -85,20 +92,21 @@ class ReportStyle:
         word = _MARKED_WORD_PATTERN.match(line, column - 1)
         end = word.end() if word else column
         quoted = fit_quoted_line(line, Span(number, column, number, end + 1), room=self.width - len(str(number)) - 3)
-        bar, space = self.paint("frame", "|"), " " * len(str(number))
+        bar, space = self.escape_and_style("frame", "|"), " " * len(str(number))
         return [
             f"{space} {bar}",
-            f"{self.paint('frame', str(number))} {bar} {self.paint('', quoted.text)}",
-            f"{space} {bar} {'':{quoted.indent}}{self.paint('error', '^' * quoted.length)}",
+            f"{self.escape_and_style('frame', str(number))} {bar} {self.escape_and_style('', quoted.text)}",
+            f"{space} {bar} {'':{quoted.indent}}{self.escape_and_style('error', '^' * quoted.length)}",
         ]
 
     def _problem_headline(self, problem: Problem) -> str:
         if self.links is None:
             return self.format_note_line("error", "error", str(problem))
         place = ":".join(str(field) for field in (problem.path, problem.line, problem.column) if field is not None)
-        address = self.links.place(problem.path, problem.line)
-        shown = format_link(address, self.paint("", place))
-        return f"{self.paint('error', 'error')}: {shown}{self.paint('', str(problem).removeprefix(place))}"
+        address = self.links.address_of_file_line(problem.path, problem.line)
+        shown = format_link(address, self.escape_and_style("", place))
+        error, words = self.escape_and_style("error", "error"), str(problem).removeprefix(place)
+        return f"{error}: {shown}{self.escape_and_style('', words)}"
 
     def first_line_of_place(self, located: FileLocation | None) -> str | None:
         """Return the first line of a place, if it is available."""
@@ -113,14 +121,14 @@ def format_finding_block(
     `explained` are the groups that end with this one.
     """
     first_finding, *other_findings = group
-    place, besides = fix_location(first_finding), related_places(first_finding)
+    place, besides = location_to_correct(first_finding), related_places(first_finding)
     related = besides if report_style.verbose else besides[:_MAX_RELATED_PLACES]
     body = _BlockBody(
         page=report_style, gutter=_line_number_width([place, *(mention.located for mention in related)], report_style)
     )
     lines = [
         f"{report_style.format_rule_heading(first_finding.severity, first_finding.severity, first_finding.rule)}: "
-        f"{report_style.paint('strong', finding_message_with_device(first_finding))}"
+        f"{report_style.escape_and_style('strong', finding_message_with_device(first_finding))}"
     ]
     captions = [
         subject.subject_text(first_finding.subject),
@@ -132,18 +140,22 @@ def format_finding_block(
     for related_place, caption in zip(related, captions[1:], strict=True):
         lines += body.format_quoted_place(":::", related_place.located, ("-", "frame"), caption)
     if remaining_number := len(besides) - len(related):
-        lines.append(body.footer(f"{format_count(remaining_number, 'more related part')}; -v shows them"))
+        lines.append(body.format_footer_line(f"{format_count(remaining_number, 'more related part')}; -v shows them"))
     if first_finding.left_out:
         lines += body.wrap_footer(f"also: {', '.join(first_finding.left_out)}")
     if first_finding.confidence != "certain":
         lines += body.wrap_footer(
             f"{first_finding.confidence}, not certain: {first_finding.doubt or _UNCERTAIN_BY_RULE_REASON}"
         )
-    lines += body.fix(_add_commands_of_others(first_finding.fix, other_findings)) if first_finding.fix else []
+    lines += (
+        body.format_fix(_merge_commands_of_other_findings(first_finding.fix, other_findings))
+        if first_finding.fix
+        else []
+    )
     lines += (
         body.list_other_findings(other_findings)
         if report_style.verbose
-        else body.summed_up(first_finding, other_findings)
+        else body.summarize_other_findings(first_finding, other_findings)
     )
     for other_group in explained:
         more = f" ({len(other_group) - 1} more of the same)" if len(other_group) > 1 else ""
@@ -153,7 +165,7 @@ def format_finding_block(
     return lines
 
 
-def _add_commands_of_others(fix: Fix, other_findings: Iterable[Finding]) -> Fix:
+def _merge_commands_of_other_findings(fix: Fix, other_findings: Iterable[Finding]) -> Fix:
     """Return a fix with the commands of other switches, equal commands once, with all of their switches."""
     if not fix.commands:
         return fix
@@ -196,50 +208,61 @@ class _BlockBody:
     ) -> list[str]:
         """Return a place and its line, with the span underlined and a caption; without a line, the caption alone."""
         page, gutter = self.page, self.gutter
-        lines = [f"{'':{gutter}}{page.paint('frame', arrow)} {page.place(located)}"] if located else []
+        lines = (
+            [f"{'':{gutter}}{page.escape_and_style('frame', arrow)} {page.format_place(located)}"] if located else []
+        )
         text = page.first_line_of_place(located)
         if text is None or located is None or located.span is None:
-            return [*lines, self.footer(caption)]
+            return [*lines, self.format_footer_line(caption)]
         quoted = fit_quoted_line(text, located.span, room=page.width - gutter - 3)
-        bar, (character, style) = page.paint("frame", "|"), mark
-        marks = page.paint(style, f"{character * quoted.length} {caption}")
-        number = page.paint("frame", f"{located.span.line:>{gutter}}")
+        bar, (character, style) = page.escape_and_style("frame", "|"), mark
+        marks = page.escape_and_style(style, f"{character * quoted.length} {caption}")
+        number = page.escape_and_style("frame", f"{located.span.line:>{gutter}}")
         return [
             *lines,
             f"{'':{gutter}} {bar}",
-            f"{number} {bar} {page.paint('', quoted.text)}",
+            f"{number} {bar} {page.escape_and_style('', quoted.text)}",
             f"{'':{gutter}} {bar} {'':{quoted.indent}}{marks}",
         ]
 
-    def footer(self, text: str) -> str:
+    def format_footer_line(self, text: str) -> str:
         """Return a line about the finding rather than a place."""
-        return f"{'':{self.gutter}} {self.page.paint('frame', '=')} {self.page.paint('', text)}"
+        return f"{'':{self.gutter}} {self.page.escape_and_style('frame', '=')} {self.page.escape_and_style('', text)}"
 
-    def footers(self, first_text: str, other_texts: Iterable[str]) -> list[str]:
+    def format_footer_with_details(self, first_text: str, other_texts: Iterable[str]) -> list[str]:
         """Such a line, and others that belong to it."""
-        return [self.footer(first_text), *self.indent_under_footer(self.page.paint("", text) for text in other_texts)]
+        return [
+            self.format_footer_line(first_text),
+            *self.indent_under_footer(self.page.escape_and_style("", text) for text in other_texts),
+        ]
 
     def indent_under_footer(self, texts: Iterable[str]) -> Iterable[str]:
         """Lines that belong to a footer, already escaped."""
         return (f"{'':{self.gutter + 3}}{text}" for text in texts)
 
-    def fix(self, fix: Fix) -> list[str]:
+    def format_fix(self, fix: Fix) -> list[str]:
         """Return what to do, wrapped, and the commands for it, as they are typed: a long one is not broken."""
         lines = self.wrap_footer(f"fix: {fix.text.strip()}")
         shown = fix.commands if self.page.verbose else fix.commands[:MAX_DEVICES_WITH_COMMANDS]
         for commands in shown:
-            lines += self.indent_under_footer(self.page.paint("", line) for line in introduce_commands(commands))
+            lines += self.indent_under_footer(
+                self.page.escape_and_style("", line) for line in introduce_commands(commands)
+            )
             typed = commands.lines if self.page.verbose else commands.lines[:_MAX_COMMAND_LINES_PER_DEVICE]
-            lines += self.indent_under_footer(f"  {self.page.paint('strong', line)}" for line in typed)
+            lines += self.indent_under_footer(f"  {self.page.escape_and_style('strong', line)}" for line in typed)
             if left := len(commands.lines) - len(typed):
                 lines += self.indent_under_footer(
-                    [self.page.paint("", f"  {format_count(left, 'more line')}; -v shows them")]
+                    [self.page.escape_and_style("", f"  {format_count(left, 'more line')}; -v shows them")]
                 )
         for line in describe_outdated_files(fix):
             lines += self.wrap_footer(line)
         if left := len(fix.commands) - len(shown):
             lines += self.indent_under_footer(
-                [self.page.paint("", f"and on {format_count(left, 'more switch')}, needed with these; -v shows them")]
+                [
+                    self.page.escape_and_style(
+                        "", f"and on {format_count(left, 'more switch')}, needed with these; -v shows them"
+                    )
+                ]
             )
         return lines
 
@@ -248,7 +271,7 @@ class _BlockBody:
         room = max(self.page.width - self.gutter - 3, 40)
         written = escape_terminal(text, lines=True).split("\n")
         first_row, *other_rows = (row for line in written for row in textwrap.wrap(line, room, break_long_words=False))
-        return self.footers(first_row, other_rows)
+        return self.format_footer_with_details(first_row, other_rows)
 
     def list_other_findings(self, other_findings: Sequence[Finding]) -> list[str]:
         """Return the others of a group, one by one."""
@@ -256,21 +279,22 @@ class _BlockBody:
 
         def place(finding: Finding) -> str:
             return (
-                page.place(finding.located)
+                page.format_place(finding.located)
                 if finding.located
-                else page.paint("", subject.subject_text(finding.subject))
+                else page.escape_and_style("", subject.subject_text(finding.subject))
             )
 
         rows = (
-            f"{place(finding)}: {page.paint('', finding_message_with_device(finding))}" for finding in other_findings
+            f"{place(finding)}: {page.escape_and_style('', finding_message_with_device(finding))}"
+            for finding in other_findings
         )
         return (
-            [self.footer(f"{len(other_findings)} more of the same:"), *self.indent_under_footer(rows)]
+            [self.format_footer_line(f"{len(other_findings)} more of the same:"), *self.indent_under_footer(rows)]
             if other_findings
             else []
         )
 
-    def summed_up(self, first_finding: Finding, other_findings: Sequence[Finding]) -> list[str]:
+    def summarize_other_findings(self, first_finding: Finding, other_findings: Sequence[Finding]) -> list[str]:
         """Return the others of a group: by name on the device of the first, by number elsewhere, fabric by fabric."""
         inside = [finding for finding in other_findings if finding.within == first_finding.within]
         subjects = [finding.subject for finding in inside if finding.device == first_finding.device]
@@ -278,10 +302,10 @@ class _BlockBody:
         outside = [finding for finding in other_findings if finding.within != first_finding.within]
         lines = [_format_more_of_same_subjects(first_finding.device, subjects)] if subjects else []
         if outside:
-            lines.append(_format_other_fabrics(away, outside))
+            lines.append(_format_findings_elsewhere(away, outside))
         elif away:
             lines.append(_format_same_on_devices(away))
-        return [self.footer(line) for line in lines]
+        return [self.format_footer_line(line) for line in lines]
 
 
 def _format_caption(related: RelatedPart, finding: Finding) -> str:
@@ -312,7 +336,7 @@ def _format_same_on_devices(other_findings: Sequence[Finding]) -> str:
     return f"the same on {format_name_list(devices)} ({', '.join(numbers)})"
 
 
-def _format_other_fabrics(away: Sequence[Finding], outside: Sequence[Finding]) -> str:
+def _format_findings_elsewhere(away: Sequence[Finding], outside: Sequence[Finding]) -> str:
     """Of findings on other devices, those of the first one's fabric by name, and those of other fabrics by folder."""
     other_findings = (*away, *outside)
     near = {escape_or_quote_name(finding.device) for finding in away if finding.device}

@@ -204,7 +204,7 @@ def _format_change(change: RoutingDifference) -> str:
     old, new = change.old, change.new
     match change.check:
         case "routes":
-            return _format_paths(_require_paths(old), _require_paths(new))
+            return _format_path_change(_paths_or_empty(old), _paths_or_empty(new))
         case "failures":
             was, size = _path_count(old), _path_count(new)
             return f"loses {format_count(size or 0, 'destination')} of leaves, {was or 0} before"
@@ -219,7 +219,7 @@ def _format_change(change: RoutingDifference) -> str:
             return _VERB_BY_SESSION_STATE.get(str(new), str(new))
 
 
-def _format_paths(old_paths: frozenset[str], new: frozenset[str]) -> str:
+def _format_path_change(old_paths: frozenset[str], new: frozenset[str]) -> str:
     if not old_paths or not new:
         paths = format_count(len(old_paths or new), "path")
         return f"gone, over {paths} before" if old_paths else f"new, over {paths}"
@@ -228,7 +228,7 @@ def _format_paths(old_paths: frozenset[str], new: frozenset[str]) -> str:
     return f"over {format_count(len(new), 'path')}, {len(old_paths)} before"
 
 
-def _require_paths(value: Hashable) -> frozenset[str]:
+def _paths_or_empty(value: Hashable) -> frozenset[str]:
     return value if isinstance(value, frozenset) else frozenset()
 
 

@@ -3,7 +3,7 @@
 from nodrop.engine.finding import Finding, UnknownVerdict
 from nodrop.model import subject
 from nodrop.report.escape import escape_lone_surrogates, escape_terminal
-from nodrop.results.outcome import FabricOutcome, fix_location, format_problem_without_place
+from nodrop.results.outcome import FabricOutcome, format_problem_without_place, location_to_correct
 
 
 def render(outcome: FabricOutcome) -> bytes:
@@ -20,7 +20,9 @@ def render(outcome: FabricOutcome) -> bytes:
     lines += map(
         _format_unknown_verdict, (unknown_verdict for unknown_verdict in outcome.unknown if unknown_verdict.places)
     )
-    lines += (_prefix_file_position(note.file, None, None, f"not read: {note.message}") for note in outcome.unread)
+    lines += (
+        _prefix_file_position(note.file, None, None, f"not read: {note.message}") for note in outcome.unread_notes
+    )
     lines += (
         f"not computed: {uncomputed_note.message} ({uncomputed_note.device})"
         for uncomputed_note in outcome.uncomputed_notes
@@ -29,7 +31,7 @@ def render(outcome: FabricOutcome) -> bytes:
 
 
 def _format_finding(finding: Finding) -> str:
-    located = fix_location(finding)
+    located = location_to_correct(finding)
     span = located.span if located else None
     text = f"{finding.severity}[{finding.rule}] {finding.message} ({subject.subject_text(finding.subject)})"
     return _prefix_file_position(

@@ -137,9 +137,11 @@ class _MarkdownCommentWriter:
             yield from (f"  - {self._text(detail.spans)}" for detail in item.details)
 
     def _text(self, spans: Sequence[Span], *, cell: bool = False) -> str:
-        return "".join(self._rule(span) if isinstance(span, RuleName) else _escape_span(span, cell) for span in spans)
+        return "".join(
+            self._format_rule_name(span) if isinstance(span, RuleName) else _escape_span(span, cell) for span in spans
+        )
 
-    def _rule(self, name: RuleName) -> str:
+    def _format_rule_name(self, name: RuleName) -> str:
         address = self._pages.find_address(name.rule)
         shown = f"`{name.rule}`" if address is None else f"[`{name.rule}`]({address})"
         return f"**{name.label}** {shown}" if name.label else shown
@@ -152,7 +154,7 @@ class _MarkdownCommentWriter:
 
     def _table_parts(self, table: ChangeTable) -> Iterator[str]:
         rows = sorted(table.rows, key=lambda row: -row.risk_rank)
-        cells = [self._cells(row) for row in rows[:_MAX_TABLE_ROWS]]
+        cells = [self._change_row_cells(row) for row in rows[:_MAX_TABLE_ROWS]]
         if (more := len(rows) - _MAX_TABLE_ROWS) > 0:
             cells.append((f"{more} more", "in the fold", ""))
         if rows:
@@ -160,7 +162,7 @@ class _MarkdownCommentWriter:
             yield "\n".join(format_markdown_table(heads, cells))
         yield _fold("In full, with reasons", list(self._detail_lines(rows)))
 
-    def _cells(self, row: ChangeRow) -> tuple[str, str, str]:
+    def _change_row_cells(self, row: ChangeRow) -> tuple[str, str, str]:
         facts = [self._text(item.spans, cell=True) for item in row.items[:_MAX_FACTS_PER_ROW]]
         if (more := len(row.items) - _MAX_FACTS_PER_ROW) > 0:
             facts.append(f"and {more} more")

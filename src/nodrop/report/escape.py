@@ -97,18 +97,18 @@ def escape_markdown(raw_text: str, *, cell: bool = False) -> str:
     new_line = "".join(
         _escape_word(piece, cell=cell) for piece in re.split(rf"({_MARKDOWN_WORD_PATTERN.pattern})", line)
     )
-    return _escape_opening(new_line)
+    return _escape_block_markup_at_line_start(new_line)
 
 
 def format_nodrop_text_as_markdown(raw_text: str, *, cell: bool = False) -> str:
     """Text that is nodrop's own as one line of Markdown, as it was written; addresses in it are links."""
     pieces = _CODE_OR_ADDRESS_PATTERN.split(escape_terminal(" ".join(raw_text.split())))
-    return _escape_opening(
+    return _escape_block_markup_at_line_start(
         "".join(_escape_text_code_or_address(piece, at % 3, cell=cell) for at, piece in enumerate(pieces) if piece)
     )
 
 
-def _escape_opening(line: str) -> str:
+def _escape_block_markup_at_line_start(line: str) -> str:
     """Return a line of Markdown that is no heading, list, quotation or underline."""
     opening = _MARKDOWN_BLOCK_START_PATTERN.match(line)
     if opening is None:

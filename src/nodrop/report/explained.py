@@ -21,7 +21,7 @@ from nodrop.report.buffering import reference_xoffs, xoff_parts
 from nodrop.report.document_text import render_lines
 from nodrop.report.names import format_count, subject_kind
 from nodrop.report.table import TABLE_WIDTH_CHARACTERS, wrap_text
-from nodrop.results.outcome import FabricOutcome, fix_location, fold_groups, group_findings
+from nodrop.results.outcome import FabricOutcome, group_findings, location_to_correct, separate_explained_groups
 from nodrop.units import show_speed
 
 _MAX_INLINE_CHARACTERS = 68
@@ -62,7 +62,7 @@ def _summary(at: Subject, value: object, origin: Iterable[str], stands: LocatedP
 def _summarize_findings(at: Subject, reading: Reading, outcome: FabricOutcome) -> Iterator[str]:
     """Yield the worst finding at a part or below, and what to do about it."""
     findings = [finding for finding in outcome.findings if finding.concerns(at, shortest=len(at))]
-    groups, under = fold_groups(group_findings(findings))
+    groups, under = separate_explained_groups(group_findings(findings))
     if not groups:
         yield from _summary_entry("found", [f"nothing, by {format_count(outcome.rules, 'rule')}"])
         return
@@ -72,7 +72,7 @@ def _summarize_findings(at: Subject, reading: Reading, outcome: FabricOutcome) -
     yield from _summary_entry("found", [f"{first.severity}[{first.rule}]: {first.message}{more}"])
     if first.fix is not None:
         typed = next((commands.lines for commands in first.fix.commands), ())
-        place = fix_location(first) if reading.decided is not None else None
+        place = location_to_correct(first) if reading.decided is not None else None
         where = f" ({place.describe(column=False)})" if place is not None and place.span is not None else ""
         yield from _summary_entry("to do", [first.fix.text + where], commands=typed[: _MAX_SUMMARY_ENTRY_LINES - 1])
 

@@ -57,7 +57,7 @@ def fabric_facts(
         "pods": _pod_facts(fabric, capacity),
         "claims": asdict(prove_claims(Index(fabric))) if len(fabric.devices) <= _MAX_DEVICES_FOR_PROOF else None,
         "links": _link_facts(fabric, capacity, groups or {}),
-        "classes": _class_facts(fabric),
+        "classes": _traffic_class_facts(fabric),
         "watchdogs": list(_distinct_watchdogs(fabric)),
         "headroom": headroom_facts(fabric),
         "marking": list(marking_and_pause_facts(fabric)),
@@ -108,7 +108,7 @@ def _bandwidth_facts(fabric: Fabric, capacity: FabricBandwidth, switch_groups: M
         "hosts": len(fabric.hosts),
         "gpus": sum(host.gpus for host in fabric.hosts),
         "injection_mbps": capacity.injection_mbps(),
-        "tiers": capacity.tiers(switch_groups),
+        "tiers": capacity.tier_capacity_facts(switch_groups),
         "bisection_mbps": capacity.bisection_mbps(),
     }
 
@@ -117,7 +117,7 @@ def _pod_facts(fabric: Fabric, capacity: FabricBandwidth) -> list[FactsByKey]:
     """Return the pods, each with the panel ports in use of its fullest switch."""
     devices = {device.name: device for device in fabric.devices}
     rows = []
-    for pod in capacity.pods():
+    for pod in capacity.pod_capacity_facts():
         uses = [_device_facts(devices[name]) for name in pod["switches"]]
         fullest = max(uses, key=lambda use: use["ports_used"] / max(use["ports"], 1))
         rows.append({**pod, "fullest": {key: fullest[key] for key in ("name", "ports_used", "ports")}})
@@ -141,7 +141,7 @@ def _link_facts(fabric: Fabric, capacity: FabricBandwidth, switch_groups: Mappin
     ]
 
 
-def _class_facts(fabric: Fabric) -> list[FactsByKey]:
+def _traffic_class_facts(fabric: Fabric) -> list[FactsByKey]:
     _, interface, qos = next(representative_port_per_profile(fabric), (None, None, None))
     result = []
     for traffic_class in sorted(

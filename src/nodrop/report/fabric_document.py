@@ -50,7 +50,7 @@ def build_fabric_document(facts: FactsByKey) -> ReportDocument:
             Table(title="Pods", heads=_POD_HEADS, rows=tuple(_pod_rows(facts))),
             Table(title="Hosts", heads=_HOST_HEADS, rows=tuple(_endpoint_rows(facts))),
             Table(title="Links", heads=_LINK_HEADS, rows=tuple(_link_rows(facts))),
-            Table(title="Classes", heads=_CLASS_HEADS, rows=tuple(_class_rows(facts))),
+            Table(title="Classes", heads=_CLASS_HEADS, rows=tuple(_traffic_class_rows(facts))),
             Table(title="PFC watchdogs", heads=_WATCHDOG_HEADS, rows=tuple(_watchdog_rows(facts))),
             *tabulate_headroom(facts["headroom"]),
             Table(title="Marking before pause", heads=_MARKING_HEADS, rows=tuple(_marking_rows(facts))),
@@ -190,7 +190,7 @@ def _link_rows(facts: FactsByKey) -> TableRows:
         )
 
 
-def _class_rows(facts: FactsByKey) -> TableRows:
+def _traffic_class_rows(facts: FactsByKey) -> TableRows:
     for row in facts["classes"]:
         ecn = row["ecn"]
         marks = f"{show_bytes(ecn['min'])}, {show_bytes(ecn['max'])}, {ecn['probability_percent']}%" if ecn else ""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from nodrop.engine.finding import Finding
 from nodrop.report.document import FindingList, ListItem, RuleName
 from nodrop.report.names import escape_or_quote_name, finding_message_with_device, format_count, format_name_list
-from nodrop.results.outcome import fix_location, fold_groups, group_findings, select_shown_groups
+from nodrop.results.outcome import group_findings, location_to_correct, select_shown_groups, separate_explained_groups
 
 
 def list_problems(findings: FindingList) -> Iterator[ListItem]:
@@ -15,7 +15,7 @@ def list_problems(findings: FindingList) -> Iterator[ListItem]:
 
 def list_finding_causes(findings: FindingList) -> Iterator[ListItem]:
     """Yield a line for each cause of findings, the worst first, and below it what to do, once, and what else ends."""
-    every, under = fold_groups(group_findings(findings.outcome.findings))
+    every, under = separate_explained_groups(group_findings(findings.outcome.findings))
     shown = select_shown_groups(every)
     remedies = set()
     for group in shown:
@@ -49,7 +49,7 @@ def describe_finding(finding: Finding, text: str = "", which: str = "", details:
 
 
 def _format_places(group: tuple[Finding, ...] | list[Finding]) -> str:
-    place = fix_location(group[0])
+    place = location_to_correct(group[0])
     where = "" if place is None else f" ({place.describe(column=False)})"
     if len(group) == 1:
         return where

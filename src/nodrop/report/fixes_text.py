@@ -68,8 +68,8 @@ def render(
         [line for fabric in fixed for line in _format_fixed_fabric(fabric, page, output)],
         [page.format_note_line("strong", "by hand", line) for line in _manual_step_lines(leftovers)],
         [line for group in _group_leftovers(leftovers) for line in _format_remaining_group(group, page)],
-        [line for fabric in fixed for problem in fabric.outcome.problems for line in page.problem(problem)],
-        [page.paint("strong", format_fix_totals(fixed, output))],
+        [line for fabric in fixed for problem in fabric.outcome.problems for line in page.format_problem(problem)],
+        [page.escape_and_style("strong", format_fix_totals(fixed, output))],
     ]
     text = "\n\n".join("\n".join(lines) for lines in (sections[1:-1] if quiet else sections) if lines)
     return text + "\n" if text else ""
@@ -117,7 +117,7 @@ def _format_fixed_fabric(fabric: FixedFabric, page: ReportStyle, output: FixOutp
             f"{', '.join(files)}: {_format_finding_counts_by_rule(findings) or 'with others'}",
         )
         if device in patches and (output == "patches" or patches[device].disruption != "none"):
-            yield from (f"  = {page.paint('', line)}" for line in _describe_patch_effects(patches[device]))
+            yield from (f"  = {page.escape_and_style('', line)}" for line in _describe_patch_effects(patches[device]))
     elsewhere = [finding for finding in fabric.made if devices.keys().isdisjoint({"", finding.device or ""})]
     if elsewhere and devices:
         yield page.format_note_line("strong", "gone with that", _format_finding_counts_by_rule(elsewhere))
@@ -172,24 +172,24 @@ def _format_remaining_group(group: Sequence[RemainingFinding], report_style: Rep
     first_finding = group[0].finding
     lines = [
         f"{report_style.format_rule_heading(first_finding.severity, first_finding.severity, first_finding.rule)}: "
-        f"{report_style.paint('strong', finding_message_with_device(first_finding))}"
+        f"{report_style.escape_and_style('strong', finding_message_with_device(first_finding))}"
     ]
     where = (
-        report_style.place(first_finding.located)
+        report_style.format_place(first_finding.located)
         if first_finding.located
-        else report_style.paint("", subject.subject_text(first_finding.subject))
+        else report_style.escape_and_style("", subject.subject_text(first_finding.subject))
     )
     lines.append(f"  --> {where}")
     why, text = group[0].reason, " ".join(group[0].text.split())
     reason = _STATUS_TEXT_BY_REASON[why] if why in ("unsafe", "by hand") else f"{_STATUS_TEXT_BY_REASON[why]}: {text}"
-    lines.append(f"  = {report_style.paint('', reason)}")
+    lines.append(f"  = {report_style.escape_and_style('', reason)}")
     if len(group) > 1 and not report_style.verbose:
-        lines.append(
-            f"  = {report_style.paint('', _format_other_findings([leftover.finding for leftover in group[1:]]))}"
-        )
+        other_findings = _format_other_findings([leftover.finding for leftover in group[1:]])
+        lines.append(f"  = {report_style.escape_and_style('', other_findings)}")
     elif report_style.verbose:
         lines += [
-            f"  = {report_style.paint('', _format_finding_with_place(leftover.finding))}" for leftover in group[1:]
+            f"  = {report_style.escape_and_style('', _format_finding_with_place(leftover.finding))}"
+            for leftover in group[1:]
         ]
     return lines
 

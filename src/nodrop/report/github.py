@@ -16,10 +16,10 @@ from nodrop.report.escape import escape_github_command_message, escape_github_co
 from nodrop.report.names import finding_message_with_device, format_name_list
 from nodrop.results.outcome import (
     FabricOutcome,
-    fix_location,
-    fold_groups,
     format_problem_without_place,
     group_findings,
+    location_to_correct,
+    separate_explained_groups,
 )
 
 _COMMAND_BY_SEVERITY = {"error": "error", "warning": "warning", "note": "notice"}
@@ -30,7 +30,7 @@ MAX_LISTED_OTHER_SUBJECTS = 3
 def render(outcome: FabricOutcome) -> bytes:
     """Write an outcome as commands in UTF-8, the worst first, each on its own line; without what another ends."""
     lines = [_format_problem(problem) for problem in outcome.problems]
-    groups, _ = fold_groups(group_findings(outcome.findings))
+    groups, _ = separate_explained_groups(group_findings(outcome.findings))
     causes = [(group[0], [finding.subject for finding in group[1:]]) for group in groups]
     for severity, command in _COMMAND_BY_SEVERITY.items():
         lines += (
@@ -42,7 +42,7 @@ def render(outcome: FabricOutcome) -> bytes:
         _format_command(
             "warning", {"title": "nodrop does not read this"} | _text_properties({"file": note.file}), note.message
         )
-        for note in outcome.unread
+        for note in outcome.unread_notes
     )
     lines += (
         _format_command(
@@ -70,7 +70,7 @@ def _format_finding(command: str, finding: Finding, other_subjects: list[Subject
         else ""
     )
     lines = [finding_message_with_device(finding), *([f"The same on {subject_list}."] if other_subjects else [])]
-    place = fix_location(finding)
+    place = location_to_correct(finding)
     lines += [
         f"{ref.located.describe(column=False)}: {ref.message}"
         for ref in finding.related[:MAX_LISTED_OTHER_SUBJECTS]

@@ -13,7 +13,7 @@ from nodrop.model import subject
 from nodrop.model.reading import Note
 from nodrop.report.escape import escape_lone_surrogates, escape_terminal
 from nodrop.report.json import encode_json_document
-from nodrop.results.outcome import FabricOutcome, fix_location, format_problem_without_place
+from nodrop.results.outcome import FabricOutcome, format_problem_without_place, location_to_correct
 
 _GITLAB_SEVERITY_BY_SEVERITY = {"error": "critical", "warning": "major", "note": "info"}
 _NO_FILE_PATH = "."
@@ -26,7 +26,7 @@ def render(outcome: FabricOutcome) -> bytes:
     rows = [
         *map(_problem_row, outcome.problems),
         *map(_finding_row, outcome.findings),
-        *map(_unread_note_row, outcome.unread),
+        *map(_unread_note_row, outcome.unread_notes),
         *map(_uncomputed_note_row, outcome.uncomputed_notes),
     ]
     for row in rows:
@@ -37,7 +37,7 @@ def render(outcome: FabricOutcome) -> bytes:
 
 
 def _finding_row(finding: Finding) -> dict[str, Any]:
-    located = fix_location(finding)
+    located = location_to_correct(finding)
     return _issue_record(
         f"{finding.message} ({subject.subject_text(finding.subject)})",
         finding.rule,

@@ -206,7 +206,7 @@ def _page_lines(box: SwitchModel) -> Iterator[str]:
     if any(traits_of_platform(platform).counts_ports for platform in box.platforms):
         yield from _wrap_labelled_texts([("ports", f"{box.max_port_count} at most, those for service among them")])
     yield from _wrap_labelled_texts(("known trouble", trouble) for trouble in box.troubles)
-    yield from _wrap_labelled_texts([("paths", _describe_balancing(chip))])
+    yield from _wrap_labelled_texts([("paths", _describe_load_balancing(chip))])
     for group in box.ports:
         yield ""
         yield f"ports {show_ids(group.panels)}" + _TEXT_BY_SERVICE_PORT_KIND[group.service]
@@ -286,7 +286,7 @@ def _sonic_sku_rows(sku: SonicSku, hwsku: str) -> Iterator[tuple[str, str]]:
     yield "GCU", taken or "no HWSKU is in the updater's lists"
 
 
-def _describe_balancing(chip: Asic) -> str:
+def _describe_load_balancing(chip: Asic) -> str:
     if not chip.adaptive_routing:
         return "by hash alone" if chip.adaptive_routing is False else "by hash; no source says whether by load"
     speeds = " and ".join(map(show_speed, chip.adaptive_routing_speeds or ()))

@@ -16,7 +16,7 @@ def build_headroom_document(fabric: str, rows: Sequence[CabledPortHeadroom]) -> 
     if not rows:
         return ReportDocument(body=(Paragraph(f"{fabric}: no port is lossless, so none has headroom"),))
     title = Paragraph(f"{fabric}: headroom of lossless ports")
-    return ReportDocument(body=(title, *tabulate_headroom(rows), _tabulate_comparison(rows)))
+    return ReportDocument(body=(title, *tabulate_headroom(rows), _tabulate_xoff_references(rows)))
 
 
 def format_cable_length(length: int | None) -> str:
@@ -27,7 +27,7 @@ def format_cable_length(length: int | None) -> str:
 def tabulate_headroom(fact_rows: Sequence[CabledPortHeadroom]) -> Iterator[Table]:
     """Yield the headroom of every kind of port, and the terms of headroom that switches compute."""
     yield Table(title="Headroom of a port, bytes", heads=_HEADROOM_TABLE_HEADS, rows=tuple(_headroom_rows(fact_rows)))
-    yield from _tabulate_terms([(row, parts) for row in fact_rows if (parts := row["parts"])])
+    yield from _tabulate_computed_xoff_terms([(row, parts) for row in fact_rows if (parts := row["parts"])])
 
 
 def _format_count(value: int | None) -> str:
@@ -64,7 +64,7 @@ _HEAD_BY_XOFF_TERM: dict[XoffTerm, str] = {
 """The terms of xoff, in the order of the formula."""
 
 
-def _tabulate_terms(computed_rows: Sequence[tuple[CabledPortHeadroom, XoffParts]]) -> Iterator[Table]:
+def _tabulate_computed_xoff_terms(computed_rows: Sequence[tuple[CabledPortHeadroom, XoffParts]]) -> Iterator[Table]:
     if not computed_rows:
         return
     shown = [key for key in _HEAD_BY_XOFF_TERM if key != "tile" or any(parts[key] for _, parts in computed_rows)]
@@ -101,7 +101,7 @@ def _format_part(key: str, value: float) -> str:
 _COMPARISON_TABLE_HEADS = ("at", "from", "model", "speed", "length", "xoff", "", "SKU's row", "formula", "IEEE 802.1Q")
 
 
-def _tabulate_comparison(rows: Sequence[CabledPortHeadroom]) -> Table:
+def _tabulate_xoff_references(rows: Sequence[CabledPortHeadroom]) -> Table:
     """Return the values that a xoff is compared with: of a stated one, the SKU's row, the formula, the IEEE bound."""
     cells = (
         (

@@ -72,8 +72,8 @@ def path_facts(plane: ControlPlane, walk: PathWalk, dscp: int, source: Address |
 def _stage_facts(plane: ControlPlane, stage: RouterOnPath, dscp: int, packet: PacketSet) -> FactsByKey:
     router = plane.routers[stage.router]
     ports = _DevicePorts(plane, router.device.name)
-    arriving = [interface for leg in stage.arrive for interface in ports.of(router.leg_by_name.get(leg), leg)]
-    leaving = [interface for leg in stage.leave for interface in ports.of(router.leg_by_name.get(leg), leg)]
+    arriving = [interface for leg in stage.arrive for interface in ports.ports_of_leg(router.leg_by_name.get(leg), leg)]
+    leaving = [interface for leg in stage.leave for interface in ports.ports_of_leg(router.leg_by_name.get(leg), leg)]
     ingress = _group_ports_by_facts(arriving, lambda port: _ingress_facts(port, dscp))
     tc = ingress[0]["tc"] if ingress else UNKNOWN_TEXT  # what a switch sends itself it queues as it likes
     egress = _group_ports_by_facts(leaving, lambda port: _egress_facts(port, tc))
@@ -120,7 +120,7 @@ class _DevicePorts:
     def __init__(self, plane: ControlPlane, device: str) -> None:
         self._index, self._device = plane.index, device
 
-    def of(self, leg: RoutedInterface | None, port: str) -> Iterator[Interface]:
+    def ports_of_leg(self, leg: RoutedInterface | None, port: str) -> Iterator[Interface]:
         """Yield the ports of a leg, or else the one of this name; a loopback has none."""
         for name in (port,) if leg is None else leg.ports:
             interface = self._index.interface(self._device, name)

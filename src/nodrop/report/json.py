@@ -56,7 +56,7 @@ def _read_and_unread_files(outcome: FabricOutcome) -> dict[str, Any] | None:
     if outcome.files is None:
         return None
     broken = {problem.path: dataclasses.replace(problem, hint="").message for problem in outcome.problems}
-    unread = {note.file: note.message for note in outcome.unread if note.file is not None} | broken
+    unread = {note.file: note.message for note in outcome.unread_notes if note.file is not None} | broken
     return {
         "read": [file for file in outcome.files.read if file not in unread],
         "ignored": [{"file": row.file, "reason": row.reason} for row in outcome.files.ignored],

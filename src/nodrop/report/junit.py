@@ -14,7 +14,7 @@ from nodrop.errors import Problem
 from nodrop.model import subject
 from nodrop.model.subject import natural_sort_key
 from nodrop.report.escape import escape_lone_surrogates, escape_terminal
-from nodrop.results.outcome import FabricOutcome, fix_location, format_problem_without_place
+from nodrop.results.outcome import FabricOutcome, format_problem_without_place, location_to_correct
 
 _FABRIC_SUITE_NAME = "the fabric"
 
@@ -87,7 +87,7 @@ def _rule_case(suite: str, rule: str, findings: list[Finding]) -> list[str]:
         if failing
         else f"<system-out>{body}</system-out>"
     )
-    located = fix_location(worst)
+    located = location_to_correct(worst)
     place = {"file": located.file} if located else {}
     return [
         f"    <testcase {format_xml_attributes(classname=suite, name=rule, **place)}>",
@@ -121,7 +121,7 @@ def _counts_and_suite_lines(name: str, counts: dict[str, int], cases: list[str])
 
 
 def _format_finding(finding: Finding) -> str:
-    located = fix_location(finding)
+    located = location_to_correct(finding)
     place = f"{located.describe(column=False)}: " if located else ""
     return f"{place}{finding.severity}: {finding.message} ({subject.subject_text(finding.subject)})"
 

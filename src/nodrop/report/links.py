@@ -36,7 +36,7 @@ class TerminalLinks:
         self._pages = pages or RulePageUrls()
         self._files: dict[str, bool] = {}
 
-    def rule(self, name: str) -> str | None:
+    def address_of_rule_page(self, name: str) -> str | None:
         """Return the address of a rule's published page, else of its page here, else of the rule's file."""
         if (address := self._pages.find_address(name)) is not None:
             return address
@@ -46,7 +46,7 @@ class TerminalLinks:
             return _file_uri(str(page))
         return _file_uri(path) if path is not None and self._is_file(path) else None
 
-    def place(self, file: str, line: int | None = None) -> str | None:
+    def address_of_file_line(self, file: str, line: int | None = None) -> str | None:
         """Return the address of a file and a line in it; None without such a file."""
         if not self._is_file(file):
             return None

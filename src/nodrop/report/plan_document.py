@@ -85,7 +85,7 @@ def list_changes(
 ) -> Iterator[Node]:
     """Yield the changes by place, what all changes together do, and differences in files outside the model."""
     yield ChangeTable(title=title, rows=tuple(_list_rows(plan.changes, wording, folded=not verbose)))
-    for head, effect in combined_effects(plan):
+    for head, effect in effects_worse_in_combination(plan):
         yield Section(title=head, items=_list_reasons(effect))
     yield Section(
         title="not covered by nodrop",
@@ -238,7 +238,7 @@ def _format_outside_keys(outside_table: UnmodeledChange, verbs: Mapping[str, str
             yield f"{', '.join(keys[:_MAX_SHOWN_KEYS])}{overflow} {verb}".strip()
 
 
-def combined_effects(plan: Plan) -> Iterator[tuple[str, ChangeEffect]]:
+def effects_worse_in_combination(plan: Plan) -> Iterator[tuple[str, ChangeEffect]]:
     """Yield the switches where all changes together have a worse effect than each alone, and that effect."""
     for joint_change in plan.combined_impact:
         yield (

@@ -46,7 +46,7 @@ def proof_facts(proof: DeadlockProof) -> FactsByKey:
         "search": None if proof.search is None else _failure_search_facts(proof.search),
         "circles": len(decisive.circles),
         "buffers_on_circles": decisive.buffers_on_circles,
-        "circle": [_turn_facts(names, turn) for turn in decisive.circles[0]] if decisive.circles else [],
+        "circle": [_circle_buffer_facts(names, turn) for turn in decisive.circles[0]] if decisive.circles else [],
         "change": None if proof.change is None else _least_change_facts(proof.change),
     }
 
@@ -62,7 +62,7 @@ def _failure_search_facts(search: FailureSearchResult) -> FactsByKey:
     }
 
 
-def _turn_facts(names: DependencyGraphNames, turn: BufferInCircle) -> FactsByKey:
+def _circle_buffer_facts(names: DependencyGraphNames, turn: BufferInCircle) -> FactsByKey:
     port = names.port_of_buffer(turn.buffer)
     source, receiver = names.sender_and_receiver(turn)
     return {

@@ -158,7 +158,7 @@ def _render_index(rules: Sequence[Rule], catalogue: Sequence[KnownProblem]) -> s
         *_rules_listed_by_key(on, rules, platforms_with_fault),
     ]
     if catalogue:
-        rows = [_list_requirement_cells(row, {rule.name for rule in rules}) for row in catalogue]
+        rows = [_known_problem_cells(row, {rule.name for rule in rules}) for row in catalogue]
         lines += ["", "## By known problems", "", *format_markdown_table(("", "what should hold", "rules"), rows)]
     return "\n".join(lines) + "\n"
 
@@ -200,7 +200,7 @@ def _list_rule_cells(rule: Rule) -> Sequence[str]:
     )
 
 
-def _list_requirement_cells(row: KnownProblem, known_names: set[str]) -> Sequence[str]:
+def _known_problem_cells(row: KnownProblem, known_names: set[str]) -> Sequence[str]:
     links = ", ".join(_format_rule_link(name) for name in row.rules if name in known_names)
     links = links or format_nodrop_text_as_markdown(row.undecided or "none", cell=True)
     return row.id, format_nodrop_text_as_markdown(row.says, cell=True), links

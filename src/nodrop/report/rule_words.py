@@ -114,12 +114,12 @@ def _classes_reachable_by_rules() -> list[AttributeOwner]:
         owner = waiting.pop(0)
         if owner not in owners and not isinstance(owner, RecordType):
             owners[owner] = None
-            waiting += _classes_inside(attributes_of(owner).values())
+            waiting += _model_classes_in_types(attributes_of(owner).values())
     return sorted(owners, key=owner_label)
 
 
-def _classes_inside(kinds: Iterable[ValueType]) -> Iterator[AttributeOwner]:
+def _model_classes_in_types(kinds: Iterable[ValueType]) -> Iterator[AttributeOwner]:
     for kind in kinds:
         yield from kind.owners
         if kind.element is not None:
-            yield from _classes_inside((kind.element,))
+            yield from _model_classes_in_types((kind.element,))

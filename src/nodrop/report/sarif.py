@@ -25,8 +25,8 @@ from nodrop.report.rules import advice_of_rule
 from nodrop.results.outcome import (
     FabricOutcome,
     cause_by_finding_id,
-    fix_location,
     format_problem_without_place,
+    location_to_correct,
     related_places,
 )
 from nodrop.results.rulings import BUILTIN_VERDICTS, BuiltinVerdict
@@ -55,7 +55,7 @@ def render(outcome: FabricOutcome, pages: RulePageUrls | None = None) -> bytes:
                 "toolExecutionNotifications": [
                     *map(_problem_notification, outcome.problems),
                     *(_unknown_notification(unknown_verdict, at) for unknown_verdict in outcome.unknown),
-                    *map(_unread_notification, outcome.unread),
+                    *map(_unread_notification, outcome.unread_notes),
                     *map(_uncomputed_notification, outcome.uncomputed_notes),
                 ],
             }
@@ -95,7 +95,7 @@ def _result_document(
     finding: Finding, at: Mapping[str, int], cause: Finding | None, *, compared: bool
 ) -> dict[str, object]:
     """Return a finding, and the `cause` that explains it; `compared` where a baseline gives all results a state."""
-    place, related = fix_location(finding), related_places(finding)
+    place, related = location_to_correct(finding), related_places(finding)
     result: dict[str, Any] = {"ruleId": finding.rule}
     if finding.rule in at:
         result["ruleIndex"] = at[finding.rule]
@@ -109,7 +109,7 @@ def _result_document(
     if cause is not None:
         result["properties"]["explainedBy"] = cause.group
         text = f"ends with the correction of {cause.rule}: {finding_message_with_device(cause)}"
-        related = (*related, RelatedPart(subject=cause.subject, message=text, located=fix_location(cause)))
+        related = (*related, RelatedPart(subject=cause.subject, message=text, located=location_to_correct(cause)))
     if finding.fix is not None and finding.fix.commands:
         result["properties"]["fix"] = _escape_text(finding.fix.text)
         result["properties"]["commands"] = [

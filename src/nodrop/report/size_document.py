@@ -83,7 +83,7 @@ def size_facts(fabric: SizedFabric, request: SizeRequest) -> SizedFabricFacts:
         "planes": fabric.shape.planes,
         "groups": [_group_facts(fabric, group) for group in fabric.groups],
         "cables": cables,
-        "modules": list(_module_facts(fabric)),
+        "modules": list(_transceiver_facts(fabric)),
         "pools": fabric.address_pools(),
     }
 
@@ -110,7 +110,7 @@ def _panels_in_use(fabric: SizedFabric, group: SizedGroup) -> Iterator[tuple[str
     """Yield, for each use of a switch's ports: down or up, panel ports, and Mb/s; of the switch that has most."""
     for sized in fabric.hosts:
         if sized.leaves == group.name:
-            down = sized.leaf_group * _ports_on_leaf(sized)[0]
+            down = sized.leaf_group * _ports_per_leaf_and_leaf_count(sized)[0]
             yield "down", sized.hosts.down.count_panels(down), down * sized.hosts.down.speed_mbps
     for links in fabric.links:
         for name, side, split in ((links.lower, "up", links.split), (links.upper, "down", links.peer_split)):
@@ -127,7 +127,7 @@ def _all_cable_facts(fabric: SizedFabric) -> Iterator[CableFacts]:
         yield _cable_facts(ends, hosts.count * hosts.ports, hosts.down.speed_mbps, sized.media, sized.length_m)
     counts: Counter[tuple[tuple[str, str], int, str, int]] = Counter()
     for links in fabric.links:
-        ends = (_without_plane(fabric, links.lower), _without_plane(fabric, links.upper))
+        ends = (_group_name_without_plane(fabric, links.lower), _group_name_without_plane(fabric, links.upper))
         counts[ends, links.speed_mbps, links.media, links.length_m] += links.count
     for (ends, speed, medium, length_m), number in counts.items():
         yield _cable_facts(ends, number, speed, medium, length_m)
@@ -144,12 +144,12 @@ def _cable_facts(ends: tuple[str, str], number: int, speed_mbps: int, medium: st
     }
 
 
-def _without_plane(fabric: SizedFabric, name: str) -> str:
+def _group_name_without_plane(fabric: SizedFabric, name: str) -> str:
     """Return what groups of all planes have in common."""
     return name.rpartition("-")[0] if fabric.shape.planes > 1 and fabric.group(name).tier > 1 else name
 
 
-def _module_facts(fabric: SizedFabric) -> Iterator[TransceiverFacts]:
+def _transceiver_facts(fabric: SizedFabric) -> Iterator[TransceiverFacts]:
     """Yield the transceivers: one for each panel port in use, for so many links, and one for each port of a host.
 
     Cables with fixed ends have none. A pod with fewer leaves than others counts as a whole one at its spines.
@@ -157,14 +157,14 @@ def _module_facts(fabric: SizedFabric) -> Iterator[TransceiverFacts]:
     counts: Counter[tuple[str, str, int, int]] = Counter()
     for sized in fabric.hosts:
         hosts, use = sized.hosts, sized.hosts.down
-        if _takes_modules(sized.media):
+        if _is_transceiver_medium(sized.media):
             sets, rest = divmod(hosts.count, sized.leaf_group)
-            on_leaf, leaves = _ports_on_leaf(sized)
+            on_leaf, leaves = _ports_per_leaf_and_leaf_count(sized)
             panels = leaves * (sets * use.count_panels(sized.leaf_group * on_leaf) + use.count_panels(rest * on_leaf))
             counts[use.model.name, sized.media, use.speed_mbps, use.split] += panels
             counts[hosts.nic, sized.media, use.speed_mbps, 1] += hosts.count * hosts.ports
     for links in fabric.links:
-        if _takes_modules(links.media):
+        if _is_transceiver_medium(links.media):
             for name, split in ((links.lower, links.split), (links.upper, links.peer_split)):
                 group = fabric.group(name)
                 panels = group.count * -(-links.links * _max_peer_switches(fabric, links, name) // split)
@@ -173,7 +173,7 @@ def _module_facts(fabric: SizedFabric) -> Iterator[TransceiverFacts]:
         yield {"in": model, "media": medium, "speed_mbps": speed, "links": split, "count": number}
 
 
-def _ports_on_leaf(sized: SizedHosts) -> tuple[int, int]:
+def _ports_per_leaf_and_leaf_count(sized: SizedHosts) -> tuple[int, int]:
     """Return how many ports of a host are on a leaf, and on how many leaves it has ports."""
     return sized.hosts.ports_on_leaf, sized.hosts.leaves_per_host
 
@@ -186,7 +186,7 @@ def _max_peer_switches(fabric: SizedFabric, links: SizedLinks, name: str) -> int
     return min(lower.per_pod or lower.count, lower.count) if upper.per_pod else lower.count
 
 
-def _takes_modules(name: str) -> bool:
+def _is_transceiver_medium(name: str) -> bool:
     """Whether a medium is a transceiver with a fiber; DAC and AOC are cables with fixed ends."""
     return not media()[name].passive and name != "AOC"
 
@@ -204,7 +204,7 @@ def build_size_document(facts: SizedFabricFacts) -> ReportDocument:
             Paragraph(f"{hosts}: {format_count(facts['switches'], 'switch')}{shape}"),
             Table(title="Switches", heads=_SWITCH_HEAD, rows=groups),
             Table(title="Cables", heads=_CABLE_HEAD, rows=tuple(map(_cable_row, facts["cables"]))),
-            Table(title="Modules", heads=_MODULE_HEAD, rows=tuple(map(_module_row, facts["modules"]))),
+            Table(title="Modules", heads=_MODULE_HEAD, rows=tuple(map(_transceiver_row, facts["modules"]))),
         )
     )
 
@@ -231,6 +231,6 @@ def _cable_row(row: CableFacts) -> Sequence[str]:
     return (row["from"], row["to"], str(row["count"]), speed, row["media"], f"{row['length_m']}m")
 
 
-def _module_row(row: TransceiverFacts) -> Sequence[str]:
+def _transceiver_row(row: TransceiverFacts) -> Sequence[str]:
     links = f"{row['links']} × {show_speed(row['speed_mbps'])}"
     return (row["in"], row["media"], links, str(row["count"]))

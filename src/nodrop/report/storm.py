@@ -73,10 +73,10 @@ class _FillTimeCalculator:
             return None
         key = (device.model, id(device.buffer_pools), interface.qos, interface.speed_mbps, group, device.name)
         if key not in self._known:
-            self._known[key] = self._compute(end, interface, group)
+            self._known[key] = self._compute_fill_time(end, interface, group)
         return self._known[key]
 
-    def _compute(self, end: End, interface: Interface, group: int) -> FillTime | None:
+    def _compute_fill_time(self, end: End, interface: Interface, group: int) -> FillTime | None:
         device, speed_mbps = self._index.devices[end.node], interface.speed_mbps
         if isinstance(speed_mbps, Unknown) or not speed_mbps or not isinstance(interface.qos, QosProfile):
             return None

@@ -22,15 +22,19 @@ from nodrop.report.hidden import format_hidden_findings
 from nodrop.report.links import TerminalLinks
 from nodrop.report.names import escape_or_quote_name, format_count, format_name_list
 from nodrop.report.statistics import format_statistics_table
-from nodrop.report.unread import ignored_file_lines_by_reason, summarize_left_out, unread_file_lines_by_reason
+from nodrop.report.unread import (
+    ignored_file_lines_by_reason,
+    summarize_unread_files_and_skipped_rules,
+    unread_file_lines_by_reason,
+)
 from nodrop.results.outcome import (
     MAX_SHOWN_FINDING_GROUPS,
     FabricOutcome,
     FindingGroups,
     count_outcome,
-    fold_groups,
     group_findings,
     select_shown_groups,
+    separate_explained_groups,
 )
 
 _MAX_SHOWN_NOTES_PER_KIND = 5
@@ -64,13 +68,13 @@ def render(
     """
     page = ReportStyle(color=color, verbose=verbose, width=width, line=outcome.line, links=links)
     every = group_findings(outcome.findings)
-    causes, under = fold_groups(every)
+    causes, under = separate_explained_groups(every)
     shown = every if verbose else select_shown_groups(causes)
     findings = [
         *(format_finding_block(group, page, under.get(group[0].group, ())) for group in shown),
         _format_counts_by_rule(every, page) if len(shown) < len(causes) else [],
     ]
-    problems = [line for problem in outcome.problems for line in page.problem(problem)]
+    problems = [line for problem in outcome.problems for line in page.format_problem(problem)]
     other_notes = [
         note
         for note in outcome.notes
@@ -80,16 +84,18 @@ def render(
         _undecided_lines(outcome.unknown, page),
         [page.format_note_line("note", "note", text) for text in _note_lines(other_notes, page)],
     ]
-    unread = unread_file_lines_by_reason(outcome.unread, page)
+    unread = unread_file_lines_by_reason(outcome.unread_notes, page)
     besides.append(ignored_file_lines_by_reason(outcome, page) if verbose else [])
     besides.append(format_hidden_findings(outcome.hidden, page) if verbose else [])
     seen = [[*text_of(validation)] for validation in outcome.validations]
-    cost = [page.paint("", line) for line in format_statistics_table(outcome, verbose=verbose)]
+    cost = [page.escape_and_style("", line) for line in format_statistics_table(outcome, verbose=verbose)]
     summed = [
-        page.paint("strong", line) for line in (summarize_left_out(outcome), format_outcome_totals(outcome)) if line
+        page.escape_and_style("strong", line)
+        for line in (summarize_unread_files_and_skipped_rules(outcome), format_outcome_totals(outcome))
+        if line
     ]
     if outcome.findings:
-        summed.insert(0, page.paint("", _EXPLAIN_HINT))
+        summed.insert(0, page.escape_and_style("", _EXPLAIN_HINT))
     paragraphs = (
         [*findings, unread, problems, *seen, cost]
         if quiet
@@ -254,7 +260,7 @@ def _format_unknown_verdicts(alike: Sequence[UnknownVerdict], page: ReportStyle)
     devices = f" on {format_count(len(verdict.devices), 'device')} ({names})"
     text = f"{subjects}{devices if verdict.devices else ''}: {verdict.reason}"
     head = page.format_rule_heading("unknown", "unknown", *(unknown_verdict.rule for unknown_verdict in alike))
-    return f"{head}: {page.paint('', text)}"
+    return f"{head}: {page.escape_and_style('', text)}"
 
 
 def _format_unknown_config_lines(verdict: UnknownVerdict, page: ReportStyle) -> str:
@@ -263,7 +269,7 @@ def _format_unknown_config_lines(verdict: UnknownVerdict, page: ReportStyle) -> 
     lines = len(verdict.places)
     extent = f" ({lines} lines on {format_name_list(map(escape_or_quote_name, verdict.devices))})" if lines > 1 else ""
     head = page.format_rule_heading("unknown", "unknown", verdict.rule)
-    return f"{head}: {page.paint('', f'{place}: {verdict.text_about_line_of_unknown_effect}{extent}')}"
+    return f"{head}: {page.escape_and_style('', f'{place}: {verdict.text_about_line_of_unknown_effect}{extent}')}"
 
 
 def _note_lines(notes: Sequence[Note], page: ReportStyle) -> list[str]:

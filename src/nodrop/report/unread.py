@@ -31,7 +31,7 @@ def ignored_file_lines_by_reason(outcome: FabricOutcome, report_style: ReportSty
     ]
 
 
-def summarize_left_out(outcome: FabricOutcome) -> str:
+def summarize_unread_files_and_skipped_rules(outcome: FabricOutcome) -> str:
     """Return the line before the totals: files that were not read or are excluded, and rules that did not run."""
     return "; ".join(filter(None, (_format_file_counts(outcome), _format_skipped_rules(outcome))))
 
@@ -45,7 +45,7 @@ def _format_skipped_rules(outcome: FabricOutcome) -> str:
 
 def _format_file_counts(outcome: FabricOutcome) -> str:
     """Return how many files were read, and which were not or are excluded; nothing where there are none of these."""
-    unread = list(dict.fromkeys(note.file or "" for note in outcome.unread))
+    unread = list(dict.fromkeys(note.file or "" for note in outcome.unread_notes))
     excluded = [row.file for row in outcome.files.ignored if row.is_excluded] if outcome.files is not None else []
     file_counts = (
         [f"{len(unread):,} not read ({_format_first_files(unread, _MAX_FILES_NAMED_IN_LAST_LINE)})"] if unread else []

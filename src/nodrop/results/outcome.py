@@ -175,7 +175,7 @@ class FabricOutcome:
         )
 
     @property
-    def unread(self) -> tuple[Note, ...]:
+    def unread_notes(self) -> tuple[Note, ...]:
         """The notes about files that nothing read."""
         return tuple(note for note in self.notes if note.kind in UNREAD_NOTE_KINDS)
 
@@ -242,7 +242,7 @@ class OutcomeTotals:
 
 
 def _count_unexplained_groups(findings: Sequence[Finding]) -> int:
-    """Return the number of groups that no other explains, as `fold_groups` decides, without their order."""
+    """Return the number of groups that no other explains, as `separate_explained_groups` decides, in no order."""
     explained_by: dict[tuple[str, str, str], set[str]] = {}
     for finding in findings:
         explained_by.setdefault(_group_key(finding), set()).add(finding.explained_by)
@@ -300,7 +300,7 @@ def format_problem_without_place(problem: Problem) -> str:
     return f"{problem.where}: {problem.message}" if problem.where else problem.message
 
 
-def fix_location(finding: Finding) -> FileLocation | None:
+def location_to_correct(finding: Finding) -> FileLocation | None:
     """Return the place to correct a finding: that of the intent's key that decides it, or else the finding's place."""
     return finding.related[0].located if _has_deciding_intent_key(finding) else finding.located
 
@@ -342,7 +342,7 @@ def group_findings(findings: Iterable[Finding]) -> FindingGroups:
             ordered,
             key=lambda group: (
                 _SEVERITY_RANKS[group[0].severity],
-                bool(group[0].related) and _names_part_with_findings(group[0], pointed),
+                bool(group[0].related) and _mentions_other_part_with_findings(group[0], pointed),
                 -len(group),
                 _finding_sort_key(group[0]),
             ),
@@ -350,7 +350,7 @@ def group_findings(findings: Iterable[Finding]) -> FindingGroups:
     )
 
 
-def fold_groups(groups: FindingGroups) -> tuple[FindingGroups, dict[str, FindingGroups]]:
+def separate_explained_groups(groups: FindingGroups) -> tuple[FindingGroups, dict[str, FindingGroups]]:
     """Return the groups that no other explains, and those that one does, by its `group`.
 
     A group that is explained for some of its findings only, as in one of several fabrics, stays. Groups keep their
@@ -403,7 +403,7 @@ def cause_by_finding_id(findings: Sequence[Finding]) -> dict[int, Finding]:
     return {id(finding): cause for finding, cause in found if cause is not None}
 
 
-def _names_part_with_findings(finding: Finding, pointed: Collection[Subject]) -> bool:
+def _mentions_other_part_with_findings(finding: Finding, pointed: Collection[Subject]) -> bool:
     """Whether a finding speaks of another part that also has findings, which may be its cause."""
     return any(part != finding.at[:2] and part in pointed for part in (each.subject[:2] for each in finding.related))
 
@@ -428,7 +428,7 @@ def select_shown_groups(cause_groups: FindingGroups) -> FindingGroups:
 
 def first_shown_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return the first of each group to show, on each of its first switches: all that a short text shows."""
-    causes, _ = fold_groups(group_findings(findings))
+    causes, _ = separate_explained_groups(group_findings(findings))
     return tuple(finding for group in select_shown_groups(causes) for finding in _first_of_each_device(group))
 
 

@@ -117,7 +117,7 @@ def failing(at: str, reply: Reply | None) -> Callable[[str, str], Reply | None]:
 def said(where: str, **options: Any) -> str:
     """What is said when a service is asked one question."""
     with pytest.raises(ServiceUnavailable) as raised, BatfishService(where, **options) as made:
-        made.load({"a": "b"}).ask("ipOwners")
+        made.load_snapshot({"a": "b"}).ask("ipOwners")
     text = str(raised.value)
     assert "\n" not in text
     return text.replace(where.rpartition(":")[2], "PORT")
@@ -127,7 +127,7 @@ def test_a_sound_service_is_asked_and_left_as_it_was() -> None:
     pretender = Pretender(sound)
     with pretender.serving() as where, BatfishService(where) as made:
         assert made.versions.startswith("Batfish 0.36.0, pybatfish 20")
-        loaded = made.load({"configs/a.cfg": "text"})
+        loaded = made.load_snapshot({"configs/a.cfg": "text"})
         assert loaded.name == snapshot_name({"configs/a.cfg": "text"})
         assert loaded.ask("ipOwners") == [{"IP": "10.0.0.1"}]
         assert f"DELETE /v2/networks/{made.network}" not in pretender.asked
@@ -148,7 +148,7 @@ def test_the_network_goes_whatever_happens(error: type[BaseException]) -> None:
 def test_two_snapshots_are_compared_and_forked() -> None:
     pretender = Pretender(sound)
     with pretender.serving() as where, BatfishService(where) as made:
-        base = made.load({"a": "b"})
+        base = made.load_snapshot({"a": "b"})
         failed = base.fork_without("f1", nodes=["spine1"])
         assert failed.ask("ipOwners", reference=base) == [{"IP": "10.0.0.1"}]
         failed.delete_snapshot()
@@ -267,13 +267,13 @@ def test_packets_that_nobody_can_send_are_none() -> None:
         return sound(method, path)
 
     with Pretender(answers).serving() as where, BatfishService(where) as made:
-        assert made.load({"a": "b"}).ask("ipOwners") == ()
+        assert made.load_snapshot({"a": "b"}).ask("ipOwners") == ()
 
 
 def test_a_service_that_dies_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
     with Pretender(sound).serving() as where:
         made = BatfishService(where).__enter__()
-        loaded = made.load({"a": "b"})
+        loaded = made.load_snapshot({"a": "b"})
     standing = clock(monkeypatch)
     with pytest.raises(ServiceUnavailable, match=r"stopped answering at ipOwners: .*Connection refused"):
         loaded.ask("ipOwners")

@@ -18,7 +18,7 @@ from nodrop.validating.twin import lab as lab_module
 from nodrop.validating.twin.daemons import DAEMONS_FOLDER, BootConfiguration, FrrDaemons
 from nodrop.validating.twin.lab import TwinLab
 from nodrop.validating.twin.plan import NamespaceKey
-from nodrop.validating.twin.starting import prepare_start
+from nodrop.validating.twin.starting import prepare_start_configurations
 from support.designs import build, shipped
 from support.twin_runs import Tables, needed, tables, until_equal
 
@@ -81,7 +81,7 @@ def difference(before: State, now: State) -> str:
 
 def tried(fabric: Fabric, given: list[HarmlessLine]) -> list[tuple[str, str]]:
     """Return what FRR says against a line, or what the line changes: nothing where all are harmless."""
-    boots = prepare_start(Reading(fabric=fabric)).boots
+    boots = prepare_start_configurations(Reading(fabric=fabric)).boots
     return box.call_in_sandbox(
         _try, fabric, boots, [(row.block, row.example_command, row.takes_line, row.takes_no) for row in given]
     )
@@ -111,7 +111,9 @@ def _try(
         before = now
         time.sleep(5)
     home = DAEMONS_FOLDER / lab.plan.spaces[NamespaceKey(NODE)]
-    asn = next(line for line in lab.vtysh(NODE, "show running-config").splitlines() if line.startswith("router bgp"))
+    asn = next(
+        line for line in lab.answer_of_daemon(NODE, "show running-config").splitlines() if line.startswith("router bgp")
+    )
     port = lab.plan.names.get(NODE, {}).get(PORT, PORT)
     found = []
     for block, command, takes_line, takes_no in given:
@@ -120,7 +122,7 @@ def _try(
         lead = [{"router bgp": asn, f"interface {PORT}": f"interface {port}"}.get(one, one) for one in INSIDE[block]]
         for spelt in (*((line,) if takes_line else ()), *((f"no {line}",) if takes_no else ())):
             words = [word for one in ("configure terminal", *lead, spelt) for word in ("-c", one)]
-            done = lab.run(NODE, ["vtysh", "--vty_socket", str(home), "--config_dir", str(home), *words])
+            done = lab.run_in_node(NODE, ["vtysh", "--vty_socket", str(home), "--config_dir", str(home), *words])
             said = (done.stdout + done.stderr).strip()
             if "%" in said:
                 found.append((spelt, said.splitlines()[-1]))
@@ -178,7 +180,7 @@ def test_without_its_harmless_lines_a_switch_has_the_same_sessions_and_routes() 
     """All lines at once, in the file that the daemons read as they start, and without them."""
     needed()
     fabric = build(shipped("two-by-two"))
-    boots = dict(prepare_start(Reading(fabric=fabric)).boots)
+    boots = dict(prepare_start_configurations(Reading(fabric=fabric)).boots)
     boot = boots[NODE]
     given = boots | {NODE: replace(boot, text=with_every_line(boot.text), daemons=(*boot.daemons, "bfdd"))}
     with_lines, refused = box.call_in_sandbox(_started, fabric, given)

@@ -15,7 +15,7 @@ from nodrop.routing.prefixes import Address, parse_address
 from nodrop.routing.session_packets import single_address_range
 from nodrop.validating.twin import bpf
 from nodrop.validating.twin.bpf import BpfInstruction, BpfProgram, JumpLabel
-from nodrop.validating.twin.list_programs import DROP, PASS, InexpressibleAccessList, compile_list
+from nodrop.validating.twin.list_programs import DROP, PASS, InexpressibleAccessList, compile_access_list
 from support.bpf_machine import interpreted, run_by_kernel
 from support.frames import Frame
 
@@ -35,7 +35,7 @@ def program(
     *entries: AccessEntry, stage: AccessListStage = "ingress", own: tuple[str, ...] = (), **more: Any
 ) -> Sequence[BpfInstruction]:
     rules = AccessList(name="A", entries=entries, **more)
-    return compile_list(rules, entries, stage, map(at, own))
+    return compile_access_list(rules, entries, stage, map(at, own))
 
 
 def drops(rows: Sequence[BpfInstruction], frame: Frame | bytes) -> bool:
@@ -209,13 +209,13 @@ def test_an_entry_that_decides_nothing_may_have_other_conditions() -> None:
 def test_labels_that_are_far_away_are_reached() -> None:
     """A comparison jumps over 255 rows at most."""
     far, made = JumpLabel(), BpfProgram()
-    made.add(bpf.LOAD_BYTE, 0)
+    made.add_operation(bpf.LOAD_BYTE, 0)
     made.branch(bpf.EQUAL, 7, label_if_true=far)
     for _ in range(300):
-        made.add(bpf.AND, 255)
-    made.add(bpf.RETURN, 5)
-    made.put(far)
-    made.add(bpf.RETURN, 9)
+        made.add_operation(bpf.AND, 255)
+    made.add_operation(bpf.RETURN, 5)
+    made.place_label(far)
+    made.add_operation(bpf.RETURN, 9)
     rows = made.rows()
     assert [interpreted(rows, packet) for packet in (b"\7", b"\x08")] == [9, 5]
     assert run_by_kernel(rows, [b"\7" * 20, b"\x08" * 20]) == [9, 5]
@@ -265,7 +265,7 @@ def test_random_lists_drop_what_they_are_held_to_deny(seed: int) -> None:
         family=chance.choice(["ipv4", "ipv6", None]),  # type: ignore[arg-type]
         otherwise=chance.choice(["permit", "deny"]),  # type: ignore[arg-type]
     )
-    rows = compile_list(rules, entries, "ingress", ())
+    rows = compile_access_list(rules, entries, "ingress", ())
     frames, expected = [], []
     for _ in range(120):
         family: Any = chance.choice(["ipv4", "ipv6"])

@@ -79,7 +79,7 @@ def test_lists_are_asked_in_their_order_and_each_by_itself() -> None:
     assert verdicts(found, "p1", FOUR) == [False, True]
     assert verdicts(found, "p1", FOUR._replace(source=at("10.9.9.9"))) == [True, True]
     space = next(iter(found.programs))[0]
-    lines = list(found.commands(space))
+    lines = list(found.tc_batch_commands(space))
     assert lines[0] == "qdisc add dev p1 clsact"
     assert [line.split(' bytecode "')[0] for line in lines[1:]] == [
         "filter add dev p1 ingress pref 1 bpf da", "filter add dev p1 ingress pref 2 bpf da",

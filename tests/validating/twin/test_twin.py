@@ -12,7 +12,7 @@ from nodrop.model.values import replace_fields
 from nodrop.routing.observation import ObservationCheck, ValidatorObservation
 from nodrop.validating import compute_observation
 from nodrop.validating.twin import TwinOptions, observe_in_twin
-from nodrop.validating.twin.starting import prepare_start
+from nodrop.validating.twin.starting import prepare_start_configurations
 from support.designs import build, shipped
 from support.twin_runs import needed
 
@@ -157,7 +157,7 @@ def test_a_line_that_frr_refuses_stands_where_it_stands_and_its_words_are_frrs_o
 
 def test_a_line_with_effects_outside_routing_is_no_fault_and_a_note_with_its_place() -> None:
     fabric = build(shipped("two-by-two"))
-    started = prepare_start(
+    started = prepare_start_configurations(
         written(fabric, {"leaf1/frr.conf": ("log syslog informational", "log file /etc/ld.so.preload")})
     )
     said = "left out for the daemons, no effect on routing:"

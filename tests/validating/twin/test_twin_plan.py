@@ -170,13 +170,13 @@ def test_daemons_that_read_their_configuration_for_too_long_are_dead(
 ) -> None:
     monkeypatch.setattr(daemons, "namespace_command_prefix", lambda _: ("sh", "-c", "exec sleep 30"))
     monkeypatch.setattr(daemons, "_START_TIMEOUT_S", 0.1)
-    lab.boot("a")
+    lab.start_device_daemons("a")
     assert lab.dead == {"a": "vtysh is not done with its configuration after 0.1 s"}
 
 
 def test_what_daemons_print_that_is_no_utf_8_is_replaced(lab: TwinLab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(daemons, "namespace_command_prefix", lambda _: ("printf", r"line 1: %% bad \377\n"))
-    lab.boot("a")
+    lab.start_device_daemons("a")
     assert (lab.refused["a"], lab.dead) == ((RefusedFrrLine(1, "% bad \ufffd"),), {})
 
 
@@ -196,7 +196,7 @@ class _Told(TwinLab):
     def pin_neighbor_entries(self) -> None:
         return
 
-    def json(self, node: str, command: str, daemon: str = "bgpd") -> object:
+    def json_answer_of_daemon(self, node: str, command: str, daemon: str = "bgpd") -> object:
         pulse = self._pulses[min(self.asked, len(self._pulses) - 1)]
         self.asked += 1
         down = ("Active", "OpenSent")[self.asked % 2]

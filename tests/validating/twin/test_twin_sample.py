@@ -54,7 +54,7 @@ def names(taken: SampledFabric) -> set[str]:
 def test_what_fits_runs_whole() -> None:
     fabric = three_tiers(2, 2, 2, 2)
     taken = sample_fabric(Index(fabric), 10)
-    assert taken.whole
+    assert taken.is_whole
     assert taken.fabric == fabric
 
 
@@ -67,7 +67,7 @@ def test_leaves_of_two_pods_are_taken_with_all_that_is_above_them() -> None:
         *(f"leaf{pod}-{leaf}--spine{pod}-{spine}" for pod in (1, 2) for leaf in (1, 2) for spine in (1, 2)),
         *(f"spine{pod}-{spine}--top{top}" for pod in (1, 2) for spine in (1, 2) for top in (1, 2)),
     }
-    assert taken.why == "the twin ran a sample of 10 of 42 devices"
+    assert taken.sample_note == "the twin ran a sample of 10 of 42 devices"
 
 
 def test_room_that_is_left_goes_to_more_leaves_of_the_first_pod() -> None:
@@ -113,13 +113,14 @@ def test_only_what_is_computed_alike_is_claimed_of_the_whole() -> None:
     wanted = ("leaf1", "@routes", "", "10.0.0.2/32")
     assert found.seen["routes"][wanted] == whole.seen["routes"][wanted]
     assert ("leaf1", "@routes", "", "10.0.0.3/32") not in found.seen["routes"]
-    assert found.unseen["routes"]["leaf1", "@routes", "", "10.0.0.3/32"] == taken.why
-    assert found.unseen["configuration"]["leaf4",] == taken.why
+    assert found.unseen["routes"]["leaf1", "@routes", "", "10.0.0.3/32"] == taken.sample_note
+    assert found.unseen["configuration"]["leaf4",] == taken.sample_note
     for check, items in whole.seen.items():
         assert {item for item in items if item not in found.seen[check]} == found.unseen[check].keys(), check
         assert {item: items[item] for item in found.seen[check]} == found.seen[check], check
     assert (
-        found.notes[0] == f"{taken.why}: 2 leaf (leaf1 to leaf2), 2 spine (spine1 to spine2); 2 more were not started"
+        found.notes[0]
+        == f"{taken.sample_note}: 2 leaf (leaf1 to leaf2), 2 spine (spine1 to spine2); 2 more were not started"
     )
 
 

@@ -45,7 +45,7 @@ def _batfish_host_interface(host: Host, port: HostPort, gateways: "_HostGateways
         interface["prefix"] = addresses[0]
         if addresses[1:]:
             interface["otherPrefixes"] = addresses[1:]
-        gateway = gateways.of(host.name, port.name, addresses[0])
+        gateway = gateways.gateway_of_host_address(host.name, port.name, addresses[0])
         interface |= {"gateway": gateway} if gateway else {}
     return interface
 
@@ -57,7 +57,7 @@ class _HostGateways:
         self._index = index
         self._legs = cache(self._legs_by_port)
 
-    def of(self, host: str, port: str, address: str) -> str | None:
+    def gateway_of_host_address(self, host: str, port: str, address: str) -> str | None:
         """Return the address that the switch at a host's port has in the subnet of the host's own."""
         end, own_prefix = self._index.far_end(host, port), parse_prefix(address)
         if end is None or own_prefix is None:

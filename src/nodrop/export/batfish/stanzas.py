@@ -72,7 +72,7 @@ def _interface_stanzas(device: Device, names: BatfishInterfaceNames) -> Iterator
     ports = {port.name for port in device.interfaces}
     bundled = ports_in_port_channels(device)
     for port in device.interfaces:
-        access, trunk, native = bridging.of("" if port.name in bundled else port.name)
+        access, trunk, native = bridging.vlans_of_port("" if port.name in bundled else port.name)
         yield InterfaceStanza(
             name=names.port(port.name),
             addresses=() if port.name in bundled else _ipv4_addresses(port.addresses),
@@ -84,7 +84,7 @@ def _interface_stanzas(device: Device, names: BatfishInterfaceNames) -> Iterator
             off=is_known_off(port.enabled),
         )
     for channel in known_rows(device.port_channels):
-        access, trunk, native = bridging.of(channel.name)
+        access, trunk, native = bridging.vlans_of_port(channel.name)
         members = tuple(names.port(member) for member in channel.members if member in ports)
         yield InterfaceStanza(
             name=names.port(channel.name),
@@ -126,7 +126,7 @@ class _VlanMembership:
                 else:
                     self._untagged[member.interface] = vlan.id
 
-    def of(self, name: str) -> tuple[int | None, tuple[int, ...], int | None]:
+    def vlans_of_port(self, name: str) -> tuple[int | None, tuple[int, ...], int | None]:
         """Return the VLAN of an access port, those of a trunk, and the one of these that has no tag."""
         native, tagged = self._untagged.get(name), self._tagged.get(name, [])
         if not tagged:

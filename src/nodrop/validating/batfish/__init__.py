@@ -27,8 +27,8 @@ def observe_in_batfish(
     with BatfishService(service, progress=progress) as opened:
         if progress is not None:
             progress(f"Batfish reads {len(exported.files)} files")
-        loaded = opened.load(exported.files)
+        loaded = opened.load_snapshot(exported.files)
         asked = SnapshotObserver(reading, index, exported, loaded, progress)
-        seen = asked.observation(opened.versions, *report_omissions(exported), *report_generated_parts(exported))
+        seen = asked.observe_snapshot(opened.versions, *report_omissions(exported), *report_generated_parts(exported))
         observation = add_failure_observations(seen, index, asked.computed, exported, loaded, progress)
     return replace(observation, refused=(*exported.refused, *observation.refused))

@@ -69,7 +69,7 @@ def compare_builds(
         for reading, own_index, exported in builds:
             if progress is not None:
                 progress(f"Batfish reads {len(exported.files)} files")
-            loaded = opened.load(exported.files)
+            loaded = opened.load_snapshot(exported.files)
             leaves = frozenset(item[0] for item in compute_observation(own_index).seen.get("reach", {}))
             called = BatfishNames.of(exported, loaded)
             texts = _texts_by_device(exported)

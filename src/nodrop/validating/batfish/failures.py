@@ -122,7 +122,7 @@ def try_failures(
     for number, item in enumerate(chosen, start=1):
         if progress is not None:
             progress(f"failures: {number} of {len(chosen)}")
-        _record_failure_outcome(failure, item, trial.without(item[-1], failures[item]), computed)
+        _record_failure_outcome(failure, item, trial.find_losses_without(item[-1], failures[item]), computed)
     return failure
 
 
@@ -199,7 +199,7 @@ class _FailureTrials:
         self._leaves = [leaf for leaf in leaves if leaf in called.nodes]
         self._nested = frozenset(_devices_with_covering_route(computed.seen.get("routes", {}), self._prefixes))
 
-    def without(self, failed_name: str, failure: _FailedParts) -> _TrialOutcome:
+    def find_losses_without(self, failed_name: str, failure: _FailedParts) -> _TrialOutcome:
         """Return the routes that the leaves lose."""
         starts = [leaf for leaf in self._leaves if leaf != failed_name]
         missed = [prefix for prefix in self._prefixes if self._announced[prefix] != {failed_name}]

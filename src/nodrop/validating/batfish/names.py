@@ -104,7 +104,7 @@ class AddressOwners:
             if subnet is not None:
                 self._subnets.setdefault((end.node, vrf_of_row(row)), {})[subnet] = end
 
-    def towards(self, device: str, where: str | None, far: str) -> str | None:
+    def leg_towards(self, device: str, where: str | None, far: str) -> str | None:
         """Return the leg in whose subnet an address is, the longest first."""
         found_address = parse_address(far)
         subnets = self._subnets.get((device, where), {})

@@ -69,7 +69,7 @@ class SnapshotObserver:
         self.unseen: dict[ObservationCheck, dict[Subject, str]] = {check: {} for check in OBSERVATION_CHECKS}
         self.refused: list[RefusedLine] = []
 
-    def observation(self, *notes: str) -> ValidatorObservation:
+    def observe_snapshot(self, *notes: str) -> ValidatorObservation:
         """Return all that Batfish sees; except failures and recoveries, which are separate snapshots."""
         started = time.monotonic()
         for step in (
@@ -106,12 +106,12 @@ class SnapshotObserver:
         return lines.skipped_lines_of_parse_warnings(self._ask_batfish("parseWarning", aggregateDuplicates=False))
 
     @cached_property
-    def _followed_lines(self) -> LineReadCheck:
+    def _line_read_check(self) -> LineReadCheck:
         return LineReadCheck(self.exported)
 
     @cached_property
     def _unread_routing_lines(self) -> Mapping[str, Mapping[str, FilePlace | None]]:
-        return lines.skipped_routing_lines_by_device(self._skipped_lines, self.names, self._followed_lines)
+        return lines.skipped_routing_lines_by_device(self._skipped_lines, self.names, self._line_read_check)
 
     def _format_unread_lines(self) -> Iterator[str]:
         """Yield which lines Batfish does not read though they bear on routing, in one sentence."""
@@ -128,7 +128,7 @@ class SnapshotObserver:
     def _observe_configuration(self) -> None:
         issues = self._ask_batfish("initIssues")
         self.refused += lines.lines_of_init_issues(issues, self.names)
-        self.refused += lines.lines_of_parse_warnings(self._skipped_lines, self.names, self._followed_lines)
+        self.refused += lines.lines_of_parse_warnings(self._skipped_lines, self.names, self._line_read_check)
         self.refused += lines.lines_of_undefined_references(
             self._ask_batfish("undefinedReferences"), self._skipped_lines, self.names
         )
@@ -206,7 +206,7 @@ class SnapshotObserver:
     def _observe_sessions(self) -> None:
         compatibility = self._ask_batfish("bgpSessionCompatibility")
         status = self._ask_batfish("bgpSessionStatus")
-        for session in questions.sessions_with_incompatibility(
+        for session in questions.session_rows_with_down_reason(
             status, compatibility, self.names, self._address_owners, self._peers_by_neighbor
         ):
             self.seen["sessions"][session.item] = "up" if session.up else "down"
@@ -249,7 +249,9 @@ class SnapshotObserver:
                 item = route_item(device, str(aim.prefix), vrf, "reach")
                 self.unseen["reach"][item] = reaching.reason_for_unasked_pairs
         looped = {to for (_, _, to), (fate, _) in found_fates.items() if fate == "loop"}
-        for loop in sorted(reaching.loops(), key=lambda witness: (witness.to, natural_sort_key(witness.device))):
+        for loop in sorted(
+            reaching.looping_packets(), key=lambda witness: (witness.to, natural_sort_key(witness.device))
+        ):
             if loop.to not in looped:
                 looped.add(loop.to)
                 item = route_item(loop.device, f"{loop.to}/32", loop.vrf, "reach")
@@ -281,7 +283,7 @@ class SnapshotObserver:
         for check, items in find_items_outside_snapshot(self.exported, self.computed).items():
             self.unseen[check].update(items)
         hanging = find_items_batfish_misreads(
-            self.reading, self.computed, self.exported, self._skipped_lines, self._followed_lines
+            self.reading, self.computed, self.exported, self._skipped_lines, self._line_read_check
         )
         for check, items in hanging.items():
             for item, reason in items.items():

@@ -82,7 +82,7 @@ class SessionRow(NamedTuple):
     said: str
 
 
-def sessions_with_incompatibility(
+def session_rows_with_down_reason(
     status: Iterable[AnswerRow],
     compatibility: Iterable[AnswerRow],
     node_names: NodeNames,
@@ -132,7 +132,7 @@ def _session_item(
         return (*kind, local.port)
     far = answer_row["Remote_IP"]
     key = str(far.get("value", "") if isinstance(far, dict) else far).removesuffix("/32")
-    leg = None if (*kind, key) in expected else owners.towards(device, where, key)
+    leg = None if (*kind, key) in expected else owners.leg_towards(device, where, key)
     return (*kind, leg) if leg is not None and (*kind, leg) in expected else (*kind, key)
 
 
@@ -185,7 +185,7 @@ def _next_hop_port(
             end = node_names.end_of_interface_name(device, hop["interface"])
             return end.port if end is not None else str(hop["interface"])
         case "ip":
-            return owners.towards(device, vrf_name, str(hop["ip"])) or f"to {hop['ip']}"
+            return owners.leg_towards(device, vrf_name, str(hop["ip"])) or f"to {hop['ip']}"
         case other:
             return f"{other} {hop.get('vrf', '')}".strip()
 

@@ -120,6 +120,6 @@ class ReachabilityQuestions:
         }
         return {start: fate for start, fate in fate_of_start.items() if start in starts}
 
-    def loops(self) -> Iterator[questions.LostPacket]:
+    def looping_packets(self) -> Iterator[questions.LostPacket]:
         """Packets that go round, from anywhere to anywhere."""
         return questions.packets_with_worst_fate(self._ask("detectLoops"), self._names)

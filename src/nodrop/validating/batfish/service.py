@@ -93,7 +93,7 @@ class BatfishService:
     def __exit__(self, *_: object) -> None:
         self._delete_network()
 
-    def load(self, files: Mapping[str, str | bytes], name: str = "") -> "LoadedSnapshot":
+    def load_snapshot(self, files: Mapping[str, str | bytes], name: str = "") -> "LoadedSnapshot":
         """Upload files and have them parsed; the name of the snapshot identifies its contents."""
         name = name or snapshot_name(files)
         archive: Any = io.BytesIO(zip_snapshot(files))  # which it takes, though it says that it wants a path
@@ -149,13 +149,13 @@ class BatfishService:
         except (_OperationTimedOut, RequestException, BatfishException, ValueError) as error:
             if late.is_set() or isinstance(error, _OperationTimedOut):
                 raise ServiceUnavailable(f"{self.name} did not finish {what} in {self.limit_s:.0f} s") from None
-            self._failed(what, error)
+            self._raise_service_unavailable(what, error)
         except (KeyError, TypeError, IndexError, AttributeError) as error:
-            self._failed(what, error)
+            self._raise_service_unavailable(what, error)
         finally:
             self._until = None
 
-    def _failed(self, operation: str, error: Exception) -> NoReturn:
+    def _raise_service_unavailable(self, operation: str, error: Exception) -> NoReturn:
         from pybatfish.exception import BatfishException
         from requests import RequestException
 
@@ -174,7 +174,7 @@ class BatfishService:
     def _ask_service_version(self) -> str:
         """Return the version that the service reports, asked without any library, to detect a wrong one."""
         try:
-            status, text = self._get("/v2/version")
+            status, text = self._http_get("/v2/version")
         except TimeoutError:
             raise ServiceUnavailable(
                 f"nothing answered at {self._shown}:{self.port} within {VERSION_ANSWER_TIMEOUT_S:.0f} s"
@@ -208,12 +208,12 @@ class BatfishService:
             is_local = ipaddress.ip_address(self.host).is_loopback
         return f" (docker run --rm -p 127.0.0.1:{self.port}:{BATFISH_PORT} batfish/batfish)" if is_local else ""
 
-    def _get(self, path: str) -> tuple[int, bytes]:
+    def _http_get(self, path: str) -> tuple[int, bytes]:
         connection = HTTPConnection(self.host, self.port, timeout=VERSION_ANSWER_TIMEOUT_S)
         try:
             with self._watch.watch_operation("its version", VERSION_ANSWER_TIMEOUT_S) as late:
                 connection.connect()
-                self._watch.note(connection.sock)
+                self._watch.remember_connection(connection.sock)
                 connection.request("GET", path, headers={"X-Batfish-Apikey": "0" * 32, "X-Batfish-Version": "2026.1.1"})
                 answer = connection.getresponse()
                 text = answer.read()
@@ -243,7 +243,7 @@ class BatfishService:
             def connect(self) -> None:
                 super().connect()
                 if self.sock is not None:
-                    service._watch.note(self.sock)
+                    service._watch.remember_connection(self.sock)
 
         class CuttableConnectionPool(HTTPConnectionPool):
             ConnectionCls = CuttableConnection

@@ -20,7 +20,7 @@ class ConnectionWatch:
         self.progress = progress
         self._sockets: WeakSet[socket.socket] = WeakSet()
 
-    def note(self, connection: socket.socket) -> None:
+    def remember_connection(self, connection: socket.socket) -> None:
         """Remember a connection as long as it is in use."""
         self._sockets.add(connection)
 

@@ -30,11 +30,11 @@ def observe_packets_and_failures(
     with closing(TwinSockets(twin_lab.plan)) as sockets:
         if "packets" in asked:
             tell(f"packets over {sum(bool(wire.links) for wire in twin_lab.plan.wires)} cables")
-            observed_part.take(observe_largest_packets_on_cables(twin_lab, twin_work, sockets))
+            observed_part.merge_part(observe_largest_packets_on_cables(twin_lab, twin_work, sockets))
         if "reach" in asked:
-            observed_part.take(observe_reach_of_packets(twin_lab, twin_work, sockets))
+            observed_part.merge_part(observe_reach_of_packets(twin_lab, twin_work, sockets))
         if {"failures", "recoveries"} & asked:
-            observed_part.take(
+            observed_part.merge_part(
                 observe_failures(twin_lab, twin_work, sockets, observed_part.seen.get("reach", {}), tell)
             )
     return observed_part

@@ -89,7 +89,7 @@ def call_in_sandbox(
     """
     require_programs({})
     progress_bytes = 0
-    with _run_tree(usable_unshare_command()) as (tree, errors):
+    with _run_process_tree(usable_unshare_command()) as (tree, errors):
         assert tree.stdin is not None and tree.stdout is not None  # noqa: PT018 -- for the type checker
         answers.send_message(tree.stdin, "work", pickle.dumps((sys.path, processes, function, arguments)))
         while (answer := answers.receive_message(tree.stdout, answers.ANSWER_KINDS)) is not None:
@@ -114,7 +114,7 @@ def call_in_sandbox(
 
 
 @contextmanager
-def _run_tree(words: Sequence[str]) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]:
+def _run_process_tree(words: Sequence[str]) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]:
     """Yield a running tree, and its standard error; it is gone with the block."""
     with os.fdopen(os.memfd_create("nodrop"), "w+b") as errors:
         tree = subprocess.Popen(
@@ -129,10 +129,10 @@ def _run_tree(words: Sequence[str]) -> Iterator[tuple[subprocess.Popen[bytes], I
         try:
             yield tree, errors
         finally:
-            _end_tree(tree)
+            _end_process_tree(tree)
 
 
-def _end_tree(tree: subprocess.Popen[bytes]) -> None:
+def _end_process_tree(tree: subprocess.Popen[bytes]) -> None:
     """Close the pipe, which ends PID 1, and wait until the kernel has ended the rest."""
     for pipe in (tree.stdin, tree.stdout):
         if pipe is not None:

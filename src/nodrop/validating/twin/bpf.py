@@ -32,7 +32,7 @@ class BpfInstruction(NamedTuple):
 
 
 class JumpLabel:
-    """A place in a program to jump to, put there by `Program.put`."""
+    """A place in a program to jump to, put there by `BpfProgram.place_label`."""
 
 
 class _Operation(NamedTuple):
@@ -61,7 +61,7 @@ class BpfProgram:
     def __init__(self) -> None:
         self._parts: list[_Operation | _Branch | _Jump | JumpLabel] = []
 
-    def add(self, code: int, value: int = 0) -> None:
+    def add_operation(self, code: int, value: int = 0) -> None:
         """Add an operation."""
         self._parts.append(_Operation(code, value))
 
@@ -75,7 +75,7 @@ class BpfProgram:
         """Add a jump to a label."""
         self._parts.append(_Jump(target_label))
 
-    def put(self, label: JumpLabel) -> None:
+    def place_label(self, label: JumpLabel) -> None:
         """Put a label at the next row."""
         self._parts.append(label)
 
@@ -83,7 +83,7 @@ class BpfProgram:
         """Return the rows; comparisons whose labels are far away jump over plain jumps."""
         long: set[int] = set()
         while True:
-            starts, places = self._places(long)
+            starts, places = self._row_numbers_of_parts_and_labels(long)
             far_numbers = {
                 number
                 for number in range(len(self._parts))
@@ -93,7 +93,7 @@ class BpfProgram:
                 return tuple(self._rows(long, starts, places))
             long |= far_numbers
 
-    def _places(self, long: set[int]) -> tuple[list[int], dict[JumpLabel, int]]:
+    def _row_numbers_of_parts_and_labels(self, long: set[int]) -> tuple[list[int], dict[JumpLabel, int]]:
         """Return the row at which each part begins, and those of labels."""
         at, starts, places = 0, [], {}
         for number, step in enumerate(self._parts):

@@ -98,7 +98,7 @@ class FailureInjection:
 
     def _ends_of_failure(self, node: str) -> tuple[End, ...]:
         """Return the ports at what fails: the ends of a cable, or all ports of a device."""
-        return ends_of_cable_key(node) or self._lab.ends(node)
+        return ends_of_cable_key(node) or self._lab.ports_of_node(node)
 
     def _observe_routes(self) -> NextHopInterfacesByPrefix:
         return _routes_by_prefix(
@@ -148,7 +148,7 @@ class FailureInjection:
     def _session_states(self) -> dict[Subject, bool]:
         sessions: dict[Subject, bool] = {}
         asked = [name for name in self._lab.running_devices if self._lab.has_daemon(name, "bgpd")]
-        for rows in self._lab.each(lambda name: is_session_up_by_subject(self._lab, name), asked):
+        for rows in self._lab.map_concurrently(lambda name: is_session_up_by_subject(self._lab, name), asked):
             sessions |= rows
         return sessions
 
@@ -163,7 +163,7 @@ class FailureLosses(NamedTuple):
 def is_session_up_by_subject(twin_lab: TwinLab, node: str) -> dict[Subject, bool]:
     """Return the sessions of a device in each family, and whether each is up; none if bgpd does not answer."""
     try:
-        summary: Mapping[str, Any] = twin_lab.json(node, "show bgp vrf all summary")
+        summary: Mapping[str, Any] = twin_lab.json_answer_of_daemon(node, "show bgp vrf all summary")
     except DaemonSilent:
         return {}
     return {
@@ -185,7 +185,11 @@ def failure_and_recovery_timeouts(twin_lab: TwinLab) -> FailureTimeouts:
     hold_s = retry_s = 0.0
     for name in twin_lab.running_devices:
         try:
-            vrfs = twin_lab.json(name, "show bgp vrf all neighbors") if twin_lab.has_daemon(name, "bgpd") else {}
+            vrfs = (
+                twin_lab.json_answer_of_daemon(name, "show bgp vrf all neighbors")
+                if twin_lab.has_daemon(name, "bgpd")
+                else {}
+            )
         except DaemonSilent:
             continue
         for rows in vrfs.values():
@@ -202,7 +206,7 @@ def _relies_on_hold_timer(lab: TwinLab, name: str) -> bool:
     device = lab.fabric.device(name)
     processes = [bgp for bgp in (device.bgp, *known_rows(device.vrf_bgp)) if bgp and not isinstance(bgp, Unknown)]
     far = any(neighbor.ebgp_multihop for process in processes for neighbor in known_rows(process.neighbors))
-    return far or "no bgp fast-external-failover" in lab.vtysh(name, "show running-config")
+    return far or "no bgp fast-external-failover" in lab.answer_of_daemon(name, "show running-config")
 
 
 def _routes_by_prefix(tables: Mapping[NamespaceKey, KernelRoutes]) -> NextHopInterfacesByPrefix:

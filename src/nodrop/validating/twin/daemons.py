@@ -66,7 +66,7 @@ class FrrDaemons:
         self._asked: dict[str, VtyConnection] = {}
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def daemon_names(self) -> tuple[str, ...]:
         """The daemons that it is started with."""
         return self._boot.daemons
 
@@ -132,18 +132,18 @@ class FrrDaemons:
         except subprocess.TimeoutExpired:
             raise DaemonsFailed(f"{program} is not done with its configuration after {_START_TIMEOUT_S} s") from None
 
-    def ask(self, command: str, daemon: str) -> str:
+    def answer_of_daemon(self, command: str, daemon: str) -> str:
         """Return a daemon's answer to a command of vtysh; Silent if it does not answer."""
         if daemon not in self._asked:
             self._asked[daemon] = VtyConnection(self._home / f"{daemon}.vty")
         return self._asked[daemon].ask(command)
 
-    def json(self, command: str, daemon: str) -> Any:
+    def json_answer_of_daemon(self, command: str, daemon: str) -> Any:
         """Return such an answer as parsed JSON; {} if it has none."""
-        output = self.ask(f"{command} json", daemon).strip()
+        output = self.answer_of_daemon(f"{command} json", daemon).strip()
         return parse_json(output.encode(), f"{daemon}: {command}") if output.startswith(("{", "[")) else {}
 
-    def log(self, daemon: str) -> str:
+    def read_daemon_log(self, daemon: str) -> str:
         """Return the lines of a daemon's log, of the level `informational` and above."""
         file = self._home / f"{daemon}.log"
         return file.read_text(errors="replace") if file.exists() else ""

@@ -1,4 +1,4 @@
-"""A thread of nodrop's inside a namespace, to open sockets there; programs are run there by `Lab.run`."""
+"""A thread of nodrop's inside a namespace, to open sockets there; programs are run there by `TwinLab.run_in_node`."""
 
 import os
 from collections.abc import Iterator

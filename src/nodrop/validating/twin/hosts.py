@@ -21,7 +21,9 @@ def set_host_routes_and_neighbors(twin_lab: TwinLab) -> None:
         lines[space] += rows
     for space, row in _neighbor_commands(twin_lab):
         lines[space].append(row)
-    for _ in twin_lab.each(lambda space: twin_lab.run_ip_batch(space.node, lines[space], vrf=space.vrf), lines):
+    for _ in twin_lab.map_concurrently(
+        lambda space: twin_lab.run_ip_batch(space.node, lines[space], vrf=space.vrf), lines
+    ):
         continue
 
 
@@ -30,7 +32,7 @@ def _neighbor_commands(lab: TwinLab) -> Iterator[tuple[NamespaceKey, str]]:
     hosts = {host.name for host in lab.fabric.hosts}
     wires = [wire for wire in lab.plan.wires if wire.b and {wire.a.space.node, wire.b.space.node} & hosts]
     spaces = {nic.space for wire in wires for nic in (wire.a, wire.b) if nic is not None}
-    rows = lab.each(lambda space: (space, lab.addresses(space.node, space.vrf)), spaces)
+    rows = lab.map_concurrently(lambda space: (space, lab.interfaces_with_addresses(space.node, space.vrf)), spaces)
     mac = {(space, row["ifname"]): row.get("address", "") for space, address_rows in rows for row in address_rows}
     for wire in wires:
         if wire.b is not None and not (wire.a.bridge or wire.b.bridge):

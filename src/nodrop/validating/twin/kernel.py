@@ -180,7 +180,7 @@ class KernelRoutes:
         lengths = {family: {row.length for row in rows if row.family == family} for family in ADDRESS_BITS}
         self._lengths = {family: sorted(family_lengths, reverse=True) for family, family_lengths in lengths.items()}
 
-    def way(self, to: Address) -> KernelRoute | None:
+    def route_towards(self, to: Address) -> KernelRoute | None:
         """Return the route that a packet to an address takes; None where there is none."""
         for length in self._lengths[to.family]:
             row = self.rows.get(Prefix(to.family, network_address(to.family, to.number, length), length))

@@ -95,19 +95,19 @@ class TwinLab:
         def ready(namespace: NamespaceKey) -> None:
             rows = sysctls.get(namespace.node, _HOST_SYSCTLS)
             words = [f"{name}={value}" for name, value in rows.items()]
-            self.run(namespace.node, ["sysctl", "-qew", *words], vrf=namespace.vrf)
+            self.run_in_node(namespace.node, ["sysctl", "-qew", *words], vrf=namespace.vrf)
             _run_ip_batch(lines[namespace], spaces[namespace], force=True)
             self._apply_access_lists(namespace)
 
-        for _ in self.each(ready, spaces):
+        for _ in self.map_concurrently(ready, spaces):
             continue
         self._resolve_cable_neighbors()
-        for _ in self.each(self.boot, self._daemons):
+        for _ in self.map_concurrently(self.start_device_daemons, self._daemons):
             continue
 
     def _apply_access_lists(self, space: NamespaceKey) -> None:
         """Have the programs of access lists run at the interfaces of a namespace."""
-        text = "".join(f"{line}\n" for line in self.filters.commands(space))
+        text = "".join(f"{line}\n" for line in self.filters.tc_batch_commands(space))
         if text:
             words = [*self.command_prefix(space.node, space.vrf), "tc", "-batch", "-"]
             done = subprocess.run(words, input=text, capture_output=True, text=True, errors="replace", check=False)
@@ -127,7 +127,7 @@ class TwinLab:
             if b is None:
                 yield f"link set dev void{number} up"
 
-    def boot(self, name: str) -> None:
+    def start_device_daemons(self, name: str) -> None:
         """Start the daemons of a device with its frr.conf; they are `dead` if they do not start."""
         try:
             self.refused[name] = self._daemons[name].start()
@@ -146,14 +146,14 @@ class TwinLab:
         self._cut.update(_shut_non_routing_ports(self.fabric))
         self._update_link_states(ends)
 
-    def ends(self, node: str) -> tuple[End, ...]:
+    def ports_of_node(self, node: str) -> tuple[End, ...]:
         """Return the ports of a node at which there is anything."""
         return tuple(end for end in self.plan.nics_by_port if end.node == node)
 
     def _update_link_states(self, ends: Iterable[End]) -> None:
         touched = {nic for end in ends for nic in self.plan.nics_by_port.get(end, ())}
         for nic in tuple(touched):
-            if wire := self.plan.wire_at.get((nic.space, nic.name)):
+            if wire := self.plan.cable_by_nic.get((nic.space, nic.name)):
                 touched |= {wire.a} | ({wire.b} if wire.b else set())
         for nic in touched:
             up = self._should_nic_be_up(nic)
@@ -163,7 +163,7 @@ class TwinLab:
 
     def _should_nic_be_up(self, nic: TwinInterface) -> bool:
         """Whether an interface must be up: for a bundle, while enough of its cables work at both ends."""
-        wire = self.plan.wire_at.get((nic.space, nic.name))
+        wire = self.plan.cable_by_nic.get((nic.space, nic.name))
         if not nic.enabled:
             return False
         if wire is None or not nic.ends:
@@ -172,7 +172,7 @@ class TwinLab:
             return len(set(nic.ends) - self._cut) >= nic.least
         return sum(not {link.a, link.b} & self._cut for link in wire.links) >= nic.least
 
-    def run(
+    def run_in_node(
         self, node: str, words: Sequence[str], *, vrf: str | None = None, timeout_s: float = _COMMAND_TIMEOUT_S
     ) -> subprocess.CompletedProcess[str]:
         """Run a program in a node; what becomes of it is for the caller to see."""
@@ -189,7 +189,7 @@ class TwinLab:
         """Return the words that a program runs behind to be in a node."""
         return namespace_command_prefix(self.plan.spaces[NamespaceKey(node, vrf)])
 
-    def ip(self, node: str, *words: str, vrf: str | None = None) -> str:
+    def output_of_ip_command(self, node: str, *words: str, vrf: str | None = None) -> str:
         """Return the output of `ip` in a node; RuntimeError if it fails."""
         return _run_and_read_output([*self.command_prefix(node, vrf), "ip", *words])
 
@@ -197,33 +197,33 @@ class TwinLab:
         """Have `ip` do many things in a node, one after the other, also past what fails."""
         _run_ip_batch(lines, self.plan.spaces[NamespaceKey(node, vrf)], force=True)
 
-    def addresses(self, node: str, vrf: str | None = None) -> Any:
+    def interfaces_with_addresses(self, node: str, vrf: str | None = None) -> Any:
         """Return the interfaces of a node with their addresses, as `ip -json address` has them."""
-        return parse_json_text(self.ip(node, "-json", "address", vrf=vrf).encode(), "ip address")
+        return parse_json_text(self.output_of_ip_command(node, "-json", "address", vrf=vrf).encode(), "ip address")
 
-    def json(self, node: str, command: str, daemon: str = "bgpd") -> Any:
+    def json_answer_of_daemon(self, node: str, command: str, daemon: str = "bgpd") -> Any:
         """Return the parsed JSON of a daemon's answer to a command (`show bgp summary`, without ` json`).
 
         Silent where it does not answer.
         """
-        return self._daemons[node].json(command, daemon)
+        return self._daemons[node].json_answer_of_daemon(command, daemon)
 
-    def vtysh(self, node: str, command: str, daemon: str = "bgpd") -> str:
+    def answer_of_daemon(self, node: str, command: str, daemon: str = "bgpd") -> str:
         """Return the answer of a device's daemon, in words; Silent if it does not answer."""
-        return self._daemons[node].ask(command, daemon)
+        return self._daemons[node].answer_of_daemon(command, daemon)
 
-    def log(self, node: str, daemon: str = "bgpd") -> str:
+    def read_daemon_log(self, node: str, daemon: str = "bgpd") -> str:
         """Return the log of a device's daemon."""
-        return self._daemons[node].log(daemon)
+        return self._daemons[node].read_daemon_log(daemon)
 
     def has_daemon(self, node: str, daemon: str) -> bool:
         """Whether a device is started with a daemon."""
-        return node in self._daemons and daemon in self._daemons[node].names
+        return node in self._daemons and daemon in self._daemons[node].daemon_names
 
     def pin_neighbor_entries(self) -> None:
         """Keep the neighbors that ARP and ND have found, where there are many; to be called again for new ones."""
         if len(self.plan.wires) > _MIN_CABLES_TO_HOLD_NEIGHBORS:
-            for _ in self.each(neighbors.make_neighbors_permanent, self.plan.spaces.values()):
+            for _ in self.map_concurrently(neighbors.make_neighbors_permanent, self.plan.spaces.values()):
                 continue
 
     def _resolve_cable_neighbors(self) -> None:
@@ -242,10 +242,10 @@ class TwinLab:
                 asked[self.plan.spaces[nic.space]] += [
                     (nic.name, far) for far in neighbors.neighbor_addresses(nic, other_nic)
                 ]
-            for _ in self.each(lambda row: neighbors.resolve_and_pin_neighbors(*row), asked.items()):
+            for _ in self.map_concurrently(lambda row: neighbors.resolve_and_pin_neighbors(*row), asked.items()):
                 continue
 
-    def each(self, function: Callable[[_T], _R], items: Iterable[_T]) -> Iterator[_R]:
+    def map_concurrently(self, function: Callable[[_T], _R], items: Iterable[_T]) -> Iterator[_R]:
         """Call a function for many devices or namespaces at a time; yield its results, in their order."""
         with ThreadPoolExecutor(DEVICE_THREADS) as threads:
             yield from threads.map(function, items)

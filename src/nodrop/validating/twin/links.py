@@ -40,16 +40,22 @@ def observe_links(twin_lab: TwinLab, checked_subjects: Iterable[Subject]) -> Par
             asked[wire.a.space].append((item, wire.a, wire.b))
     spaces = {nic.space for rows in asked.values() for _, *nics in rows for nic in nics}
     seen = dict(
-        zip(spaces, twin_lab.each(lambda space: _read_macs_and_heard_routers(twin_lab, space), spaces), strict=True)
+        zip(
+            spaces,
+            twin_lab.map_concurrently(lambda space: _read_macs_and_heard_routers(twin_lab, space), spaces),
+            strict=True,
+        )
     )
-    for methods in twin_lab.each(lambda space: dict(_far_end_evidence(twin_lab, space, asked[space], seen)), asked):
+    for methods in twin_lab.map_concurrently(
+        lambda space: dict(_far_end_evidence(twin_lab, space, asked[space], seen)), asked
+    ):
         link.seen["links"].update({item: "up" if method else "down" for item, method in methods.items()})
         link.said.update({("links", item): method or "neither end finds the other" for item, method in methods.items()})
     return link
 
 
 def _read_macs_and_heard_routers(lab: TwinLab, space: NamespaceKey) -> _NamespaceNeighbors:
-    rows = lab.addresses(space.node, space.vrf)
+    rows = lab.interfaces_with_addresses(space.node, space.vrf)
     mac = {row["ifname"]: row.get("address", "") for row in rows}
     local = {
         row["ifname"]: frozenset(addr["local"] for addr in row.get("addr_info", ()) if addr.get("scope") == "link")
@@ -58,7 +64,7 @@ def _read_macs_and_heard_routers(lab: TwinLab, space: NamespaceKey) -> _Namespac
     interfaces: dict[str, Any] = {}
     if lab.has_daemon(space.node, "zebra"):
         with contextlib.suppress(DaemonSilent):
-            interfaces = lab.json(space.node, f"show interface vrf {space.vrf or 'default'}", "zebra")
+            interfaces = lab.json_answer_of_daemon(space.node, f"show interface vrf {space.vrf or 'default'}", "zebra")
     heard = {
         name: frozenset(neighbor_address.partition("/")[0] for neighbor_address in row.get("neighborIpAddresses", ()))
         for name, row in interfaces.items()

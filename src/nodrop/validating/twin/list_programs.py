@@ -61,7 +61,7 @@ class InexpressibleAccessList(Exception):
     """A list with effects that no program can have; the text gives the reason."""
 
 
-def compile_list(
+def compile_access_list(
     rules: AccessList, entries: Sequence[AccessEntry], stage: AccessListStage, own_addresses: Iterable[Address]
 ) -> tuple[BpfInstruction, ...]:
     """Return the program of a list at a stage, from its entries that are for the interface.
@@ -88,19 +88,19 @@ class _AccessListCompiler:
         self.program, self._rules, self._stage, self._own = BpfProgram(), rules, stage, own_addresses
         self._passes, self._drops = JumpLabel(), JumpLabel()
         starts = {family: JumpLabel() for family in ADDRESS_FAMILIES}
-        self.program.add(bpf.LOAD_HALF, _TYPE_AT)
+        self.program.add_operation(bpf.LOAD_HALF, _TYPE_AT)
         for family in ADDRESS_FAMILIES:
             self.program.branch(bpf.EQUAL, _ETHERTYPE_BY_FAMILY[family], label_if_true=starts[family])
         self.program.jump(self._passes)
         for family in ADDRESS_FAMILIES:
-            self.program.put(starts[family])
+            self.program.place_label(starts[family])
             self._compile_family_entries(
                 family, [access_entry for access_entry in entries if self._may_decide_family(access_entry, family)]
             )
-        self.program.put(self._drops)
-        self.program.add(bpf.RETURN, DROP)
-        self.program.put(self._passes)
-        self.program.add(bpf.RETURN, PASS)
+        self.program.place_label(self._drops)
+        self.program.add_operation(bpf.RETURN, DROP)
+        self.program.place_label(self._passes)
+        self.program.add_operation(bpf.RETURN, PASS)
 
     def _may_decide_family(self, entry: AccessEntry, family: AddressFamily) -> bool:
         """Whether an entry may decide packets of a family; one that states none is for the list's.
@@ -118,14 +118,14 @@ class _AccessListCompiler:
         drops = applies and not isinstance(otherwise, Unknown) and otherwise == "deny"
         last = self._drops if drops else self._passes
         if family == "ipv4":
-            self.program.add(bpf.LOAD_IPV4_HEADER_LENGTH, _HEADER_AT)
+            self.program.add_operation(bpf.LOAD_IPV4_HEADER_LENGTH, _HEADER_AT)
         if entries or last is self._drops:
             self._pass_packets_outside_stage(family)
         for entry in entries:
             after = JumpLabel()
-            self._conditions(entry, family, after)
+            self._write_entry_conditions(entry, family, after)
             self.program.jump(self._drops if entry.action == "deny" else self._passes)
-            self.program.put(after)
+            self.program.place_label(after)
         self.program.jump(last)
 
     def _pass_packets_outside_stage(self, family: AddressFamily) -> None:
@@ -159,23 +159,23 @@ class _AccessListCompiler:
                 )
             case _:
                 pass
-        self.program.put(inside)
+        self.program.place_label(inside)
 
     def _pass_roce(self, family: AddressFamily) -> None:
         """Let pass the twin's own packets of RoCE, which stand for packets through the switch."""
         other = JumpLabel()
-        self.program.add(bpf.LOAD_BYTE, _HEADER_OFFSETS_BY_FAMILY[family].protocol)
+        self.program.add_operation(bpf.LOAD_BYTE, _HEADER_OFFSETS_BY_FAMILY[family].protocol)
         self.program.branch(bpf.EQUAL, _UDP, label_if_false=other)
         self._load_layer_4_value(family, 2, bpf.LOAD_HALF)
         self.program.branch(bpf.EQUAL, ROCE_PORT, label_if_true=self._passes)
-        self.program.put(other)
+        self.program.place_label(other)
 
-    def _conditions(self, entry: AccessEntry, family: AddressFamily, after: JumpLabel) -> None:
+    def _write_entry_conditions(self, entry: AccessEntry, family: AddressFamily, after: JumpLabel) -> None:
         """Write the conditions of an entry, which lead to the next one where one does not hold."""
         places = _HEADER_OFFSETS_BY_FAMILY[family]
         with_ports = bool(entry.source_ports or entry.destination_ports)
         if entry.protocol is not None:
-            self.program.add(bpf.LOAD_BYTE, places.protocol)
+            self.program.add_operation(bpf.LOAD_BYTE, places.protocol)
             self.program.branch(bpf.EQUAL, entry.protocol, label_if_false=after)
         for texts, at in ((entry.sources, places.source), (entry.destinations, places.destination)):
             if texts:
@@ -183,16 +183,16 @@ class _AccessListCompiler:
                 self._jump_by_prefixes(
                     at, [prefix for prefix in parse_prefixes(texts) if prefix.family == family], label, after
                 )
-                self.program.put(label)
+                self.program.place_label(label)
         if entry.dscps:
             mask, right = _DSCP_MASK_AND_SHIFT[family]
-            self.program.add(bpf.LOAD_HALF, _HEADER_AT)
-            self.program.add(bpf.AND, mask)
+            self.program.add_operation(bpf.LOAD_HALF, _HEADER_AT)
+            self.program.add_operation(bpf.AND, mask)
             self._require_any_test([self._branch_if_equal(dscp << right) for dscp in entry.dscps], after)
         if entry.ecns:
             mask, right = _ECN_MASK_AND_SHIFT[family]
-            self.program.add(bpf.LOAD_HALF, _HEADER_AT)
-            self.program.add(bpf.AND, mask)
+            self.program.add_operation(bpf.LOAD_HALF, _HEADER_AT)
+            self.program.add_operation(bpf.AND, mask)
             self._require_any_test([self._branch_if_equal(ecn << right) for ecn in entry.ecns], after)
         if with_ports or entry.tcp_flags is not None or entry.opcode is not None:
             self._require_layer_4(entry, family, after)
@@ -202,39 +202,39 @@ class _AccessListCompiler:
                 self._require_any_test([self._make_port_range_test(port_range) for port_range in ranges], after)
         if entry.tcp_flags is not None:
             self._load_layer_4_value(family, _TCP_FLAGS_OFFSET, bpf.LOAD_BYTE)
-            self.program.add(bpf.AND, entry.tcp_flags.mask)
+            self.program.add_operation(bpf.AND, entry.tcp_flags.mask)
             self.program.branch(bpf.EQUAL, entry.tcp_flags.number & entry.tcp_flags.mask, label_if_false=after)
         if entry.opcode is not None:
             self._require_opcode(entry.opcode, family, after)
 
     def _require_opcode(self, opcode: Bits, family: AddressFamily, after: JumpLabel) -> None:
         """Go on with the next entry where a packet is not RoCE with an opcode."""
-        self.program.add(bpf.LOAD_BYTE, _HEADER_OFFSETS_BY_FAMILY[family].protocol)
+        self.program.add_operation(bpf.LOAD_BYTE, _HEADER_OFFSETS_BY_FAMILY[family].protocol)
         self.program.branch(bpf.EQUAL, _UDP, label_if_false=after)
         self._load_layer_4_value(family, 2, bpf.LOAD_HALF)
         self.program.branch(bpf.EQUAL, ROCE_PORT, label_if_false=after)
         self._load_layer_4_value(family, _BTH_OPCODE_OFFSET, bpf.LOAD_BYTE)
-        self.program.add(bpf.AND, opcode.mask)
+        self.program.add_operation(bpf.AND, opcode.mask)
         self.program.branch(bpf.EQUAL, opcode.number & opcode.mask, label_if_false=after)
 
     def _require_layer_4(self, entry: AccessEntry, family: AddressFamily, after: JumpLabel) -> None:
         """Go on with the next entry where a packet is neither TCP nor UDP, or is a later fragment."""
         label = JumpLabel()
-        self.program.add(bpf.LOAD_BYTE, _HEADER_OFFSETS_BY_FAMILY[family].protocol)
+        self.program.add_operation(bpf.LOAD_BYTE, _HEADER_OFFSETS_BY_FAMILY[family].protocol)
         if entry.tcp_flags is None:
             self.program.branch(bpf.EQUAL, _UDP, label_if_true=label)
         self.program.branch(bpf.EQUAL, _TCP, label_if_false=after)
-        self.program.put(label)
+        self.program.place_label(label)
         if family == "ipv4":
-            self.program.add(bpf.LOAD_HALF, _FRAGMENT_AT)
+            self.program.add_operation(bpf.LOAD_HALF, _FRAGMENT_AT)
             self.program.branch(bpf.ANY_BIT, _OFFSET, label_if_true=after)
 
     def _load_layer_4_value(self, family: AddressFamily, at: int, code: int) -> None:
         """Load the value at a place behind the header of IP."""
         if family == "ipv6":
-            self.program.add(code, _HEADER_AT + _IPV6_HEADER_BYTES + at)
+            self.program.add_operation(code, _HEADER_AT + _IPV6_HEADER_BYTES + at)
         else:
-            self.program.add(bpf.INDEXED_HALF if code == bpf.LOAD_HALF else bpf.INDEXED_BYTE, _HEADER_AT + at)
+            self.program.add_operation(bpf.INDEXED_HALF if code == bpf.LOAD_HALF else bpf.INDEXED_BYTE, _HEADER_AT + at)
 
     def _require_any_test(self, tests: Sequence[Callable[[JumpLabel], None]], after: JumpLabel) -> None:
         """Write tests and require any one of them to succeed; each jumps to its label if it does."""
@@ -242,7 +242,7 @@ class _AccessListCompiler:
         for test in tests:
             test(label)
         self.program.jump(after)
-        self.program.put(label)
+        self.program.place_label(label)
 
     def _branch_if_equal(self, number: int) -> Callable[[JumpLabel], None]:
         return lambda label: self.program.branch(bpf.EQUAL, number, label_if_true=label)
@@ -252,7 +252,7 @@ class _AccessListCompiler:
             beyond = JumpLabel()
             self.program.branch(bpf.AT_LEAST, ports.first, label_if_false=beyond)
             self.program.branch(bpf.GREATER, ports.last, label_if_false=label)
-            self.program.put(beyond)
+            self.program.place_label(beyond)
 
         return test
 
@@ -266,10 +266,10 @@ class _AccessListCompiler:
                 if length:
                     mask = _ALL_BITS << _WORD_BITS - length & _ALL_BITS
                     prefix_word = prefix.first >> (words - 1 - number) * _WORD_BITS & mask
-                    self.program.add(bpf.LOAD_WORD, at + number * _WORD_BITS // 8)
+                    self.program.add_operation(bpf.LOAD_WORD, at + number * _WORD_BITS // 8)
                     if mask != _ALL_BITS:
-                        self.program.add(bpf.AND, mask)
+                        self.program.add_operation(bpf.AND, mask)
                     self.program.branch(bpf.EQUAL, prefix_word, label_if_false=beyond)
             self.program.jump(so)
-            self.program.put(beyond)
+            self.program.place_label(beyond)
         self.program.jump(otherwise)

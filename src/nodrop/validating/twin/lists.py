@@ -15,7 +15,7 @@ from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address
 from nodrop.routing.roce_packets import roce_packets_of_dscp
 from nodrop.validating.twin import bpf
 from nodrop.validating.twin.bpf import BpfInstruction
-from nodrop.validating.twin.list_programs import InexpressibleAccessList, compile_list
+from nodrop.validating.twin.list_programs import InexpressibleAccessList, compile_access_list
 from nodrop.validating.twin.packets import ECT0_CODEPOINT, PortLocation, ProbePacket
 from nodrop.validating.twin.plan import NamespaceKey, TwinInterface, TwinPlan
 from nodrop.validating.twin.reaching import DeniedPacket
@@ -115,7 +115,7 @@ class TwinFilters:
                 return f"{f'entry {entry.name}' if entry else 'the last action'} of access list {rules.name}"
         return ""
 
-    def commands(self, space: NamespaceKey) -> Iterator[str]:
+    def tc_batch_commands(self, space: NamespaceKey) -> Iterator[str]:
         """Yield the lines for `tc -batch` that have the programs of a namespace run."""
         for (at, name), lists in self.acting.items():
             if at == space:
@@ -147,7 +147,7 @@ def build_filters(fabric: Fabric, plan: TwinPlan) -> TwinFilters:
     for device in fabric.devices:
         lists = [access_list for access_list in known_rows(device.access_lists) if access_list.bindings]
         if lists:
-            _DeviceAccessLists(device, plan, found_filters).take(lists)
+            _DeviceAccessLists(device, plan, found_filters).add_access_lists(lists)
     return found_filters
 
 
@@ -164,7 +164,7 @@ class _DeviceAccessLists:
         self._own: tuple[Address, ...] = tuple(dict.fromkeys(own_addresses))
         found_filters.own[device.name] = frozenset(self._own)
 
-    def take(self, lists: Iterable[AccessList]) -> None:
+    def add_access_lists(self, lists: Iterable[AccessList]) -> None:
         """Take lists in their order."""
         for rules in lists:
             name = f"access list {rules.name}"
@@ -207,7 +207,7 @@ class _DeviceAccessLists:
                 )
                 key = (binding.stage, *map(id, chosen))
                 if key not in rows:
-                    rows[key] = compile_list(rules, chosen, binding.stage, self._own)
+                    rows[key] = compile_access_list(rules, chosen, binding.stage, self._own)
                 there = tuple(replace_fields(entry, interfaces=()) if entry.interfaces else entry for entry in chosen)
                 way: FilterDirection = "ingress" if binding.stage in ENTERING_STAGES else "egress"
                 yield nic, _AppliedAccessList(way, binding.stage, replace_fields(rules, entries=there), rows[key])

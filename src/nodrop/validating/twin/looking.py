@@ -37,7 +37,7 @@ class ObservedSession(NamedTuple):
     connection: TcpConnection | None = None
 
     @property
-    def words(self) -> str:
+    def describe_state(self) -> str:
         """Return the words of a message about it."""
         return f"{self.state} ({self.why})" if self.why else self.state
 
@@ -73,10 +73,10 @@ def bgpd_sessions(twin_lab: TwinLab, node: str) -> dict[Subject, ObservedSession
     )
     notices = {
         match["peer"]: f"{match['way']}: {match['what']}"
-        for match in _BGP_NOTIFICATION_PATTERN.finditer(twin_lab.log(node))
+        for match in _BGP_NOTIFICATION_PATTERN.finditer(twin_lab.read_daemon_log(node))
     }
     session: dict[Subject, ObservedSession] = {}
-    for name, rows in twin_lab.json(node, "show bgp vrf all neighbors").items():
+    for name, rows in twin_lab.json_answer_of_daemon(node, "show bgp vrf all neighbors").items():
         vrf = None if name == "default" else name
         for peer, row in rows.items():
             if isinstance(row, dict) and "bgpState" in row:
@@ -131,14 +131,14 @@ def _why_session_down(row: Mapping[str, object], logged: str) -> str:
 
 def observed_router_id(twin_lab: TwinLab, node: str) -> str:
     """Return the router id of a device's default VRF, as bgpd has it; "" where it has no BGP there."""
-    process = twin_lab.json(node, "show bgp vrfs").get("vrfs", {}).get("default", {})
+    process = twin_lab.json_answer_of_daemon(node, "show bgp vrfs").get("vrfs", {}).get("default", {})
     return str(process.get("routerId", ""))
 
 
 def read_session_states_and_counts(twin_lab: TwinLab, node: str) -> SessionStatesAndMessageCounts:
     """Return the state of each VRF, family and session that changes while routes do, and the counts of messages."""
     session_states: SessionStatesAndMessageCounts = {}
-    for vrf, families in twin_lab.json(node, "show bgp vrf all summary").items():
+    for vrf, families in twin_lab.json_answer_of_daemon(node, "show bgp vrf all summary").items():
         for family, rows in families.items():
             if not isinstance(rows, dict) or "peers" not in rows:
                 continue
@@ -163,7 +163,9 @@ def installed_protocol_routes(
             continue
         vrf_words = f" vrf {space.vrf}" if space.vrf else ""
         for family in ("ip", "ipv6"):
-            for prefix, rows in twin_lab.json(node, f"show {family} route{vrf_words}", "zebra").items():
+            for prefix, rows in twin_lab.json_answer_of_daemon(
+                node, f"show {family} route{vrf_words}", "zebra"
+            ).items():
                 for row in rows:
                     if row.get("selected") and row.get("protocol") in sources and not prefix.startswith("fe80:"):
                         hops = frozenset(_ports_of_hops(twin_lab, space, row.get("nexthops", ())))
@@ -175,7 +177,7 @@ def best_path_reason(twin_lab: TwinLab, node: str, prefix: str, vrf: str = "") -
     """Return bgpd's reason for using its path to a prefix, in its words (`Older Path`); "" if it gives none."""
     vrf_words = f"vrf {vrf} " if vrf else ""
     family = "ipv6" if ":" in prefix else "ipv4"
-    paths = twin_lab.json(node, f"show bgp {vrf_words}{family} unicast {prefix}").get("paths", ())
+    paths = twin_lab.json_answer_of_daemon(node, f"show bgp {vrf_words}{family} unicast {prefix}").get("paths", ())
     best = (path.get("bestpath", {}) for path in paths)
     return next(
         (
@@ -200,7 +202,7 @@ def kernel_addresses(twin_lab: TwinLab, node: str) -> Iterator[tuple[str, str]]:
     """Yield the addresses that the kernel has in a device's default VRF, with the interface of each in the model."""
     space = NamespaceKey(node)
     loopbacks = {loopback for at, rows in twin_lab.plan.loopbacks if at == space for loopback in rows}
-    for row in twin_lab.addresses(node):
+    for row in twin_lab.interfaces_with_addresses(node):
         for address_row in row.get("addr_info", ()):
             text = f"{address_row['local']}/{address_row['prefixlen']}"
             if address_row.get("scope") == "link" or address_row.get("dadfailed"):

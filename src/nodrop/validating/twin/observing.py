@@ -31,7 +31,7 @@ from nodrop.validating.twin.sampling import (
     max_devices_of_machine,
     sample_fabric,
 )
-from nodrop.validating.twin.starting import TwinStartConfigurations, prepare_start
+from nodrop.validating.twin.starting import TwinStartConfigurations, prepare_start_configurations
 from nodrop.validating.twin.waiting import (
     MAX_PATIENCE_FACTOR,
     UNEXPECTED_SESSION_TIMEOUT_S,
@@ -97,10 +97,10 @@ def observe_in_twin(
     begun, chosen = time.monotonic(), options or TwinOptions()
     taken = sample_fabric(index, chosen.devices or max_devices_of_machine())
     whole_observation = compute_observation(index)
-    own_observation = whole_observation if taken.whole else compute_sample_observation(taken, whole_observation)
-    if not taken.whole and progress is not None:
-        progress(taken.why)
-    twin_start = prepare_start(replace(reading, fabric=taken.fabric))
+    own_observation = whole_observation if taken.is_whole else compute_sample_observation(taken, whole_observation)
+    if not taken.is_whole and progress is not None:
+        progress(taken.sample_note)
+    twin_start = prepare_start_configurations(replace(reading, fabric=taken.fabric))
     work = ObservationWork(
         fabric=taken.fabric,
         boots=twin_start.boots,
@@ -123,7 +123,7 @@ def observe_in_twin(
     for item, why in own_observation.unseen.get("sessions", {}).items():
         observed_part.seen.get("sessions", {}).pop(item, None)
         observed_part.unseen.setdefault("sessions", {})[item] = why
-    if not taken.whole:
+    if not taken.is_whole:
         observed_part = limit_observation_to_sample(observed_part, taken, own_observation, whole_observation)
     seconds = time.monotonic() - begun
     notes = (
@@ -163,16 +163,16 @@ def run_and_observe_twin(
     observed_part = PartialObservation(notes=[*lab.plan.notes, *lab.filters.rendered_notes])
     for check, look in _OBSERVE_BY_CHECK.items():
         if check in twin_work.options.checks:
-            observed_part.take(look(lab, twin_work))
+            observed_part.merge_part(look(lab, twin_work))
     asked = twin_work
     if settled.moving:
-        observed_part.take(_mark_checks_unseen_if_unsettled(observed_part, settled))
+        observed_part.merge_part(_mark_checks_unseen_if_unsettled(observed_part, settled))
         asked = replace(
             twin_work, options=replace(twin_work.options, checks=twin_work.options.checks - {*_FABRIC_WIDE_CHECKS})
         )
     for run_act in TWIN_EXPERIMENTS:
-        observed_part.take(run_act(lab, asked, tell))
-    observed_part.take(_checks_unseen_for_access_lists(lab))
+        observed_part.merge_part(run_act(lab, asked, tell))
+    observed_part.merge_part(_checks_unseen_for_access_lists(lab))
     _add_unseen_reasons(observed_part, twin_work, lab.dead)
     return observed_part, lab.refused, _frr_version(lab)
 
@@ -220,7 +220,7 @@ def _checks_unseen_for_access_lists(lab: TwinLab) -> PartialObservation:
 
 def _frr_version(lab: TwinLab) -> str:
     for name in lab.running_devices:
-        match = re.search(r"FRRouting (\S+)", lab.vtysh(name, "show version", "zebra"))
+        match = re.search(r"FRRouting (\S+)", lab.answer_of_daemon(name, "show version", "zebra"))
         if match:
             return match[1]
     return "of unknown version"
@@ -252,7 +252,7 @@ def _observe_sessions(lab: TwinLab, work: ObservationWork) -> PartialObservation
     for item, session in sessions.items():
         up = session.state == looking.ESTABLISHED_STATE and item not in up_at_one_end
         session_part.seen["sessions"][item] = "up" if up else "down"
-        session_part.said["sessions", item] = session.words + " at this end only" * (item in up_at_one_end)
+        session_part.said["sessions", item] = session.describe_state + " at this end only" * (item in up_at_one_end)
     for name in lab.running_devices:
         for item in looking.stated_sessions_of_device(lab, name).values():
             if item not in sessions:
@@ -263,7 +263,9 @@ def _observe_sessions(lab: TwinLab, work: ObservationWork) -> PartialObservation
 
 def _observe_routes(lab: TwinLab, work: ObservationWork) -> PartialObservation:
     route = PartialObservation(seen={"routes": {}})
-    for device_routes in lab.each(lambda name: looking.installed_protocol_routes(lab, name), lab.running_devices):
+    for device_routes in lab.map_concurrently(
+        lambda name: looking.installed_protocol_routes(lab, name), lab.running_devices
+    ):
         route.seen["routes"].update({item: hops for item, (_, hops) in device_routes.items()})
     for item, hops in work.computed.get("routes", {}).items():
         ports = route.seen["routes"].get(item)

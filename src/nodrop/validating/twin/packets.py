@@ -76,7 +76,7 @@ class ProbePacket(NamedTuple):
     opcode: int = RC_RDMA_WRITE_ONLY_OPCODE
 
     @property
-    def traffic_class(self) -> int:
+    def tos_byte(self) -> int:
         """The byte of IP's header that has DSCP and ECN."""
         return self.dscp << 2 | ECT0_CODEPOINT
 
@@ -92,14 +92,14 @@ class PacketFlight:
     """Why the sender's kernel did not take it."""
     _hops_left: list[int] = field(default_factory=list)
 
-    def arrive(self, at: PortLocation, hops_left: int) -> None:
+    def add_arrival(self, at: PortLocation, hops_left: int) -> None:
         """Add a port at which it came in, in the order of its hops: sockets are not read in that order."""
         place = bisect_right(self._hops_left, -hops_left)
         self._hops_left.insert(place, -hops_left)
         self.arrivals.insert(place, at)
 
     @property
-    def loops(self) -> bool:
+    def has_loop(self) -> bool:
         """Whether it came in by one port twice."""
         return len(set(self.arrivals)) < len(self.arrivals)
 
@@ -200,13 +200,13 @@ def _open_sending_socket(packet: ProbePacket) -> socket.socket:
         if packet.device:  # IPv6 takes a device for more than a wish of a socket that is bound to it
             sender.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, packet.device.encode())
         if packet.target.family == "ipv4":
-            sender.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, packet.traffic_class)
+            sender.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, packet.tos_byte)
             sender.setsockopt(socket.IPPROTO_IP, _IP_MTU_DISCOVER, _PROBE)
             sender.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, MAX_HOPS)
             sender.bind((_ANY_IPV4_ADDRESS, packet.port))
         else:
             sender.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            sender.setsockopt(socket.IPPROTO_IPV6, _IPV6_TCLASS, packet.traffic_class)
+            sender.setsockopt(socket.IPPROTO_IPV6, _IPV6_TCLASS, packet.tos_byte)
             sender.setsockopt(socket.IPPROTO_IPV6, _IPV6_MTU_DISCOVER, _PROBE)
             sender.setsockopt(socket.IPPROTO_IPV6, _IPV6_DONTFRAG, 1)
             sender.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_UNICAST_HOPS, MAX_HOPS)
@@ -225,9 +225,9 @@ def _build_ip_udp_packet(packet: ProbePacket, body: bytes) -> bytes:
     datagram = struct.pack(">HHHH", packet.port, ROCE_PORT, 8 + len(body), 0) + body
     source = _encode_address(packet.source or packet.target)
     if family == "ipv6":
-        head = struct.pack(">IHBB", 6 << 28 | packet.traffic_class << 20, len(datagram), 17, 1)
+        head = struct.pack(">IHBB", 6 << 28 | packet.tos_byte << 20, len(datagram), 17, 1)
         return head + source + _encode_address(packet.target) + datagram
-    head = struct.pack(">BBHHHBBH", 0x45, packet.traffic_class, packet.size_bytes, 0, 0x4000, 1, 17, 0)
+    head = struct.pack(">BBHHHBBH", 0x45, packet.tos_byte, packet.size_bytes, 0, 0x4000, 1, 17, 0)
     return head + source + _encode_address(packet.target) + datagram
 
 
@@ -319,7 +319,7 @@ class TwinSockets:
                 return
             for key, _ in events:
                 space, seen_only = key.data
-                for mark, device, hops_left in _receive_packet_marks(key.fileobj, seen_only=seen_only):  # type: ignore[arg-type]
+                for mark, device, hops_left in _receive_packet_numbers(key.fileobj, seen_only=seen_only):  # type: ignore[arg-type]
                     if mark not in numbers:
                         continue
                     number = numbers[mark]
@@ -327,8 +327,8 @@ class TwinSockets:
                     if not seen_only:
                         flights[number].taken_by = space
                     elif (space, device) in self.watched:
-                        flights[number].arrive((space, device), hops_left)
-                    if flights[number].loops or _has_arrived_or_been_received(flights[number], to.get(number)):
+                        flights[number].add_arrival((space, device), hops_left)
+                    if flights[number].has_loop or _has_arrived_or_been_received(flights[number], to.get(number)):
                         waiting.discard(number)
 
 
@@ -336,7 +336,7 @@ def _has_arrived_or_been_received(flight: PacketFlight, to: PortLocation | None)
     return to in flight.arrivals if to is not None else flight.taken_by is not None
 
 
-def _receive_packet_marks(listener: socket.socket, *, seen_only: bool) -> Iterator[tuple[int, str, int]]:
+def _receive_packet_numbers(listener: socket.socket, *, seen_only: bool) -> Iterator[tuple[int, str, int]]:
     """Yield a socket's packets: the number in each, and, with `seen_only`, the device that it came by, and its TTL.
 
     Without `seen_only` the device is "" and the TTL is 0.

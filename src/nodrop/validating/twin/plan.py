@@ -96,7 +96,7 @@ class TwinPlan:
         return {end: tuple(nics) for end, nics in nics_by_end.items()}
 
     @cached_property
-    def wire_at(self) -> Mapping[tuple[NamespaceKey, str], VethCable]:
+    def cable_by_nic(self) -> Mapping[tuple[NamespaceKey, str], VethCable]:
         """The cable at an interface."""
         wired_nics = ((wire, nic) for wire in self.wires for nic in (wire.a, wire.b) if nic is not None)
         return {(nic.space, nic.name): wire for wire, nic in wired_nics}
@@ -139,12 +139,12 @@ class _TwinPlanner:
             self._add_host(host)
         self._wire_cabled_points()
 
-    def _add_space(self, node: str, vrf: str | None = None) -> NamespaceKey:
+    def _add_namespace(self, node: str, vrf: str | None = None) -> NamespaceKey:
         space = NamespaceKey(node, vrf)
         self.made.spaces.setdefault(space, f"n{len(self.made.spaces)}")
         return space
 
-    def _name(self, node: str, name: str) -> str:
+    def _kernel_interface_name(self, node: str, name: str) -> str:
         """Return the kernel's name for an interface."""
         if _KERNEL_NAME_PATTERN.fullmatch(name) and name not in ("all", "default", "lo"):
             return name
@@ -152,13 +152,13 @@ class _TwinPlanner:
         return names.setdefault(name, f"if{len(names)}")
 
     def _plan_device(self, device: Device) -> None:
-        self._add_space(device.name)
+        self._add_namespace(device.name)
         for loopback in known_rows(device.loopbacks):
-            space = self._add_space(device.name, loopback.vrf)
+            space = self._add_namespace(device.name, loopback.vrf)
             if loopback.name == "lo":
                 self.made.loopbacks.append((space, loopback.addresses))
             else:
-                name = self._name(device.name, loopback.name)
+                name = self._kernel_interface_name(device.name, loopback.name)
                 nic = TwinInterface(space=space, name=name, leg=loopback.name, addresses=loopback.addresses)
                 self.made.wires.append(VethCable(a=nic))
         spelt = daemons_of_platform(device.platform).vlan
@@ -168,7 +168,7 @@ class _TwinPlanner:
                 member[vlan_member.interface].append((vlan.id if vlan_member.tagged else 0, vlan.id))
             self.made.bridges.append(
                 TwinInterface(
-                    space=self._add_space(device.name, vlan.vrf),
+                    space=self._add_namespace(device.name, vlan.vrf),
                     name=spelt.format(vlan.id),
                     leg=f"VLAN {vlan.id}",
                     addresses=vlan.addresses,
@@ -215,7 +215,7 @@ class _TwinPlanner:
         return (*(lanes or ((0, None),)), *((tag, None) for tag in tags))
 
     def _add_host(self, host: Host) -> None:
-        self._add_space(host.name)
+        self._add_namespace(host.name)
         bonds: defaultdict[str, list[str]] = defaultdict(list)
         for port in host.ports:
             bonds[port.bond or port.name].append(port.name)
@@ -286,7 +286,11 @@ class _TwinPlanner:
         leg = f"{point.leg}.{tag}" if tag and vlan is None else point.leg
         if vlan is None:
             vrf = self._unnumbered_bgp_interfaces[point.node][leg] if tag else point.vrf
-            space, name, bridge = self._add_space(point.node, vrf), self._name(point.node, leg), None
+            space, name, bridge = (
+                self._add_namespace(point.node, vrf),
+                self._kernel_interface_name(point.node, leg),
+                None,
+            )
         else:
             over = next(nic for nic in self.made.bridges if nic.space.node == point.node and nic.leg == f"VLAN {vlan}")
             self.count += 1

@@ -107,7 +107,7 @@ class ReachabilityTest:
         }
         asked = set(places)
         while places:
-            self._probe_places(sorted(places, key=str))
+            self._probe_targets(sorted(places, key=str))
             onward = {place for start in places for edge in self._edges[start] for place in edge.onward}
             places = onward - asked
             asked |= places
@@ -118,7 +118,9 @@ class ReachabilityTest:
         """Yield the addresses of a namespace, and whether each is that of a cable."""
         post = self._posts.posts[namespace]
         names = {device.number: name for name, device in post.devices.items()}
-        cabled = {name for at, name in self._plan.wire_at if at == namespace and self._plan.wire_at[at, name].b}
+        cabled = {
+            name for at, name in self._plan.cable_by_nic if at == namespace and self._plan.cable_by_nic[at, name].b
+        }
         for index, own_address, _ in post.kernel.addresses():
             if not own_address.is_link_local and not _is_loopback(own_address):
                 yield names.get(index, "") in cabled, own_address
@@ -134,7 +136,11 @@ class ReachabilityTest:
                 addresses = {address for _, address in rows if item.prefix.contains_address(address)} - own_addresses
                 (at_hosts if host else at_switches).update(addresses)
         table = self._tables[item.space]
-        exact = {target for target in at_switches if (row := table.way(target)) is None or row.prefix == item.prefix}
+        exact = {
+            target
+            for target in at_switches
+            if (row := table.route_towards(target)) is None or row.prefix == item.prefix
+        }
         best = sorted(exact or at_switches)
         return sorted(
             {
@@ -148,13 +154,13 @@ class ReachabilityTest:
         rows = [row for row in self._owned[place.space] if row[1].family == place.target.family]
         return min(rows)[1] if rows else None
 
-    def _probe_places(self, places: Iterable[_ProbeTarget]) -> None:
+    def _probe_targets(self, places: Iterable[_ProbeTarget]) -> None:
         """Send from routers by each of their next hops, and as they choose."""
         packets: list[ProbePacket] = []
         whose: list[_ProbeTarget] = []
         for place in places:
             self._edges[place] = []
-            row = self._tables[place.space].way(place.target)
+            row = self._tables[place.space].route_towards(place.target)
             hops = row.hops if row is not None and len(row.hops) > 1 else ()
             source = self._source_address(place)
             probe = ProbePacket(
@@ -191,20 +197,20 @@ class ReachabilityTest:
             return "denied", f"{flow_text}: {flight.refused}{self._cause_of_loss(packet, None)}"
         if flight.refused:
             return "no route", f"{flow_text}: {flight.refused}"
-        if flight.loops:
+        if flight.has_loop:
             again = next(arrival for arrival in flight.arrivals if flight.arrivals.count(arrival) > 1)
             return "loop", f"{flow_text}: reaches {again[0].node}:{again[1]} again"
         if not flight.arrivals:
             return "denied", f"{flow_text}: seen nowhere{self._cause_of_loss(packet, None)}"
         space, device = flight.arrivals[-1]
-        row = self._tables[space].way(packet.target)
+        row = self._tables[space].route_towards(packet.target)
         seen = f"{flow_text}: last seen at {space.node}:{device}"
         if _drops_packets(row):
             return "no route", seen
         return "denied", f"{seen}{self._cause_of_loss(packet, flight.arrivals[-1])}"
 
     def _cause_of_loss(self, packet: ProbePacket, at: PortLocation | None) -> str:
-        row = self._tables[packet.space if at is None else at[0]].way(packet.target)
+        row = self._tables[packet.space if at is None else at[0]].route_towards(packet.target)
         hops = () if row is None else row.hops
         return self._because(DeniedPacket(packet, at, (packet.device,) if at is None and packet.device else hops))
 
@@ -246,34 +252,36 @@ class ReachabilityTest:
         rows = list(from_hosts)
         for target, kind in product(targets, self._kinds):
             start = _ProbeTarget(item.space, target, kind)
-            rows += [(edge.fate, edge.said) for place in self._reachable_places(start) for edge in self._edges[place]]
+            rows += [
+                (edge.fate, edge.said) for place in self._reachable_probe_targets(start) for edge in self._edges[place]
+            ]
             rows += [
                 ("loop", f"equal paths to {target} lead to {place.space.node} again")
-                for place in self._find_cycle(start)
+                for place in self._find_forwarding_loop(start)
             ]
         return ReachResult(*min(rows, key=lambda row: DELIVERY_FATES.index(row[0])))
 
-    def _next_places(self, place: _ProbeTarget) -> list[_ProbeTarget]:
+    def _next_probe_targets(self, place: _ProbeTarget) -> list[_ProbeTarget]:
         return sorted({next_place for edge in self._edges[place] for next_place in edge.onward}, key=str)
 
-    def _reachable_places(self, start: _ProbeTarget) -> Iterator[_ProbeTarget]:
+    def _reachable_probe_targets(self, start: _ProbeTarget) -> Iterator[_ProbeTarget]:
         """Yield all places where packets from one can come."""
         places, remaining_places = {start}, [start]
         while remaining_places:
             place = remaining_places.pop()
             yield place
-            further_places = [next_place for next_place in self._next_places(place) if next_place not in places]
+            further_places = [next_place for next_place in self._next_probe_targets(place) if next_place not in places]
             places.update(further_places)
             remaining_places += further_places
 
-    def _find_cycle(self, start: _ProbeTarget) -> list[_ProbeTarget]:
+    def _find_forwarding_loop(self, start: _ProbeTarget) -> list[_ProbeTarget]:
         """Return a place that packets from another can reach twice."""
         done: set[_ProbeTarget] = set()
         path: set[_ProbeTarget] = set()
 
         def visit(place: _ProbeTarget) -> list[_ProbeTarget]:
             path.add(place)
-            for next_place in self._next_places(place):
+            for next_place in self._next_probe_targets(place):
                 if next_place in path:
                     return [next_place]
                 if next_place not in done and (places := visit(next_place)):

@@ -42,12 +42,12 @@ class SampledFabric:
     of: int
 
     @property
-    def whole(self) -> bool:
+    def is_whole(self) -> bool:
         """Whether all devices run."""
         return len(self.fabric.devices) == self.of
 
     @property
-    def why(self) -> str:
+    def sample_note(self) -> str:
         """Return the note about the unseen parts."""
         return f"the twin ran a sample of {len(self.fabric.devices)} of {self.of} devices"
 
@@ -206,13 +206,13 @@ def limit_observation_to_sample(
             if item not in ours or ours[item] == whole_items.get(item) or value != ours[item]:
                 covered_items[item] = value
             else:
-                coverage.unseen[check][item] = fabric_sample.why
+                coverage.unseen[check][item] = fabric_sample.sample_note
         for item in whole_items:
             if item not in covered_items and not _has_unseen_reason(coverage.unseen[check], item):
-                coverage.unseen[check][item] = fabric_sample.why
+                coverage.unseen[check][item] = fabric_sample.sample_note
     unstarted_count = fabric_sample.of - len(fabric_sample.fabric.devices)
     started = _format_device_counts_by_role(fabric_sample.fabric.devices)
-    coverage.notes.insert(0, f"{fabric_sample.why}: {started}; {unstarted_count} more were not started")
+    coverage.notes.insert(0, f"{fabric_sample.sample_note}: {started}; {unstarted_count} more were not started")
     return coverage
 
 

@@ -30,7 +30,7 @@ class TwinStartConfigurations:
     """Notes on lines that daemons are not given."""
 
 
-def prepare_start(reading: Reading) -> TwinStartConfigurations:
+def prepare_start_configurations(reading: Reading) -> TwinStartConfigurations:
     """Return the start configurations of a fabric's devices; InputProblems if a file has changed since it was read."""
     boots: dict[str, BootConfiguration] = {}
     confs: dict[str, FrrConf] = {}

@@ -121,7 +121,7 @@ def snapshot_every_bgpd(
             return {}
 
     asked = [name for name in twin_lab.running_devices if twin_lab.has_daemon(name, "bgpd")]
-    for name, pulse in zip(asked, twin_lab.each(one, asked), strict=True):
+    for name, pulse in zip(asked, twin_lab.map_concurrently(one, asked), strict=True):
         own_names = looking.model_name_by_kernel_name(twin_lab, name)
         states: dict[Subject, bool] = {}
         for (vrf, _, peer), row in pulse.items():

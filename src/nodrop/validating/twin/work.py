@@ -53,7 +53,7 @@ class PartialObservation:
     unseen: dict[ObservationCheck, dict[Subject, str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
-    def take(self, further_part: "PartialObservation") -> None:
+    def merge_part(self, further_part: "PartialObservation") -> None:
         """Add what another brings."""
         for check, check_items in further_part.seen.items():
             self.seen.setdefault(check, {}).update(check_items)
