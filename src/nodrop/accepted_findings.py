@@ -258,8 +258,10 @@ def update_baseline(
 
 def line_reader_with_overlay(lines_by_place: Mapping[tuple[str, int], str], line: "ReadLine") -> "ReadLine":
     """Return a function that knows, besides other lines, those that are given."""
-    return partial(_find_overlaid_line, lines_by_place, line) if lines_by_place else line
+    return partial(_read_line_unless_given, lines_by_place, line) if lines_by_place else line
 
 
-def _find_overlaid_line(written: Mapping[tuple[str, int], str], line: "ReadLine", file: str, number: int) -> str | None:
+def _read_line_unless_given(
+    written: Mapping[tuple[str, int], str], line: "ReadLine", file: str, number: int
+) -> str | None:
     return written.get((file, number)) or line(file, number)

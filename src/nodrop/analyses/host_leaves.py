@@ -23,7 +23,7 @@ def find(index: Index, *, what: str) -> Iterator[AnalysisHit]:
     A bond is one port, which is on one leaf unless leaves share it.
     """
     spread = {"one-leaf": ("leaves", "rails"), "rails": ("rails",)}[what]
-    hosts = [(host, ports) for host, ports in hosts_with_cabled_ports(index) if _is_host_spread_one_of(host, spread)]
+    hosts = [(host, ports) for host, ports in hosts_with_cabled_ports(index) if _is_spread_stated_as(host, spread)]
     if what == "one-leaf":
         yield from (_single_leaf_hit(host, ports) for host, ports in hosts if _are_on_one_leaf(ports))
         return
@@ -35,7 +35,7 @@ def find(index: Index, *, what: str) -> Iterator[AnalysisHit]:
         yield from _miscabled_host_hits(group)
 
 
-def _is_host_spread_one_of(host: Host, spread: tuple[str, ...]) -> bool:
+def _is_spread_stated_as(host: Host, spread: tuple[str, ...]) -> bool:
     return not isinstance(host.spread, Unknown) and host.spread in spread
 
 

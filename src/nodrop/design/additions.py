@@ -196,7 +196,7 @@ def key_path_of_addition(intent: Intent, node: PlannedSwitch, key: str = "") -> 
 def key_path_of_acl_addition(intent: Intent, node: PlannedSwitch, subject: Subject) -> tuple[str | int, ...]:
     """Return the way to the addition that states part of an access list, as near as one does; none where none does."""
     named_additions = list(_find_additions(intent, node))[::-1]
-    for path in platforms.access_list_paths(node.declaration.platform, subject):
+    for path in platforms.paths_of_access_list_part(node.declaration.platform, subject):
         for name, additions in named_additions:
             for kind, values in (("tables", additions.tables), ("paths", additions.paths)):
                 if any(addition_path[: len(path)] == path for addition_path, _ in values):

@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 from nodrop import platforms
 from nodrop.engine.finding import Finding
 from nodrop.engine.rules import select_lint_rules
-from nodrop.fixing.files import FixableFiles, JudgeOfFiles, build_patches, find_rewritten_files
+from nodrop.fixing.files import FilesDuringFix, JudgeOfFiles, build_patches, find_rewritten_files
 from nodrop.fixing.fix_selection import FixSelector, key_of_finding
 from nodrop.fixing.intents import ChangedIntent, JudgeOfIntents
 from nodrop.fixing.intents import find_rewritten_intent as rewritten_intent
@@ -57,7 +57,7 @@ def fix(
             and not _reason_against_edit(finding, reasons)
         )
 
-    world: FixableFiles | ChangedIntent
+    world: FilesDuringFix | ChangedIntent
     if isinstance(fabric_source, FabricInputs):
         judge = JudgeOfFiles(rules=rules, settings=quick)
         world = files = judge.open_documents(fabric_source, executor)
@@ -78,7 +78,7 @@ def fix(
     )
 
 
-_W = TypeVar("_W", FixableFiles, ChangedIntent)
+_W = TypeVar("_W", FilesDuringFix, ChangedIntent)
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def _locate_left_findings(left_findings: Sequence[RemainingFinding], reading: Re
     return tuple(placed.get(id(left_finding), left_finding) for left_finding in left_findings)
 
 
-def _find_guard_reasons(files: FixableFiles, guard: EditGuard) -> dict[str | None, str]:
+def _find_guard_reasons(files: FilesDuringFix, guard: EditGuard) -> dict[str | None, str]:
     """Return why the files of devices may not be changed, by device."""
     reasons = {
         device: next((why for _, text in files.bundle(number).files if (why := guard(text))), "")

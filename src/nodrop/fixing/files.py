@@ -30,7 +30,7 @@ ChangeBatches = Mapping[int, tuple[tuple[Change, ...], ...]]
 
 
 @dataclass(frozen=True)
-class FixableFiles:
+class FilesDuringFix:
     """The files of a fabric, as far as they are changed, and their content."""
 
     inputs: FabricInputs
@@ -45,7 +45,7 @@ class FixableFiles:
         """Return the changes of the model that end a finding."""
         return [(change.subject, change.new) for change in finding.fix.changes] if finding.fix else []
 
-    def try_fixes(self, findings: Sequence[Finding]) -> "FixTrial[FixableFiles]":
+    def try_fixes(self, findings: Sequence[Finding]) -> "FixTrial[FilesDuringFix]":
         """Return the files with the fixes of findings, each made whole or not at all."""
         by_hand: dict[FindingKey, str] = {}
         edits: dict[tuple[int, tuple[tuple[Subject, str], ...]], EditResult] = {}
@@ -135,7 +135,7 @@ class FixableFiles:
             reason = str(error.problems[0])
             return as_manual_steps(changes, lambda _: reason)
 
-    def _apply_file_edits(self, edits_by_number: Mapping[int, tuple[list[Change], EditResult]]) -> "FixableFiles":
+    def _apply_file_edits(self, edits_by_number: Mapping[int, tuple[list[Change], EditResult]]) -> "FilesDuringFix":
         """Return the files as edits made them, read and judged again."""
         changed = {number: edit.files for number, (_, edit) in edits_by_number.items() if edit.files}
         if not changed:
@@ -159,19 +159,19 @@ class JudgeOfFiles:
 
     def judge_files(
         self, inputs: FabricInputs, readings: Sequence[DeviceReading], batches: ChangeBatches
-    ) -> FixableFiles:
+    ) -> FilesDuringFix:
         """Return files with their findings."""
         settings = self.settings
         reading = read_inputs(
             inputs, settings.declared, default_context=settings.config.declared, cached_readings=readings
         )
-        return FixableFiles(inputs, tuple(readings), reading, self.check_reading(reading, settings), self, batches)
+        return FilesDuringFix(inputs, tuple(readings), reading, self.check_reading(reading, settings), self, batches)
 
     def check_reading(self, reading: Reading, settings: CheckSettings) -> FabricOutcome:
         """Return the verdict of the rules, with the places that the settings ask for."""
         return run_rules(reading, self.rules, settings)
 
-    def open_documents(self, inputs: FabricInputs, executor: Executor | None = None) -> FixableFiles:
+    def open_documents(self, inputs: FabricInputs, executor: Executor | None = None) -> FilesDuringFix:
         """Return the files of the inputs, with their findings."""
         return self.judge_files(
             inputs, list(DeviceReadings(inputs.bundles, executor, self.settings.store).all_readings()), {}
@@ -208,7 +208,7 @@ def _replace_file_texts(bundle: DeviceFiles, files: Mapping[str, bytes]) -> Devi
     return replace(bundle, files=tuple(texts))
 
 
-def find_rewritten_files(files_before: FixableFiles, files_after: FixableFiles) -> Iterator[RewrittenFile]:
+def find_rewritten_files(files_before: FilesDuringFix, files_after: FilesDuringFix) -> Iterator[RewrittenFile]:
     """Yield every file that is another now, device by device."""
     secret = files_before.reading.secret_lines
     for device, number in files_before.bundle_number_by_device.items():
@@ -235,7 +235,7 @@ def _unchanged_lines(old: bytes, new: bytes) -> frozenset[int]:
     return frozenset(number for number, (line, new_line) in enumerate(pairs, 1) if line == new_line)
 
 
-def build_patches(files_before: FixableFiles, files_after: FixableFiles) -> Iterator[SwitchPatch]:
+def build_patches(files_before: FilesDuringFix, files_after: FilesDuringFix) -> Iterator[SwitchPatch]:
     """Yield, per changed switch, the patch that its tools take to reach the present state of its files."""
     for device, number in files_before.bundle_number_by_device.items():
         if number not in files_after.made or files_before.is_host(number):
@@ -257,7 +257,7 @@ def build_patches(files_before: FixableFiles, files_after: FixableFiles) -> Iter
         )
 
 
-def _edits_between_files(before: FixableFiles, after: FixableFiles, number: int) -> Iterator[EditResult]:
+def _edits_between_files(before: FilesDuringFix, after: FilesDuringFix, number: int) -> Iterator[EditResult]:
     """Yield the edits that lead to a device's files: one, or where all at once leads elsewhere, as they were made."""
     texts, new = before.read_unchanged_texts(number), after.read_unchanged_texts(number)
     at_once = before.edit(number, [change for changes in after.made[number] for change in changes])

@@ -329,14 +329,12 @@ def make_place_finder(platform: str, config_files: Mapping[str, bytes]) -> Calla
     )
 
 
-def access_list_paths(platform: str, subject: Subject) -> Iterator[tuple[str, ...]]:
+def paths_of_access_list_part(platform: str, subject: Subject) -> Iterator[tuple[str, ...]]:
     """Yield the paths at which a written platform states part of an access list, the most exact first.
 
     The part is what follows `@access_lists` in a subject: the name of the list, and a part of it.
     """
-    return cast(
-        "Iterator[tuple[str, ...]]", _import_module(platform, "read_access").row_paths_of_access_list_part(subject)
-    )
+    return cast("Iterator[tuple[str, ...]]", _import_module(platform, "read_access").paths_of_access_list_part(subject))
 
 
 def find_frr_text(

@@ -97,7 +97,7 @@ class FilterDecision(NamedTuple):
     marks: EarlierEntryActions = EarlierEntryActions()
 
 
-class _UndecidedPackets(NamedTuple):
+class _PacketsNotMatchedYet(NamedTuple):
     """Packets that no entry has decided yet; `doubts` are entries that may have, with another condition."""
 
     packets: PacketSet
@@ -110,10 +110,10 @@ def decide_packets(rules: AccessList, port: str, packets: PacketSet) -> Iterator
     if isinstance(rules.entries, Unknown):
         yield FilterDecision("unknown", None, packets, sure=False)
         return
-    open_flows = [_UndecidedPackets(packets)]
+    open_flows = [_PacketsNotMatchedYet(packets)]
     relevant = [access_entry for access_entry in rules.entries if _may_match_packets(access_entry, port, packets)]
     for position, entry in enumerate(relevant):
-        next_flows: list[_UndecidedPackets] = []
+        next_flows: list[_PacketsNotMatchedYet] = []
         for flow in open_flows:
             for inside, piece in _split_packets(flow.packets, entry):
                 if not inside:
@@ -144,7 +144,7 @@ def decide_packets(rules: AccessList, port: str, packets: PacketSet) -> Iterator
 
 
 def _make_filter_decision(
-    action: Literal["permit", "deny"], entry: AccessEntry | None, flow: _UndecidedPackets
+    action: Literal["permit", "deny"], entry: AccessEntry | None, flow: _PacketsNotMatchedYet
 ) -> FilterDecision:
     """Return a decision, which the entries that may have decided before make doubtful if they do something else."""
     against = next((doubt for doubt in flow.doubts if doubt.action not in (action, "next")), None)

@@ -12,7 +12,7 @@ from nodrop.platforms.nvue.bindings_switch import SWITCH_BINDINGS
 from nodrop.platforms.nvue.naming import nvue_port
 from nodrop.platforms.nvue.places_bridging import NAME_PREFIX_BY_BRIDGING_PART, bond_and_vlan_paths
 from nodrop.platforms.nvue.places_routing import ROUTING_DEVICE_PARTS, routing_paths, row_at_position
-from nodrop.platforms.nvue.read_access import access_paths
+from nodrop.platforms.nvue.read_access import paths_of_access_list_part
 from nodrop.platforms.nvue.read_overlays import OVERLAY_DEVICE_PARTS, overlay_paths
 from nodrop.platforms.nvue.read_ports import FileInterfaces, may_be_address
 from nodrop.platforms.nvue.read_qos import GLOBAL_PROFILE
@@ -185,7 +185,7 @@ class _SubjectPlaceFinder:
         yield from ((*path, _NVUE_SNMP_KEY_BY_DEVICE_PART[head]) for path in SNMP_PATHS)
 
     def _access_paths(self, _head: str, part: Path) -> Iterator[Path]:
-        yield from access_paths(part)
+        yield from paths_of_access_list_part(part)
 
     def _overlay_paths(self, head: str, part: Path) -> Iterator[Path]:
         yield from overlay_paths(self._ports, head, part)

@@ -57,7 +57,7 @@ def read_access_lists(root_view: ConfigNodeView, ports: FileInterfaces) -> tuple
     )
 
 
-def access_paths(subject_path: Path) -> Iterator[Path]:
+def paths_of_access_list_part(subject_path: Path) -> Iterator[Path]:
     """Yield the paths at which a part of an access list may stand, the most exact first."""
     name, field, key, entry_field = (*subject_path, "", "", "", "")[:4]
     if field == "bindings" and key:

@@ -15,7 +15,7 @@ from nodrop.platforms.sonic.document import (
 )
 from nodrop.platforms.sonic.frr_text import read_tables_and_frr
 from nodrop.platforms.sonic.places_routing import routing_paths, row_at_position
-from nodrop.platforms.sonic.read_access import row_paths_of_access_list_part
+from nodrop.platforms.sonic.read_access import paths_of_access_list_part
 from nodrop.platforms.sonic.read_overlays import FIELD_BY_TUNNEL_MAP
 from nodrop.platforms.sonic.spelling import vlan_name
 from nodrop.platforms.sonic.streams import GROUP, PROFILE, telemetry_group_word_of_kind
@@ -188,7 +188,7 @@ class _SubjectPlaceFinder:
             yield from (("MCLAG_DOMAIN", domain, "".join(path[:1])), ("MCLAG_DOMAIN", domain))
 
     def _access_paths(self, _head: str, path: Path) -> Iterator[Path]:
-        yield from row_paths_of_access_list_part(path)
+        yield from paths_of_access_list_part(path)
 
     def _tunnel_paths(self, _head: str, path: Path) -> Iterator[Path]:
         name, part = (*path, "", "")[:2]

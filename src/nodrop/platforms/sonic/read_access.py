@@ -129,7 +129,7 @@ def access_rule_key(name: str, entry: str) -> str:
     return f"{name}|{entry}"
 
 
-def row_paths_of_access_list_part(subject_path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+def paths_of_access_list_part(subject_path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """Yield where a part of an access list stands: in the row of its rule, or of its table."""
     name, field, entry, entry_field = (*subject_path, "", "", "", "")[:4]
     if field == "entries" and entry:
