@@ -13,6 +13,7 @@ from typing import Any
 from nodrop.model.change import EditResult
 from nodrop.model.fabric import Device
 from nodrop.model.routing import Bgp
+from nodrop.model.states import Unknown
 from nodrop.platforms.frr.changes import find_vtysh_changes
 from nodrop.platforms.kit.command_lines import (
     PORT,
@@ -38,8 +39,18 @@ LINES_AFTER = ("sudo config save -y",)
 PERSISTENCE_NOTE = ""
 DISTURBS_AS_PATCH = False
 
-_DRAIN_COMMANDS = ("sudo TSA", "sudo TSB")
-"""Traffic shift away and back (sonic-buildimage dockers/docker-fpm-frr/TSA, TSB)."""
+_TRAFFIC_SHIFT_COMMANDS = ("sudo TSA", "sudo TSB && sudo config save -y")
+"""Traffic shift away and back; a `config save` while it is away keeps it across a restart, so the last one follows it
+(sonic-buildimage dockers/docker-fpm-frr/TSA, TSB)."""
+_GRACEFUL_SHUTDOWN_COMMANDS = (
+    "sudo vtysh -c 'configure terminal' -c 'router bgp' -c 'bgp graceful-shutdown'",
+    "sudo vtysh -c 'configure terminal' -c 'router bgp' -c 'no bgp graceful-shutdown' -c end -c 'write memory'",
+)
+"""FRR's own announcement of all routes as a last resort (RFC 8326), and its end; FRR takes `router bgp` without the AS
+number for the process of the default VRF, whatever number the commands in between give it (bgpd/bgp_vty.c)."""
+_SHIFTED_POLICY_NAME_PARTS = ("V4", "V6")
+"""What the name of an export policy has that the traffic shift changes; it passes over all others
+(sonic-buildimage src/sonic-bgpcfgd/bgpcfgd/managers_device_global.py)."""
 _WATCHDOG_TABLE = "PFC_WD"
 _WATCHDOG_FIELDS = {"action", "detection_time", "restoration_time"}
 _WATCHDOG_MASK_FIELD = "pfcwd_sw_enable"
@@ -59,9 +70,21 @@ _AUTONEG_COMMAND_WORDS = {"on": "enabled", "off": "disabled"}
 RowFields = Mapping[str, Any]
 
 
-def drain_commands(_device: Device) -> tuple[str, str]:
-    """Return the commands that move traffic off a switch, and bring it back."""
-    return _DRAIN_COMMANDS
+def drain_commands(device: Device) -> tuple[str, str]:
+    """Return the commands that move traffic off a switch, and bring it back.
+
+    The traffic shift where it changes the export policies of all sessions, or where bgpcfgd's templates name them;
+    where they have names of one's own, it would change none of them, and FRR's graceful shutdown does.
+    """
+    bgp = device.bgp
+    sessions = () if bgp is None or isinstance(bgp, Unknown) or isinstance(bgp.neighbors, Unknown) else bgp.neighbors
+    policies = [session.export_policy for session in sessions]
+    shifted = all(isinstance(policy, Unknown) or _is_shifted_policy(policy) for policy in policies)
+    return _TRAFFIC_SHIFT_COMMANDS if shifted else _GRACEFUL_SHUTDOWN_COMMANDS
+
+
+def _is_shifted_policy(name: str | None) -> bool:
+    return name is not None and any(part in name for part in _SHIFTED_POLICY_NAME_PARTS)
 
 
 def fill_ports_into_command(command: str, ports: Sequence[str]) -> tuple[str, ...]:
