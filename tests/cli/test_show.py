@@ -14,6 +14,8 @@ import pytest
 
 from nodrop.design.boxes import groups_by_switch
 from nodrop.design.defaults import applied_defaults
+from nodrop.design.naming import naming_of
+from nodrop.design.topology import topology_of
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
 from nodrop.report.bandwidth import FabricBandwidth
@@ -30,7 +32,11 @@ Data = dict[str, Any]
 @cache
 def shown(name: str) -> Data:
     data = shipped(name)
-    return fabric_facts(build(data), applied_defaults(load(data)), groups=groups_by_switch(load(data)))
+    return fabric_facts(
+        build(data),
+        applied_defaults(load(data)),
+        groups=groups_by_switch(topology_of(load(data)), naming_of(load(data))),
+    )
 
 
 def changed_facts(changes: Data) -> Data:

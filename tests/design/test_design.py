@@ -429,7 +429,7 @@ def test_derived_watchdogs_are_in_order_and_act_before_queue_pairs_time_out(stat
     intent = load(shipped("two-by-two", stated))
     detections: dict[int, tuple[int, int | None]] = {}
     for ports in range(1, 2049):
-        timers = derive_watchdog_timers(intent, ports)
+        timers = derive_watchdog_timers(topology_of(intent), intent.mode, intent.pfc, ports)
         assert timers
         detections[ports] = (timers.hosts.detection_ms, timers.fabric.detection_ms if timers.fabric else None)
         lower, upper = topology_of(intent).groups

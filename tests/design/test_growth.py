@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from nodrop.design.boxes import resolve_switches
+from nodrop.design.boxes import switches_of
 from nodrop.errors import InputProblems
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Device, Fabric, Link, Port
@@ -74,7 +74,7 @@ def built(data: Data) -> Fabric:
 
 def rounds(data: Data) -> int:
     """Return how many times 32 ports a switch may have links on: watchdog times are multiples of 200 ms times that."""
-    return (resolve_switches(load(data), []).max_ports_of_switch - 1) // 32 + 1
+    return (switches_of(load(data)).max_ports_of_switch - 1) // 32 + 1
 
 
 def cabled(cables: set[Link], device: Device) -> set[str]:

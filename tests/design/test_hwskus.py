@@ -41,7 +41,7 @@ def th5(endpoints: dict[str, str], uplinks: dict[str, str], **more: Any) -> dict
 
 def hwsku_of_leaves(intent: Intent, model: str) -> str | None:
     """Return the HWSKU of the leaves of an intent, where they are of a model."""
-    return hwsku_of(intent, topology_of(intent).group("leaf"), switch(model))
+    return hwsku_of(topology_of(intent), topology_of(intent).group("leaf"), switch(model))
 
 
 def hwskus(data: dict[str, Any]) -> tuple[Any, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import nodrop
+from nodrop.design.topology import topology_of
 from nodrop.errors import InputProblems
 from nodrop.judging import build_and_read_back
 from nodrop.model.states import Unknown
@@ -306,3 +307,12 @@ def test_a_kind_that_is_not_known_is_the_only_fault(kind: str | None) -> None:
         build(changed(three_tiers(), {"topology.kind": kind}))
     (problem,) = refused.value.problems
     assert "kind" in str(problem)
+
+
+def test_a_copy_of_an_intent_with_other_hosts_has_its_own_topology() -> None:
+    first = load(shipped("two-by-two"))
+    assert topology_of(first) is topology_of(first)
+    hosts_by_name = {name: group.model_copy(update={"ids": group.ids[:1]}) for name, group in first.endpoints.items()}
+    copy = first.model_copy(update={"endpoints": hosts_by_name})
+    assert topology_of(copy).endpoints == hosts_by_name
+    assert topology_of(first.model_copy(update={"extra": {}})) is topology_of(first)

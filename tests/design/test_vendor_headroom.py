@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from nodrop.design.boxes import PlannedSwitches, resolve_switches
+from nodrop.design.boxes import PlannedSwitches, switches_of
 from nodrop.design.buffers import LosslessGroupFromTables
 from nodrop.design.hwskus import hwsku_of
 from nodrop.design.static_buffers import design_static_buffers, has_static_headroom, static_headroom_faults
@@ -87,7 +87,7 @@ def fit_of(use: Ports, intent: Intent, length_m: int) -> tuple[str, LosslessGrou
     model = switch(use.model)
     group = topology_of(intent).group("spine")
     made = design_static_buffers(intent, group, model)
-    return hwsku_of(intent, group, model) or str(model.sonic.hwsku), made.fits[use.speed_mbps, length_m]
+    return hwsku_of(topology_of(intent), group, model) or str(model.sonic.hwsku), made.fits[use.speed_mbps, length_m]
 
 
 def check(use: Ports, lengths_m: tuple[int, ...], releases: tuple[str, ...]) -> None:
@@ -99,7 +99,7 @@ def check(use: Ports, lengths_m: tuple[int, ...], releases: tuple[str, ...]) -> 
             intent = intent_of(use, length_m, release)
             if not has_rows:
                 group = topology_of(intent).group("spine")
-                spines = PlannedSwitches(groups={group: resolve_switches(intent, []).groups[group]})
+                spines = PlannedSwitches(groups={group: switches_of(intent).groups[group]})
                 found = [problem.found for problem in static_headroom_faults(intent, spines)]
                 assert any("no HWSKU" in one for one in found), (use, found)
                 break

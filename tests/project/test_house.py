@@ -249,6 +249,24 @@ def test_names_of_tiers_are_found_in_code(line: str, is_found: bool) -> None:
     assert bool(tier_names(line)) is is_found
 
 
+def test_few_functions_of_a_design_take_a_whole_intent() -> None:
+    """They take the sections that they need, and the topology, so that what a value follows from can be seen."""
+    functions = [
+        node
+        for path in MODULES
+        if path.parts[0] == "design"
+        for node in ast.walk(ast.parse((SOURCE / path).read_text()))
+        if isinstance(node, ast.FunctionDef)
+    ]
+    taking = [
+        function.name
+        for function in functions
+        for argument in (*function.args.args, *function.args.kwonlyargs)
+        if argument.annotation is not None and re.search(r"\bIntent\b", ast.unparse(argument.annotation))
+    ]
+    assert len(taking) * 12 < len(functions), taking
+
+
 def test_modules_are_short() -> None:
     lines = {path: len((SOURCE / path).read_text().splitlines()) for path in MODULES}
     assert {path: count for path, count in lines.items() if count > 500} == {}

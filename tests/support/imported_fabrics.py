@@ -7,6 +7,7 @@ from typing import Any
 
 import nodrop
 from nodrop.design.boxes import switch_identities
+from nodrop.design.topology import topology_of
 from nodrop.importing import ImportResult, derive_intent, load_switch_files
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.qos import QosProfile
@@ -24,7 +25,7 @@ def imported(fabric: Fabric) -> ImportResult:
 def without_names(data: Data) -> ImportResult:
     """What the build of an intent is imported as where no name of a switch means anything, and nobody states roles."""
     numbers = random.Random(1).sample(range(1000, 9000), 2000)
-    switches = map(str, switch_identities(load(data)))
+    switches = map(str, switch_identities(topology_of(load(data))))
     fabric = build(
         data | {"names": {"devices": {one: f"sw{next(draw)}x" for draw in [iter(numbers)] for one in switches}}}
     )

@@ -26,6 +26,8 @@ def command(intent: str, headroom: bool, form: str) -> None:
     from nodrop.design.boxes import groups_by_switch
     from nodrop.design.classes import keep_one_lossless_class
     from nodrop.design.defaults import applied_defaults
+    from nodrop.design.naming import naming_of
+    from nodrop.design.topology import topology_of
     from nodrop.inputs import find_named_intent
     from nodrop.judging import read_intent
     from nodrop.report import buffering
@@ -46,7 +48,11 @@ def command(intent: str, headroom: bool, form: str) -> None:
         first_intent = keep_one_lossless_class(loaded)
         alone = nodrop.build(first_intent) if first_intent else None
         shown = fabric_facts(
-            fabric, applied_defaults(loaded), find_adaptations(loaded), alone, groups_by_switch(loaded)
+            fabric,
+            applied_defaults(loaded),
+            find_adaptations(loaded),
+            alone,
+            groups_by_switch(topology_of(loaded), naming_of(loaded)),
         )
         document = build_fabric_document(shown)
     write_output(encode_json_document(shown).decode() if form == "json" else render(document))

@@ -18,6 +18,7 @@ from nodrop.design.class_faults import class_faults
 from nodrop.design.classes import ClassesAndQosMaps, resolve_classes
 from nodrop.design.delivery import bgp_config_table_faults
 from nodrop.design.devices import DeviceBuilder
+from nodrop.design.faults import IntentFault, KeyFault, raise_if_faults
 from nodrop.design.high_frequency import stream_lane_and_rate_faults
 from nodrop.design.host_settings import (
     host_cnp_dscp,
@@ -31,23 +32,23 @@ from nodrop.design.hwskus import hwsku_faults
 from nodrop.design.layout import FabricLayout, lay_out
 from nodrop.design.memory import memory_faults
 from nodrop.design.modes import has_pfc, mode_faults
-from nodrop.design.naming import name_faults
+from nodrop.design.naming import name_faults, naming_of
 from nodrop.design.ports import PortCables, cables_by_port, host_port_name, platform_port_name
 from nodrop.design.rails import rails_policy
 from nodrop.design.settings import settings_faults
 from nodrop.design.splits import SplitPort
 from nodrop.design.static_buffers import static_headroom_faults
 from nodrop.design.styles import style_faults
-from nodrop.design.topology import topology_of
+from nodrop.design.topology import Topology, topology_of
 from nodrop.design.topology_faults import topology_faults
 from nodrop.design.vlans import vlan_faults
 from nodrop.design.watchdog import FabricWatchdogTimers, derive_watchdog_timers, watchdog_faults
-from nodrop.errors import InputProblems, Problem
 from nodrop.hardware import switch, switches
 from nodrop.hardware.shares import lossless_pool_share_percent
-from nodrop.intent.schema import Intent
+from nodrop.intent.hosts import HostNicSettings
+from nodrop.intent.schema import Buffers, EndpointGroup, Intent
 from nodrop.intent.topology import Switches
-from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Link, Policy
+from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Link, Mode, Policy
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import natural_sort_key
 from nodrop.platforms.kit.traits import traits_of_platform
@@ -79,10 +80,11 @@ class _FabricDesign(NamedTuple):
 
 def build(intent: Intent) -> Fabric:
     """Return the fabric that an intent describes; InputProblems holds every reason why it cannot be."""
+    topology = topology_of(intent)
     layout, plan, timers, classes, cables, make = _check_and_plan_fabric(intent)
     devices = {node.name: make.build_device(node, cables[node.name]) for node in layout.switches.all}
-    faults = [*memory_faults(intent, layout.switches, devices, cables)]
-    _raise_if_problems([*faults, *stream_lane_and_rate_faults(intent, layout.switches, devices)])
+    faults = [*memory_faults(intent.mode, intent.buffers, layout.switches, devices, cables)]
+    raise_if_faults(intent, [*faults, *stream_lane_and_rate_faults(intent.services, layout.switches, devices)])
     fabric = Fabric(
         name=intent.fabric,
         mode=intent.mode,
@@ -95,29 +97,29 @@ def build(intent: Intent) -> Fabric:
             fabric_watchdog=timers.fabric.watchdog(classes.lossless) if timers and timers.fabric else None,
             fabric_unwatched_roles=timers.unwatched if timers else (),
             rdma_mtu_bytes=intent.hosts.rdma_mtu,
-            max_oversubscription=max(group.limit for group in topology_of(intent).host_groups),
-            rails=rails_policy(intent),
-            lossless_pool_percent=_least_lossless_pool_percent(intent, devices.values()),
+            max_oversubscription=max(group.limit for group in topology.host_groups),
+            rails=rails_policy(topology),
+            lossless_pool_percent=_least_lossless_pool_percent(intent.mode, intent.buffers, devices.values()),
             drained=tuple(
                 sorted(
-                    (node.name for node in layout.switches.all if stated_settings(intent, node)[1].drained),
+                    (node.name for node in layout.switches.all if stated_settings(intent.devices, node)[1].drained),
                     key=natural_sort_key,
                 )
             ),
         ),
     )
-    _raise_if_problems(list(addition_conflict_faults(intent, devices, fabric, layout.switches)))
+    raise_if_faults(intent, list(addition_conflict_faults(intent.extra, devices, fabric, layout.switches)))
     return fabric
 
 
-def _least_lossless_pool_percent(intent: Intent, devices: Iterable[Device]) -> int | Unknown:
+def _least_lossless_pool_percent(mode: Mode, buffers: Buffers, devices: Iterable[Device]) -> int | Unknown:
     """Return the share of the memory that every switch must keep for lossless traffic, in percent.
 
     It is the planned share, or less if a platform cannot have that, with a note about it.
     """
-    if not has_pfc(intent.mode):
+    if not has_pfc(mode):
         return UNKNOWN
-    return min(intent.buffers.lossless_pool, *(lossless_pool_share_percent(device.buffer_pools) for device in devices))
+    return min(buffers.lossless_pool, *(lossless_pool_share_percent(device.buffer_pools) for device in devices))
 
 
 def find_adaptations(intent: Intent) -> tuple[PlatformAdaptation, ...]:
@@ -132,58 +134,54 @@ def find_adaptations(intent: Intent) -> tuple[PlatformAdaptation, ...]:
 
 
 def _check_and_plan_fabric(intent: Intent) -> _FabricDesign:
-    problems: list[Problem] = [*_release_faults(intent), *mode_faults(intent)]
-    problems += [*class_faults(intent), *nic_setting_faults(intent)]
-    if unconnected := list(topology_faults(intent)):
-        _raise_if_problems([*problems, *unconnected])
-    problems += name_faults(intent, switch_identities(intent))
-    switches = resolve_switches(intent, problems)
-    _raise_if_problems(problems)
-    layout = lay_out(intent, switches, problems)
+    topology, naming = topology_of(intent), naming_of(intent)
+    problems: list[IntentFault] = [*_release_faults(topology), *mode_faults(intent)]
+    problems += [*class_faults(intent.classes, intent.mode), *nic_setting_faults(intent)]
+    if unconnected := list(topology_faults(topology, intent.topology)):
+        raise_if_faults(intent, [*problems, *unconnected])
+    problems += name_faults(naming, intent.endpoints, switch_identities(topology))
+    switches = resolve_switches(topology, naming, problems)
+    raise_if_faults(intent, problems)
+    layout = lay_out(topology, naming, intent.devices, switches, problems)
     plan = plan_addresses(intent, switches, problems)
-    asns = asns_by_device(intent, switches, problems)
+    asns = asns_by_device(topology, intent.routing, switches, problems)
     problems += [
         *settings_faults(intent, switches),
-        *addition_scope_and_kind_faults(intent, switches),
-        *vlan_faults(intent),
+        *addition_scope_and_kind_faults(intent.extra, switches),
+        *vlan_faults(intent.endpoints),
     ]
     problems += [
-        *bond_faults(intent),
-        *balancing_faults(intent),
-        *bgp_config_table_faults(intent, switches),
-        *style_faults(intent),
-        *hwsku_faults(intent, switches),
+        *bond_faults(intent.endpoints),
+        *balancing_faults(topology, intent.hosts, intent.routing),
+        *bgp_config_table_faults(topology, intent.routing, intent.extra, switches),
+        *style_faults(topology),
+        *hwsku_faults(topology, intent.devices, switches),
     ]
     problems += () if problems else static_headroom_faults(intent, switches)
-    timers = derive_watchdog_timers(intent, switches.max_ports_of_switch)
-    problems += watchdog_faults(intent, timers)
-    _raise_if_problems(problems)
+    timers = derive_watchdog_timers(topology, intent.mode, intent.pfc, switches.max_ports_of_switch)
+    problems += watchdog_faults(topology, intent.pfc, timers)
+    raise_if_faults(intent, problems)
     classes = resolve_classes(intent.classes)
     make = DeviceBuilder(intent, switches, plan, asns, classes, timers)
     return _FabricDesign(layout, plan, timers, classes, cables_by_port(layout, plan), make)
 
 
-def _raise_if_problems(problems: list[Problem]) -> None:
-    if problems:
-        raise InputProblems(problems)
-
-
-def _release_faults(intent: Intent) -> Iterator[Problem]:
-    for group in topology_of(intent).groups:
+def _release_faults(topology: Topology) -> Iterator[KeyFault]:
+    for group in topology.groups:
         tier = group.wanted
         os_traits = traits_of_platform(tier.platform)
         if os_traits.most_tiers is not None and group.tier >= os_traits.most_tiers:
             fault = f"{os_traits.title} in tier {group.tier + 1}"
             expected = f"tier 1 to {os_traits.most_tiers}, beyond which it has no type and hash seed for a switch"
-            yield intent.problem((*group.keys, "platform"), fault, expected)
+            yield KeyFault((*group.keys, "platform"), fault, expected)
         if tier.version not in os_traits.releases:
             expected = f"a release of {os_traits.title} that is written: {', '.join(os_traits.releases)}"
-            yield intent.problem((*group.keys, "version"), tier.version, expected)
+            yield KeyFault((*group.keys, "version"), tier.version, expected)
         elif (since := _first_release_with_model(tier)) and os_traits.releases.index(
             tier.version
         ) < os_traits.releases.index(since):
             fault = f"{os_traits.title} {tier.version} does not know {tier.model}"
-            yield intent.problem((*group.keys, "version"), fault, f"{since} or later")
+            yield KeyFault((*group.keys, "version"), fault, f"{since} or later")
 
 
 def _first_release_with_model(tier: Switches) -> str | None:
@@ -223,21 +221,29 @@ def _build_hosts(intent: Intent, layout: FabricLayout, plan: AddressPlan) -> tup
     cables: dict[str, list[HostCable]] = {}
     for cable in layout.host_cables:
         cables.setdefault(cable.host, []).append(cable)
-    fifo = nccl_fifo_tos(intent)
+    fifo = nccl_fifo_tos(intent.classes, intent.hosts)
     same = _SharedHostFields(
-        tos=host_tos(intent),
+        tos=host_tos(intent.classes, intent.hosts),
         fifo_tos=UNKNOWN if fifo is None else fifo,
-        cnp_dscp=host_cnp_dscp(intent),
-        pfc_priorities=host_pfc_priorities(intent),
-        dcqcn=hosts_use_dcqcn(intent),
+        cnp_dscp=host_cnp_dscp(intent.classes, intent.hosts),
+        pfc_priorities=host_pfc_priorities(intent.classes, intent.mode, intent.hosts),
+        dcqcn=hosts_use_dcqcn(intent.mode, intent.hosts),
     )
-    return tuple(_build_host(intent, cables[name], plan, same) for name in sorted(cables, key=natural_sort_key))
+    return tuple(
+        _build_host(intent.endpoints[cables[name][0].group], intent.hosts, cables[name], plan, same)
+        for name in sorted(cables, key=natural_sort_key)
+    )
 
 
-def _build_host(intent: Intent, cables: list[HostCable], plan: AddressPlan, same: _SharedHostFields) -> Host:
+def _build_host(
+    wanted_endpoints: EndpointGroup,
+    settings: HostNicSettings,
+    cables: list[HostCable],
+    plan: AddressPlan,
+    same: _SharedHostFields,
+) -> Host:
     """Return a host by its cables, which are in the order of its ports."""
     name, group = cables[0].host, cables[0].group
-    wanted_endpoints, settings = intent.endpoints[group], intent.hosts
     ports = tuple(
         HostPort(
             name=host_port_name(cable),

@@ -10,8 +10,9 @@ from nodrop import platforms
 from nodrop.collect import read_artifacts
 from nodrop.design.boxes import PlannedSwitch, PlannedSwitches
 from nodrop.design.decisions import FabricPart, format_deciding_keys
-from nodrop.errors import Problem, UnsupportedByPlatform
-from nodrop.intent.schema import Intent, PassThroughSettings
+from nodrop.design.faults import KeyFault
+from nodrop.errors import UnsupportedByPlatform
+from nodrop.intent.schema import PassThroughSettings
 from nodrop.model.fabric import Device, Extra, Fabric
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject, matches, parse_subject
@@ -27,11 +28,11 @@ from nodrop.platforms.kit.traits import traits_of_platform
 _ADDITION_KINDS = ("tables", "paths", "lines")
 
 
-def additions_of_switch(intent: Intent, node: PlannedSwitch) -> tuple[Extra, ...]:
+def additions_of_switch(extra: Mapping[str, PassThroughSettings], node: PlannedSwitch) -> tuple[Extra, ...]:
     """Return the additions to a switch: its platform's are overridden by its role's, and these by its own."""
     values = {
         path: value
-        for _, additions in _find_additions(intent, node)
+        for _, additions in _find_additions(extra, node)
         for path, value in (*additions.tables, *additions.paths)
     }
     outer = {path[:length] for path in values for length in range(1, len(path))}
@@ -40,60 +41,59 @@ def additions_of_switch(intent: Intent, node: PlannedSwitch) -> tuple[Extra, ...
     )
 
 
-def extra_frr_lines(intent: Intent, node: PlannedSwitch) -> tuple[str, ...]:
+def extra_frr_lines(extra: Mapping[str, PassThroughSettings], node: PlannedSwitch) -> tuple[str, ...]:
     """Return the lines that are added to a switch's routing daemon, in the same order."""
-    return tuple(line for _, additions in _find_additions(intent, node) for line in additions.lines)
+    return tuple(line for _, additions in _find_additions(extra, node) for line in additions.lines)
 
 
-def addition_scope_and_kind_faults(intent: Intent, switches: PlannedSwitches) -> Iterator[Problem]:
+def addition_scope_and_kind_faults(
+    extra: Mapping[str, PassThroughSettings], switches: PlannedSwitches
+) -> Iterator[KeyFault]:
     """Yield additions for nobody, and those of a kind that a switch's platform does not take."""
     platforms_by_name: dict[str, list[str]] = {}
     for node in switches.all:
         for name in addition_scope_names(node):
             platforms_by_name.setdefault(name, []).append(node.declaration.platform)
-    for name, additions in intent.extra.items():
+    for name, additions in extra.items():
         if name not in platforms_by_name:
             close = difflib.get_close_matches(name, platforms_by_name, n=1)
             hint = f"did you mean {close[0]}?" if close else ""
             some = addition_scope_names(switches.all[0])
             expected = f"a platform, role or switch of the fabric, such as {', '.join(some[:-1])} or {some[-1]}"
-            yield intent.problem(("extra", name), f"nothing is called {name}", expected, hint)
+            yield KeyFault(("extra", name), f"nothing is called {name}", expected, hint)
             continue
         for platform in sorted(set(platforms_by_name[name])):
             os_traits = traits_of_platform(platform)
             for kind in _ADDITION_KINDS:
                 if getattr(additions, kind) and kind not in os_traits.additions:
                     expected = " or ".join(sorted(os_traits.additions))
-                    yield intent.problem(("extra", name, kind), f"{os_traits.title} takes no {kind}", expected)
+                    yield KeyFault(("extra", name, kind), f"{os_traits.title} takes no {kind}", expected)
 
 
 def addition_conflict_faults(
-    intent: Intent, devices: Mapping[str, Device], fabric: Fabric, switches: PlannedSwitches
-) -> Iterator[Problem]:
+    extra: Mapping[str, PassThroughSettings], devices: Mapping[str, Device], fabric: Fabric, switches: PlannedSwitches
+) -> Iterator[KeyFault]:
     """Yield additions that are in the model's way, each looked at once for all switches that have the same."""
     seen: set[tuple[object, ...]] = set()
     reported_places: set[tuple[str | int, ...]] = set()
     index = Index(fabric)
-    for node in switches.all if intent.extra else ():
+    for node in switches.all if extra else ():
         device = devices[node.name]
         key = (node.group, device.extra, device.extra_lines)
         if key in seen or not (device.extra or device.extra_lines):
             continue
         seen.add(key)
-        for fault in _conflict_faults_of_switch(intent, node, device, index):
-            if fault[0] not in reported_places:
-                reported_places.add(fault[0])
-                yield intent.problem(*fault)
-
-
-_AdditionFault = tuple[tuple[str | int, ...], str, str, str]
+        for fault in _conflict_faults_of_switch(extra, node, device, index):
+            if fault.keys not in reported_places:
+                reported_places.add(fault.keys)
+                yield fault
 
 
 def _conflict_faults_of_switch(
-    intent: Intent, node: PlannedSwitch, device: Device, index: Index
-) -> Iterator[_AdditionFault]:
+    extra: Mapping[str, PassThroughSettings], node: PlannedSwitch, device: Device, index: Index
+) -> Iterator[KeyFault]:
     """Yield the faults of a switch's additions; remove each faulty addition before searching for the next."""
-    values, lines = list(additions_of_switch(intent, node)), list(enumerate(extra_frr_lines(intent, node)))
+    values, lines = list(additions_of_switch(extra, node)), list(enumerate(extra_frr_lines(extra, node)))
     try:
         plain = _read_back_device(replace_fields(device, extra=(), extra_lines=()), index)
     except UnsupportedByPlatform:  # the additions are not to blame; `write` raises it again
@@ -108,14 +108,16 @@ def _conflict_faults_of_switch(
             area, *names = parse_subject(error.path)
             if area == "extra_lines" and names:
                 position, _ = lines.pop(int(names[0]))
-                yield _keys_of_extra_line(intent, node, position), error.reason, "lines beside the model", "see routing"
+                keys = _keys_of_extra_line(extra, node, position)
+                yield KeyFault(keys, error.reason, "lines beside the model", "see routing")
                 continue
             if area not in ("extra", "extra_lines"):
                 return
             faults = _faults_of_refusal(error, device.platform, values)
         for key, reason, model in faults:
             hint = f"use {intent_key}" if (intent_key := _deciding_keys_of(model)) else "remove it"
-            yield key_path_of_addition(intent, node, key), reason, "what no key of the intent covers", hint
+            keys = key_path_of_addition(extra, node, key)
+            yield KeyFault(keys, reason, "what no key of the intent covers", hint)
         faulty_keys = {key for key, *_ in faults}
         remaining_extras = [addition for addition in values if addition.key not in faulty_keys]
         if len(remaining_extras) == len(values):
@@ -183,9 +185,11 @@ def _deciding_keys_of(part_path: Subject) -> str:
     )
 
 
-def key_path_of_addition(intent: Intent, node: PlannedSwitch, key: str = "") -> tuple[str | int, ...]:
+def key_path_of_addition(
+    extra: Mapping[str, PassThroughSettings], node: PlannedSwitch, key: str = ""
+) -> tuple[str | int, ...]:
     """Return the way to an addition in the intent: the most particular place that has it."""
-    for name, additions in reversed(list(_find_additions(intent, node))):
+    for name, additions in reversed(list(_find_additions(extra, node))):
         for kind, values in (("tables", additions.tables), ("paths", additions.paths)):
             for path, _ in values:
                 if ".".join(path) == key:
@@ -193,9 +197,11 @@ def key_path_of_addition(intent: Intent, node: PlannedSwitch, key: str = "") -> 
     return ("extra",)
 
 
-def key_path_of_acl_addition(intent: Intent, node: PlannedSwitch, subject: Subject) -> tuple[str | int, ...]:
+def key_path_of_acl_addition(
+    extra: Mapping[str, PassThroughSettings], node: PlannedSwitch, subject: Subject
+) -> tuple[str | int, ...]:
     """Return the way to the addition that states part of an access list, as near as one does; none where none does."""
-    named_additions = list(_find_additions(intent, node))[::-1]
+    named_additions = list(_find_additions(extra, node))[::-1]
     for path in platforms.paths_of_access_list_part(node.declaration.platform, subject):
         for name, additions in named_additions:
             for kind, values in (("tables", additions.tables), ("paths", additions.paths)):
@@ -204,8 +210,10 @@ def key_path_of_acl_addition(intent: Intent, node: PlannedSwitch, subject: Subje
     return ()
 
 
-def _keys_of_extra_line(intent: Intent, node: PlannedSwitch, position: int) -> tuple[str | int, ...]:
-    for name, additions in _find_additions(intent, node):
+def _keys_of_extra_line(
+    extra: Mapping[str, PassThroughSettings], node: PlannedSwitch, position: int
+) -> tuple[str | int, ...]:
+    for name, additions in _find_additions(extra, node):
         if position < len(additions.lines):
             return ("extra", name, "lines", position)
         position -= len(additions.lines)
@@ -217,8 +225,10 @@ def addition_scope_names(node: PlannedSwitch) -> tuple[str, ...]:
     return tuple(dict.fromkeys((node.declaration.platform, node.role, node.group.name, *reversed(node.words))))
 
 
-def _find_additions(intent: Intent, node: PlannedSwitch) -> Iterator[tuple[str, PassThroughSettings]]:
+def _find_additions(
+    extra: Mapping[str, PassThroughSettings], node: PlannedSwitch
+) -> Iterator[tuple[str, PassThroughSettings]]:
     """Yield the additions to a switch, the most general first."""
     for name in addition_scope_names(node):
-        if name in intent.extra:
-            yield name, intent.extra[name]
+        if name in extra:
+            yield name, extra[name]

@@ -19,10 +19,11 @@ import netaddr
 
 from nodrop.design.boxes import PlannedSwitch, PlannedSwitches
 from nodrop.design.cabling import FabricCable, HostCable
+from nodrop.design.faults import IntentFault, KeyFault
 from nodrop.design.splits import SplitPort
-from nodrop.design.topology import TierSwitchGroup, model_of, topology_of
-from nodrop.errors import Problem
+from nodrop.design.topology import TierSwitchGroup, Topology, model_of, topology_of
 from nodrop.hardware.schema import SwitchModel
+from nodrop.intent.network import Routing
 from nodrop.intent.schema import Intent
 from nodrop.model.routing import TITLE_BY_ADDRESS_FAMILY
 
@@ -202,27 +203,26 @@ def _max_split_port_count(switch_model: SwitchModel) -> int:
     return max(switch_model.panels) * switch_model.max_split
 
 
-def plan_addresses(intent: Intent, switches: PlannedSwitches, problems: list[Problem]) -> AddressPlan:
+def plan_addresses(intent: Intent, switches: PlannedSwitches, problems: list[IntentFault]) -> AddressPlan:
     """Return the plan; pools that overlap, or that a device's number exceeds, are problems."""
-    pools = {
-        key: _parse_pools(intent, ("addressing", key), getattr(intent.addressing, key), problems) for key in _POOL_KEYS
-    }
+    topology = topology_of(intent)
+    pools = {key: _parse_pools(("addressing", key), getattr(intent.addressing, key), problems) for key in _POOL_KEYS}
     vlans = {
-        name: _parse_pools(intent, ("endpoints", name, "vlan", "pool"), group.vlan.pool, problems)
+        name: _parse_pools(("endpoints", name, "vlan", "pool"), group.vlan.pool, problems)
         for name, group in intent.endpoints.items()
         if group.vlan is not None
     }
     plan = AddressPlan(
-        slots=_slots_per_device(intent, problems),
+        slots=_slots_per_device(topology, intent.topology.slots_per_device, problems),
         loopbacks=pools["loopbacks"],
         links=pools["links"],
         endpoints=pools["endpoints"],
         oob=pools["oob"][0],
         vlans=vlans,
     )
-    problems += _pool_overlaps(intent, _pools_by_keys(plan))
-    problems += _exhausted_pools(intent, switches, plan)
-    problems += _link_pool_faults(intent, plan)
+    problems += _pool_overlaps(_pools_by_keys(plan))
+    problems += _exhausted_pools(topology, switches, plan)
+    problems += _link_pool_faults(topology, intent.routing, plan)
     return plan
 
 
@@ -246,7 +246,7 @@ def _render_keys(keys: _KeyPath) -> str:
 
 
 def _parse_pools(
-    intent: Intent, keys: _KeyPath, declared: tuple[str, ...] | str | None, problems: list[Problem]
+    keys: _KeyPath, declared: tuple[str, ...] | str | None, problems: list[IntentFault]
 ) -> tuple[AddressPoolRange, ...]:
     """Return the pools that are declared for something, IPv4 first."""
     declared = declared or ()
@@ -256,7 +256,7 @@ def _parse_pools(
         family: AddressFamily = "ipv4" if network.version == 4 else "ipv6"
         if family in pools:
             count = sum(pool_network.version == network.version for pool_network in networks)
-            several = intent.problem(
+            several = KeyFault(
                 keys, f"{count} {TITLE_BY_ADDRESS_FAMILY[family]} pools", f"one {TITLE_BY_ADDRESS_FAMILY[family]} pool"
             )
             problems += [several] if several not in problems else []
@@ -265,14 +265,13 @@ def _parse_pools(
     return tuple(pools[family] for family in sorted(pools))
 
 
-def model_with_most_slots(intent: Intent) -> SwitchModel:
+def model_with_most_slots(topology: Topology) -> SwitchModel:
     """Return the model with the most ports times splits, of switches that links take their addresses from."""
-    return max(map(model_of, _groups_owning_link_addresses(intent)), key=_max_split_port_count)
+    return max(map(model_of, _groups_owning_link_addresses(topology)), key=_max_split_port_count)
 
 
-def _groups_owning_link_addresses(intent: Intent) -> list[TierSwitchGroup]:
+def _groups_owning_link_addresses(topology: Topology) -> list[TierSwitchGroup]:
     """Return the groups whose switches links take their addresses from: those with hosts, or with links upwards."""
-    topology = topology_of(intent)
     return [group for group in topology.groups if group.tier == 0 or topology.joins_above(group)]
 
 
@@ -285,28 +284,28 @@ def _pool_blocks_needed(node: PlannedSwitch) -> int:
     return (node.number_in_tier + 1) * pool_divisor_of_tier(node.tier)
 
 
-def _slots_per_device(intent: Intent, problems: list[Problem]) -> int:
-    model = model_with_most_slots(intent)
+def _slots_per_device(topology: Topology, stated: int | None, problems: list[IntentFault]) -> int:
+    model = model_with_most_slots(topology)
     least = power_of_two_port_slots(model)
-    declared = intent.topology.slots_per_device or least
+    declared = stated or least
     if declared < least:
         expected = f"at least {least}, for {model.name} has {max(model.panels)} ports of up to {model.max_split} splits"
-        problems.append(intent.problem(("topology", "slots_per_device"), str(declared), expected))
+        problems.append(KeyFault(("topology", "slots_per_device"), str(declared), expected))
     return declared
 
 
-def _link_pool_faults(intent: Intent, plan: AddressPlan) -> Iterator[Problem]:
+def _link_pool_faults(topology: Topology, routing: Routing, plan: AddressPlan) -> Iterator[KeyFault]:
     """Yield pools of links that are missing, and those that nothing needs."""
     keys, families = ("addressing", "links"), {pool.family for pool in plan.links}
-    if not topology_of(intent).joins:
+    if not topology.joins:
         if plan.links:
             fault = f"{', '.join(map(str, plan.links))}, where no switches are linked"
-            yield intent.problem(keys, fault, "no pool")
+            yield KeyFault(keys, fault, "no pool")
         return
-    if intent.routing.sessions == "unnumbered":
+    if routing.sessions == "unnumbered":
         if plan.links:
             fault = f"{', '.join(map(str, plan.links))}, where sessions are unnumbered"
-            yield intent.problem(keys, fault, "no pool: ports between switches have link-local addresses alone")
+            yield KeyFault(keys, fault, "no pool: ports between switches have link-local addresses alone")
         return
     for family in plan.families:
         if family not in families:
@@ -316,18 +315,18 @@ def _link_pool_faults(intent: Intent, plan: AddressPlan) -> Iterator[Problem]:
             routed = " and ".join(name for name in pool_names if name != "oob")
             fault = f"no {TITLE_BY_ADDRESS_FAMILY[family]} pool, but {routed} of {TITLE_BY_ADDRESS_FAMILY[family]}"
             hint = "or routing: {sessions: unnumbered}, which carries both families and needs no pool of links"
-            yield intent.problem(keys, fault, f"one {TITLE_BY_ADDRESS_FAMILY[family]} pool", hint)
+            yield KeyFault(keys, fault, f"one {TITLE_BY_ADDRESS_FAMILY[family]} pool", hint)
     for pool in plan.links:
         if pool.family not in plan.families:
             fault = f"{pool}, but no loopbacks or endpoints of {TITLE_BY_ADDRESS_FAMILY[pool.family]}"
-            yield intent.problem(keys, fault, "pools of the families of loopbacks and endpoints")
+            yield KeyFault(keys, fault, "pools of the families of loopbacks and endpoints")
 
 
 def _has_family(pools: tuple[AddressPoolRange, ...], family: AddressFamily) -> bool:
     return any(pool.family == family for pool in pools)
 
 
-def _pool_overlaps(intent: Intent, pools: Mapping[_KeyPath, tuple[AddressPoolRange, ...]]) -> Iterator[Problem]:
+def _pool_overlaps(pools: Mapping[_KeyPath, tuple[AddressPoolRange, ...]]) -> Iterator[KeyFault]:
     every = [(keys, pool) for keys, own_pools in pools.items() for pool in own_pools]
     for index, (keys, pool) in enumerate(every):
         for other_keys, other_pool in every[:index]:
@@ -335,15 +334,15 @@ def _pool_overlaps(intent: Intent, pools: Mapping[_KeyPath, tuple[AddressPoolRan
                 continue
             if pool.first < other_pool.first + other_pool.size and other_pool.first < pool.first + pool.size:
                 fault = f"{pool} overlaps {_render_keys(other_keys)}, {other_pool}"
-                yield intent.problem(keys, fault, "a separate pool")
+                yield KeyFault(keys, fault, "a separate pool")
 
 
-def _exhausted_pools(intent: Intent, switches: PlannedSwitches, plan: AddressPlan) -> Iterator[Problem]:
+def _exhausted_pools(topology: Topology, switches: PlannedSwitches, plan: AddressPlan) -> Iterator[KeyFault]:
     """Yield the pools that are too small for the largest id, with the prefix length that is enough."""
     last = max(switches.all, key=_pool_blocks_needed)
     last_at_hosts = max(switches.lowest, key=_pool_blocks_needed)
     last_below = max(
-        (node for group in _groups_owning_link_addresses(intent) for node in switches.groups[group]),
+        (node for group in _groups_owning_link_addresses(topology) for node in switches.groups[group]),
         key=_pool_blocks_needed,
     )
     for keys, pools in _pools_by_keys(plan).items():
@@ -363,4 +362,4 @@ def _exhausted_pools(intent: Intent, switches: PlannedSwitches, plan: AddressPla
                 length = pool.bits - (needed * shares - 1).bit_length()
                 enough = length >= _SHORTEST_POOL_PREFIX_LENGTH[pool.family]
                 hint = f"a /{length} holds it" if enough else "no pool is that large; use smaller ids"
-                yield intent.problem(keys, fault, hint=hint)
+                yield KeyFault(keys, fault, hint=hint)

@@ -6,12 +6,12 @@ are the ports between switches; a host has one path from its switch.
 
 from collections.abc import Iterator
 
-from nodrop.design.topology import GroupJoin, topology_of
-from nodrop.errors import Problem
+from nodrop.design.faults import KeyFault
+from nodrop.design.topology import GroupJoin, Topology
 from nodrop.hardware import asic, asic_of, buildable_models, switch
 from nodrop.hardware.schema import Asic
+from nodrop.intent.hosts import HostNicSettings
 from nodrop.intent.network import Routing
-from nodrop.intent.schema import Intent
 from nodrop.intent.topology import Switches
 from nodrop.model.fabric import PortSide
 from nodrop.platforms import writable_platforms
@@ -32,13 +32,12 @@ def is_weighted(routing: Routing) -> bool:
     return routing.balancing == "weighted"
 
 
-def balancing_faults(intent: Intent) -> Iterator[Problem]:
+def balancing_faults(topology: Topology, hosts: HostNicSettings, routing: Routing) -> Iterator[KeyFault]:
     """Yield platforms, releases, models, speeds and NICs that cannot have adaptive routing or weights, if wanted."""
-    if is_weighted(intent.routing):
-        yield from _weight_faults(intent)
-    if not has_adaptive_routing(intent.routing):
+    if is_weighted(routing):
+        yield from _weight_faults(topology, routing)
+    if not has_adaptive_routing(routing):
         return
-    topology = topology_of(intent)
     groups = topology.groups
     unable = {
         traits_of_platform(group.wanted.platform).title
@@ -50,11 +49,11 @@ def balancing_faults(intent: Intent) -> Iterator[Problem]:
         able = " or ".join(
             platform for platform in writable_platforms() if traits_of_platform(platform).adaptive_routing
         )
-        yield intent.problem(_BALANCING_KEY_PATH, fault, "ecmp", f"or switches whose platform is {able}")
+        yield KeyFault(_BALANCING_KEY_PATH, fault, "ecmp", f"or switches whose platform is {able}")
         return
-    if intent.hosts.out_of_order is False:
+    if hosts.out_of_order is False:
         fault = "false, though adaptive routing delivers packets in any order"
-        yield intent.problem(("hosts", "out_of_order"), fault, "true", _ECMP_HINT)
+        yield KeyFault(("hosts", "out_of_order"), fault, "true", _ECMP_HINT)
     reported_joins = set[GroupJoin]()
     for group in groups:
         tier = group.wanted
@@ -64,7 +63,7 @@ def balancing_faults(intent: Intent) -> Iterator[Problem]:
         if not chip.adaptive_routing:
             expected = f"a model with {' or '.join(_adaptive_routing_chips_of_platform(tier))}"
             fault = f"{chip.name} of {tier.model} has no adaptive routing"
-            yield intent.problem((*group.keys, "model"), fault, expected, _ECMP_HINT)
+            yield KeyFault((*group.keys, "model"), fault, expected, _ECMP_HINT)
             continue
         for join in topology.joins:
             if group not in (join.lower, join.upper) or supports_adaptive_routing_at(chip, join.wanted.speed):
@@ -73,15 +72,15 @@ def balancing_faults(intent: Intent) -> Iterator[Problem]:
                 reported_joins.add(join)
                 speeds = " or ".join(map(show_speed, chip.adaptive_routing_speeds or ()))
                 fault = f"{show_speed(join.wanted.speed)}, at which {chip.name} of {tier.model} has no adaptive routing"
-                yield intent.problem((*join.keys, "speed"), fault, speeds, _ECMP_HINT)
+                yield KeyFault((*join.keys, "speed"), fault, speeds, _ECMP_HINT)
 
 
-def _weight_faults(intent: Intent) -> Iterator[Problem]:
+def _weight_faults(topology: Topology, routing: Routing) -> Iterator[KeyFault]:
     """Yield releases whose switches do not weigh paths, and BGP in tables, which cannot state the weights."""
-    if intent.routing.delivery == "tables":
+    if routing.delivery == "tables":
         fault = "weighted, which routing in tables cannot state"
-        yield intent.problem(_BALANCING_KEY_PATH, fault, "ecmp", "or routing.delivery: frr.conf")
-    for group in topology_of(intent).groups:
+        yield KeyFault(_BALANCING_KEY_PATH, fault, "ecmp", "or routing.delivery: frr.conf")
+    for group in topology.groups:
         platform, version = group.wanted.platform, group.wanted.version
         if (
             version in traits_of_platform(platform).releases
@@ -89,7 +88,7 @@ def _weight_faults(intent: Intent) -> Iterator[Problem]:
         ):
             since = first_release(platform, lambda held: held.weighted_paths)
             fault = f"{traits_of_platform(platform).title} {version}, which does not weigh paths"
-            yield intent.problem((*group.keys, "version"), fault, f"{since} or later", _ECMP_HINT)
+            yield KeyFault((*group.keys, "version"), fault, f"{since} or later", _ECMP_HINT)
 
 
 def supports_adaptive_routing_at(chip: Asic, speed_mbps: int) -> bool:

@@ -3,13 +3,13 @@
 PFC, headroom and queues stay those of each port.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from nodrop.design.boxes import PlannedSwitch
+from nodrop.design.faults import KeyFault
 from nodrop.design.ports import Bond, PortCables, platform_port_name
 from nodrop.design.splits import SplitPort
-from nodrop.errors import Problem
-from nodrop.intent.schema import Intent
+from nodrop.intent.schema import EndpointGroup
 from nodrop.model.bridging import PortChannel
 from nodrop.model.subject import natural_sort_key
 
@@ -33,14 +33,14 @@ def port_channels(mtu: int, node: PlannedSwitch, cables: PortCables) -> tuple[Po
     return tuple(sorted(new_port_channels, key=lambda channel: natural_sort_key(channel.name)))
 
 
-def bond_faults(intent: Intent) -> Iterator[Problem]:
+def bond_faults(endpoints: Mapping[str, EndpointGroup]) -> Iterator[KeyFault]:
     """Yield bonds of one port, and those of ports on several switches."""
-    for name, group in intent.endpoints.items():
+    for name, group in endpoints.items():
         if not group.bond:
             continue
         keys = ("endpoints", name, "bond")
         if group.ports == 1:
-            yield intent.problem(keys, "hosts with one port", "ports: 2 or more, or no bond")
+            yield KeyFault(keys, "hosts with one port", "ports: 2 or more, or no bond")
         elif group.spread != "one-leaf":
             fault = f"ports on {group.leaves_per_host} switches, and a bond ends on one switch"
-            yield intent.problem(keys, fault, "spread: one-leaf, or no bond")
+            yield KeyFault(keys, fault, "spread: one-leaf, or no bond")

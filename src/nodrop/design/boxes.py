@@ -3,10 +3,10 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from nodrop.design.naming import NodeIdentity, intent_key_words_of_switch, name_of
+from nodrop.design.faults import IntentFault, KeyFault
+from nodrop.design.naming import NamingScheme, NodeIdentity, intent_key_words_of_switch, name_of, naming_of
 from nodrop.design.splits import count_ports_with_splits, declared_splits
-from nodrop.design.topology import TierSwitchGroup, group_of_endpoints, identities_of_group, topology_of
-from nodrop.errors import Problem
+from nodrop.design.topology import TierSwitchGroup, Topology, group_of_endpoints, identities_of_group, topology_of
 from nodrop.hardware import find_design_obstacle, nearest_word_hint, switch, switches
 from nodrop.hardware.schema import SwitchModel
 from nodrop.intent.schema import DeviceSettings, Intent
@@ -77,9 +77,9 @@ class PlannedSwitches:
         """Return the ports of the switch with the most, split as in the intent."""
         return max(nodes[0].ports for nodes in self)
 
-    def switches_of_host_group(self, intent: Intent, name: str) -> tuple[PlannedSwitch, ...]:
+    def switches_of_host_group(self, topology: Topology, name: str) -> tuple[PlannedSwitch, ...]:
         """Return the switches that a group of hosts connects to."""
-        return self.groups[group_of_endpoints(intent, name)]
+        return self.groups[group_of_endpoints(topology, name)]
 
 
 def format_panel_ports(panels: Collection[int]) -> str:
@@ -100,52 +100,56 @@ def traits_of(group: TierSwitchGroup) -> PlatformTraits:
     return traits_of_platform(group.wanted.platform, group.wanted.version)
 
 
-def traits_by_group(intent: Intent) -> dict[TierSwitchGroup, PlatformTraits]:
+def traits_by_group(topology: Topology) -> dict[TierSwitchGroup, PlatformTraits]:
     """Return the capabilities of each group's platform and release."""
-    return {group: traits_of(group) for group in topology_of(intent).groups}
+    return {group: traits_of(group) for group in topology.groups}
 
 
-def resolve_switches(intent: Intent, problems: list[Problem]) -> PlannedSwitches:
+def resolve_switches(topology: Topology, naming: NamingScheme, problems: list[IntentFault]) -> PlannedSwitches:
     """Return the switches of an intent; a model that is not in the catalogue is a problem, and its group is empty."""
-    names = {identity: name_of(intent, identity) for identity in switch_identities(intent)}
-    groups = topology_of(intent).groups
-    return PlannedSwitches(groups={group: _nodes_of_group(intent, group, names, problems) for group in groups})
+    names = {identity: name_of(naming, identity) for identity in switch_identities(topology)}
+    groups = topology.groups
+    return PlannedSwitches(groups={group: _nodes_of_group(topology, group, names, problems) for group in groups})
+
+
+def switches_of(intent: Intent) -> PlannedSwitches:
+    """Return the switches of an intent; the group of a model that is not in the catalogue is empty."""
+    return resolve_switches(topology_of(intent), naming_of(intent), [])
 
 
 _NO_SETTINGS = DeviceSettings()
 
 
-def stated_settings(intent: Intent, node: PlannedSwitch) -> tuple[str, DeviceSettings]:
+def stated_settings(devices: Mapping[str, DeviceSettings], node: PlannedSwitch) -> tuple[str, DeviceSettings]:
     """Return the key of `devices` that means a switch, and what it states; an empty key where there is none."""
-    word = next((word for word in node.words if word in intent.devices), "")
-    return word, intent.devices.get(word, _NO_SETTINGS)
+    word = next((word for word in node.words if word in devices), "")
+    return word, devices.get(word, _NO_SETTINGS)
 
 
-def switch_identities(intent: Intent) -> Iterator[NodeIdentity]:
+def switch_identities(topology: Topology) -> Iterator[NodeIdentity]:
     """Yield the identities of all switches, from the hosts upwards."""
-    for group in topology_of(intent).groups:
+    for group in topology.groups:
         yield from identities_of_group(group)
 
 
-def groups_by_switch(intent: Intent) -> dict[str, str]:
+def groups_by_switch(topology: Topology, naming: NamingScheme) -> dict[str, str]:
     """Return the name of each switch's group, by the switch's name."""
-    return {name_of(intent, identity): identity.group for identity in switch_identities(intent)}
+    return {name_of(naming, identity): identity.group for identity in switch_identities(topology)}
 
 
 def _nodes_of_group(
-    intent: Intent, group: TierSwitchGroup, names: Mapping[NodeIdentity, str], problems: list[Problem]
+    topology: Topology, group: TierSwitchGroup, names: Mapping[NodeIdentity, str], problems: list[IntentFault]
 ) -> tuple[PlannedSwitch, ...]:
     keys, wanted = (*group.keys, "model"), group.wanted
     if wanted.model not in switches():
         hint = nearest_word_hint(wanted.model, switches())
-        problems.append(intent.problem(keys, wanted.model, "a switch model of the catalogue", hint))
+        problems.append(KeyFault(keys, wanted.model, "a switch model of the catalogue", hint))
         return ()
     model = switch(wanted.model)
     if (reason := find_design_obstacle(model, wanted.platform)) is not None:
-        problems.append(intent.problem(keys, reason, "a model that can be designed", "see `nodrop hardware`"))
+        problems.append(KeyFault(keys, reason, "a model that can be designed", "see `nodrop hardware`"))
         return ()
-    topology = topology_of(intent)
-    ports = count_ports_with_splits(model, declared_splits(intent, group, model))
+    ports = count_ports_with_splits(model, declared_splits(topology, group, model))
     up = sum({panel: join.split for join in topology.joins_above(group) for panel in join.lower_ports}.values())
     down = min(ports, MOST_LINKS_PER_SWITCH_PAIR) if topology.joins_below(group) else 0
     paths = max(len(model.panels), up, down)

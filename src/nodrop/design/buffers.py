@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from nodrop.design.kinds import link_kinds_of
 from nodrop.design.modes import has_pfc
 from nodrop.design.reserves import PORT_RESERVE_BYTES, lossy_queue_reserve
-from nodrop.design.topology import TierSwitchGroup
+from nodrop.design.topology import TierSwitchGroup, topology_of
 from nodrop.hardware import asic
 from nodrop.hardware.formulas import headroom_formula_of
 from nodrop.hardware.headroom import compute_headroom
@@ -179,7 +179,9 @@ def pattern_mtu_for_headroom(intent: Intent, group: TierSwitchGroup, switch_mode
     """
     if intent.buffers.pattern_mtu is not None:
         return intent.buffers.pattern_mtu
-    links = {(kind.speed_mbps, kind.lanes, kind.length_m) for kind in link_kinds_of(intent, group, switch_model)}
+    links = {
+        (kind.speed_mbps, kind.lanes, kind.length_m) for kind in link_kinds_of(topology_of(intent), group, switch_model)
+    }
 
     def total(mtu: int) -> int:
         return sum(

@@ -6,8 +6,8 @@ from itertools import islice
 from typing import Literal, NamedTuple
 
 from nodrop.design.boxes import PlannedSwitch, lanes_by_speed
+from nodrop.design.faults import IntentFault, KeyFault
 from nodrop.design.splits import SplitPort
-from nodrop.errors import Problem
 from nodrop.hardware import media, nearest_word_hint, switch
 from nodrop.hardware.lanes import (
     PlugLanes,
@@ -17,7 +17,7 @@ from nodrop.hardware.lanes import (
 )
 from nodrop.hardware.ports import PortSplit
 from nodrop.hardware.schema import Medium, MediumLink, NicModel, SwitchModel
-from nodrop.intent.schema import EndpointGroup, Intent
+from nodrop.intent.schema import EndpointGroup
 from nodrop.intent.topology import GroupUplinks, Uplinks
 from nodrop.units import show_speed
 
@@ -132,11 +132,10 @@ class _CableMisfit(NamedTuple):
 
 
 def resolve_cabling(
-    intent: Intent,
     key_path: tuple[str, ...],
     group: LinkGroup,
     link_ends: Sequence[LinkEndKind],
-    problems: list[Problem],
+    problems: list[IntentFault],
     holds: Callable[[int], bool],
 ) -> CableProperties | None:
     """Return the properties that a group of links shares; None if its medium or speed is a problem.
@@ -146,8 +145,8 @@ def resolve_cabling(
     medium = media().get(group.media)
     if medium is None:
         hint = nearest_word_hint(group.media, tuple(media()))
-        problems.append(intent.problem((*key_path, "media"), group.media, "a medium of the catalogue", hint))
-    faults = _speed_faults(intent, key_path, group, link_ends, holds)
+        problems.append(KeyFault((*key_path, "media"), group.media, "a medium of the catalogue", hint))
+    faults = _speed_faults(key_path, group, link_ends, holds)
     if group.lanes is not None and not all(end.lanes for end in link_ends):
         return None
     problems += faults
@@ -156,7 +155,7 @@ def resolve_cabling(
     misfit = _find_medium_misfit(medium, group, link_ends)
     if misfit:
         hint = ", or ".join((*_split_or_lanes_hints(group, link_ends, holds), _hint_fitting_media(group, link_ends)))
-        problems.append(intent.problem((*key_path, misfit.key), misfit.found, misfit.expected, hint))
+        problems.append(KeyFault((*key_path, misfit.key), misfit.found, misfit.expected, hint))
     link = _link_over_passive_medium(medium, group, link_ends) if medium.passive else None
     lanes = link.lanes if link else None
     return CableProperties(
@@ -170,18 +169,17 @@ def can_medium_link(name: str, group: LinkGroup, link_ends: Sequence[LinkEndKind
 
 
 def _speed_faults(
-    intent: Intent,
     key_path: tuple[str, ...],
     group: LinkGroup,
     link_ends: Sequence[LinkEndKind],
     holds: Callable[[int], bool],
-) -> list[Problem]:
+) -> list[IntentFault]:
     speed = group.speed
     common = sorted(set.intersection(*(set(end.lanes) for end in link_ends)), reverse=True)
     expected = f"a speed of both ends: {', '.join(map(show_speed, common)) or 'there is none'}"
     lacking = dict.fromkeys(end.explain_missing_speed(speed) for end in link_ends if speed not in end.lanes)
     hint = ", or ".join(_split_or_lanes_hints(group, link_ends, holds)) if lacking else ""
-    return [intent.problem((*key_path, "speed"), fault, expected, hint) for fault in lacking]
+    return [KeyFault((*key_path, "speed"), fault, expected, hint) for fault in lacking]
 
 
 def _split_or_lanes_hints(group: LinkGroup, ends: Sequence[LinkEndKind], holds: Callable[[int], bool]) -> list[str]:

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from nodrop.design.cabling import LinkEndKind, can_medium_link
 from nodrop.design.joining import JoinChoice, format_slot_settings
 from nodrop.design.splits import split_ports
-from nodrop.design.topology import GroupJoin, model_of, topology_of
+from nodrop.design.topology import GroupJoin, Topology, model_of
 from nodrop.hardware import media
-from nodrop.intent.schema import EndpointGroup, Intent
+from nodrop.intent.schema import EndpointGroup
 from nodrop.units import show_speed
 
 
@@ -21,14 +21,14 @@ class _SmallestFabric(NamedTuple):
     joined: JoinChoice
 
 
-def suggest_smallest_fabric(intent: Intent) -> str:
+def suggest_smallest_fabric(topology: Topology) -> str:
     """Return a hint: how many lower switches, which ports and uplinks would do, all links at the hosts' speed.
 
     Empty where the groups differ in speed, or no such fabric of two groups exists.
     """
-    kinds = {(group.speed, group.split) for group in intent.endpoints.values()}
-    join = _join_of_two_groups(intent)
-    if join is None or len(kinds) > 1 or join.wanted.lanes or any(group.lanes for group in intent.endpoints.values()):
+    kinds = {(group.speed, group.split) for group in topology.endpoints.values()}
+    join = _join_of_two_groups(topology)
+    if join is None or len(kinds) > 1 or join.wanted.lanes or any(group.lanes for group in topology.endpoints.values()):
         return ""
     speed, split = kinds.pop()
     ends = [
@@ -37,23 +37,22 @@ def suggest_smallest_fabric(intent: Intent) -> str:
     ]
     if split != join.split or any(speed not in end.lanes for end in ends):
         return ""
-    closed = min(_fabrics_for_hosts(intent.endpoints, join), default=None)
+    closed = min(_fabrics_for_hosts(topology.endpoints, join), default=None)
     if closed is None:
         return ""
     uplinks = closed.links * len(join.upper.wanted.ids)
-    of_links = _uplink_speed_keys(intent.endpoints, join, speed, ends)
+    of_links = _uplink_speed_keys(topology.endpoints, join, speed, ends)
     links = f"{join.words.links}: {closed.links}"
     keys = ", ".join(
-        (links, *format_slot_settings(closed.joined), *of_links, *_hosts_per_switch_keys(intent.endpoints, closed))
+        (links, *format_slot_settings(closed.joined), *of_links, *_hosts_per_switch_keys(topology.endpoints, closed))
     )
-    load = f"{_count_host_ports(intent.endpoints)} host ports at {join.lower.limit:g}:1"
+    load = f"{_count_host_ports(topology.endpoints)} host ports at {join.lower.limit:g}:1"
     ports = f"{closed.endpoint_ports} endpoint ports and {uplinks} uplinks"
     return f"{closed.switches} {join.lower.label} of {ports} carry {load}, {keys}"
 
 
-def _join_of_two_groups(intent: Intent) -> GroupJoin | None:
+def _join_of_two_groups(topology: Topology) -> GroupJoin | None:
     """Return the join of a topology of two groups without pods; None for others."""
-    topology = topology_of(intent)
     joins = topology.joins if len(topology.groups) == 2 and not topology.sheet else ()
     return next((join for join in joins if not join.stays_in_pod), None)
 

@@ -6,15 +6,15 @@ from typing import NamedTuple
 
 from nodrop.design.additions import key_path_of_acl_addition, key_path_of_addition
 from nodrop.design.addressing import plan_addresses
-from nodrop.design.boxes import PlannedSwitch, PlannedSwitches, resolve_switches
+from nodrop.design.boxes import PlannedSwitch, PlannedSwitches, switches_of
 from nodrop.design.classes import dscps_without_class, purpose_of
 from nodrop.design.decisions import FabricPart, deciding_key_groups
-from nodrop.design.layout import lay_out
-from nodrop.design.naming import host_identities, name_of
+from nodrop.design.layout import FabricLayout, lay_out
+from nodrop.design.naming import host_identities, name_of, naming_of
 from nodrop.design.ports import cables_by_port, host_port_name, platform_port_name, port_channel_name
 from nodrop.design.splits import SplitPort
 from nodrop.design.topology import TierSwitchGroup, topology_of
-from nodrop.intent.schema import Intent
+from nodrop.intent.schema import DeviceSettings, Intent, PassThroughSettings
 from nodrop.model.fabric import Purpose
 from nodrop.model.reading import IntentDecision, IntentDecisionBasis
 from nodrop.model.subject import FABRIC_HEAD, Subject, ends_of_cable_key
@@ -35,7 +35,7 @@ def find_decision(intent: Intent, subject: Subject) -> IntentDecision | None:
     """
     if intent.key_positions is None:
         return None
-    return intent.compute_once(__name__, None, lambda: _DecisionFinder(intent)).decision_of_part(subject)
+    return intent.compute_once(__name__, (intent,), lambda: _DecisionFinder(intent)).decision_of_part(subject)
 
 
 class _DecidingKeys(NamedTuple):
@@ -50,7 +50,7 @@ class _DecisionFinder:
     """The questions about one intent, whose switches and cables are computed once."""
 
     def __init__(self, intent: Intent) -> None:
-        self._intent = intent
+        self._intent, self._topology = intent, topology_of(intent)
         self._found: dict[Subject, IntentDecision | None] = {}
 
     def decision_of_part(self, subject: Subject) -> IntentDecision | None:
@@ -62,14 +62,14 @@ class _DecisionFinder:
         aspect = self._aspect_of_subject(subject)
         words = self._placeholder_values_of_part(subject, aspect)
         if aspect.kind == "device" and aspect.path[:1] == ("extra",) and (node := self._nodes_by_name.get(subject[0])):
-            added = key_path_of_addition(self._intent, node, *subject[2:3])
+            added = key_path_of_addition(self._intent.extra, node, *subject[2:3])
             return self._make_intent_decision(added, "stated") if len(added) > 1 else None
         if (
             aspect.kind == "device"
             and aspect.path[:1] == ("access_lists",)
             and (node := self._nodes_by_name.get(subject[0]))
         ):
-            stated = key_path_of_acl_addition(self._intent, node, aspect.path[1:])
+            stated = key_path_of_acl_addition(self._intent.extra, node, aspect.path[1:])
             if stated:
                 return self._make_intent_decision(stated, "stated")
         for group in deciding_key_groups(aspect):
@@ -122,7 +122,7 @@ class _DecisionFinder:
         words = dict(self._placeholder_values_of_classes)
         node = self._nodes_by_name.get(subject[0])
         if node is not None:
-            words |= _placeholder_words_of_switch(self._intent, node)
+            words |= _placeholder_words_of_switch(self._intent.devices, self._intent.extra, node)
         match aspect:
             case ["port", path] if node is not None:
                 words |= self._placeholder_values_of_port(node, subject[1]) | self._placeholder_values_of_priority(path)
@@ -141,7 +141,11 @@ class _DecisionFinder:
 
     @cached_property
     def _planned_switches(self) -> PlannedSwitches:
-        return resolve_switches(self._intent, [])
+        return switches_of(self._intent)
+
+    @cached_property
+    def _layout(self) -> FabricLayout:
+        return lay_out(self._topology, naming_of(self._intent), self._intent.devices, self._planned_switches, [])
 
     @cached_property
     def _nodes_by_name(self) -> Mapping[str, PlannedSwitch]:
@@ -150,12 +154,11 @@ class _DecisionFinder:
     @cached_property
     def _link_keys_by_port(self) -> Mapping[tuple[str, str], tuple[str, ...]]:
         """The keys of the link at every port and port channel that has one, by switch and name."""
-        layout = lay_out(self._intent, self._planned_switches, [])
         links: dict[tuple[str, str], tuple[str, ...]] = {}
-        for cable in layout.fabric_cables:
+        for cable in self._layout.fabric_cables:
             for node, jack in ((cable.lower, cable.lower_port), (cable.upper, cable.upper_port)):
                 links[node.name, platform_port_name(node, jack)] = cable.cabling.keys
-        for link in layout.host_cables:
+        for link in self._layout.host_cables:
             keys = ("endpoints", link.group)
             links[link.switch.name, platform_port_name(link.switch, link.switch_port)] = keys
             links[link.host, host_port_name(link)] = keys
@@ -165,17 +168,15 @@ class _DecisionFinder:
 
     def _placeholder_values_of_neighbor(self, node: PlannedSwitch, neighbor: str) -> _WordsByPlaceholder:
         """Return the key of the AS number of a neighbor, by its address or the port that leads to it."""
-        topology = topology_of(self._intent)
-        linked = {join.upper for join in topology.joins_above(node.group)}
-        linked |= {join.lower for join in topology.joins_below(node.group)}
+        linked = {join.upper for join in self._topology.joins_above(node.group)}
+        linked |= {join.lower for join in self._topology.joins_below(node.group)}
         far = self._switch_group_by_neighbor.get((node.name, neighbor)) if len(linked) > 1 else next(iter(linked), None)
         return {"peers": far.asn_keys[-1:]} if far else {}
 
     @cached_property
     def _switch_group_by_neighbor(self) -> Mapping[tuple[str, str], TierSwitchGroup]:
         """The group of every neighbor, by switch and the neighbor's address or the port that leads to it."""
-        layout = lay_out(self._intent, self._planned_switches, [])
-        cables = cables_by_port(layout, plan_addresses(self._intent, self._planned_switches, []))
+        cables = cables_by_port(self._layout, plan_addresses(self._intent, self._planned_switches, []))
         return {
             (node.name, key): wire.peer[0].group
             for node in self._planned_switches.all
@@ -186,7 +187,8 @@ class _DecisionFinder:
 
     @cached_property
     def _groups_by_host(self) -> Mapping[str, str]:
-        return {name_of(self._intent, identity): identity.group for identity in host_identities(self._intent.endpoints)}
+        naming = naming_of(self._intent)
+        return {name_of(naming, identity): identity.group for identity in host_identities(self._intent.endpoints)}
 
     @cached_property
     def _placeholder_values_of_classes(self) -> _WordsByPlaceholder:
@@ -213,7 +215,7 @@ class _DecisionFinder:
 
     def _panel_keys(self, node: PlannedSwitch) -> tuple[str, ...]:
         """Return the keys that decide the use of a switch's panel ports."""
-        below = topology_of(self._intent).joins_below(node.group)
+        below = self._topology.joins_below(node.group)
         return below[0].keys if len(below) == 1 and below[0].upper_ports is None else node.group.ports_keys
 
     def _placeholder_values_of_priority(self, path: Subject) -> _WordsByPlaceholder:
@@ -253,12 +255,14 @@ class _DecisionFinder:
         return {"link": link} if link else {}
 
 
-def _placeholder_words_of_switch(intent: Intent, node: PlannedSwitch) -> dict[str, tuple[str, ...]]:
+def _placeholder_words_of_switch(
+    devices: Mapping[str, DeviceSettings], extra: Mapping[str, PassThroughSettings], node: PlannedSwitch
+) -> dict[str, tuple[str, ...]]:
     return {
         "tier": node.group.keys[1:],
         "asn": node.group.asn_keys[-1:],
-        "device": (next((word for word in node.words if word in intent.devices), node.name),),
-        "addressee": (next((word for word in node.words if word in intent.extra), node.name),),
+        "device": (next((word for word in node.words if word in devices), node.name),),
+        "addressee": (next((word for word in node.words if word in extra), node.name),),
         "role": (node.role,),
         "switches": (node.group.name,),
         "platform": (node.declaration.platform,),

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import netaddr
 
 from nodrop.design.addressing import model_with_most_slots, power_of_two_port_slots
-from nodrop.design.boxes import resolve_switches, traits_by_group, traits_of
+from nodrop.design.boxes import switches_of, traits_by_group, traits_of
 from nodrop.design.buffers import DEFAULT_PATTERN_MTU_BYTES, pattern_mtu_for_headroom
 from nodrop.design.classes import dscps_without_class, purpose_of, resolve_classes
 from nodrop.design.delivery import can_keep_bgp_in_config_tables
@@ -18,12 +18,12 @@ from nodrop.design.host_settings import (
     host_tos,
     hosts_use_dcqcn,
 )
-from nodrop.design.modes import has_pfc, has_trimming
+from nodrop.design.modes import has_pfc, trimming_of
 from nodrop.design.reserves import RESERVED_PURPOSES, lossy_queue_reserve
 from nodrop.design.routing import GRACEFUL_RESTART_S
 from nodrop.design.static_buffers import has_static_headroom
 from nodrop.design.styles import qos_style
-from nodrop.design.topology import model_of, topology_of
+from nodrop.design.topology import Topology, model_of, topology_of
 from nodrop.design.watchdog import (
     BASE_DETECTION_MS,
     FABRIC_DETECTION_FACTOR,
@@ -32,7 +32,9 @@ from nodrop.design.watchdog import (
     derive_watchdog_timers,
     watchdog_timer_scale,
 )
-from nodrop.intent.schema import EndpointGroup, Intent, TrafficClass, WatchdogTimers
+from nodrop.intent.hosts import HostNicSettings
+from nodrop.intent.schema import EndpointGroup, Intent, TrafficClass, TrimmedPackets, WatchdogTimers
+from nodrop.model.fabric import Mode
 from nodrop.model.timeouts import QP_RETRANSMIT_TIMEOUT_MS
 from nodrop.platforms.kit.traits import PlatformTraits
 
@@ -47,7 +49,10 @@ class AppliedDefault(NamedTuple):
 
 def applied_defaults(intent: Intent) -> tuple[AppliedDefault, ...]:
     """Return every default that holds for an intent that builds."""
-    nics = (*_nic_class_defaults(intent), *_dcqcn_and_trimming_defaults(intent))
+    nics = (
+        *_nic_class_defaults(intent.classes, intent.mode, intent.hosts),
+        *_dcqcn_and_trimming_defaults(intent.mode, intent.hosts, trimming_of(intent)),
+    )
     return (
         *_list_constant_defaults(intent),
         *nics,
@@ -82,38 +87,35 @@ def _list_constant_defaults(intent: Intent) -> Iterator[AppliedDefault]:
     for path, unit, source in _CONSTANT_DEFAULTS:
         *sections, key = path.split(".")
         section: Any = reduce(getattr, sections, intent)
-        if key not in section.model_fields_set and _is_key_applicable(intent, path):
+        if key not in section.model_fields_set and _is_key_applicable(topology_of(intent), intent.mode, path):
             yield AppliedDefault(path, _format_value(getattr(section, key)) + unit, source)
 
 
-def _is_key_applicable(intent: Intent, path: str) -> bool:
+def _is_key_applicable(topology: Topology, mode: Mode, path: str) -> bool:
     """Return whether a key has a meaning for an intent."""
     if path == "routing.delivery":
-        return any(can_keep_bgp_in_config_tables(group.wanted) for group in topology_of(intent).groups)
-    return has_pfc(intent.mode) or path not in _LOSSLESS_ONLY_KEYS
+        return any(can_keep_bgp_in_config_tables(group.wanted) for group in topology.groups)
+    return has_pfc(mode) or path not in _LOSSLESS_ONLY_KEYS
 
 
-def _nic_class_defaults(intent: Intent) -> Iterator[AppliedDefault]:
+def _nic_class_defaults(
+    classes: Mapping[str, TrafficClass], mode: Mode, hosts: HostNicSettings
+) -> Iterator[AppliedDefault]:
     """Yield how NICs are set for the classes."""
-    hosts = intent.hosts
     if hosts.tos is None:
-        tos = host_tos(intent)
+        tos = host_tos(classes, hosts)
         yield AppliedDefault(
-            "hosts.tos", str(tos), f"DSCP {tos >> 2} of {_class_of_dscp(intent.classes, tos >> 2)}, ECN-capable"
+            "hosts.tos", str(tos), f"DSCP {tos >> 2} of {_class_of_dscp(classes, tos >> 2)}, ECN-capable"
         )
     if hosts.cnp_dscp is None:
-        dscp = host_cnp_dscp(intent)
-        cnp = any(
-            purpose_of(name, wanted_traffic_class) == "cnp" for name, wanted_traffic_class in intent.classes.items()
-        )
-        source = f"DSCP of {_class_of_dscp(intent.classes, dscp)}" if cnp else "NVIDIA NICs send CNPs with DSCP 48"
+        dscp = host_cnp_dscp(classes, hosts)
+        cnp = any(purpose_of(name, wanted_traffic_class) == "cnp" for name, wanted_traffic_class in classes.items())
+        source = f"DSCP of {_class_of_dscp(classes, dscp)}" if cnp else "NVIDIA NICs send CNPs with DSCP 48"
         yield AppliedDefault("hosts.cnp_dscp", str(dscp), source)
     if hosts.pfc is None:
-        lossless = " and ".join(
-            name for name, wanted_traffic_class in intent.classes.items() if wanted_traffic_class.lossless
-        )
-        source = f"priorities of {lossless}" if has_pfc(intent.mode) else f"mode {intent.mode} has no PFC"
-        yield AppliedDefault("hosts.pfc", _format_value(host_pfc_priorities(intent)), source)
+        lossless = " and ".join(name for name, wanted_traffic_class in classes.items() if wanted_traffic_class.lossless)
+        source = f"priorities of {lossless}" if has_pfc(mode) else f"mode {mode} has no PFC"
+        yield AppliedDefault("hosts.pfc", _format_value(host_pfc_priorities(classes, mode, hosts)), source)
 
 
 def _class_of_dscp(classes: Mapping[str, TrafficClass], dscp: int) -> str:
@@ -126,20 +128,20 @@ def _class_of_dscp(classes: Mapping[str, TrafficClass], dscp: int) -> str:
     return next(name for name, dscps in owned if dscp in dscps)
 
 
-def _dcqcn_and_trimming_defaults(intent: Intent) -> Iterator[AppliedDefault]:
+def _dcqcn_and_trimming_defaults(
+    mode: Mode, hosts: HostNicSettings, trimming: TrimmedPackets | None
+) -> Iterator[AppliedDefault]:
     """Yield what follows from the mode."""
-    if "dcqcn" not in intent.hosts.model_fields_set:
-        marked = hosts_use_dcqcn(intent)
-        source = "the switches mark, so the NICs must listen" if marked else NO_DCQCN_REASON_BY_MODE[intent.mode]
+    if "dcqcn" not in hosts.model_fields_set:
+        marked = hosts_use_dcqcn(mode, hosts)
+        source = "the switches mark, so the NICs must listen" if marked else NO_DCQCN_REASON_BY_MODE[mode]
         yield AppliedDefault("hosts.dcqcn", _format_value(marked), source)
-    if has_trimming(intent):
-        stated_fields = intent.trimming.model_fields_set
+    if trimming is not None:
+        stated_fields = trimming.model_fields_set
         if "size" not in stated_fields:
-            yield AppliedDefault(
-                "trimming.size", f"{intent.trimming.size}B", "NVUE's least; the headers and some payload"
-            )
+            yield AppliedDefault("trimming.size", f"{trimming.size}B", "NVUE's least; the headers and some payload")
         if "into" not in stated_fields:
-            yield AppliedDefault("trimming.into", intent.trimming.into, "the class's name")
+            yield AppliedDefault("trimming.into", trimming.into, "the class's name")
 
 
 def _format_value(value: object) -> str:
@@ -167,8 +169,12 @@ _DETECTION_LIMIT_REASON = (
 
 
 def _watchdog_defaults(intent: Intent) -> Iterator[AppliedDefault]:
-    ports = resolve_switches(intent, []).max_ports_of_switch
-    timers, wanted_watchdog = derive_watchdog_timers(intent, ports), intent.pfc.watchdog
+    topology = topology_of(intent)
+    ports = switches_of(intent).max_ports_of_switch
+    timers, wanted_watchdog = (
+        derive_watchdog_timers(topology, intent.mode, intent.pfc, ports),
+        intent.pfc.watchdog,
+    )
     if timers is None:
         return
     first_source = (
@@ -178,7 +184,7 @@ def _watchdog_defaults(intent: Intent) -> Iterator[AppliedDefault]:
     if timers.hosts.detection_ms < BASE_DETECTION_MS * watchdog_timer_scale(ports):
         first_source = f"{_DETECTION_LIMIT_REASON}, for {first_source} is longer"
     yield from _watchdog_side_defaults("hosts", timers.hosts, wanted_watchdog.hosts, first_source)
-    if topology_of(intent).joins and wanted_watchdog.fabric != "off":
+    if topology.joins and wanted_watchdog.fabric != "off":
         yield from _fabric_watchdog_defaults(timers, wanted_watchdog.fabric)
     if wanted_watchdog.polling is None:
         polling_ms = timers.polling_ms
@@ -231,24 +237,24 @@ def _list_derived_defaults(intent: Intent) -> Iterator[AppliedDefault]:
         if mtu_by_group:
             yield AppliedDefault("buffers.pattern_mtu", value, source)
     if intent.topology.slots_per_device is None:
-        model = model_with_most_slots(intent)
+        model = model_with_most_slots(topology)
         source = f"the least power of two that holds the ports × splits of {model.name}"
         yield AppliedDefault("topology.slots_per_device", str(power_of_two_port_slots(model)), source)
     for join in topology.joins:
         if join.split > 1 and join.stated_upper_split is None:
             key = ".".join((*join.keys, join.words.upper_split))
             yield AppliedDefault(key, str(join.split), "as split, for the same links")
-    yield from _qos_style_defaults(intent)
-    yield from _queue_reserve_defaults(intent)
-    yield from _bgp_defaults(intent)
+    yield from _qos_style_defaults(topology, intent.classes)
+    yield from _queue_reserve_defaults(topology, intent.classes)
+    yield from _bgp_defaults(topology)
     gateway = str(netaddr.IPNetwork(intent.addressing.oob)[-2])
     yield AppliedDefault("addressing.oob gateway", gateway, "the last usable address")
 
 
-def _qos_style_defaults(intent: Intent) -> Iterator[AppliedDefault]:
+def _qos_style_defaults(topology: Topology, classes: Mapping[str, TrafficClass]) -> Iterator[AppliedDefault]:
     """Yield the style of QoS of tiers whose platform has several."""
-    lossless = resolve_classes(intent.classes).lossless
-    for group in topology_of(intent).groups:
+    lossless = resolve_classes(classes).lossless
+    for group in topology.groups:
         tier = group.wanted
         if tier.style is None and (style := qos_style(tier, lossless)) is not None:
             count = len(lossless)
@@ -256,14 +262,14 @@ def _qos_style_defaults(intent: Intent) -> Iterator[AppliedDefault]:
             yield AppliedDefault(".".join((*group.keys, "style")), style, source)
 
 
-def _queue_reserve_defaults(intent: Intent) -> Iterator[AppliedDefault]:
+def _queue_reserve_defaults(topology: Topology, classes: Mapping[str, TrafficClass]) -> Iterator[AppliedDefault]:
     """Yield the reserve of the queues of CNPs and control, by tier, where its network OS has one."""
     names = [
         name
-        for name, wanted_traffic_class in intent.classes.items()
+        for name, wanted_traffic_class in classes.items()
         if purpose_of(name, wanted_traffic_class) in RESERVED_PURPOSES
     ]
-    for group in topology_of(intent).groups:
+    for group in topology.groups:
         if names and traits_of(group).queue_reserves:
             model = model_of(group)
             reserve = lossy_queue_reserve(model, static=has_static_headroom(model))
@@ -283,9 +289,9 @@ def _render_install_wait_faults(by_tier: Mapping[str, PlatformTraits]) -> str:
     return "".join(f"; {' and '.join(tiers)}: {fault}" for fault, tiers in tiers_by_fault.items())
 
 
-def _bgp_defaults(intent: Intent) -> Iterator[AppliedDefault]:
+def _bgp_defaults(topology: Topology) -> Iterator[AppliedDefault]:
     """Yield when BGP announces routes, by tier where tiers differ, and how long neighbors wait."""
-    by_tier = {group.label: traits for group, traits in traits_by_group(intent).items()}
+    by_tier = {group.label: traits for group, traits in traits_by_group(topology).items()}
     waits = {name: traits.announces_installed for name, traits in by_tier.items()}
     for value, on in (("once installed", True), ("at once", False)):
         tiers = [name for name, does_wait in waits.items() if does_wait is on]
@@ -294,5 +300,5 @@ def _bgp_defaults(intent: Intent) -> Iterator[AppliedDefault]:
         if tiers:
             yield AppliedDefault(key, value, source)
     source = "a switch is the only way to its hosts (SONiC's bgpd.main.conf.j2, ToRRouter)"
-    key = " and ".join(group.label for group in topology_of(intent).host_groups)
+    key = " and ".join(group.label for group in topology.host_groups)
     yield AppliedDefault(f"graceful restart of {key}", f"{GRACEFUL_RESTART_S}s", source)

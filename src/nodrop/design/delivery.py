@@ -1,13 +1,13 @@
 """BGP in tables of a switch's configuration (`routing.delivery`): who has it, and a process as tables hold it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 
 from nodrop.design.boxes import PlannedSwitches
-from nodrop.design.topology import topology_of
-from nodrop.errors import Problem
+from nodrop.design.faults import KeyFault
+from nodrop.design.topology import Topology
 from nodrop.intent.network import Routing
-from nodrop.intent.schema import Intent
+from nodrop.intent.schema import PassThroughSettings
 from nodrop.intent.topology import Switches
 from nodrop.model.routing import Bgp, BgpNeighbor, PrefixList, PrefixRule, RouteMap
 from nodrop.model.states import require_fact
@@ -28,33 +28,35 @@ def keeps_bgp_in_config_tables(routing: Routing, tier: Switches) -> bool:
     return routing.delivery == "tables" and can_keep_bgp_in_config_tables(tier)
 
 
-def bgp_config_table_faults(intent: Intent, switches: PlannedSwitches) -> Iterator[Problem]:
+def bgp_config_table_faults(
+    topology: Topology, routing: Routing, extra: Mapping[str, PassThroughSettings], switches: PlannedSwitches
+) -> Iterator[KeyFault]:
     """Yield tiers whose release cannot have BGP in tables, and lines for frr.conf, which tables replace."""
-    if intent.routing.delivery != "tables":
+    if routing.delivery != "tables":
         return
-    tiers = [group.wanted for group in topology_of(intent).groups]
-    if not any(keeps_bgp_in_config_tables(intent.routing, tier) for tier in tiers):
+    tiers = [group.wanted for group in topology.groups]
+    if not any(keeps_bgp_in_config_tables(routing, tier) for tier in tiers):
         titles = " and ".join(sorted({traits_of_platform(tier.platform).title for tier in tiers}))
-        yield intent.problem(_DELIVERY_KEY_PATH, f"tables, which {titles} does not have", "frr.conf")
+        yield KeyFault(_DELIVERY_KEY_PATH, f"tables, which {titles} does not have", "frr.conf")
         return
     for platform, release in sorted(
-        {(tier.platform, tier.version) for tier in tiers if keeps_bgp_in_config_tables(intent.routing, tier)}
+        {(tier.platform, tier.version) for tier in tiers if keeps_bgp_in_config_tables(routing, tier)}
     ):
         os_traits = traits_of_platform(platform, release)
         if os_traits.routing_tables is None:
             since = first_release(platform, lambda release_traits: release_traits.routing_tables is not None)
             fault = f"tables, which {os_traits.title} {release} cannot have of this design"
-            yield intent.problem(_DELIVERY_KEY_PATH, fault, "frr.conf", f"or {os_traits.title} {since} or later")
+            yield KeyFault(_DELIVERY_KEY_PATH, fault, "frr.conf", f"or {os_traits.title} {since} or later")
     names = {
         name
         for node in switches.all
-        if keeps_bgp_in_config_tables(intent.routing, node.declaration)
+        if keeps_bgp_in_config_tables(routing, node.declaration)
         for name in (node.declaration.platform, node.role, node.group.name, *node.words)
     }
-    for name, additions in intent.extra.items():
+    for name, additions in extra.items():
         if additions.lines and name in names:
             fault = "lines for frr.conf, which is made of tables"
-            yield intent.problem(("extra", name, "lines"), fault, "no lines", "or routing.delivery: frr.conf")
+            yield KeyFault(("extra", name, "lines"), fault, "no lines", "or routing.delivery: frr.conf")
 
 
 def fit_bgp_to_config_tables(bgp: Bgp, routing_tables: BgpTableTraits) -> Bgp:

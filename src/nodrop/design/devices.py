@@ -14,7 +14,7 @@ from nodrop.design.delivery import keeps_bgp_in_config_tables
 from nodrop.design.high_frequency import design_streams
 from nodrop.design.hwskus import hwsku_of, splits_of_hwsku, stated_hwsku
 from nodrop.design.kinds import panel_uses
-from nodrop.design.modes import build_trimming
+from nodrop.design.modes import build_trimming, trimming_of
 from nodrop.design.ports import PortCables, QosProfileCache, design_interfaces
 from nodrop.design.routing import design_bgp, design_blackhole_routes
 from nodrop.design.settings import (
@@ -26,7 +26,7 @@ from nodrop.design.settings import (
 )
 from nodrop.design.static_buffers import design_static_buffers, has_static_headroom, static_headroom_notes
 from nodrop.design.styles import qos_style
-from nodrop.design.topology import TierSwitchGroup
+from nodrop.design.topology import TierSwitchGroup, topology_of
 from nodrop.design.vlans import design_vlans
 from nodrop.design.watchdog import FabricWatchdogTimers, supports_pause_history
 from nodrop.hardware.dynamic import ResolvedProfiles, fill_in_computed_buffer_sizes
@@ -46,9 +46,9 @@ LOOPBACK_NAME = "Loopback0"
 
 
 def _build_buffers(intent: Intent, group: TierSwitchGroup, switch_model: SwitchModel) -> TierBuffers:
-    return (design_static_buffers if has_static_headroom(switch_model) else design_dynamic_buffers)(
-        intent, group, switch_model
-    )
+    if has_static_headroom(switch_model):
+        return design_static_buffers(intent, group, switch_model)
+    return design_dynamic_buffers(intent, group, switch_model)
 
 
 class DeviceBuilder:
@@ -63,15 +63,21 @@ class DeviceBuilder:
         classes: ClassesAndQosMaps,
         timers: FabricWatchdogTimers | None,
     ) -> None:
+        self._topology = topology = topology_of(intent)
         self._intent, self._plan, self._asns, self._classes, self._timers = intent, plan, asns, classes, timers
-        self._interner = Interner()
+        self._interner, self._trimming = Interner(), trimming_of(intent)
         self._models = models = {group: nodes[0].model for group, nodes in switches.groups.items()}
         self._buffers = {group: _build_buffers(intent, group, model) for group, model in models.items()}
-        self._hwskus = {group: hwsku_of(intent, group, model) for group, model in models.items()}
-        self._shipped = {group: splits_of_hwsku(intent, group, model) for group, model in models.items()}
+        self._hwskus = {group: hwsku_of(topology, group, model) for group, model in models.items()}
+        self._shipped = {group: splits_of_hwsku(topology, group, model) for group, model in models.items()}
         self._profiles = {
             group: QosProfileCache(
-                intent, classes, timers, buffers, history=supports_pause_history(held, models[group]), held=held
+                classes,
+                timers,
+                buffers,
+                history=supports_pause_history(held, models[group]),
+                held=held,
+                trims=self._trimming is not None,
             )
             for group, buffers in self._buffers.items()
             for held in (traits_of(group),)
@@ -94,7 +100,7 @@ class DeviceBuilder:
         return tuple(
             note
             for group, model in self._models.items()
-            for note in static_headroom_notes(self._intent, group, model, self._buffers[group])
+            for note in static_headroom_notes(self._topology, group, model, self._buffers[group])
         )
 
     def _make_adapter(self, node: PlannedSwitch) -> PlatformAdapter:
@@ -110,23 +116,25 @@ class DeviceBuilder:
 
     def _length_of_spare_cables(self, node: PlannedSwitch) -> int:
         """Return the length of a cable that a port without one may get: that of links to other switches, else hosts."""
-        uses = panel_uses(self._intent, node.group, node.model)
+        uses = panel_uses(self._topology, node.group, node.model)
         return next(uses).links.length
 
     def _design_device(self, node: PlannedSwitch, cables: PortCables) -> Device:
         plan, buffers, services = self._plan, self._buffers[node.group], self._intent.services
-        ports = design_interfaces(self._intent, node, cables, self._profiles[node.group], self._shipped[node.group])
+        ports = design_interfaces(
+            self._intent.mtu, self._intent.routing, node, cables, self._profiles[node.group], self._shipped[node.group]
+        )
         return Device(
             name=node.name,
             platform=node.declaration.platform,
             version=canonical_release(node.declaration.platform, node.declaration.version),
             model=node.model.name,
-            hwsku=stated_hwsku(self._intent, node, self._hwskus[node.group]),
+            hwsku=stated_hwsku(self._intent.devices, node, self._hwskus[node.group]),
             role=node.role,
             interfaces=ports,
             loopbacks=(Loopback(name=LOOPBACK_NAME, addresses=plan.loopback(node)),),
             port_channels=port_channels(self._intent.mtu, node, cables),
-            vlans=design_vlans(self._intent, plan, node, cables),
+            vlans=design_vlans(self._intent.endpoints, self._intent.mtu, plan, node, cables),
             management=Management(
                 interface="eth0",
                 addresses=(f"{format_ipv4_address(plan.management(node))}/{plan.oob.prefix_length}",),
@@ -140,7 +148,7 @@ class DeviceBuilder:
                     cables,
                     self._asns,
                     self._classes.control_dscp,
-                    drained=stated_settings(self._intent, node)[1].drained,
+                    drained=stated_settings(self._intent.devices, node)[1].drained,
                     weighted=is_weighted(self._intent.routing),
                 ),
                 bfd=self._intent.routing.bfd,
@@ -153,7 +161,7 @@ class DeviceBuilder:
             buffer_pools=buffers.pools,
             watchdog_polling_ms=self._timers.wanted_polling_ms if self._timers else None,
             watchdog_conditions=stuck_queue_conditions(self._intent.pfc),
-            trimming=build_trimming(self._intent),
+            trimming=build_trimming(self._intent.classes, self._trimming),
             counters=tuple(Counter(group=group, enabled=True) for group in POLLED_COUNTER_GROUPS),
             hash_seed=HASH_SEED_BY_TIER[node.tier],
             ntp_servers=tuple(sorted(services.ntp)),
@@ -166,6 +174,6 @@ class DeviceBuilder:
             gnmi_port=gnmi_port(self._intent.services),
             otlp_collectors=otlp_collectors(self._intent.services),
             high_frequency=design_streams(self._intent.services, self._classes, node.model, ports, buffers.pools),
-            extra=additions_of_switch(self._intent, node),
-            extra_lines=extra_frr_lines(self._intent, node),
+            extra=additions_of_switch(self._intent.extra, node),
+            extra_lines=extra_frr_lines(self._intent.extra, node),
         )

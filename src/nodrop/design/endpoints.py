@@ -6,15 +6,15 @@ from typing import NamedTuple
 
 from nodrop.design.boxes import PlannedSwitches, format_panel_ports
 from nodrop.design.cabling import HostCable, LinkEndKind, resolve_cabling, splits_at_which_medium_fits
-from nodrop.design.naming import host_identity, name_of
+from nodrop.design.faults import IntentFault, KeyFault
+from nodrop.design.naming import NamingScheme, host_identity, name_of
 from nodrop.design.rails import rail_faults, suggest_more_switches
 from nodrop.design.splits import SplitPort, panels_of_endpoints, split_ports
-from nodrop.design.topology import endpoints_of_group, group_of_endpoints, model_of, topology_of
+from nodrop.design.topology import Topology, endpoints_of_group, group_of_endpoints, model_of
 from nodrop.design.uplinks import can_upper_switches_connect
-from nodrop.errors import Problem
 from nodrop.hardware import nearest_word_hint, nic, nics
 from nodrop.hardware.schema import NicModel
-from nodrop.intent.schema import EndpointGroup, Intent
+from nodrop.intent.schema import EndpointGroup
 from nodrop.units import show_ids
 
 MAX_HOST_PORTS = 100_000
@@ -42,76 +42,81 @@ def attachments_of_host_ports(group: EndpointGroup) -> Iterator[HostPortAttachme
             yield HostPortAttachment(host, port, block * width + switch_index + 1, position * together + port_index)
 
 
-def host_cables(intent: Intent, switches: PlannedSwitches, problems: list[Problem]) -> tuple[HostCable, ...]:
+def host_cables(
+    topology: Topology, naming: NamingScheme, switches: PlannedSwitches, problems: list[IntentFault]
+) -> tuple[HostCable, ...]:
     """Return the links to all hosts; every fault is found, one problem for each group and kind."""
-    _check_host_group_names(intent, problems)
+    _check_host_group_names(topology, problems)
     taken: dict[tuple[str, int], dict[SplitPort, str]] = {}
-    groups = intent.endpoints
-    return tuple(cable for name in groups for cable in _cables_of_group(intent, name, switches, taken, problems))
+    groups = topology.endpoints
+    return tuple(
+        cable for name in groups for cable in _cables_of_group(topology, naming, name, switches, taken, problems)
+    )
 
 
-def _check_host_group_names(intent: Intent, problems: list[Problem]) -> None:
+def _check_host_group_names(topology: Topology, problems: list[IntentFault]) -> None:
     """Refuse groups whose hosts would have the identity of a switch, or of a host of another group."""
     owner: dict[str, str] = {}
-    of_switches = {group.name for group in topology_of(intent).groups}
-    for name, group in intent.endpoints.items():
+    of_switches = {group.name for group in topology.groups}
+    for name, group in topology.endpoints.items():
         if name.rstrip("0123456789") in of_switches:
             fault = f"{name}{group.ids[0]} would be the name of a switch"
-            problems.append(intent.problem(("endpoints", name), fault, "another name for the group"))
+            problems.append(KeyFault(("endpoints", name), fault, "another name for the group"))
         number_by_group = {owner.setdefault(f"{name}{number}", name): number for number in reversed(group.ids)}
         number_by_group.pop(name, None)
         if number_by_group:
             other_group, number = next(iter(number_by_group.items()))
             fault = f"{name}{number} would be the name of two hosts, here and in {other_group}"
-            problems.append(intent.problem(("endpoints", name), fault, "a name that does not end in a digit"))
+            problems.append(KeyFault(("endpoints", name), fault, "a name that does not end in a digit"))
 
 
 def _cables_of_group(
-    intent: Intent,
+    topology: Topology,
+    naming: NamingScheme,
     name: str,
     switches: PlannedSwitches,
     taken: dict[tuple[str, int], dict[SplitPort, str]],
-    problems: list[Problem],
+    problems: list[IntentFault],
 ) -> Iterator[HostCable]:
     """Yield the links of a group; `taken` holds the hosts of each panel port of each switch, and is updated."""
-    group, keys = intent.endpoints[name], ("endpoints", name)
-    sharing_fault = _ports_per_host_switch_fault(intent, name)
+    group, keys = topology.endpoints[name], ("endpoints", name)
+    sharing_fault = _ports_per_host_switch_fault(topology, name)
     if sharing_fault is not None:
         problems.append(sharing_fault)
         return
     count = len(group.ids) * group.ports
     if count > MAX_HOST_PORTS:
-        problems.append(intent.problem((*keys, "ids"), f"{count:,} host ports", f"at most {MAX_HOST_PORTS:,}"))
+        problems.append(KeyFault((*keys, "ids"), f"{count:,} host ports", f"at most {MAX_HOST_PORTS:,}"))
         return
-    present = {node.id: node for node in switches.switches_of_host_group(intent, name)}
-    model = model_of(group_of_endpoints(intent, name))
-    card = _find_nic(intent, keys, group, problems)
-    panels = _panels_of_group(intent, name, problems)
+    present = {node.id: node for node in switches.switches_of_host_group(topology, name)}
+    model = model_of(group_of_endpoints(topology, name))
+    card = _find_nic(keys, group, problems)
+    panels = _panels_of_group(topology, name, problems)
     ends = [LinkEndKind.of(model, group.split, panels, group.lanes), *([LinkEndKind.of_nic(card)] if card else [])]
     needed = _ports_needed_per_switch(group)
-    link = resolve_cabling(intent, keys, group, ends, problems, lambda n: needed <= len(panels) * n) if card else None
+    link = resolve_cabling(keys, group, ends, problems, lambda n: needed <= len(panels) * n) if card else None
     ports = split_ports(panels, group.split)
     spots = tuple(attachments_of_host_ports(group))
     finer = (
         [
             into
             for into in splits_at_which_medium_fits(group, ends)
-            if _has_exclusive_panels(intent, name) and into > group.split
+            if _has_exclusive_panels(topology, name) and into > group.split
         ]
         if card
         else []
     )
-    problems += _placement_faults(intent, name, switches, spots, panels, finer)
+    problems += _placement_faults(topology, name, switches, spots, panels, finer)
     for place in spots:
         if not ports or place.switch not in present or place.slot >= len(ports):
             continue
-        host, jack = name_of(intent, host_identity(name, place.host)), ports[place.slot]
+        host, jack = name_of(naming, host_identity(name, place.host)), ports[place.slot]
         switch = present[place.switch]
         host_of_jack = taken.setdefault((switch.name, jack.panel), {})
         clash = _claim_port_or_describe_clash(host_of_jack, jack, host, switch.name)
         if clash:
-            hint = _suggest_host_ports(intent, name) or _MORE_PORTS_HINT
-            problems.append(intent.problem((*keys, "leaf_ports"), clash, "separate leaf_ports", hint))
+            hint = _suggest_host_ports(topology, name) or _MORE_PORTS_HINT
+            problems.append(KeyFault((*keys, "leaf_ports"), clash, "separate leaf_ports", hint))
             return
         if link is not None:
             yield HostCable(
@@ -126,18 +131,16 @@ def _cables_of_group(
             )
 
 
-def _ports_per_host_switch_fault(intent: Intent, name: str) -> Problem | None:
+def _ports_per_host_switch_fault(topology: Topology, name: str) -> KeyFault | None:
     """Return why so many ports of each host of a group cannot share a switch."""
-    group, switch_label = intent.endpoints[name], group_of_endpoints(intent, name).name
+    group, switch_label = topology.endpoints[name], group_of_endpoints(topology, name).name
     together, path = group.ports_per_leaf, ("endpoints", name, "ports_per_leaf")
     if together == 1:
         return None
     if group.spread == "one-leaf":
-        return intent.problem(
-            path, f"{together} ports on each {switch_label}, and all on one", "none", "ports_per_leaf: 1"
-        )
+        return KeyFault(path, f"{together} ports on each {switch_label}, and all on one", "none", "ports_per_leaf: 1")
     if together == group.ports:
-        return intent.problem(
+        return KeyFault(
             path,
             f"all {group.ports} ports on one {switch_label}",
             "fewer ports",
@@ -146,25 +149,23 @@ def _ports_per_host_switch_fault(intent: Intent, name: str) -> Problem | None:
     if group.ports % together:
         divisors = [number for number in range(1, group.ports) if group.ports % number == 0]
         closest = min(divisors, key=lambda number: (abs(number - together), number))
-        return intent.problem(
+        return KeyFault(
             path, f"{together} of {group.ports} ports", f"a divisor: {show_ids(divisors)}", f"ports_per_leaf: {closest}"
         )
     return None
 
 
-def _find_nic(intent: Intent, keys: tuple[str, ...], group: EndpointGroup, problems: list[Problem]) -> NicModel | None:
+def _find_nic(keys: tuple[str, ...], group: EndpointGroup, problems: list[IntentFault]) -> NicModel | None:
     """Return the NIC of a group; None where it is not known. More ports than its accelerators have are a problem."""
     if group.nic not in nics():
         hint = nearest_word_hint(group.nic, nics())
-        problems.append(intent.problem((*keys, "nic"), group.nic, "a NIC of the catalogue", hint))
+        problems.append(KeyFault((*keys, "nic"), group.nic, "a NIC of the catalogue", hint))
         return None
     card = nic(group.nic)
     if card.ports_per_gpu is not None and group.ports > (most := card.ports_per_gpu * group.gpus):
         fault = f"{group.ports} ports, but {group.gpus} {card.name} have {most} that leave the server"
         hint = f"gpus: {-(-group.ports // card.ports_per_gpu)}"
-        problems.append(
-            intent.problem((*keys, "ports"), fault, f"at most {card.ports_per_gpu} for each of `gpus`", hint)
-        )
+        problems.append(KeyFault((*keys, "ports"), fault, f"at most {card.ports_per_gpu} for each of `gpus`", hint))
     return card
 
 
@@ -178,29 +179,29 @@ def _claim_port_or_describe_clash(host_of_jack: dict[SplitPort, str], jack: Spli
     return f"{host} and {owner} would both get port {jack} of {switch}" if owner != host else ""
 
 
-def _panels_of_group(intent: Intent, name: str, problems: list[Problem]) -> tuple[int, ...]:
+def _panels_of_group(topology: Topology, name: str, problems: list[IntentFault]) -> tuple[int, ...]:
     """Return the panel ports that a group has on every switch; none if the group should state them and does not."""
-    group, switches = intent.endpoints[name], group_of_endpoints(intent, name)
+    group, switches = topology.endpoints[name], group_of_endpoints(topology, name)
     of_switch = switches.endpoints
     if group.leaf_ports is None:
-        if len(endpoints_of_group(intent, switches)) == 1:
+        if len(endpoints_of_group(topology, switches)) == 1:
             return of_switch
         fault = f"several groups share the {switches.label}' endpoint ports"
-        hint = _suggest_host_ports(intent, name) or _MORE_PORTS_HINT
-        problems.append(intent.problem(("endpoints", name), fault, "separate leaf_ports", hint))
+        hint = _suggest_host_ports(topology, name) or _MORE_PORTS_HINT
+        problems.append(KeyFault(("endpoints", name), fault, "separate leaf_ports", hint))
         return ()
     foreign = set(group.leaf_ports) - set(of_switch)
     if foreign:
         fault = f"{format_panel_ports(foreign)} of the {switches.label}, not for endpoints"
         expected = f"some of {show_ids(of_switch)}"
-        problems.append(intent.problem(("endpoints", name, "leaf_ports"), fault, expected))
+        problems.append(KeyFault(("endpoints", name, "leaf_ports"), fault, expected))
     return group.leaf_ports
 
 
-def _suggest_host_ports(intent: Intent, name: str) -> str:
+def _suggest_host_ports(topology: Topology, name: str) -> str:
     """Return `leaf_ports` that are enough for a group and nobody else's; empty if there are too few."""
-    switches = group_of_endpoints(intent, name)
-    groups = {key: intent.endpoints[key] for key in endpoints_of_group(intent, switches)}
+    switches = group_of_endpoints(topology, name)
+    groups = {key: topology.endpoints[key] for key in endpoints_of_group(topology, switches)}
     stated = {panel for key, group in groups.items() if key != name for panel in group.leaf_ports or ()}
     free = [panel for panel in switches.endpoints if panel not in stated]
     for key, group in groups.items():
@@ -218,35 +219,38 @@ def _ports_needed_per_switch(group: EndpointGroup) -> int:
     return hosts * group.host_ports_per_switch
 
 
-def _has_exclusive_panels(intent: Intent, name: str) -> bool:
+def _has_exclusive_panels(topology: Topology, name: str) -> bool:
     """Whether no other group shares panel ports with a group, which allows a different split of these."""
-    own_panels = set(panels_of_endpoints(intent, name))
+    own_panels = set(panels_of_endpoints(topology, name))
     return not any(
-        own_panels & set(panels_of_endpoints(intent, other_endpoint))
-        for other_endpoint in endpoints_of_group(intent, group_of_endpoints(intent, name))
+        own_panels & set(panels_of_endpoints(topology, other_endpoint))
+        for other_endpoint in endpoints_of_group(topology, group_of_endpoints(topology, name))
         if other_endpoint != name
     )
 
 
 def _placement_faults(
-    intent: Intent,
+    topology: Topology,
     name: str,
     switches: PlannedSwitches,
     spots: tuple[HostPortAttachment, ...],
     panels: tuple[int, ...],
     finer: list[int],
-) -> Iterator[Problem]:
+) -> Iterator[KeyFault]:
     """Yield the faults in the placement of a group's hosts, with the right values; `finer` are other splits."""
-    group, keys = intent.endpoints[name], ("endpoints", name)
-    box, present = group_of_endpoints(intent, name), {node.id for node in switches.switches_of_host_group(intent, name)}
+    group, keys = topology.endpoints[name], ("endpoints", name)
+    box, present = (
+        group_of_endpoints(topology, name),
+        {node.id for node in switches.switches_of_host_group(topology, name)},
+    )
     missing = {place.switch for place in spots} - present
     of_rails = list(
         rail_faults(
-            intent,
+            topology,
             name,
             present,
             {place.switch for place in spots},
-            _switch_hint_function(intent, name),
+            _switch_hint_function(topology, name),
             lambda switch_count: _fits_on_fewer_switches(group, switch_count, len(panels) * group.split),
         )
     )
@@ -256,11 +260,11 @@ def _placement_faults(
         fault = f"{name} {show_ids(lost)} would be on {box.name} {show_ids(missing)}"
         change_hint = (lost == set(group.ids) and _render_host_ids(_host_ids_on_present_switches(group, present))) or (
             _join_alternatives(
-                _render_change_with_switches(intent, name, "", missing), _render_host_ids(set(group.ids) - lost)
+                _render_change_with_switches(topology, name, "", missing), _render_host_ids(set(group.ids) - lost)
             )
         )
-        hint = change_hint or suggest_more_switches(intent, box)
-        yield intent.problem((*keys, "ids"), fault, f"{box.name} {show_ids(present)}", hint)
+        hint = change_hint or suggest_more_switches(topology, box)
+        yield KeyFault((*keys, "ids"), fault, f"{box.name} {show_ids(present)}", hint)
     needed, port_count = _ports_needed_per_switch(group), len(panels) * group.split
     if panels and needed > port_count:
         most = port_count // group.host_ports_per_switch
@@ -272,13 +276,15 @@ def _placement_faults(
         lost = {place.host for place in spots if place.switch in missing or place.slot >= port_count}
         where = show_ids(panels) + (f" split into {group.split}" if group.split > 1 else "")
         fault = f"{name} needs {needed} ports of a {box.name}"
-        fewer = _render_change_with_switches(intent, name, f"leaf_group: {most}", smaller - present) if most else ""
+        fewer = _render_change_with_switches(topology, name, f"leaf_group: {most}", smaller - present) if most else ""
         split = next((f"split: {into}" for into in finer if needed <= len(panels) * into), "")
         hint = (
-            _join_alternatives(split, _suggest_host_ports(intent, name), fewer, _render_host_ids(set(group.ids) - lost))
+            _join_alternatives(
+                split, _suggest_host_ports(topology, name), fewer, _render_host_ids(set(group.ids) - lost)
+            )
             or _MORE_PORTS_HINT
         )
-        yield intent.problem((*keys, "leaf_group"), fault, f"at most the {port_count} it has, {where}", hint)
+        yield KeyFault((*keys, "leaf_group"), fault, f"at most the {port_count} it has, {where}", hint)
 
 
 def _fits_on_fewer_switches(group: EndpointGroup, switch_count: int, port_count: int) -> bool:
@@ -297,16 +303,16 @@ def _host_ids_on_present_switches(group: EndpointGroup, present: Set[int]) -> se
     return ids if len(ids) == len(group.ids) else set()
 
 
-def _switch_hint_function(intent: Intent, name: str) -> Callable[[Set[int]], str]:
+def _switch_hint_function(topology: Topology, name: str) -> Callable[[Set[int]], str]:
     """Return a function that names the switches of a group of hosts with some more; "" if they do not fit."""
-    return lambda missing: _render_change_with_switches(intent, name, "", missing)
+    return lambda missing: _render_change_with_switches(topology, name, "", missing)
 
 
-def _render_change_with_switches(intent: Intent, name: str, change: str, missing: Set[int]) -> str:
+def _render_change_with_switches(topology: Topology, name: str, change: str, missing: Set[int]) -> str:
     """Return a change together with the switches that it needs besides; empty if those above cannot take them."""
-    group = group_of_endpoints(intent, name)
+    group = group_of_endpoints(topology, name)
     present = missing | set(group.wanted.ids)
-    if missing and not can_upper_switches_connect(intent, group, present):
+    if missing and not can_upper_switches_connect(topology, group, present):
         return ""
     keys = ".".join((*group.keys, "ids"))
     return " and ".join(filter(None, (change, f"{keys}: {show_ids(present)}" if missing else "")))

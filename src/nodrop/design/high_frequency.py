@@ -4,12 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nodrop.design.boxes import PlannedSwitches
 from nodrop.design.classes import ClassesAndQosMaps
-from nodrop.design.topology import topology_of
-from nodrop.errors import Problem
+from nodrop.design.faults import KeyFault
+from nodrop.design.topology import Topology
 from nodrop.hardware import asic, asics, switch, switches
 from nodrop.hardware.schema import CounterSampling, SwitchModel
 from nodrop.intent.network import HighFrequencyTelemetry, ManagementServices
-from nodrop.intent.schema import Intent
 from nodrop.intent.topology import Switches
 from nodrop.model.buffers import BufferPool
 from nodrop.model.fabric import CounterStream, Device, Interface, SampledCounters, SampledKind
@@ -90,12 +89,12 @@ def _sampled_queue_or_group_indexes(kind: SampledKind, classes: ClassesAndQosMap
     return tuple(sorted({number for tc in wanted_priorities if (number := mapped[tc]) is not None}))
 
 
-def counter_stream_faults(intent: Intent) -> Iterator[Problem]:
+def counter_stream_faults(topology: Topology, services: ManagementServices) -> Iterator[KeyFault]:
     """Yield a stream that no switch of the fabric has, and an interval at which an ASIC does not sample."""
-    wanted_high_frequency = intent.services.telemetry.high_frequency
+    wanted_high_frequency = services.telemetry.high_frequency
     if wanted_high_frequency is None:
         return
-    tiers = [group.wanted for group in topology_of(intent).groups]
+    tiers = [group.wanted for group in topology.groups]
     tier_traits = [traits_of_platform(tier.platform, tier.version) for tier in tiers]
     facts = [
         sampler
@@ -103,18 +102,16 @@ def counter_stream_faults(intent: Intent) -> Iterator[Problem]:
         if (sampler := supported_sampling(has, tier.model))
     ]
     if facts:
-        yield from _interval_faults(intent, wanted_high_frequency, facts)
+        yield from _interval_faults(wanted_high_frequency, facts)
     elif any(os_traits.streams for os_traits in tier_traits):
         chips = sorted({switch(tier.model).asic for tier in tiers if tier.model in switches()})
         able = sorted(name for name in asics() if asic(name).sampling)
         fault = f"no stream of counters is known of {' and '.join(chips)}"
-        yield intent.problem(
-            _HIGH_FREQUENCY_KEY_PATH, fault, f"switches with {', '.join(able)}", "or no high_frequency"
-        )
+        yield KeyFault(_HIGH_FREQUENCY_KEY_PATH, fault, f"switches with {', '.join(able)}", "or no high_frequency")
     else:
         names, later = _unable_releases_and_upgrade_hint(tiers)
         fault = f"{names} does not stream ECN marks and watermarks"
-        yield intent.problem(_HIGH_FREQUENCY_KEY_PATH, fault, "no high_frequency", later)
+        yield KeyFault(_HIGH_FREQUENCY_KEY_PATH, fault, "no high_frequency", later)
 
 
 def _unable_releases_and_upgrade_hint(tiers: Sequence[Switches]) -> tuple[str, str]:
@@ -131,18 +128,18 @@ def _unable_releases_and_upgrade_hint(tiers: Sequence[Switches]) -> tuple[str, s
 
 
 def _interval_faults(
-    intent: Intent, wanted_high_frequency: HighFrequencyTelemetry, facts: Iterable[CounterSampling]
-) -> Iterator[Problem]:
+    wanted_high_frequency: HighFrequencyTelemetry, facts: Iterable[CounterSampling]
+) -> Iterator[KeyFault]:
     shortest, longest = (max(fact.interval_us[0] for fact in facts), min(fact.interval_us[1] for fact in facts))
     step = max(fact.step_us for fact in facts)
     if not shortest <= wanted_high_frequency.interval <= longest or wanted_high_frequency.interval % step:
         expected = f"a multiple of {show_us(step)} from {show_us(shortest)} to {show_us(longest)}"
-        yield intent.problem((*_HIGH_FREQUENCY_KEY_PATH, "interval"), show_us(wanted_high_frequency.interval), expected)
+        yield KeyFault((*_HIGH_FREQUENCY_KEY_PATH, "interval"), show_us(wanted_high_frequency.interval), expected)
 
 
 def stream_lane_and_rate_faults(
-    intent: Intent, switches: PlannedSwitches, devices: Mapping[str, Device]
-) -> Iterator[Problem]:
+    services: ManagementServices, switches: PlannedSwitches, devices: Mapping[str, Device]
+) -> Iterator[KeyFault]:
     """Yield the ports of each tier that are not sampled, else a stream that is too fast for the management port."""
     for tier in switches:
         sending = [node for node in tier if require_fact(devices[node.name].high_frequency)]
@@ -151,8 +148,8 @@ def stream_lane_and_rate_faults(
         node = max(sending, key=lambda node: _count_streamed_counters(devices[node.name]))
         device, facts = devices[node.name], asic(node.model.asic).sampling
         assert facts is not None
-        yield from _ports_too_wide_to_sample_faults(intent, device, facts) or _telemetry_rate_faults(
-            intent, node.declaration, device, facts
+        yield from _ports_too_wide_to_sample_faults(device, facts) or _telemetry_rate_faults(
+            services, node.declaration, device, facts
         )
 
 
@@ -160,7 +157,7 @@ def _count_streamed_counters(device: Device) -> int:
     return sum(stream.counters_count for stream in require_fact(device.high_frequency))
 
 
-def _ports_too_wide_to_sample_faults(intent: Intent, device: Device, facts: CounterSampling) -> list[Problem]:
+def _ports_too_wide_to_sample_faults(device: Device, facts: CounterSampling) -> list[KeyFault]:
     sampled = {
         name.partition("/")[0]
         for counter_stream in require_fact(device.high_frequency)
@@ -178,16 +175,18 @@ def _ports_too_wide_to_sample_faults(intent: Intent, device: Device, facts: Coun
         f"{wide[0].name} of {device.name} has {wide[0].lanes} lanes; ports are sampled with at most {facts.most_lanes}"
     )
     return [
-        intent.problem(
+        KeyFault(
             _HIGH_FREQUENCY_KEY_PATH, fault, "ports that are broken out, such as split: 2", "or objects: buffer-pools"
         )
     ]
 
 
-def _telemetry_rate_faults(intent: Intent, tier: Switches, device: Device, facts: CounterSampling) -> list[Problem]:
+def _telemetry_rate_faults(
+    services: ManagementServices, tier: Switches, device: Device, facts: CounterSampling
+) -> list[KeyFault]:
     stream_traits, wanted_high_frequency = (
         traits_of_platform(tier.platform, tier.version).streams,
-        intent.services.telemetry.high_frequency,
+        services.telemetry.high_frequency,
     )
     assert stream_traits is not None
     assert wanted_high_frequency is not None
@@ -202,8 +201,8 @@ def _telemetry_rate_faults(intent: Intent, tier: Switches, device: Device, facts
     fault += f"{stream_traits.management_mbps} Mb/s"
     if fits > facts.interval_us[1]:
         return [
-            intent.problem(
+            KeyFault(
                 (*_HIGH_FREQUENCY_KEY_PATH, "interval"), fault, "objects: buffer-pools", "no interval is long enough"
             )
         ]
-    return [intent.problem((*_HIGH_FREQUENCY_KEY_PATH, "interval"), fault, f"{show_us(fits)} or longer")]
+    return [KeyFault((*_HIGH_FREQUENCY_KEY_PATH, "interval"), fault, f"{show_us(fits)} or longer")]

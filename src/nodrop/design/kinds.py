@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from nodrop.design.boxes import lanes_by_speed
 from nodrop.design.splits import panels_of_endpoints
-from nodrop.design.topology import TierSwitchGroup, endpoints_of_group, topology_of
+from nodrop.design.topology import TierSwitchGroup, Topology, endpoints_of_group
 from nodrop.hardware.schema import SwitchModel
-from nodrop.intent.schema import EndpointGroup, Intent
+from nodrop.intent.schema import EndpointGroup
 from nodrop.intent.topology import GroupUplinks, Uplinks
 
 
@@ -32,19 +32,18 @@ class PanelUse(NamedTuple):
     keys: tuple[str, ...]
 
 
-def panel_uses(intent: Intent, group: TierSwitchGroup, switch_model: SwitchModel) -> Iterator[PanelUse]:
+def panel_uses(topology: Topology, group: TierSwitchGroup, switch_model: SwitchModel) -> Iterator[PanelUse]:
     """Yield the uses of the panel ports of a group's switches: links up, links down, and those to hosts."""
-    topology = topology_of(intent)
     for join in topology.joins_above(group):
         yield PanelUse(join.wanted, join.split, join.lower_ports, join.keys)
     for join in topology.joins_below(group):
         yield PanelUse(join.wanted, join.upper_split_factor, join.upper_panels(switch_model), join.keys)
-    for name in endpoints_of_group(intent, group):
-        wanted = intent.endpoints[name]
-        yield PanelUse(wanted, wanted.split, panels_of_endpoints(intent, name), ("endpoints", name))
+    for name in endpoints_of_group(topology, group):
+        wanted = topology.endpoints[name]
+        yield PanelUse(wanted, wanted.split, panels_of_endpoints(topology, name), ("endpoints", name))
 
 
-def link_kinds_of(intent: Intent, group: TierSwitchGroup, switch_model: SwitchModel) -> tuple[LinkKind, ...]:
+def link_kinds_of(topology: Topology, group: TierSwitchGroup, switch_model: SwitchModel) -> tuple[LinkKind, ...]:
     """Return the kinds of links of a group: those to other groups and those to every group of endpoints."""
     return tuple(
         LinkKind(
@@ -54,5 +53,5 @@ def link_kinds_of(intent: Intent, group: TierSwitchGroup, switch_model: SwitchMo
             len(facing) * into,
             keys,
         )
-        for links, into, facing, keys in panel_uses(intent, group, switch_model)
+        for links, into, facing, keys in panel_uses(topology, group, switch_model)
     )

@@ -4,7 +4,7 @@ Ports follow from ids: nothing moves when a switch, an endpoint or an uplink is 
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
@@ -13,14 +13,15 @@ from nodrop.design.boxes import PlannedSwitches, format_panel_ports
 from nodrop.design.cabling import FabricCable, HostCable
 from nodrop.design.closing import suggest_smallest_fabric
 from nodrop.design.endpoints import host_cables
+from nodrop.design.faults import IntentFault, KeyFault
+from nodrop.design.naming import NamingScheme
 from nodrop.design.spares import drop_spare_cables, spare_faults, spare_panels
 from nodrop.design.splits import split_faults
 from nodrop.design.stated_cables import host_row_faults, stated_cables
-from nodrop.design.topology import TierSwitchGroup, Topology, model_of, topology_of
+from nodrop.design.topology import TierSwitchGroup, Topology, model_of
 from nodrop.design.uplinks import fabric_cables
-from nodrop.errors import Problem
 from nodrop.hardware.schema import SwitchModel
-from nodrop.intent.schema import Intent
+from nodrop.intent.schema import DeviceSettings
 from nodrop.units import show_ids, show_speed
 
 
@@ -33,47 +34,52 @@ class FabricLayout:
     host_cables: tuple[HostCable, ...]
 
 
-def lay_out(intent: Intent, switches: PlannedSwitches, problems: list[Problem]) -> FabricLayout:
+def lay_out(
+    topology: Topology,
+    naming: NamingScheme,
+    devices: Mapping[str, DeviceSettings],
+    switches: PlannedSwitches,
+    problems: list[IntentFault],
+) -> FabricLayout:
     """Return switches and cables; what cannot be is added to `problems`."""
-    faults = list(split_faults(intent))
+    faults = list[IntentFault](split_faults(topology))
     fault_count = len(faults)
-    hosts = host_cables(intent, switches, faults)
+    hosts = host_cables(topology, naming, switches, faults)
     down: Counter[str] = Counter()
     if len(faults) == fault_count:
         for cable in hosts:
             down[cable.switch.name] += cable.cabling.speed_mbps
-    faults += _panel_port_list_faults(intent, hosts)
-    if sheet := topology_of(intent).sheet:
-        uplinks = stated_cables(intent, switches, down, faults)
+    faults += _panel_port_list_faults(topology, hosts)
+    if sheet := topology.sheet:
+        uplinks = stated_cables(topology, switches, down, faults)
         faults += host_row_faults(sheet, hosts)
     else:
-        uplinks = fabric_cables(intent, switches, down, faults)
-    if intent.devices:
-        faults += spare_faults(intent, switches, hosts, uplinks)
-        uplinks = drop_spare_cables(uplinks, spare_panels(intent, switches))
+        uplinks = fabric_cables(topology, switches, down, faults)
+    if devices:
+        faults += spare_faults(topology, naming, devices, switches, hosts, uplinks)
+        uplinks = drop_spare_cables(uplinks, spare_panels(devices, switches))
     problems += faults
     return FabricLayout(switches=switches, fabric_cables=uplinks, host_cables=hosts)
 
 
-def _panel_port_list_faults(intent: Intent, hosts: tuple[HostCable, ...]) -> Iterator[Problem]:
+def _panel_port_list_faults(topology: Topology, hosts: tuple[HostCable, ...]) -> Iterator[KeyFault]:
     """Yield ports that a group's model does not have, and ports in two lists."""
-    topology = topology_of(intent)
     for group in topology.groups:
         model, uses = model_of(group), tuple(_port_uses(topology, group))
         too_many = len({panel for use in uses for panel in use.panels}) > len(model.panels)
-        hint = suggest_smallest_fabric(intent) if too_many else ""
+        hint = suggest_smallest_fabric(topology) if too_many else ""
         for use in uses:
             lacking = tuple(panel for panel in use.panels if panel not in model.panels)
             if lacking:
                 fault = f"{model.name} has no {format_panel_ports(lacking)} for the fabric"
                 if use.leads_up:
                     fault += _describe_switch_full_of_hosts(model, hosts)
-                yield intent.problem(use.keys, fault, f"some of {show_ids(model.panels)}", hint)
+                yield KeyFault(use.keys, fault, f"some of {show_ids(model.panels)}", hint)
         for first_use, second_use in combinations(uses, 2):
             both_panels = set(first_use.panels) & set(second_use.panels)
             if both_panels:
                 fault = f"{format_panel_ports(both_panels)}, in {first_use.name} too"
-                yield intent.problem(second_use.keys, fault, "one use for each port")
+                yield KeyFault(second_use.keys, fault, "one use for each port")
 
 
 class _ListedPanelPorts(NamedTuple):

@@ -6,42 +6,46 @@ from dataclasses import replace
 
 from nodrop.design.boxes import PlannedSwitch, PlannedSwitches
 from nodrop.design.buffers import INGRESS_LOSSLESS
+from nodrop.design.faults import KeyFault
 from nodrop.design.modes import has_pfc
 from nodrop.design.ports import PortCables
 from nodrop.design.static_buffers import has_static_headroom
-from nodrop.errors import Problem
 from nodrop.hardware.dynamic import (
     fill_in_computed_buffer_sizes,
     omit_computed_shared_headroom,
     require_asic_with_formula,
 )
 from nodrop.hardware.sharing import shared_headroom_limit_bytes, taken_shared_headroom_bytes
-from nodrop.intent.schema import Intent
-from nodrop.model.fabric import Device, Interface, Port
+from nodrop.intent.schema import Buffers
+from nodrop.model.fabric import Device, Interface, Mode, Port
 from nodrop.units import show_bytes
 
 
 def memory_faults(
-    intent: Intent, switches: PlannedSwitches, devices: Mapping[str, Device], cables: Mapping[str, PortCables]
-) -> Iterator[Problem]:
+    mode: Mode,
+    buffers: Buffers,
+    switches: PlannedSwitches,
+    devices: Mapping[str, Device],
+    cables: Mapping[str, PortCables],
+) -> Iterator[KeyFault]:
     """Yield the worst switch of each tier whose headroom fills the memory, and the length that fits."""
-    if not has_pfc(intent.mode):
+    if not has_pfc(mode):
         return
     for tier in switches:
         if has_static_headroom(tier[0].model):
             continue
         node = min(tier, key=lambda node: _lossless_pool_bytes(devices[node.name]))
         if _lossless_pool_bytes(devices[node.name]) <= 0:
-            yield _memory_fault(intent, node, devices[node.name], cables[node.name])
-        elif intent.buffers.headroom_over_subscription is not None:
-            yield from _shared_headroom_faults(intent, node, devices[node.name], cables[node.name])
+            yield _memory_fault(node, devices[node.name], cables[node.name])
+        elif buffers.headroom_over_subscription is not None:
+            yield from _shared_headroom_faults(buffers, node, devices[node.name], cables[node.name])
 
 
 def _shared_headroom_faults(
-    intent: Intent, node: PlannedSwitch, device: Device, wires: PortCables
-) -> Iterator[Problem]:
+    buffers: Buffers, node: PlannedSwitch, device: Device, wires: PortCables
+) -> Iterator[KeyFault]:
     """Yield a ratio that leaves too little for a port, and the worst port that takes more of the pool than one may."""
-    yield from _shared_headroom_ratio_faults(intent, node, device)
+    yield from _shared_headroom_ratio_faults(buffers, node, device)
     over = [port for port in device.interfaces if port.enabled and _shared_headroom_over_limit_bytes(device, port) > 0]
     if over:
         worst = max(over, key=lambda port: _shared_headroom_over_limit_bytes(device, port))
@@ -54,18 +58,18 @@ def _shared_headroom_faults(
             f"{worst.name} of {node.name} takes {show_bytes(taken_shared_headroom_bytes(worst))} of the shared headroom"
         )
         fault = f"{taken}, and a port may take {show_bytes(most)}"
-        yield intent.problem((*wire.cabling.keys, "length"), fault, f"at most {fits}m", "or shared_headroom: off")
+        yield KeyFault((*wire.cabling.keys, "length"), fault, f"at most {fits}m", "or shared_headroom: off")
 
 
-def _shared_headroom_ratio_faults(intent: Intent, node: PlannedSwitch, device: Device) -> Iterator[Problem]:
+def _shared_headroom_ratio_faults(buffers: Buffers, node: PlannedSwitch, device: Device) -> Iterator[KeyFault]:
     """Yield a ratio that leaves the pool too small for a single port's headroom, beyond each port's private part."""
     private_bytes = require_asic_with_formula(device).private_headroom_bytes
     taken = [use for port in device.interfaces if port.enabled and (use := taken_shared_headroom_bytes(port)) > 0]
-    ratio, worst = intent.buffers.headroom_over_subscription, max(taken, default=0) - private_bytes
+    ratio, worst = buffers.headroom_over_subscription, max(taken, default=0) - private_bytes
     most = sum(use - private_bytes for use in taken) // worst if worst > 0 else ratio
     if ratio is not None and most is not None and ratio > most:
         fault = f"{ratio} leaves {node.name} less than the {show_bytes(worst)} that one of its ports needs"
-        yield intent.problem(("buffers", "shared_headroom"), fault, f"at most {most}")
+        yield KeyFault(("buffers", "shared_headroom"), fault, f"at most {most}")
 
 
 def _shared_headroom_over_limit_bytes(device: Device, port: Interface) -> int:
@@ -81,7 +85,7 @@ def _headroom_excess_at_length(device: Device, port: Interface, length_m: int) -
     )
 
 
-def _memory_fault(intent: Intent, node: PlannedSwitch, device: Device, wires: PortCables) -> Problem:
+def _memory_fault(node: PlannedSwitch, device: Device, wires: PortCables) -> KeyFault:
     longest = max((wire.cabling for wire in wires.values()), key=lambda cabling: cabling.length_m)
     ports = {wire.port for wire in wires.values() if wire.cabling is longest}
     lengths = range(1, longest.length_m)
@@ -90,7 +94,7 @@ def _memory_fault(intent: Intent, node: PlannedSwitch, device: Device, wires: Po
     )
     memory = show_bytes(node.model.buffer_bytes or 0)
     fault = f"the headroom of {len(ports)} ports at {longest.length_m}m fills the {memory} of {node.name}"
-    return intent.problem((*longest.keys, "length"), fault, f"at most {fits}m" if fits else "fewer lossless ports")
+    return KeyFault((*longest.keys, "length"), fault, f"at most {fits}m" if fits else "fewer lossless ports")
 
 
 def _lossless_pool_bytes(device: Device) -> int:

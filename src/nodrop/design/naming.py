@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from nodrop.errors import Problem
+from nodrop.design.faults import KeyFault
 from nodrop.intent.names import NameTemplate, SwitchAndHostNames, TemplateField, Templates
 from nodrop.intent.schema import EndpointGroup, Intent
 from nodrop.intent.types import NAME_PATTERN
@@ -52,14 +52,26 @@ def host_identities(endpoints: Mapping[str, EndpointGroup]) -> Iterator[NodeIden
     return (host_identity(name, number) for name, group in endpoints.items() for number in group.ids)
 
 
-def name_of(intent: Intent, identity: NodeIdentity) -> str:
+class NamingScheme(NamedTuple):
+    """What an intent states of names: the keys of `names`, and the fabric, which is the site where these state none."""
+
+    names: SwitchAndHostNames
+    fabric: str
+
+
+def naming_of(intent: Intent) -> NamingScheme:
+    """Return what an intent states of names."""
+    return NamingScheme(intent.names, intent.fabric)
+
+
+def name_of(naming: NamingScheme, identity: NodeIdentity) -> str:
     """Return the name of a switch or host; where its template cannot be filled in, which `name_faults` reports, its
     identity.
     """
-    own_name = intent.names.devices.get(str(identity))
+    own_name = naming.names.devices.get(str(identity))
     return (
         own_name
-        or fill_name_template(_template_of(intent.names, identity), _field_values_of(intent, identity))
+        or fill_name_template(_template_of(naming.names, identity), _field_values_of(naming, identity))
         or str(identity)
     )
 
@@ -71,27 +83,31 @@ def intent_key_words_of_switch(name: str, identity: NodeIdentity, names: frozens
     return (name,) if str(identity) in names else (name, str(identity))
 
 
-def name_faults(intent: Intent, switches: Iterable[NodeIdentity]) -> Iterator[Problem]:
+def name_faults(
+    naming: NamingScheme, endpoints: Mapping[str, EndpointGroup], switches: Iterable[NodeIdentity]
+) -> Iterator[KeyFault]:
     """Yield the faults of names that an intent states: words for nobody, names that cannot be, and names of several."""
-    if intent.names == SwitchAndHostNames():
+    if naming.names == SwitchAndHostNames():
         return
-    identities = [*switches, *host_identities(intent.endpoints)]
-    yield from _unknown_name_keys(intent, identities)
+    identities = [*switches, *host_identities(endpoints)]
+    yield from _unknown_name_keys(naming.names, endpoints, identities)
     faulty: set[tuple[str, ...]] = set()
     owners: dict[str, NodeIdentity] = {}
     for identity in identities:
-        fault, to_blame = _invalid_name_fault(intent, identity), identity
+        fault, to_blame = _invalid_name_fault(naming, identity), identity
         if not fault:
-            owner = owners.setdefault(name_of(intent, identity).casefold(), identity)
-            fault = _collision_fault(intent, owner, identity)
-            to_blame = owner if str(owner) in intent.names.devices else identity
-        place = _key_path_of_name(intent.names, to_blame)
+            owner = owners.setdefault(name_of(naming, identity).casefold(), identity)
+            fault = _collision_fault(naming, owner, identity)
+            to_blame = owner if str(owner) in naming.names.devices else identity
+        place = _key_path_of_name(naming.names, to_blame)
         if fault and place not in faulty:
             faulty.add(place)
-            yield intent.problem(place, *fault)
+            yield KeyFault(place, *fault)
 
 
-def _unknown_name_keys(intent: Intent, identities: Iterable[NodeIdentity]) -> Iterator[Problem]:
+def _unknown_name_keys(
+    names: SwitchAndHostNames, endpoints: Mapping[str, EndpointGroup], identities: Iterable[NodeIdentity]
+) -> Iterator[KeyFault]:
     """Yield keys of names that mean no switch, host, role or group."""
     known = {str(identity): None for identity in identities}
     roles = {identity.group: None for identity in identities if identity.role != HOST_ROLE}
@@ -100,26 +116,26 @@ def _unknown_name_keys(intent: Intent, identities: Iterable[NodeIdentity]) -> It
         ("devices", known, "switch or host", f"an identity, such as {example}"),
         ("racks", known, "switch or host", f"an identity, such as {example}"),
         ("template", roles, "role", " or ".join(roles)),
-        ("hosts", intent.endpoints, "group of endpoints", " or ".join(intent.endpoints)),
+        ("hosts", endpoints, "group of endpoints", " or ".join(endpoints)),
     ):
-        value = getattr(intent.names, key)
+        value = getattr(names, key)
         for word in value if isinstance(value, dict) else ():
             if word not in words:
                 close = difflib.get_close_matches(word, words, n=1)
                 hint = f"did you mean {close[0]}?" if close else ""
-                yield intent.problem(("names", key, word), f"no {thing} {word}", expected, hint)
+                yield KeyFault(("names", key, word), f"no {thing} {word}", expected, hint)
 
 
-def _invalid_name_fault(intent: Intent, identity: NodeIdentity) -> tuple[str, ...]:
+def _invalid_name_fault(naming: NamingScheme, identity: NodeIdentity) -> tuple[str, ...]:
     """Return why a switch or host has no name that can be, as found, expected and hint; nothing where it has one."""
-    values = _field_values_of(intent, identity)
-    for slot in _template_fields_of_name(intent.names, identity):
+    values = _field_values_of(naming, identity)
+    for slot in _template_fields_of_name(naming.names, identity):
         if slot.field not in values:
             return f"{identity} has no rack", f"a rack for each, as names.racks: {{{identity}: r12}}"
         if slot.width and parse_whole_number(values[slot.field]) is None:
             fault = f"rack {values[slot.field]} of {identity} is no number"
             return fault, "{rack}", f"{{rack:0{slot.width}}} takes numbers only"
-    name = name_of(intent, identity)
+    name = name_of(naming, identity)
     if len(name) > _MAX_NAME_CHARACTERS:
         return f"{identity} would be {name}, of {len(name)} characters", f"at most {_MAX_NAME_CHARACTERS}"
     if not re.fullmatch(NAME_PATTERN, name):
@@ -129,18 +145,18 @@ def _invalid_name_fault(intent: Intent, identity: NodeIdentity) -> tuple[str, ..
     return ()
 
 
-def _collision_fault(intent: Intent, owner: NodeIdentity, identity: NodeIdentity) -> tuple[str, ...]:
+def _collision_fault(naming: NamingScheme, owner: NodeIdentity, identity: NodeIdentity) -> tuple[str, ...]:
     """Return that two have one name, which in DNS and on some disks case does not alter; nothing where they are one,
     or have one identity, which is no matter of names.
     """
     if str(owner) == str(identity):
         return ()
     lacks_id = not any(
-        str(each) in intent.names.devices
-        or "id" in {slot.field for slot in _template_fields_of_name(intent.names, each)}
+        str(each) in naming.names.devices
+        or "id" in {slot.field for slot in _template_fields_of_name(naming.names, each)}
         for each in (owner, identity)
     )
-    fault = f"{owner} and {identity} would both be {name_of(intent, identity)}"
+    fault = f"{owner} and {identity} would both be {name_of(naming, identity)}"
     return fault, "a name for each", "add {id}" if lacks_id else ""
 
 
@@ -169,11 +185,11 @@ def _template_of(names: SwitchAndHostNames, identity: NodeIdentity) -> NameTempl
     return templates or _DEFAULT_NAME_TEMPLATE
 
 
-def _field_values_of(intent: Intent, identity: NodeIdentity) -> dict[str, str]:
+def _field_values_of(naming: NamingScheme, identity: NodeIdentity) -> dict[str, str]:
     """Return the fields of an identity that have a value."""
-    rack = intent.names.racks.get(str(identity))
+    rack = naming.names.racks.get(str(identity))
     return {
-        "site": intent.names.site or intent.fabric,
+        "site": naming.names.site or naming.fabric,
         "pod": str(identity.pod),
         "plane": str(identity.plane),
         "role": identity.role,

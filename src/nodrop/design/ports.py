@@ -12,14 +12,13 @@ from nodrop.design.buffers import TierBuffers
 from nodrop.design.cabling import CableProperties, HostCable
 from nodrop.design.classes import ClassesAndQosMaps, build_scheduler, class_wred_profile
 from nodrop.design.layout import FabricLayout
-from nodrop.design.modes import has_trimming
 from nodrop.design.reserves import RESERVED_PURPOSES
 from nodrop.design.splits import SplitPort, blocked_panels, split_ports
 from nodrop.design.watchdog import FabricWatchdogTimers
 from nodrop.hardware import switch
 from nodrop.hardware.lanes import pluggable_lanes_of_switch_ports
 from nodrop.hardware.ports import PortSplit
-from nodrop.intent.schema import Intent
+from nodrop.intent.network import Routing
 from nodrop.model.fabric import Interface, Port, PortSide
 from nodrop.model.qos import PriorityGroup, QosProfile, Queue
 from nodrop.platforms import port_name
@@ -139,17 +138,19 @@ class QosProfileCache:
 
     def __init__(
         self,
-        intent: Intent,
         classes: ClassesAndQosMaps,
         timers: FabricWatchdogTimers | None,
         buffers: TierBuffers,
         *,
         history: bool,
         held: PlatformTraits,
+        trims: bool,
     ) -> None:
-        """`history` states whether the switches estimate the history of pauses, `held` the traits of their platform."""
-        self._history, self._held = history, held
-        self._intent, self._classes, self._timers, self._buffers = intent, classes, timers, buffers
+        """`history` states whether the switches estimate the history of pauses, `held` the traits of their platform,
+        `trims` whether they trim packets.
+        """
+        self._history, self._held, self._trims = history, held, trims
+        self._classes, self._timers, self._buffers = classes, timers, buffers
         self._made: dict[tuple[PortSide, int, PriorityGroups], QosProfile] = {}
         self._of: dict[tuple[PortSide, int, int], QosProfile] = {}
 
@@ -178,7 +179,7 @@ class QosProfileCache:
                 wred=class_wred_profile(wanted_traffic_class),
                 buffer=buffers.egress_queue_buffer(
                     wanted_traffic_class.lossless,
-                    trimmed=purpose == "rdma" and has_trimming(self._intent),
+                    trimmed=purpose == "rdma" and self._trims,
                     reserved=purpose in RESERVED_PURPOSES,
                 ),
             )
@@ -204,7 +205,8 @@ class QosProfileCache:
 
 
 def design_interfaces(
-    intent: Intent,
+    mtu_bytes: int,
+    routing: Routing,
     node: PlannedSwitch,
     cables: PortCables,
     profiles: QosProfileCache,
@@ -220,7 +222,7 @@ def design_interfaces(
         (cable.port.panel, cable.cabling.port_lanes) for cable in cables.values() if cable.cabling.port_lanes
     )
     return tuple(
-        _make_cabled_port(intent, node.model.name, platform_port_name(node, jack), breakout, wire, profiles)
+        _make_cabled_port(mtu_bytes, routing, node.model.name, platform_port_name(node, jack), breakout, wire, profiles)
         if (wire := cables.get(port))
         else _make_shut_port(node, platform_port_name(node, jack), breakout, port)
         for breakout, jack, port in _ports_with_splits(node.model.name, splits, used)
@@ -251,7 +253,13 @@ def _make_shut_port(node: PlannedSwitch, name: str, breakout: PortSplit, port: P
 
 
 def _make_cabled_port(
-    intent: Intent, model: str, name: str, breakout: PortSplit, wire: PortCable, profiles: QosProfileCache
+    mtu_bytes: int,
+    routing: Routing,
+    model: str,
+    name: str,
+    breakout: PortSplit,
+    wire: PortCable,
+    profiles: QosProfileCache,
 ) -> Interface:
     speed = wire.cabling.speed_mbps
     return Interface(
@@ -265,12 +273,12 @@ def _make_cabled_port(
         ),
         autoneg=True if wire.cabling.media.passive else None,
         advertised_speeds_mbps=(speed,) if wire.cabling.media.passive else None,
-        mtu_bytes=intent.mtu,
+        mtu_bytes=mtu_bytes,
         addresses=wire.addresses,
         link_local=not wire.addresses and wire.side == "fabric",
         description=wire.far,
         cable_length_m=profiles.configured_cable_m(speed, wire.cabling.length_m),
-        adaptive_routing=has_adaptive_routing(intent.routing, wire.side),
+        adaptive_routing=has_adaptive_routing(routing, wire.side),
         qos=profiles.profile_for_side_speed_and_cable(wire.side, speed, wire.cabling.length_m),
         side=wire.side,
     )

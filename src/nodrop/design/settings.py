@@ -6,9 +6,9 @@ from functools import partial
 from operator import attrgetter
 
 from nodrop.design.boxes import PlannedSwitches
+from nodrop.design.faults import KeyFault
 from nodrop.design.high_frequency import counter_stream_faults
-from nodrop.design.topology import show_group_ids, topology_of
-from nodrop.errors import Problem
+from nodrop.design.topology import Topology, show_group_ids, topology_of
 from nodrop.hardware import switch
 from nodrop.hardware import switches as catalogue
 from nodrop.intent.network import ManagementServices, Routing
@@ -25,27 +25,28 @@ GNMI_PORT = 9339
 """The port that IANA has for gNMI, which is Cumulus Linux's default too."""
 
 
-def settings_faults(intent: Intent, switches: PlannedSwitches) -> Iterator[Problem]:
+def settings_faults(intent: Intent, switches: PlannedSwitches) -> Iterator[KeyFault]:
     """Yield settings of switches that the fabric does not have, and telemetry that none of them can carry."""
-    yield from _telemetry_faults(intent)
-    yield from counter_stream_faults(intent)
-    yield from _dns_and_hash_release_faults(intent)
+    topology = topology_of(intent)
+    yield from _telemetry_faults(topology, intent.services)
+    yield from counter_stream_faults(topology, intent.services)
+    yield from _dns_and_hash_release_faults(topology, intent.routing, intent.services)
     names = [word for node in switches.all for word in node.words]
     for node in switches.all:
         stated = [word for word in node.words if word in intent.devices]
         if stated[1:]:
             fault = f"{stated[0]} and {stated[1]} are one switch"
-            yield intent.problem(("devices", stated[1]), fault, f"one of the two, such as {stated[0]}")
+            yield KeyFault(("devices", stated[1]), fault, f"one of the two, such as {stated[0]}")
     for name in sorted(intent.devices.keys() - set(names)):
         close = difflib.get_close_matches(name, names, n=1)
         tiers = map(show_group_ids, switches.groups)
         hint = f"did you mean {close[0]}?" if close else f"there are {' and '.join(tiers)}"
-        yield intent.problem(("devices", name), f"no switch {name}", "a switch of the fabric", hint)
+        yield KeyFault(("devices", name), f"no switch {name}", "a switch of the fabric", hint)
 
 
-def _telemetry_faults(intent: Intent) -> Iterator[Problem]:
-    wanted_telemetry = intent.services.telemetry
-    tiers = [group.wanted for group in topology_of(intent).groups]
+def _telemetry_faults(topology: Topology, services: ManagementServices) -> Iterator[KeyFault]:
+    wanted_telemetry = services.telemetry
+    tiers = [group.wanted for group in topology.groups]
     held = [traits_of_platform(tier.platform, tier.version) for tier in tiers]
     titles = " and ".join(sorted({os_traits.title for os_traits in held}))
     chips = [switch(tier.model).asic if tier.model in catalogue() else "" for tier in tiers]
@@ -55,15 +56,13 @@ def _telemetry_faults(intent: Intent) -> Iterator[Problem]:
         if any(os_traits.otlp for os_traits in held):
             names, hint = f"{titles} on {' and '.join(sorted(set(chips)))}", ""
         expected = "collectors that subscribe: gnmi: true" if any(os_traits.gnmi for os_traits in held) else "otlp: []"
-        yield intent.problem(
-            ("services", "telemetry", "otlp"), f"{names} sends nothing by OTLP by itself", expected, hint
-        )
+        yield KeyFault(("services", "telemetry", "otlp"), f"{names} sends nothing by OTLP by itself", expected, hint)
     elif wanted_telemetry.gnmi and not any(os_traits.gnmi for os_traits in held):
         names, hint = _describe_unable_tiers(tiers, attrgetter("gnmi"))
-        yield intent.problem(("services", "telemetry", "gnmi"), f"{names} does not answer gNMI", "gnmi: false", hint)
+        yield KeyFault(("services", "telemetry", "gnmi"), f"{names} does not answer gNMI", "gnmi: false", hint)
     elif wanted_telemetry.otlp and wanted_telemetry.gnmi and all(one.otlp and not one.gnmi_beside_otlp for one in held):
         fault = f"{titles} is not to run gNMI beside OTLP"
-        yield intent.problem(("services", "telemetry", "gnmi"), fault, "one of the two")
+        yield KeyFault(("services", "telemetry", "gnmi"), fault, "one of the two")
 
 
 def _describe_unable_tiers(tiers: Iterable[Switches], able: Callable[[PlatformTraits], bool]) -> tuple[str, str]:
@@ -76,23 +75,25 @@ def _describe_unable_tiers(tiers: Iterable[Switches], able: Callable[[PlatformTr
     return " and ".join(sorted(names)), " ".join(f"or {release}" for release in sorted(later))
 
 
-def _dns_and_hash_release_faults(intent: Intent) -> Iterator[Problem]:
+def _dns_and_hash_release_faults(
+    topology: Topology, routing: Routing, services: ManagementServices
+) -> Iterator[KeyFault]:
     """Yield name servers and hash fields that a tier's release does not know, though a later one does."""
-    for group in reversed(topology_of(intent).groups):
+    for group in reversed(topology.groups):
         tier = group.wanted
         newest, held = traits_of_platform(tier.platform), traits_of_platform(tier.platform, tier.version)
         where, name = (*group.keys, "version"), f"{held.title} {tier.version}"
-        if intent.services.dns and not held.most_dns_servers:
+        if services.dns and not held.most_dns_servers:
             since = first_release(tier.platform, lambda release_traits: release_traits.most_dns_servers > 0)
-            yield intent.problem(where, f"{name} knows no name servers", f"{since} or later", "or without services.dns")
-        elif len(intent.services.dns) > held.most_dns_servers:
-            fault = f"{len(intent.services.dns)} name servers"
-            yield intent.problem(("services", "dns"), fault, f"at most {held.most_dns_servers}, all that {name} takes")
-        lacking = {str(field) for field in newest.hash_fields.intersection(intent.routing.hash) - held.hash_fields}
+            yield KeyFault(where, f"{name} knows no name servers", f"{since} or later", "or without services.dns")
+        elif len(services.dns) > held.most_dns_servers:
+            fault = f"{len(services.dns)} name servers"
+            yield KeyFault(("services", "dns"), fault, f"at most {held.most_dns_servers}, all that {name} takes")
+        lacking = {str(field) for field in newest.hash_fields.intersection(routing.hash) - held.hash_fields}
         if lacking:
             since = first_release(tier.platform, partial(_supports_hash_fields, lacking))
             fault = f"{name} does not hash by {', '.join(sorted(lacking))}"
-            yield intent.problem(where, fault, f"{since} or later", "or another routing.hash")
+            yield KeyFault(where, fault, f"{since} or later", "or another routing.hash")
 
 
 def _supports_hash_fields(fields: set[str], held: PlatformTraits) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from nodrop import platforms
-from nodrop.design.naming import host_identities, name_of
+from nodrop.design.naming import host_identities, name_of, naming_of
 from nodrop.errors import Problem
 from nodrop.hardware import nearest_word_hint, switch, switches
 from nodrop.hardware.schema import SwitchModel
@@ -100,7 +100,8 @@ def resolve_cable_sheet(
 ) -> ResolvedCableSheet:
     """Return the cables of an intent's sheet; `known` are the switches by the words that a sheet can have for them."""
     places, problems = CableSheetRowPlaces(intent, wanted.cables), list[Problem]()
-    names = {host: name_of(intent, host) for host in host_identities(intent.endpoints)}
+    naming = naming_of(intent)
+    names = {host: name_of(naming, host) for host in host_identities(intent.endpoints)}
     host_names = {str(host): name for host, name in names.items()} | {name: name for name in names.values()}
     rows, host_rows = list[tuple[CableSheetRow, CableSheetSwitch, CableSheetSwitch]](), list[HostCableRow]()
     for row in read_sheet_with_defaults(intent, wanted, problems):

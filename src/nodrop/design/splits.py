@@ -3,11 +3,16 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from nodrop.design.topology import TierSwitchGroup, endpoints_of_group, group_of_endpoints, model_of, topology_of
-from nodrop.errors import Problem
+from nodrop.design.faults import KeyFault
+from nodrop.design.topology import (
+    TierSwitchGroup,
+    Topology,
+    endpoints_of_group,
+    group_of_endpoints,
+    model_of,
+)
 from nodrop.hardware.ports import NarrowSplit, PortSplit
 from nodrop.hardware.schema import SwitchModel
-from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Port
 from nodrop.units import show_ids
 
@@ -33,10 +38,10 @@ def split_ports(panels: tuple[int, ...], split_count: int) -> tuple[SplitPort, .
     return tuple(SplitPort(panel, split_index, split_count) for panel in panels for split_index in range(split_count))
 
 
-def panels_of_endpoints(intent: Intent, name: str) -> tuple[int, ...]:
+def panels_of_endpoints(topology: Topology, name: str) -> tuple[int, ...]:
     """Return the panel ports that a group of endpoints has on its switches."""
-    stated = intent.endpoints[name].leaf_ports
-    return group_of_endpoints(intent, name).endpoints if stated is None else stated
+    stated = topology.endpoints[name].leaf_ports
+    return group_of_endpoints(topology, name).endpoints if stated is None else stated
 
 
 def blocked_panels(switch_model: SwitchModel, splits: dict[int, int]) -> set[int]:
@@ -48,18 +53,18 @@ def blocked_panels(switch_model: SwitchModel, splits: dict[int, int]) -> set[int
     }
 
 
-def declared_splits(intent: Intent, group: TierSwitchGroup, switch_model: SwitchModel) -> dict[int, int]:
+def declared_splits(topology: Topology, group: TierSwitchGroup, switch_model: SwitchModel) -> dict[int, int]:
     """Return into how many ports every panel port of a group's switches that faces something would be split."""
-    topology, splits = topology_of(intent), dict[int, int]()
+    splits: dict[int, int] = {}
     for join in topology.joins_below(group):
         for panel in join.upper_panels(switch_model):
             splits[panel] = max(join.upper_split_factor, splits.get(panel, 1))
     for join in topology.joins_above(group):
         for panel in join.lower_ports:
             splits[panel] = max(join.split, splits.get(panel, 1))
-    for name in endpoints_of_group(intent, group):
-        for panel in panels_of_endpoints(intent, name):
-            splits[panel] = max(intent.endpoints[name].split, splits.get(panel, 1))
+    for name in endpoints_of_group(topology, group):
+        for panel in panels_of_endpoints(topology, name):
+            splits[panel] = max(topology.endpoints[name].split, splits.get(panel, 1))
     return splits
 
 
@@ -87,13 +92,13 @@ class _StatedPortSplit(NamedTuple):
         return self.group.wanted.platform
 
 
-def split_faults(intent: Intent) -> Iterator[Problem]:
+def split_faults(topology: Topology) -> Iterator[KeyFault]:
     """Yield splits that a model or its network OS does not support, and ports that they would block."""
     reported_splits: set[tuple[tuple[str, ...], str]] = set()
-    for use in _split_uses(intent):
+    for use in _split_uses(topology):
         if use.list_keys and len(kinds := use.model.panels_by_kind(use.panels)) > 1:
             description = f"{show_ids(use.panels)}: {use.model.name} has ports of several kinds there"
-            yield intent.problem(use.list_keys, description, "ports of one kind", " or ".join(map(show_ids, kinds)))
+            yield KeyFault(use.list_keys, description, "ports of one kind", " or ".join(map(show_ids, kinds)))
             continue
         breakout = use.model.find_breakout(use.into, use.panels)
         splits = [split for split in use.model.breakout_options(use.panels) if _supports_platform(split, use.platform)]
@@ -103,11 +108,11 @@ def split_faults(intent: Intent) -> Iterator[Problem]:
             reported_splits.add((use.keys, use.model.name))
             description = f"{use.model.name} on {use.platform} has no ports that are split into {use.into}"
             expected = ", ".join(str(split.into) for split in splits)
-            yield intent.problem(use.keys, description, expected)
+            yield KeyFault(use.keys, description, expected)
         elif use.lanes is not None and (fault := _find_lanes_fault(use)):
-            yield intent.problem((*use.keys[:-1], "lanes"), *fault)
+            yield KeyFault((*use.keys[:-1], "lanes"), *fault)
         elif breakout.blocks_next and use.list_keys:
-            yield from _unsplittable_ports(intent, use, use.panels)
+            yield from _unsplittable_ports(topology, use, use.panels)
 
 
 def _find_lanes_fault(use: _StatedPortSplit) -> tuple[str, str] | None:
@@ -132,8 +137,8 @@ def _supports_platform(breakout: PortSplit, platform: str) -> bool:
     return not breakout.platforms or platform in breakout.platforms
 
 
-def _split_uses(intent: Intent) -> Iterator[_StatedPortSplit]:
-    for join in topology_of(intent).joins:
+def _split_uses(topology: Topology) -> Iterator[_StatedPortSplit]:
+    for join in topology.joins:
         if join.cables:  # each port was checked with its row
             continue
         lanes, model = join.wanted.lanes, model_of(join.lower)
@@ -145,22 +150,22 @@ def _split_uses(intent: Intent) -> Iterator[_StatedPortSplit]:
         yield _StatedPortSplit(
             join.upper, model, stated, join.upper_split_factor, join.upper_panels(model), join.upper_ports_keys, lanes
         )
-    for name, wanted in intent.endpoints.items():
-        group = group_of_endpoints(intent, name)
+    for name, wanted in topology.endpoints.items():
+        group = group_of_endpoints(topology, name)
         listed = (*group.ports_keys, "endpoints") if wanted.leaf_ports is None else ("endpoints", name, "leaf_ports")
         keys = ("endpoints", name, "split")
         yield _StatedPortSplit(
-            group, model_of(group), keys, wanted.split, panels_of_endpoints(intent, name), listed, wanted.lanes
+            group, model_of(group), keys, wanted.split, panels_of_endpoints(topology, name), listed, wanted.lanes
         )
 
 
-def _unsplittable_ports(intent: Intent, use: _StatedPortSplit, panels: tuple[int, ...]) -> Iterator[Problem]:
+def _unsplittable_ports(topology: Topology, use: _StatedPortSplit, panels: tuple[int, ...]) -> Iterator[KeyFault]:
     """Yield ports that cannot be split since they are even, or since the one after them is in use."""
-    used = set(declared_splits(intent, use.group, use.model))
+    used = set(declared_splits(topology, use.group, use.model))
     odd = tuple(panel for panel in panels if panel % 2)
     kept_numbers = tuple(panel for panel in odd if panel + 1 not in used - set(panels))
     if kept_numbers != panels or any(panel + 1 in used for panel in kept_numbers):
         fault = f"{show_ids(panels)}: split into {use.into}, a port takes the one after it"
         expected = "odd ports, the next ones unused"
         hint = f"{use.list_keys[-1]}: {show_ids(kept_numbers)}" if kept_numbers else ""
-        yield intent.problem(use.list_keys, fault, expected, hint)
+        yield KeyFault(use.list_keys, fault, expected, hint)

@@ -6,12 +6,12 @@ from math import ceil
 
 from nodrop.design.boxes import PlannedSwitch, PlannedSwitches
 from nodrop.design.cabling import CableProperties, FabricCable, HostCable, LinkEndKind, resolve_cabling
+from nodrop.design.faults import IntentFault, KeyFault
 from nodrop.design.sheet import ResolvedCableSheet, StatedCableEnd
 from nodrop.design.splits import SplitPort
-from nodrop.design.topology import GroupJoin, model_of, topology_of
+from nodrop.design.topology import GroupJoin, Topology, model_of
 from nodrop.design.uplinks import sum_down_mbps
 from nodrop.errors import Problem
-from nodrop.intent.schema import Intent
 from nodrop.model.subject import natural_sort_key
 from nodrop.platforms import port_name
 from nodrop.platforms.kit.panel_names import find_panel_parts
@@ -20,16 +20,16 @@ from nodrop.units import show_speed
 
 
 def stated_cables(
-    intent: Intent, switches: PlannedSwitches, down_mbps: Mapping[str, int], problems: list[Problem]
+    topology: Topology, switches: PlannedSwitches, down_mbps: Mapping[str, int], problems: list[IntentFault]
 ) -> tuple[FabricCable, ...]:
     """Return the links of a sheet by switch and port, those of lower tiers first.
 
     `down_mbps` is the bandwidth to hosts of every switch that has any; empty where it is not known.
     """
     nodes = {(node.group.name, node.id): node for node in switches.all}
-    topology, cables = topology_of(intent), list[FabricCable]()
+    cables: list[FabricCable] = []
     for join in topology.joins:
-        link = _cabling_of_join(intent, join, problems)
+        link = _cabling_of_join(topology, join, problems)
         if link is None:
             continue
         for cable in join.cables:
@@ -38,7 +38,7 @@ def stated_cables(
                 FabricCable(lower=lower, lower_port=lower_port, upper=upper, upper_port=upper_port, cabling=link)
             )
     if down_mbps and not problems:
-        problems += _oversubscription_faults(intent, switches, down_mbps, cables)
+        problems += _oversubscription_faults(topology, switches, down_mbps, cables)
     return tuple(
         sorted(cables, key=lambda cable: (cable.lower.tier, natural_sort_key(cable.lower.name), cable.lower_port))
     )
@@ -48,7 +48,7 @@ def _find_port(nodes: Mapping[tuple[str, int], PlannedSwitch], end: StatedCableE
     return nodes[end.group, end.id], SplitPort(*end.part)
 
 
-def _cabling_of_join(intent: Intent, join: GroupJoin, problems: list[Problem]) -> CableProperties | None:
+def _cabling_of_join(topology: Topology, join: GroupJoin, problems: list[IntentFault]) -> CableProperties | None:
     """Return the properties of cables that are alike; a fault of their medium is one of the first of them."""
     ends = [
         LinkEndKind.of(model_of(group), into, panels)
@@ -57,8 +57,8 @@ def _cabling_of_join(intent: Intent, join: GroupJoin, problems: list[Problem]) -
             (join.upper, join.upper_split_factor, join.upper_panels(model_of(join.upper))),
         )
     ]
-    faults, sheet = list[Problem](), topology_of(intent).sheet
-    link = resolve_cabling(intent, join.keys, join.wanted, ends, faults, lambda _: False)
+    faults, sheet = list[IntentFault](), topology.sheet
+    link = resolve_cabling(join.keys, join.wanted, ends, faults, lambda _: False)
     if sheet:
         places = (sheet.places.problem(join.cables[0].row, fault.found, fault.expected, fault.hint) for fault in faults)
         problems += places
@@ -66,10 +66,9 @@ def _cabling_of_join(intent: Intent, join: GroupJoin, problems: list[Problem]) -
 
 
 def _oversubscription_faults(
-    intent: Intent, switches: PlannedSwitches, down_mbps: Mapping[str, int], cables: list[FabricCable]
-) -> Iterator[Problem]:
+    topology: Topology, switches: PlannedSwitches, down_mbps: Mapping[str, int], cables: list[FabricCable]
+) -> Iterator[KeyFault]:
     """Yield the switch of each group that has the most bandwidth downwards for its bandwidth upwards, if too much."""
-    topology = topology_of(intent)
     down, up = Counter(down_mbps) + sum_down_mbps(cables), Counter[str]()
     for cable in cables:
         up[cable.lower.name] += cable.cabling.speed_mbps
@@ -78,14 +77,14 @@ def _oversubscription_faults(
         if not names or not topology.joins_above(group):
             continue
         if lacking := next((name for name in names if not up[name]), None):
-            yield intent.problem(("topology", "cables"), f"{lacking} has no cable to a higher tier", "one at least")
+            yield KeyFault(("topology", "cables"), f"{lacking} has no cable to a higher tier", "one at least")
             continue
         worst = max(names, key=lambda name: down[name] / up[name])
         if down[worst] > up[worst] * group.limit:
             ratio = down[worst] / up[worst]
             rates = f"{show_speed(down[worst])} down and {show_speed(up[worst])} up"
             fault, hint = f"{worst} is {ratio:.4g}:1 oversubscribed, {rates}", f"{ceil(100 * ratio) / 100:g}"
-            yield intent.problem(
+            yield KeyFault(
                 group.limit_keys, fault, f"at most {group.limit:g}:1", f"max_oversubscription: {hint}, or more cables"
             )
 

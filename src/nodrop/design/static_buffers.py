@@ -20,12 +20,12 @@ from nodrop.design.buffers import (
     LosslessGroupFromTables,
     TierBuffers,
 )
+from nodrop.design.faults import KeyFault
 from nodrop.design.hwskus import hwsku_of, notes_on_ports_without_hwsku
 from nodrop.design.kinds import LinkKind, link_kinds_of
 from nodrop.design.modes import has_pfc
 from nodrop.design.reserves import lossy_queue_reserve
-from nodrop.design.topology import TierSwitchGroup
-from nodrop.errors import Problem
+from nodrop.design.topology import TierSwitchGroup, Topology, topology_of
 from nodrop.hardware import asic
 from nodrop.hardware.schema import SwitchModel
 from nodrop.hardware.tables import cell_bytes, table_headroom
@@ -34,7 +34,7 @@ from nodrop.hardware.thresholds import (
     memory_left_by_shared_headroom_bytes,
     unlimited_threshold_bytes,
 )
-from nodrop.intent.schema import MAX_HEADROOM_OVERSUBSCRIPTION, Intent, TrafficClass
+from nodrop.intent.schema import MAX_HEADROOM_OVERSUBSCRIPTION, Buffers, Intent, TrafficClass
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.units import show_bytes, show_speed
 
@@ -47,31 +47,32 @@ def has_static_headroom(switch_model: SwitchModel) -> bool:
     return "dynamic" not in facts.buffer_models or not facts.has_headroom_terms
 
 
-def static_headroom_faults(intent: Intent, switches: PlannedSwitches) -> Iterator[Problem]:
+def static_headroom_faults(intent: Intent, switches: PlannedSwitches) -> Iterator[KeyFault]:
     """Yield lengths whose headroom fills the memory of switches that have it from tables."""
     for group, nodes in switches.groups.items():
         if has_pfc(intent.mode) and has_static_headroom(nodes[0].model):
             yield from _headroom_faults_of_group(intent, group, nodes[0].model)
 
 
-def _headroom_faults_of_group(intent: Intent, group: TierSwitchGroup, switch_model: SwitchModel) -> Iterator[Problem]:
-    links, hwsku = link_kinds_of(intent, group, switch_model), hwsku_of(intent, group, switch_model)
+def _headroom_faults_of_group(intent: Intent, group: TierSwitchGroup, switch_model: SwitchModel) -> Iterator[KeyFault]:
+    topology = topology_of(intent)
+    links, hwsku = link_kinds_of(topology, group, switch_model), hwsku_of(topology, group, switch_model)
     speeds = sorted(switch_model.sonic.headroom_speeds_mbps)
     if lacking := [kind for kind in links if kind.speed_mbps not in speeds]:
         for kind in lacking:
             lost = f"no HWSKU of {switch_model.name} has a headroom row for {show_speed(kind.speed_mbps)}"
             fault = f"{lost} in its pg_profile_lookup.ini"
-            yield intent.problem((*kind.keys, "speed"), fault, ", ".join(map(show_speed, speeds)))
+            yield KeyFault((*kind.keys, "speed"), fault, ", ".join(map(show_speed, speeds)))
         return
-    plan = _StaticBufferPlan(intent, switch_model, hwsku, links)
-    yield from _shared_headroom_faults(intent, group, switch_model, plan)
+    plan = _StaticBufferPlan(intent.classes, intent.mtu, intent.buffers, switch_model, hwsku, links)
+    yield from _shared_headroom_faults(intent.buffers, group, switch_model, plan)
     if plan.free_bytes > 0:
         return
     longest = max(links, key=lambda kind: kind.length_m)
 
     def fills(length_m: int) -> bool:
         cut = tuple(kind._replace(length_m=min(kind.length_m, length_m)) for kind in links)
-        return _StaticBufferPlan(intent, switch_model, hwsku, cut).free_bytes <= 0
+        return _StaticBufferPlan(intent.classes, intent.mtu, intent.buffers, switch_model, hwsku, cut).free_bytes <= 0
 
     fits = bisect_left(range(1, longest.length_m), True, key=fills)
     memory = show_bytes(switch_model.buffer_bytes or 0)
@@ -80,32 +81,34 @@ def _headroom_faults_of_group(intent: Intent, group: TierSwitchGroup, switch_mod
     ratio = least_oversubscription_ratio(asic(switch_model.asic), plan.whole_bytes, plan.needed_bytes)
     shares = plan.most_bytes and ratio <= min(plan.needed_bytes // plan.most_bytes, MAX_HEADROOM_OVERSUBSCRIPTION)
     hint = f"or buffers.shared_headroom: {ratio}" if shares else ""
-    yield intent.problem((*longest.keys, "length"), f"{fault} of {switch_model.name}", expected, hint)
+    yield KeyFault((*longest.keys, "length"), f"{fault} of {switch_model.name}", expected, hint)
 
 
 def _shared_headroom_faults(
-    intent: Intent, group: TierSwitchGroup, model: SwitchModel, plan: "_StaticBufferPlan"
-) -> Iterator[Problem]:
+    buffers: Buffers, group: TierSwitchGroup, model: SwitchModel, plan: "_StaticBufferPlan"
+) -> Iterator[KeyFault]:
     """Yield a ratio with too little shared headroom for the needs of one port, or that shares nothing."""
-    ratio, keys = intent.buffers.headroom_over_subscription, ("buffers", "shared_headroom")
+    ratio, keys = buffers.headroom_over_subscription, ("buffers", "shared_headroom")
     if ratio is not None and not plan.most_bytes:
         fault = f"the table of {plan.hwsku} has all headroom in each port's own"
-        yield intent.problem(keys, fault, "off")
+        yield KeyFault(keys, fault, "off")
     elif ratio is not None and plan.headroom_bytes < plan.most_bytes:
         least = show_bytes(plan.most_bytes)
         fault = f"{ratio} leaves the {group.label} less than the {least} that one of their ports needs"
-        yield intent.problem(keys, fault, f"at most {plan.needed_bytes // plan.most_bytes}")
+        yield KeyFault(keys, fault, f"at most {plan.needed_bytes // plan.most_bytes}")
 
 
 def design_static_buffers(intent: Intent, group: TierSwitchGroup, switch_model: SwitchModel) -> TierBuffers:
     """Return the buffers of a tier whose switches have a traditional model; `static_headroom_faults` has found none."""
     assert switch_model.buffer_bytes is not None
-    links = link_kinds_of(intent, group, switch_model)
+    topology = topology_of(intent)
+    links = link_kinds_of(topology, group, switch_model)
     if not has_pfc(intent.mode):
         return _buffers_without_pfc(
             switch_model, switch_model.buffer_bytes, _queue_reserves_bytes(intent.classes, switch_model, links)
         )
-    plan = _StaticBufferPlan(intent, switch_model, hwsku_of(intent, group, switch_model), links)
+    hwsku = hwsku_of(topology, group, switch_model)
+    plan = _StaticBufferPlan(intent.classes, intent.mtu, intent.buffers, switch_model, hwsku, links)
     memory = switch_model.buffer_bytes
     unlimited = unlimited_threshold_bytes(asic(switch_model.asic), memory, memory - plan.whole_bytes)
     lossy = plan.round_down_to_cell(plan.shared_bytes * (100 - intent.buffers.lossless_pool) / 100)
@@ -168,21 +171,29 @@ def _maps_pause_to_groups(switch_model: SwitchModel) -> bool:
 class _StaticBufferPlan:
     """The memory that the ports of a tier's switches need."""
 
-    def __init__(self, intent: Intent, model: SwitchModel, hwsku: str | None, links: tuple[LinkKind, ...]) -> None:
+    def __init__(
+        self,
+        classes: Mapping[str, TrafficClass],
+        mtu_bytes: int,
+        buffers: Buffers,
+        model: SwitchModel,
+        hwsku: str | None,
+        links: tuple[LinkKind, ...],
+    ) -> None:
         self.hwsku = hwsku or model.sonic.hwsku
         self._cell = cell_bytes(model)
-        lossless = [traffic_class for traffic_class in intent.classes.values() if traffic_class.lossless]
-        self.fits = {(link.speed_mbps, link.length_m): self._fit_static_buffer(intent, model, link) for link in links}
+        lossless = [traffic_class for traffic_class in classes.values() if traffic_class.lossless]
+        self.fits = {
+            (link.speed_mbps, link.length_m): self._fit_static_buffer(mtu_bytes, buffers, model, link) for link in links
+        }
         ports = [(link.ports * len(lossless), self.fits[link.speed_mbps, link.length_m]) for link in links]
         self.needed_bytes = sum(count * fit.shared_bytes for count, fit in ports)
         """The headroom of all ports at once, that within their own reserves left out."""
         self.most_bytes = max(len(lossless) * fit.shared_bytes for _, fit in ports)
         """That of a port that needs most."""
-        self.headroom_bytes = self._round_up_to_cell(
-            self.needed_bytes / (intent.buffers.headroom_over_subscription or 1)
-        )
+        self.headroom_bytes = self._round_up_to_cell(self.needed_bytes / (buffers.headroom_over_subscription or 1))
         reserved = sum(count * fit.reserved_bytes for count, fit in ports)
-        reserved += _queue_reserves_bytes(intent.classes, model, links)
+        reserved += _queue_reserves_bytes(classes, model, links)
         self.whole_bytes = self.round_down_to_cell((model.buffer_bytes or 0) - reserved)
         self.shared_bytes = self.whole_bytes - self.headroom_bytes
         """What queues can share."""
@@ -199,9 +210,11 @@ class _StaticBufferPlan:
     def _round_up_to_cell(self, count: float) -> int:
         return math.ceil(count / self._cell) * self._cell
 
-    def _fit_static_buffer(self, intent: Intent, model: SwitchModel, kind: LinkKind) -> LosslessGroupFromTables:
+    def _fit_static_buffer(
+        self, mtu_bytes: int, buffers: Buffers, model: SwitchModel, kind: LinkKind
+    ) -> LosslessGroupFromTables:
         new_table_headroom = table_headroom(
-            model, self.hwsku, speed_mbps=kind.speed_mbps, length_m=kind.length_m, mtu_bytes=intent.mtu
+            model, self.hwsku, speed_mbps=kind.speed_mbps, length_m=kind.length_m, mtu_bytes=mtu_bytes
         )
         assert new_table_headroom is not None
         like, xoff = new_table_headroom.row, new_table_headroom.xoff_bytes
@@ -213,7 +226,7 @@ class _StaticBufferPlan:
         buffer = BufferProfile(
             pool=INGRESS_LOSSLESS,
             size_bytes=size,
-            dynamic_th=None if new_table_headroom.static else EXPONENT_BY_ALPHA[intent.buffers.alpha],
+            dynamic_th=None if new_table_headroom.static else EXPONENT_BY_ALPHA[buffers.alpha],
             static_th_bytes=like.threshold if new_table_headroom.static else None,
             headroom=headroom,
         )
@@ -221,13 +234,13 @@ class _StaticBufferPlan:
 
 
 def static_headroom_notes(
-    intent: Intent, group: TierSwitchGroup, switch_model: SwitchModel, buffers: TierBuffers
+    topology: Topology, group: TierSwitchGroup, switch_model: SwitchModel, buffers: TierBuffers
 ) -> Iterator[PlatformAdaptation]:
     """Yield the substitutes for true cables, headroom and ports that no table or HWSKU of the model has."""
-    yield from notes_on_ports_without_hwsku(intent, group, switch_model)
+    yield from notes_on_ports_without_hwsku(topology, group, switch_model)
     if not buffers.fits:
         return
-    table = f"the table of {hwsku_of(intent, group, switch_model) or switch_model.sonic.hwsku}"
+    table = f"the table of {hwsku_of(topology, group, switch_model) or switch_model.sonic.hwsku}"
     rounded = sorted((length, fit.cable_m) for (_, length), fit in buffers.fits.items() if length != fit.cable_m)
     if rounded:
         true_lengths, adapted_text = (", ".join(dict.fromkeys(f"{pair[at]} m" for pair in rounded)) for at in (0, 1))

@@ -3,9 +3,8 @@
 from collections.abc import Collection, Iterator
 
 from nodrop import platforms
-from nodrop.design.topology import topology_of
-from nodrop.errors import Problem
-from nodrop.intent.schema import Intent
+from nodrop.design.faults import KeyFault
+from nodrop.design.topology import Topology
 from nodrop.intent.topology import Switches
 from nodrop.model.fabric import QosStyle
 from nodrop.platforms.kit.traits import traits_of_platform
@@ -16,9 +15,9 @@ def qos_style(tier: Switches, lossless: Collection[int]) -> QosStyle | None:
     return tier.style or traits_of_platform(tier.platform, tier.version).default_qos_style(len(lossless))
 
 
-def style_faults(intent: Intent) -> Iterator[Problem]:
+def style_faults(topology: Topology) -> Iterator[KeyFault]:
     """Yield tiers with a style that their platform does not have."""
-    for group in topology_of(intent).groups:
+    for group in topology.groups:
         tier = group.wanted
         tier_traits = traits_of_platform(tier.platform, tier.version)
         if tier.style is None or tier.style in tier_traits.styles:
@@ -26,4 +25,4 @@ def style_faults(intent: Intent) -> Iterator[Problem]:
         able = [os_traits for name in platforms.writable_platforms() if (os_traits := traits_of_platform(name)).styles]
         hint = "; ".join(f"{os_traits.title} has the styles {' and '.join(os_traits.styles)}" for os_traits in able)
         fault = f"{tier.style}, but {tier_traits.title} has one way to state QoS"
-        yield intent.problem((*group.keys, "style"), fault, "no style", hint)
+        yield KeyFault((*group.keys, "style"), fault, "no style", hint)

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from nodrop.design.naming import NodeIdentity, name_of, switch_identity
+from nodrop.design.naming import NamingScheme, NodeIdentity, name_of, naming_of, switch_identity
 from nodrop.design.sheet import CableSheetSwitch, ResolvedCableSheet, StatedCable, resolve_cable_sheet
 from nodrop.hardware import switch
 from nodrop.hardware.schema import SwitchModel
-from nodrop.intent.schema import Intent
+from nodrop.intent.schema import EndpointGroup, Intent
 from nodrop.intent.topology import CableSheetTopology, GroupUplinks, LeafSpine, Switches, Tiers, Uplinks
 from nodrop.routing.tiers import RANK_BY_ROLE
 from nodrop.units import show_ids
@@ -168,10 +168,12 @@ class GroupJoin:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Topology:
-    """All groups, the lowest tier first, and all joins."""
+    """All groups, the lowest tier first, all joins, and the groups of hosts."""
 
     groups: tuple[TierSwitchGroup, ...]
     joins: tuple[GroupJoin, ...]
+    endpoints: Mapping[str, EndpointGroup]
+    """The groups of hosts by name."""
     sheet: ResolvedCableSheet | None = None
     """Where every cable is stated; a join is the cables that are alike then."""
 
@@ -195,25 +197,25 @@ class Topology:
 
 def topology_of(intent: Intent) -> Topology:
     """Return the topology of an intent; links to groups that do not exist are left out."""
-    return intent.compute_once(__name__, intent.topology, lambda: _make_topology(intent))
+    return intent.compute_once(__name__, (intent.topology, intent.endpoints), lambda: _make_topology(intent))
 
 
 def _make_topology(intent: Intent) -> Topology:
-    wanted = intent.topology
+    wanted, endpoints = intent.topology, intent.endpoints
     if isinstance(wanted, LeafSpine):
-        return _topology_of_leaf_spine(wanted)
-    return _topology_of_tiers(wanted) if isinstance(wanted, Tiers) else _topology_of_sheet(intent, wanted)
+        return _topology_of_leaf_spine(wanted, endpoints)
+    return _topology_of_tiers(wanted, endpoints) if isinstance(wanted, Tiers) else _topology_of_sheet(intent, wanted)
 
 
-def group_of_endpoints(intent: Intent, name: str) -> TierSwitchGroup:
+def group_of_endpoints(topology: Topology, name: str) -> TierSwitchGroup:
     """Return the group of switches that a group of hosts connects to: the stated one, else the only one."""
-    topology, stated = topology_of(intent), intent.endpoints[name].leaves
+    stated = topology.endpoints[name].leaves
     return topology.host_groups[0] if stated is None else topology.group(stated)
 
 
-def endpoints_of_group(intent: Intent, group: TierSwitchGroup) -> tuple[str, ...]:
+def endpoints_of_group(topology: Topology, group: TierSwitchGroup) -> tuple[str, ...]:
     """Return the groups of hosts that connect to a group of switches."""
-    return tuple(name for name in intent.endpoints if group_of_endpoints(intent, name) == group)
+    return tuple(name for name in topology.endpoints if group_of_endpoints(topology, name) == group)
 
 
 _LEAF_SPINE_JOIN_KEYS = JoinKeys(
@@ -222,7 +224,7 @@ _LEAF_SPINE_JOIN_KEYS = JoinKeys(
 _TIERS_JOIN_KEYS = JoinKeys(links="links", lower_slots="slots", upper_slots="peer_slots", upper_split="peer_split")
 
 
-def _topology_of_leaf_spine(wanted: LeafSpine) -> Topology:
+def _topology_of_leaf_spine(wanted: LeafSpine, endpoints: Mapping[str, EndpointGroup]) -> Topology:
     lower, upper = (
         TierSwitchGroup(
             name=ROLES_BY_TIER[tier],
@@ -254,7 +256,7 @@ def _topology_of_leaf_spine(wanted: LeafSpine) -> Topology:
         ports_keys=("topology", "leaves", "ports", "uplinks"),
         words=_LEAF_SPINE_JOIN_KEYS,
     )
-    return Topology(groups=(lower, upper), joins=(join,))
+    return Topology(groups=(lower, upper), joins=(join,), endpoints=endpoints)
 
 
 def _make_groups(wanted: Tiers | CableSheetTopology) -> dict[str, TierSwitchGroup]:
@@ -281,7 +283,7 @@ def _make_groups(wanted: Tiers | CableSheetTopology) -> dict[str, TierSwitchGrou
     return {group.name: group for group in sorted(groups, key=lambda group: group.tier)}
 
 
-def _topology_of_tiers(wanted: Tiers) -> Topology:
+def _topology_of_tiers(wanted: Tiers, endpoints: Mapping[str, EndpointGroup]) -> Topology:
     groups = _make_groups(wanted)
     joins = (
         _build_join(groups[name], groups[upper], links)
@@ -289,12 +291,12 @@ def _topology_of_tiers(wanted: Tiers) -> Topology:
         for upper, links in switches.uplinks.items()
         if upper in groups
     )
-    return Topology(groups=tuple(groups.values()), joins=tuple(joins))
+    return Topology(groups=tuple(groups.values()), joins=tuple(joins), endpoints=endpoints)
 
 
 def _topology_of_sheet(intent: Intent, wanted: CableSheetTopology) -> Topology:
     groups = _make_groups(wanted)
-    sheet = resolve_cable_sheet(intent, wanted, _sheet_switches_by_name(intent, groups.values()))
+    sheet = resolve_cable_sheet(intent, wanted, _sheet_switches_by_name(naming_of(intent), groups.values()))
     alike: dict[tuple[object, ...], list[StatedCable]] = {}
     for cable in sheet.cables:
         ends = (cable.lower, cable.upper)
@@ -306,16 +308,16 @@ def _topology_of_sheet(intent: Intent, wanted: CableSheetTopology) -> Topology:
         )
         alike.setdefault((*key, cable.speed_mbps, cable.media, cable.length_m), []).append(cable)
     joins = (_join_of_cables(groups, tuple(cables)) for cables in alike.values())
-    return Topology(groups=tuple(groups.values()), joins=tuple(joins), sheet=sheet)
+    return Topology(groups=tuple(groups.values()), joins=tuple(joins), endpoints=intent.endpoints, sheet=sheet)
 
 
-def _sheet_switches_by_name(intent: Intent, groups: Iterable[TierSwitchGroup]) -> dict[str, CableSheetSwitch]:
+def _sheet_switches_by_name(naming: NamingScheme, groups: Iterable[TierSwitchGroup]) -> dict[str, CableSheetSwitch]:
     """Return the switches by the words that a sheet can have for them: their names, then their identities."""
     by_name, by_identity = dict[str, CableSheetSwitch](), dict[str, CableSheetSwitch]()
     for group in groups:
         uses = dict.fromkeys(group.endpoints, "hosts") | dict.fromkeys(group.dead, "nothing: it is dead")
         for identity in identities_of_group(group):
-            name = name_of(intent, identity)
+            name = name_of(naming, identity)
             by_name[name] = by_identity[str(identity)] = CableSheetSwitch(
                 name=name,
                 group=group.name,

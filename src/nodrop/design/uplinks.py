@@ -16,26 +16,25 @@ from nodrop.design.cabling import (
     splits_at_which_medium_fits,
 )
 from nodrop.design.closing import suggest_smallest_fabric
+from nodrop.design.faults import IntentFault, KeyFault
 from nodrop.design.joining import JoinChoice, suggest_oversubscription_fixes, suggest_port_changes
-from nodrop.design.topology import GroupJoin, TierSwitchGroup, model_of, topology_of
-from nodrop.errors import Problem
-from nodrop.intent.schema import Intent
+from nodrop.design.topology import GroupJoin, TierSwitchGroup, Topology, model_of
 from nodrop.units import show_speed
 
 
 def fabric_cables(
-    intent: Intent, switches: PlannedSwitches, down_mbps: Mapping[str, int], problems: list[Problem]
+    topology: Topology, switches: PlannedSwitches, down_mbps: Mapping[str, int], problems: list[IntentFault]
 ) -> tuple[FabricCable, ...]:
     """Return the links between the groups, those of lower tiers first.
 
     `down_mbps` is the bandwidth to hosts of every switch that has any; empty where it is not known.
     """
-    topology, cables = topology_of(intent), list[FabricCable]()
+    cables: list[FabricCable] = []
     down = Counter(down_mbps)
     joins = sorted(topology.joins, key=lambda join: join.lower.tier)
     for join in joins:
         beside = [other for other in topology.joins_above(join.lower) if other is not join]
-        of_join = _cables_of_join(intent, switches, join, beside, down, problems)
+        of_join = _cables_of_join(topology, switches, join, beside, down, problems)
         if down_mbps:
             down.update(sum_down_mbps(of_join))
         cables += of_join
@@ -51,12 +50,12 @@ def sum_down_mbps(cables: Iterable[FabricCable]) -> Counter[str]:
 
 
 def _cables_of_join(
-    intent: Intent,
+    topology: Topology,
     switches: PlannedSwitches,
     join: GroupJoin,
     beside: Iterable[GroupJoin],
     down_mbps: Mapping[str, int],
-    problems: list[Problem],
+    problems: list[IntentFault],
 ) -> tuple[FabricCable, ...]:
     models = (model_of(join.lower), model_of(join.upper))
     panels = (join.lower_ports, join.upper_panels(models[1]))
@@ -66,19 +65,19 @@ def _cables_of_join(
     beside_mbps = sum(other.up_mbps for other in beside)
     choice = JoinChoice.of(join, max(of_group.values(), default=0), beside_mbps)
     split = partial(_would_split_fit, choice)
-    link = resolve_cabling(intent, join.keys, join.wanted, ends, problems, split)
-    faults = _port_shortage_faults(intent, choice, filter(split, splits_at_which_medium_fits(join.wanted, ends)))
+    link = resolve_cabling(join.keys, join.wanted, ends, problems, split)
+    faults = _port_shortage_faults(topology, choice, filter(split, splits_at_which_medium_fits(join.wanted, ends)))
     if of_group and not faults:
-        faults += _oversubscription_faults(intent, choice, of_group, problems)
+        faults += _oversubscription_faults(topology, choice, of_group, problems)
     problems += faults
     return () if link is None or faults else tuple(_build_fabric_cables(switches, choice, link))
 
 
-def can_upper_switches_connect(intent: Intent, group: TierSwitchGroup, ids: Iterable[int]) -> bool:
+def can_upper_switches_connect(topology: Topology, group: TierSwitchGroup, ids: Iterable[int]) -> bool:
     """Whether the switches above a group surely have ports for those with these ids."""
-    if topology_of(intent).sheet:
+    if topology.sheet:
         return False
-    for join in topology_of(intent).joins_above(group):
+    for join in topology.joins_above(group):
         positions = tuple(sorted(set(map(join.lower_position, ids))))
         if replace(JoinChoice.of(join, 0).lowers, ids=positions).explain_clash(join.links):
             return False
@@ -91,7 +90,7 @@ def _would_split_fit(stated: JoinChoice, split_count: int) -> bool:
     return stated.join.stated_upper_split is None and choice.has_ports_for_all_peers and not choice.exceeds_ratio
 
 
-def _port_shortage_faults(intent: Intent, choice: JoinChoice, splits: Iterable[int]) -> list[Problem]:
+def _port_shortage_faults(topology: Topology, choice: JoinChoice, splits: Iterable[int]) -> list[IntentFault]:
     """Return the faults of the ports, each with changes that fix all of them; `splits` are those that do."""
     join = choice.join
     port_words = [
@@ -100,19 +99,19 @@ def _port_shortage_faults(intent: Intent, choice: JoinChoice, splits: Iterable[i
     ]
     if not port_words:
         return []
-    by_pods = _suggest_pods(intent, choice)
+    by_pods = _suggest_pods(topology, choice)
     changes = filter(None, (by_pods, *(f"split: {into}" for into in islice(splits, 1)), suggest_port_changes(choice)))
-    hint = ", or ".join(changes) or suggest_smallest_fabric(intent) or "a model with more ports, or fewer switches"
-    return [intent.problem((*join.keys, join.words.links), fault, expected, hint) for fault, expected in port_words]
+    hint = ", or ".join(changes) or suggest_smallest_fabric(topology) or "a model with more ports, or fewer switches"
+    return [KeyFault((*join.keys, join.words.links), fault, expected, hint) for fault, expected in port_words]
 
 
-def _suggest_pods(intent: Intent, choice: JoinChoice) -> str:
+def _suggest_pods(topology: Topology, choice: JoinChoice) -> str:
     """Return the `per_pod` with which links stay in pods, and fit, if only the other group has pods; else empty.
 
     The top tier has no pods, for these would not reach each other.
     """
     join = choice.join
-    if (join.lower.per_pod is None) == (join.upper.per_pod is None) or not topology_of(intent).joins_above(join.upper):
+    if (join.lower.per_pod is None) == (join.upper.per_pod is None) or not topology.joins_above(join.upper):
         return ""
     lacking, other = (join.lower, join.upper) if join.lower.per_pod is None else (join.upper, join.lower)
     pods = max(map(other.pod, other.wanted.ids))
@@ -138,17 +137,17 @@ def _port_shortage_texts(
         yield f"on every {near.name}, {clash}", ""
 
 
-def _describe_uplink_changes(intent: Intent, choice: JoinChoice, problems: list[Problem]) -> str:
+def _describe_uplink_changes(topology: Topology, choice: JoinChoice, problems: list[IntentFault]) -> str:
     """Return the changes that widen the uplinks; with other problems, another fabric, which is reported once."""
     if not problems:
         return suggest_oversubscription_fixes(choice)
-    closed = suggest_smallest_fabric(intent)
+    closed = suggest_smallest_fabric(topology)
     return "" if any(problem.hint == closed for problem in problems) else closed
 
 
 def _oversubscription_faults(
-    intent: Intent, choice: JoinChoice, down_mbps: Mapping[str, int], problems: list[Problem]
-) -> Iterator[Problem]:
+    topology: Topology, choice: JoinChoice, down_mbps: Mapping[str, int], problems: list[IntentFault]
+) -> Iterator[KeyFault]:
     """Yield a fault if a switch has too little uplink bandwidth, with the bandwidth between two halves of its group."""
     if choice.exceeds_ratio:
         worst = max(down_mbps, key=down_mbps.__getitem__)
@@ -160,8 +159,8 @@ def _oversubscription_faults(
             half = f"half of the {show_speed(total)} that all {count} uplinks sum to"
             fault = f"{fault}; one-way bisection is {show_speed(total // 2)}, {half}"
         expected = f"at most {choice.oversubscription_limit:g}:1"
-        hint = _describe_uplink_changes(intent, choice, problems)
-        yield intent.problem(choice.join.lower.limit_keys, fault, expected, hint)
+        hint = _describe_uplink_changes(topology, choice, problems)
+        yield KeyFault(choice.join.lower.limit_keys, fault, expected, hint)
 
 
 def _build_fabric_cables(switches: PlannedSwitches, choice: JoinChoice, link: CableProperties) -> Iterator[FabricCable]:

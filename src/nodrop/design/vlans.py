@@ -3,20 +3,24 @@
 Routed traffic stays the switch's alone: a VLAN ends at its switch, and the same number elsewhere is another subnet.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from nodrop.design.addressing import AddressPlan
 from nodrop.design.boxes import PlannedSwitch
+from nodrop.design.faults import KeyFault
 from nodrop.design.ports import PortCables, platform_port_name
 from nodrop.design.splits import SplitPort
-from nodrop.errors import Problem
-from nodrop.intent.schema import Intent
+from nodrop.intent.schema import EndpointGroup
 from nodrop.model.bridging import Vlan, VlanMember
 from nodrop.model.subject import natural_sort_key
 
 
 def design_vlans(
-    intent: Intent, address_plan: AddressPlan, node: PlannedSwitch, cables: PortCables
+    endpoints: Mapping[str, EndpointGroup],
+    mtu_bytes: int,
+    address_plan: AddressPlan,
+    node: PlannedSwitch,
+    cables: PortCables,
 ) -> tuple[Vlan, ...]:
     """Return the VLANs of a switch, those of groups that have ports on it, sorted by number."""
     members: dict[str, set[str]] = {}
@@ -26,13 +30,13 @@ def design_vlans(
             members.setdefault(wire.group, set()).add(port)
     new_vlans = []
     for group, ports in members.items():
-        wanted_vlan_access = intent.endpoints[group].vlan
+        wanted_vlan_access = endpoints[group].vlan
         assert wanted_vlan_access is not None
         new_vlans.append(
             Vlan(
                 id=wanted_vlan_access.id,
                 members=tuple(VlanMember(interface=port, tagged=False) for port in sorted(ports, key=natural_sort_key)),
-                mtu_bytes=intent.mtu,
+                mtu_bytes=mtu_bytes,
                 addresses=address_plan.gateway_addresses(group, node),
                 description=group,
             )
@@ -40,13 +44,13 @@ def design_vlans(
     return tuple(sorted(new_vlans, key=lambda vlan: vlan.id))
 
 
-def vlan_faults(intent: Intent) -> Iterator[Problem]:
+def vlan_faults(endpoints: Mapping[str, EndpointGroup]) -> Iterator[KeyFault]:
     """Yield numbers of VLANs that two groups have."""
     owner: dict[int, str] = {}
-    for name, group in intent.endpoints.items():
+    for name, group in endpoints.items():
         if group.vlan is None:
             continue
         keys = ("endpoints", name, "vlan")
         holder = owner.setdefault(group.vlan.id, name)
         if holder != name:
-            yield intent.problem((*keys, "id"), f"VLAN {group.vlan.id}, which {holder} has too", "a unique number")
+            yield KeyFault((*keys, "id"), f"VLAN {group.vlan.id}, which {holder} has too", "a unique number")

@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from nodrop.design.boxes import traits_by_group, traits_of
+from nodrop.design.faults import KeyFault
 from nodrop.design.modes import has_pfc
-from nodrop.design.topology import TierSwitchGroup, topology_of
-from nodrop.errors import Problem
+from nodrop.design.topology import TierSwitchGroup, Topology
 from nodrop.hardware import asic
 from nodrop.hardware.schema import SwitchModel
-from nodrop.intent.schema import Intent, Pfc, WatchdogTimers
+from nodrop.intent.schema import Pfc, WatchdogTimers
+from nodrop.model.fabric import Mode
 from nodrop.model.qos import PfcWatchdog
 from nodrop.model.timeouts import QP_RETRANSMIT_TIMEOUT_MS
 from nodrop.platforms.kit.traits import InclusiveRange, PlatformTraits, WatchdogTraits
@@ -86,9 +87,9 @@ class _WatchedGroup:
         return traits_of(self.group).title
 
 
-def _watching_groups_by_side(intent: Intent) -> dict[str, tuple[_WatchedGroup, ...]]:
+def _watching_groups_by_side(topology: Topology) -> dict[str, tuple[_WatchedGroup, ...]]:
     """Return the groups that watch each side: a switch next to hosts with one set of timers watches these alone."""
-    watched = [_WatchedGroup(group=group, of=held.watchdog) for group, held in traits_by_group(intent).items()]
+    watched = [_WatchedGroup(group=group, of=held.watchdog) for group, held in traits_by_group(topology).items()]
     return {
         "hosts": tuple(group for group in watched if group.group.tier == 0),
         "fabric": tuple(group for group in watched if group.group.tier or not group.of.robustness),
@@ -105,27 +106,25 @@ def watchdog_timer_scale(ports: int) -> int:
     return (ports - 1) // 32 + 1
 
 
-def derive_watchdog_timers(intent: Intent, ports: int) -> FabricWatchdogTimers | None:
+def derive_watchdog_timers(topology: Topology, mode: Mode, pfc: Pfc, ports: int) -> FabricWatchdogTimers | None:
     """Return the timers of a fabric whose largest switch has `ports`; None where there is no PFC to watch.
 
     They are the same on every platform but for the polling, and act before queue pairs time out by NCCL's defaults.
     Where the longest such detection is not later than the hosts', a fabric side that states none is off.
     """
-    if not has_pfc(intent.mode):
+    if not has_pfc(mode):
         return None
-    wanted_watchdog = intent.pfc.watchdog
+    wanted_watchdog = pfc.watchdog
     hosts = _make_watchdog_side(
         wanted_watchdog.hosts,
         _default_detection_ms(
-            intent.pfc, BASE_DETECTION_MS * watchdog_timer_scale(ports), BASE_DETECTION_MS * watchdog_timer_scale(ports)
+            pfc, BASE_DETECTION_MS * watchdog_timer_scale(ports), BASE_DETECTION_MS * watchdog_timer_scale(ports)
         ),
     )
     fabric, later_ms = None, FABRIC_DETECTION_FACTOR * hosts.detection_ms
-    if wanted_watchdog.fabric != "off" and topology_of(intent).joins:
-        fabric = _make_watchdog_side(
-            wanted_watchdog.fabric, _default_detection_ms(intent.pfc, later_ms, hosts.detection_ms)
-        )
-    result = _build_watchdog_timers(intent, hosts, fabric)
+    if wanted_watchdog.fabric != "off" and topology.joins:
+        fabric = _make_watchdog_side(wanted_watchdog.fabric, _default_detection_ms(pfc, later_ms, hosts.detection_ms))
+    result = _build_watchdog_timers(topology, pfc, hosts, fabric)
     cut = (
         fabric
         and wanted_watchdog.fabric != "off"
@@ -151,14 +150,14 @@ def _choose_polling_ms(pfc: Pfc, smallest_ms: int) -> int:
 
 
 def _build_watchdog_timers(
-    intent: Intent, hosts: SideWatchdogTimers, fabric: SideWatchdogTimers | None
+    topology: Topology, pfc: Pfc, hosts: SideWatchdogTimers, fabric: SideWatchdogTimers | None
 ) -> FabricWatchdogTimers:
     """Return timers with how often the switches of each role look: as stated, else half the smallest detection.
 
     A switch that counts pollings looks as often as divides its detection, and no later where that can be.
     """
-    polling = _choose_polling_ms(intent.pfc, min(side.detection_ms for side in (hosts, fabric) if side))
-    group_traits = traits_by_group(intent)
+    polling = _choose_polling_ms(pfc, min(side.detection_ms for side in (hosts, fabric) if side))
+    group_traits = traits_by_group(topology)
     own_sides = {group: hosts if group.tier == 0 else fabric or hosts for group in group_traits}
     unwatched = [group.role for group, held in group_traits.items() if group.tier == 0 and held.watchdog.robustness]
     return FabricWatchdogTimers(
@@ -166,8 +165,8 @@ def _build_watchdog_timers(
         fabric=fabric,
         wanted_polling_ms=polling,
         polling_ms={
-            group: _find_dividing_polling(intent.pfc, held.watchdog, side.detection_ms, polling, most_ms=polling)
-            or _find_dividing_polling(intent.pfc, held.watchdog, side.detection_ms, polling)
+            group: _find_dividing_polling(pfc, held.watchdog, side.detection_ms, polling, most_ms=polling)
+            or _find_dividing_polling(pfc, held.watchdog, side.detection_ms, polling)
             or polling
             for group, held in group_traits.items()
             for side in (own_sides[group],)
@@ -201,18 +200,20 @@ def _find_dividing_polling(
     return next((polling for polling in candidates if detection_ms % polling == 0), None)
 
 
-def watchdog_faults(intent: Intent, timers: FabricWatchdogTimers | None) -> Iterator[Problem]:
+def watchdog_faults(topology: Topology, pfc: Pfc, timers: FabricWatchdogTimers | None) -> Iterator[KeyFault]:
     """Yield the faults of a set of timers: ranges first, then their relations."""
     if timers is not None:
-        if not topology_of(intent).joins and "fabric" in intent.pfc.watchdog.model_fields_set:
+        if not topology.joins and "fabric" in pfc.watchdog.model_fields_set:
             fault = "timers of links between switches, which there are none of"
-            yield intent.problem((*_WATCHDOG_KEY_PATH, "fabric"), fault, "no timers of these")
-        yield from list(_timer_range_faults(intent, timers)) or _timer_relation_faults(intent, timers)
+            yield KeyFault((*_WATCHDOG_KEY_PATH, "fabric"), fault, "no timers of these")
+        yield from list(_timer_range_faults(topology, timers)) or _timer_relation_faults(topology, pfc, timers)
 
 
-def _timer_range_faults(intent: Intent, timers: FabricWatchdogTimers) -> Iterator[Problem]:
-    watched = _watching_groups_by_side(intent)
-    pollings = {(timers.polling_ms[group], held.watchdog.polling_ms) for group, held in traits_by_group(intent).items()}
+def _timer_range_faults(topology: Topology, timers: FabricWatchdogTimers) -> Iterator[KeyFault]:
+    watched = _watching_groups_by_side(topology)
+    pollings = {
+        (timers.polling_ms[group], held.watchdog.polling_ms) for group, held in traits_by_group(topology).items()
+    }
     checks: list[tuple[tuple[str, ...], int, InclusiveRange]] = [
         (("polling",), *polling) for polling in sorted(pollings)
     ]
@@ -223,68 +224,67 @@ def _timer_range_faults(intent: Intent, timers: FabricWatchdogTimers) -> Iterato
                 checks.append(((name, "restoration"), side.restoration_ms, tier.of.restoration_ms))
     for keys, value, (low, high) in dict.fromkeys(checks):
         if not low <= value <= high:
-            yield intent.problem((*_WATCHDOG_KEY_PATH, *keys), f"{value} ms", f"{low} to {high} ms")
+            yield KeyFault((*_WATCHDOG_KEY_PATH, *keys), f"{value} ms", f"{low} to {high} ms")
 
 
-def _timer_relation_faults(intent: Intent, timers: FabricWatchdogTimers) -> Iterator[Problem]:
-    watched = _watching_groups_by_side(intent)
-    yield from _queue_fill_polling_faults(intent, timers)
+def _timer_relation_faults(topology: Topology, pfc: Pfc, timers: FabricWatchdogTimers) -> Iterator[KeyFault]:
+    watched = _watching_groups_by_side(topology)
+    yield from _queue_fill_polling_faults(topology, pfc, timers)
     for name, side in timers.sides():
         polling = max(timers.polling_ms[tier.group] for tier in watched[name])
-        inexact = list(_detection_step_faults(intent, timers, name, side, watched[name]))
+        inexact = list(_detection_step_faults(pfc, timers, name, side, watched[name]))
         yield from inexact
         if side.detection_ms < 2 * polling and not inexact:
             fault = f"{side.detection_ms} ms is less than two pollings of {polling} ms"
-            yield intent.problem((*_WATCHDOG_KEY_PATH, name, "detection"), fault, f"at least {2 * polling} ms")
-        yield from _restoration_step_faults(intent, timers, name, side, watched[name])
+            yield KeyFault((*_WATCHDOG_KEY_PATH, name, "detection"), fault, f"at least {2 * polling} ms")
+        yield from _restoration_step_faults(timers, name, side, watched[name])
         if side.restoration_ms < side.detection_ms:
             fault = f"{side.restoration_ms} ms is less than detection"
-            yield intent.problem((*_WATCHDOG_KEY_PATH, name, "restoration"), fault, f"at least {side.detection_ms} ms")
+            yield KeyFault((*_WATCHDOG_KEY_PATH, name, "restoration"), fault, f"at least {side.detection_ms} ms")
     if timers.fabric and timers.fabric.detection_ms <= timers.latest_host_side_action_ms:
         fault = f"{timers.fabric.detection_ms} ms is too early"
         expected = f"more than {timers.latest_host_side_action_ms} ms, the hosts' detection and two pollings"
         hint = "so that the hop nearest to the fault acts first"
-        yield intent.problem((*_WATCHDOG_KEY_PATH, "fabric", "detection"), fault, expected, hint)
+        yield KeyFault((*_WATCHDOG_KEY_PATH, "fabric", "detection"), fault, expected, hint)
 
 
-def _queue_fill_polling_faults(intent: Intent, timers: FabricWatchdogTimers) -> Iterator[Problem]:
+def _queue_fill_polling_faults(topology: Topology, pfc: Pfc, timers: FabricWatchdogTimers) -> Iterator[KeyFault]:
     """Yield a polling that is too fast for switches that must check how full queues are."""
-    conditions = intent.pfc.watchdog.stuck
+    conditions = pfc.watchdog.stuck
     if conditions is None or conditions.fill is None:
         return
-    for group, group_traits in traits_by_group(intent).items():
+    for group, group_traits in traits_by_group(topology).items():
         slowest, polling = group_traits.watchdog.queue_polling_ms, timers.polling_ms[group]
         if group_traits.watchdog.conditions is not None and polling <= slowest:
             hint = f"{group_traits.title} reads the fill level of queues only above this interval"
-            yield intent.problem((*_WATCHDOG_KEY_PATH, "polling"), f"{polling} ms", f"more than {slowest} ms", hint)
+            yield KeyFault((*_WATCHDOG_KEY_PATH, "polling"), f"{polling} ms", f"more than {slowest} ms", hint)
             return
 
 
 def _detection_step_faults(
-    intent: Intent,
+    pfc: Pfc,
     timers: FabricWatchdogTimers,
     name: str,
     side: SideWatchdogTimers,
     watched: tuple[_WatchedGroup, ...],
-) -> Iterator[Problem]:
+) -> Iterator[KeyFault]:
     """Yield a detection that is no whole number of pollings, as many as the platform counts, where it counts them."""
     for tier in watched:
         if tier.of.robustness is None or _is_exact_detection(
-            intent.pfc, tier.of, timers.polling_ms[tier.group], side.detection_ms
+            pfc, tier.of, timers.polling_ms[tier.group], side.detection_ms
         ):
             continue
-        near = " or ".join(f"{value} ms" for value in _nearest_detections(intent, tier.of, side.detection_ms))
+        near = " or ".join(f"{value} ms" for value in _nearest_detections(pfc, tier.of, side.detection_ms))
         hint = f"detection is polling × robustness on {tier.title}, whole numbers"
-        yield intent.problem((*_WATCHDOG_KEY_PATH, name, "detection"), f"{side.detection_ms} ms", near, hint)
+        yield KeyFault((*_WATCHDOG_KEY_PATH, name, "detection"), f"{side.detection_ms} ms", near, hint)
 
 
 def _restoration_step_faults(
-    intent: Intent,
     timers: FabricWatchdogTimers,
     name: str,
     side: SideWatchdogTimers,
     watched: tuple[_WatchedGroup, ...],
-) -> Iterator[Problem]:
+) -> Iterator[KeyFault]:
     """Yield a restoration that is no whole number of pollings, as many as the platform counts, where it counts them."""
     for tier in watched:
         if tier.of.recovery is None:
@@ -295,9 +295,7 @@ def _restoration_step_faults(
             near = sorted({earlier, min(earlier + polling, high * polling)})
             hint = f"restoration is polling × recovery interval on {tier.title}, whole numbers"
             expected = " or ".join(f"{value} ms" for value in near)
-            yield intent.problem(
-                (*_WATCHDOG_KEY_PATH, name, "restoration"), f"{side.restoration_ms} ms", expected, hint
-            )
+            yield KeyFault((*_WATCHDOG_KEY_PATH, name, "restoration"), f"{side.restoration_ms} ms", expected, hint)
 
 
 def _is_exact_detection(pfc: Pfc, watchdog_traits: WatchdogTraits, polling_ms: int, detection_ms: int) -> bool:
@@ -309,23 +307,21 @@ def _is_exact_detection(pfc: Pfc, watchdog_traits: WatchdogTraits, polling_ms: i
     return max(2, watchdog_traits.robustness[0]) <= detection_ms // polling <= watchdog_traits.robustness[1]
 
 
-def _nearest_detections(intent: Intent, watchdog_traits: WatchdogTraits, detection_ms: int) -> list[int]:
+def _nearest_detections(pfc: Pfc, watchdog_traits: WatchdogTraits, detection_ms: int) -> list[int]:
     """Return the nearest detections that are exact, the earlier first."""
     assert watchdog_traits.robustness
-    polling = intent.pfc.watchdog.polling
+    polling = pfc.watchdog.polling
     if polling:
         least, most = max(2, watchdog_traits.robustness[0]) * polling, watchdog_traits.robustness[1] * polling
         earlier = min(max(detection_ms // polling * polling, least), most)
         return sorted({earlier, min(max(earlier + polling, least), most) if earlier < detection_ms else earlier})
     low, high = 2 * watchdog_traits.polling_ms[0], watchdog_traits.detection_ms[1]
     before = (
-        value
-        for value in range(detection_ms - 1, low - 1, -1)
-        if _is_exact_detection(intent.pfc, watchdog_traits, low, value)
+        value for value in range(detection_ms - 1, low - 1, -1) if _is_exact_detection(pfc, watchdog_traits, low, value)
     )
     after = (
         value
         for value in range(max(detection_ms, low), high + 1)
-        if _is_exact_detection(intent.pfc, watchdog_traits, low, value)
+        if _is_exact_detection(pfc, watchdog_traits, low, value)
     )
     return [value for candidates in (before, after) if (value := next(candidates, 0))]

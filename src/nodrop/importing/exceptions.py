@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 
-from nodrop.design.boxes import PlannedSwitch, resolve_switches
+from nodrop.design.boxes import PlannedSwitch, resolve_switches, switches_of
+from nodrop.design.faults import IntentFault
 from nodrop.design.hwskus import hwsku_of
 from nodrop.design.layout import lay_out
-from nodrop.errors import Problem
+from nodrop.design.naming import naming_of
+from nodrop.design.topology import topology_of
 from nodrop.importing.parts import KeyTree, format_number_ranges
 from nodrop.importing.tier_view import CableLookup, GroupedSwitch, TierView
 from nodrop.intent.schema import Intent
@@ -17,8 +19,7 @@ _Jack = tuple[str, Port]
 
 def derive_settings_by_switch(tier_view: TierView, intent: Intent) -> KeyTree:
     """Return the settings by switch, in order, that an intent without them lacks."""
-    problems: list[Problem] = []
-    nodes = {str(node.identity): node for node in resolve_switches(intent, problems).all}
+    nodes = {str(node.identity): node for node in switches_of(intent).all}
     boxes = {box.device.name: box for box in tier_view.switches_from_lowest_tier if box.device.name in nodes}
     found: dict[str, KeyTree] = {}
     for name, hwsku in _hwskus_unlike_designed(intent, nodes, boxes):
@@ -37,7 +38,7 @@ def _hwskus_unlike_designed(
         sonic = node.model.sonic
         same_kind = device.platform == node.declaration.platform and device.model == node.model.name
         hwsku = sonic.hwsku if device.hwsku is None else device.hwsku
-        usual = hwsku_of(intent, node.group, node.model) or sonic.hwsku
+        usual = hwsku_of(topology_of(intent), node.group, node.model) or sonic.hwsku
         if same_kind and isinstance(hwsku, str) and hwsku in sonic.hwskus and hwsku != usual:
             yield name, hwsku
 
@@ -48,19 +49,20 @@ def _spare_panels(tier_view: TierView, intent: Intent) -> dict[str, object]:
     Both ends must be shut. A switch without any cable is `all`; else the lower switch holds its panel port back, or the
     upper one where other parts of that panel port have cables.
     """
-    cables, problems = CableLookup(tier_view), list[Problem]()
+    cables, faults = CableLookup(tier_view), list[IntentFault]()
     open_jacks, read_names = (
         _ports_not_shut(tier_view),
         {box.device.name for box in tier_view.switches_from_lowest_tier},
     )
-    layout = lay_out(intent, resolve_switches(intent, problems), problems)
+    topology, naming = topology_of(intent), naming_of(intent)
+    layout = lay_out(topology, naming, intent.devices, resolve_switches(topology, naming, faults), faults)
     pairs = [(lower, upper) for lower in tier_view.groups for upper in tier_view.groups]
     present = {
         frozenset({(f"{lower.name}{run.lower}", run.lower_port), (f"{upper.name}{run.upper}", run.upper_port)})
         for lower, upper in pairs
         for run in cables.cables_between_groups(lower, upper)
     }
-    if problems or not present:
+    if faults or not present:
         return {}
     used = {(name, port.panel) for pair in present for name, port in pair}
     linked = {name for name, _ in used}

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from nodrop.design.boxes import PlannedSwitch, resolve_switches
-from nodrop.design.naming import NodeIdentity, host_identities, name_of
+from nodrop.design.boxes import PlannedSwitch, switches_of
+from nodrop.design.naming import NodeIdentity, host_identities, name_of, naming_of
 from nodrop.errors import InputProblems
 from nodrop.importing.additions import (
     PossibleAdditions,
@@ -77,9 +77,10 @@ def measure_intent_coverage(
 
     InputProblems where it cannot be built.
     """
-    nodes = resolve_switches(intent, []).all
+    nodes = switches_of(intent).all
     known = {node.name: node.identity for node in nodes}
-    known |= {name_of(intent, identity): identity for identity in host_identities(intent.endpoints)}
+    naming = naming_of(intent)
+    known |= {name_of(naming, identity): identity for identity in host_identities(intent.endpoints)}
     sight = build_tier_view(_fill_unknown_models(imported, intent, known), known)
     names = {str(node.identity): node.name for node in nodes}
     intent = _replace_names_by_identities(intent, nodes)
@@ -165,7 +166,7 @@ def _fill_unknown_models(imported: Fabric, intent: Intent, known: Mapping[str, N
 
 
 def _models_by_switch(sight: TierView, intent: Intent) -> Iterator[tuple[str, str]]:
-    models = {str(node.identity): node.model.name for node in resolve_switches(intent, []).all}
+    models = {str(node.identity): node.model.name for node in switches_of(intent).all}
     for box in sight.switches_from_lowest_tier:
         if box.device.name in models:
             yield box.was, models[box.device.name]

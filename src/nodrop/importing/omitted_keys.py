@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 
-from nodrop.design.boxes import PlannedSwitches, resolve_switches
+from nodrop.design.boxes import PlannedSwitches, switches_of
 from nodrop.design.buffers import pattern_mtu_for_headroom
 from nodrop.design.host_settings import redundant_host_keys
 from nodrop.design.static_buffers import has_static_headroom
+from nodrop.design.topology import topology_of
 from nodrop.design.watchdog import derive_watchdog_timers
 from nodrop.errors import InputProblems
 from nodrop.importing.parts import KeyPath, KeyTree, find_value
@@ -31,7 +32,7 @@ def without_defaults(key_tree: KeyTree, spell: FormatIntentText) -> KeyTree:
     """
     key_tree = deepcopy(key_tree)
     intent = _load_intent_or_none(key_tree, spell)
-    if intent is None or not all(switches := resolve_switches(intent, [])):
+    if intent is None or not all(switches := switches_of(intent)):
         return _prune_empty_headings(key_tree)
     for at, same in ((timer, _have_same_timers) for timer in _TIMER_KEY_PATHS):
         key_tree = _drop_redundant_key(key_tree, at, spell, same, switches)
@@ -59,8 +60,10 @@ def _drop_redundant_key(
 
 def _have_same_timers(intent: Intent, other_intent: Intent, switches: PlannedSwitches) -> bool:
     before, after = (
-        derive_watchdog_timers(intent, switches.max_ports_of_switch),
-        derive_watchdog_timers(other_intent, switches.max_ports_of_switch),
+        derive_watchdog_timers(topology_of(intent), intent.mode, intent.pfc, switches.max_ports_of_switch),
+        derive_watchdog_timers(
+            topology_of(other_intent), other_intent.mode, other_intent.pfc, switches.max_ports_of_switch
+        ),
     )
     if before is None or after is None:
         return before is after

@@ -344,7 +344,7 @@ class Intent(WrittenIntent):
         description="additional settings by platform, role or switch (meant as in devices); merged last, the switch's "
         "over the role's",
     )
-    _kept: dict[str, tuple[object, Any]] = PrivateAttr(default_factory=dict)
+    _kept: dict[str, tuple[tuple[object, ...], Any]] = PrivateAttr(default_factory=dict)
 
     def with_values(self, **values: object) -> "Intent":
         """Return a copy with other values of some keys, with an empty cache."""
@@ -352,10 +352,13 @@ class Intent(WrittenIntent):
         copy._kept = {}
         return copy
 
-    def compute_once(self, owner: str, basis: object, make: Callable[[], _Made]) -> _Made:
-        """Return the value that an `owner` computes once from this intent, and again for another `basis`."""
+    def compute_once(self, owner: str, basis: tuple[object, ...], make: Callable[[], _Made]) -> _Made:
+        """Return the value that an `owner` computes once from this intent.
+
+        It is computed again where a part of `basis` is another object, as in a copy with another value of that key.
+        """
         held = self._kept.get(owner)
-        if held is None or held[0] is not basis:
+        if held is None or any(part is not held_part for part, held_part in zip(basis, held[0], strict=True)):
             held = self._kept[owner] = basis, make()
         value: _Made = held[1]
         return value
