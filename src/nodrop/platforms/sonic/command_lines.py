@@ -74,7 +74,7 @@ def drain_commands(device: Device) -> tuple[str, str]:
     """Return the commands that move traffic off a switch, and bring it back.
 
     The traffic shift where it changes the export policies of all sessions, or where bgpcfgd's templates name them;
-    where they have names of one's own, it would change none of them, and FRR's graceful shutdown does.
+    where they have other names, it would change none of them, and FRR's graceful shutdown does.
     """
     bgp = device.bgp
     sessions = () if bgp is None or isinstance(bgp, Unknown) or isinstance(bgp.neighbors, Unknown) else bgp.neighbors
