@@ -25,10 +25,11 @@ from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.values import replace_fields
 from nodrop.proofs.circles import topological_depth_by_node
-from nodrop.proofs.dependencies import DependencyGraph, TrafficAtRouters
+from nodrop.proofs.dependencies import DependencyGraph
 from nodrop.proofs.failures import search_failures_with_circle
 from nodrop.proofs.forwarding import Forwarding
 from nodrop.proofs.invariants import check_any_failure_conditions
+from nodrop.proofs.traffic import TrafficAtRouters
 from nodrop.report.storm import pause_storm_facts
 from nodrop.routing import ControlPlane
 from nodrop.routing.decision import LearnedTable

@@ -50,6 +50,7 @@ TUNNEL = {
     "outside": ({range(64), None},) * 16,
     "queue": ({int, None},) * 16,
 }
+FLOOD = {"at": str, "vlan": int, "to": int, "members": [{"out": [(int, {int, None})], "in": [int]}]}
 PACKETS = {"destination": int, "dscp": range(64), "source": str, "source_dscp": range(64)}
 CERTIFICATE = {
     "version": 1,
@@ -71,13 +72,14 @@ CERTIFICATE = {
         "ends": {str: int},
         "next_hops": {str: [{"to": int, "over": [int]}]},
         "tunnels": [TUNNEL],
+        "floods": [FLOOD],
         "as_numbers": {str: int},
         "sessions": [(str, str, int)],
         "session_kinds": [{"passes": {int, None}, "keeps_path": bool, "own_as": int}],
     },
     "witness": {
         "positions": [(int, int, int)],
-        "cycle": [{"channel": int, "group": int, "tunnel": {int, None}, **PACKETS}],
+        "cycle": [{"channel": int, "group": int, "tunnel": {int, None}, "flood": {int, None}, **PACKETS}],
         "levels": {str: int},
     },
 }
@@ -149,6 +151,11 @@ def check_shape(value, shape, where):
 # --- Premises.
 
 
+def switch(table):
+    """Return the switch of a forwarding table."""
+    return table.split(" VRF ")[0]
+
+
 class Premises:
     """The premises of a certificate, with all references resolved, and what follows from them."""
 
@@ -167,7 +174,7 @@ class Premises:
         if len({tuple(channel[:4]) for channel in self.channels}) < len(self.channels):
             raise Rejected("channels: two of them have the same ends")
         self.ends = {table: self.set(number, f"ends, {table}") for table, number in document["ends"].items()}
-        failed = {tuple(port) for port in document["failed"]}
+        self.failed = {tuple(port) for port in document["failed"]}
         self.rows = defaultdict(list)
         for table, rows in document["next_hops"].items():
             for number, row in enumerate(rows):
@@ -175,9 +182,7 @@ class Premises:
                 for channel in row["over"]:
                     if channel >= len(self.channels) or self.channels[channel][0] != table:
                         raise Rejected(f"{where}: channel {channel} does not begin at the table")
-                    start, port, end, far_port, _, _ = self.channels[channel]
-                    if {(start.split(" VRF ")[0], port), (end.split(" VRF ")[0], far_port)} & failed:
-                        raise Rejected(f"{where}: channel {channel} has a failed port")
+                    self.check_ports(channel, where)
                 self.rows[table].append((self.set(row["to"], where) & ~self.ends.get(table, 0), row["over"]))
         self.tunnels, self.tunnels_at = document["tunnels"], defaultdict(list)
         for number, tunnel in enumerate(self.tunnels):
@@ -185,8 +190,39 @@ class Premises:
             if tunnel["to"] >= self.destinations:
                 raise Rejected(f"{where}: destination {tunnel['to']} does not exist")
             self.tunnels_at[table].append((number, self.set(tunnel["servers"], where) & self.ends.get(table, 0)))
+        self.read_floods(document["floods"])
         self.group_dscps(exactly=document["claim"] == "deadlock-possible")
         self.known_groups = {}
+
+    def read_floods(self, floods):
+        """Find the member of a VLAN that each channel arrives at; raise Rejected if a channel is at another switch."""
+        self.floods, self.floods_at, self.member = floods, defaultdict(list), {}
+        for place, flood in enumerate(floods):
+            self.floods_at[flood["at"]].append(
+                (place, self.set(flood["to"], f"floods, {place}") & self.ends.get(flood["at"], 0))
+            )
+            for number, member in enumerate(flood["members"]):
+                for channel in member["in"]:
+                    self.check_switch(channel, 2, flood["at"], f"floods, {place}")
+                    if self.member.setdefault((place, channel), number) != number:
+                        raise Rejected(f"floods, {place}: channel {channel} arrives at two members")
+        for place, flood in enumerate(floods):
+            for channel, far in (way for member in flood["members"] for way in member["out"]):
+                self.check_switch(channel, 0, flood["at"], f"floods, {place}")
+                self.check_ports(channel, f"floods, {place}")
+                if far is not None and (far, channel) not in self.member:
+                    raise Rejected(f"floods, {place}: channel {channel} does not arrive at a member of {far}")
+
+    def check_switch(self, channel, end, table, where):
+        """Raise Rejected unless a channel exists, and begins (end 0) or ends (2) at the switch of a table."""
+        if channel >= len(self.channels) or switch(self.channels[channel][end]) != switch(table):
+            raise Rejected(f"{where}: channel {channel} does not exist at the switch")
+
+    def check_ports(self, channel, where):
+        """Raise Rejected if a port of a channel has failed."""
+        start, port, end, far_port, _, _ = self.channels[channel]
+        if {(switch(start), port), (switch(end), far_port)} & self.failed:
+            raise Rejected(f"{where}: channel {channel} has a failed port")
 
     def check_maps(self, numbers, where):
         """Raise Rejected unless all maps of these numbers exist."""
@@ -233,11 +269,27 @@ class Premises:
 
     def begin(self, table, bits, dscps):
         """Return the states of packets to some destinations that enter the fabric at a table."""
-        bits &= self.hosts
-        return {(table, number, dscp, None): bits for number in self.entries.get(table, ()) for dscp in dscps if bits}
+        begun = [(None, bits & self.hosts)]
+        begun += [((place, None), bits & self.hosts & to) for place, to in self.floods_at.get(table, ())]
+        return {
+            (table, number, dscp, None, flood): some
+            for number in self.entries.get(table, ())
+            for dscp in dscps
+            for flood, some in begun
+            if some
+        }
 
-    def onward(self, table, in_tunnel):
-        """Yield how packets go on from a table: to which destinations, over which channels, into which tunnel."""
+    def onward(self, table, in_tunnel, flood):
+        """Yield how packets go on from a table: to which destinations, over which channels, into which tunnel.
+
+        `flood` has the number of the VLAN in which the table floods them and the member by which they came, if it does.
+        """
+        if flood is not None:
+            members = enumerate(self.floods[flood[0]]["members"])
+            over = [channel for number, member in members if number != flood[1] for channel, _ in member["out"]]
+            self.spend(1 + len(over))
+            yield -1, over, None
+            return
         rows = self.rows.get(table, ())
         self.spend(1 + len(rows))
         yield from ((to, over, None) for to, over in rows)
@@ -245,17 +297,30 @@ class Premises:
             self.spend(len(rows))
             yield from ((servers, over, number) for to, over in rows if to >> self.tunnels[number]["to"] & 1)
 
+    def behind(self, channel, in_tunnel, flood):
+        """Yield where packets are flooded behind a channel (None: nowhere), and the destinations of those."""
+        if flood is None:
+            yield None, -1
+            for place, to in () if in_tunnel else self.floods_at.get(self.channels[channel][2], ()):
+                yield (place, self.member.get((place, channel))), to
+            return
+        for number, member in enumerate(self.floods[flood[0]]["members"]):
+            for way, far in member["out"] if number != flood[1] else ():
+                if way == channel and far is not None:
+                    yield (far, self.member[far, channel]), -1
+
     def walk(self, begun):
         """Return the destinations of the packets that cross each channel with each DSCP, from where they begin.
 
-        Those in each tunnel are apart. DSCPs that no buffer ever holds are left out.
+        Those in each tunnel are apart, and those that are flooded behind the channel. DSCPs that no buffer ever holds
+        are left out.
         """
         crossed, reached, new, queue = {}, dict(begun), dict(begun), deque(begun)
         while queue:
             state = queue.popleft()
-            table, number, dscp, tunnel = state
+            table, number, dscp, tunnel, flood = state
             bits, tc = new.pop(state), self.maps[number]["tc"][dscp]
-            for to, over, into in self.onward(table, tunnel is not None):
+            for to, over, into in self.onward(table, tunnel is not None, flood):
                 sent = bits & to
                 if not sent:
                     continue
@@ -269,14 +334,17 @@ class Premises:
                     behind = dscp if written is None else self.alike[written]
                     if behind not in self.held:
                         continue
-                    before = crossed.get((channel, behind, within))
-                    crossed[channel, behind, within] = sent if before is None else before | sent
-                    onward = (end, enters, behind, within)
-                    if more := sent & ~reached.get(onward, 0):
-                        reached[onward] = reached.get(onward, 0) | more
-                        if onward not in new:
-                            queue.append(onward)
-                        new[onward] = new.get(onward, 0) | more
+                    for following, bits_there in self.behind(channel, within is not None, flood):
+                        if not (going := sent & bits_there):
+                            continue
+                        before = crossed.get((channel, behind, within, following))
+                        crossed[channel, behind, within, following] = going if before is None else before | going
+                        onward = (end, enters, behind, within, following)
+                        if more := going & ~reached.get(onward, 0):
+                            reached[onward] = reached.get(onward, 0) | more
+                            if onward not in new:
+                                queue.append(onward)
+                            new[onward] = new.get(onward, 0) | more
         return crossed
 
     def buffer(self, channel, dscp):
@@ -321,13 +389,14 @@ def check_positions(premises, positions):
     for table in premises.entries:
         begun |= premises.begin(table, premises.hosts, premises.held)
     arrivals = defaultdict(list)
-    for (channel, dscp, tunnel), bits in premises.walk(begun).items():
+    for (channel, dscp, tunnel, flood), bits in premises.walk(begun).items():
         group, tc = premises.buffer(channel, dscp)
         if group is not None:
-            arrivals[premises.channels[channel][2], tc, tunnel is not None].append((channel, group, dscp, bits))
-    for (table, tc, in_tunnel), held in arrivals.items():
+            state = (premises.channels[channel][2], tc, tunnel is not None, flood)
+            arrivals[state].append((channel, group, dscp, bits))
+    for (table, tc, in_tunnel, flood), held in arrivals.items():
         rows = []  # the lowest position that a row needs, its buffer, the destinations of the row
-        for to, over, into in premises.onward(table, in_tunnel):
+        for to, over, into in premises.onward(table, in_tunnel, flood):
             needed = [(place.get((c, group), -1), c, group) for c in over for group in premises.groups(tc, c, into)]
             if needed:
                 rows.append((*min(needed), to))
@@ -360,8 +429,10 @@ def check_cycle(premises, cycle):
         key = (entry["source"], entry["source_dscp"], destination)
         if key not in walks:
             walks[key] = premises.walk(premises.begin(entry["source"], 1 << destination, [entry["source_dscp"]]))
-        if (channel, dscp, tunnel) not in walks[key]:
+        flood = None if entry["flood"] is None else (entry["flood"], premises.member.get((entry["flood"], channel)))
+        if (channel, dscp, tunnel, flood) not in walks[key]:
             within = "" if tunnel is None else f" in tunnel {tunnel}"
+            within += "" if flood is None else f" and are then flooded in {flood[0]}"
             raise Rejected(f"{where}: packets of the source do not cross the channel with DSCP {dscp}{within}")
         group, tc = premises.buffer(channel, dscp)
         if group != entry["group"]:
@@ -369,7 +440,7 @@ def check_cycle(premises, cycle):
         to = destination if tunnel is None else premises.tunnels[tunnel]["to"]
         over = {
             (after, group)
-            for bits, channels, into in premises.onward(premises.channels[channel][2], tunnel is not None)
+            for bits, channels, into in premises.onward(premises.channels[channel][2], tunnel is not None, flood)
             for after in (channels if bits >> to & 1 else ())
             for group in premises.groups(tc, after, into)
         }
@@ -381,6 +452,8 @@ def check_levels(premises, document):
     """Raise Rejected unless no table can announce upward what it uses from above, whatever has failed."""
     if premises.tunnels:
         raise Rejected(f"tunnels: {premises.tunnels[0]['at']} sends up again what came down to it")
+    if premises.floods:
+        raise Rejected(f"floods: {premises.floods[0]['at']} sends up again what came down to it")
     levels, numbers, kinds = document["levels"], document["as_numbers"], document["session_kinds"]
     every = (1 << premises.destinations) - 1
     passes = [every if k["passes"] is None else premises.set(k["passes"], "session_kinds") for k in kinds]

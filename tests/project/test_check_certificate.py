@@ -30,10 +30,12 @@ from support.certificate_mutants import (
 from support.certificates import (
     Builder,
     Document,
+    bridged_line,
     claimed,
     clos,
     clos_with_policies,
     flat,
+    flooding_clos,
     host_map,
     is_proof,
     line,
@@ -48,6 +50,7 @@ from support.certificates import (
 )
 from support.command import nodrop
 from support.dual_tor import cured, dual_tor, with_random_tunnels
+from support.flooding import clos_with_vlans, random_clos_with_vlans, with_random_vlans
 from support.lossless_fabrics import with_random_qos
 from support.places import ROOT
 from support.random_routed import routed
@@ -87,8 +90,15 @@ PROOFS: dict[str, Document] = {
     "tunnels, one priority": claimed(pair()),
     "tunnels, priorities of their own": claimed(pair(remapping_tunnel, lossless=1)),
     "tunnels, both priorities of hosts": claimed(pair(remapping_tunnel)),
+    "floods up": claimed(flooding_clos()),
+    "floods up, one lossy cable": claimed(flooding_clos(lossy=("leaf0", "spine0"))),
+    "floods up, three leaves": claimed(flooding_clos(3)),
+    "floods along a line": claimed(bridged_line()),
+    "floods along a line, routed back": claimed(bridged_line(back=True)),
 }
 FREE = {
+    "floods up, one lossy cable",
+    "floods along a line",
     "tunnels, priorities of their own",
     "tunnels, both priorities of hosts",
     "ring of three, shortest ways",
@@ -148,7 +158,24 @@ def random_fabric(rng: random.Random) -> Document:
     for _ in range(rng.choice([0, 0, 1, 2]) if fabric.destinations else 0):
         make, to = rng.choice([plain_tunnel, remapping_tunnel]), rng.randrange(len(fabric.destinations))
         fabric.tunnels.append(make(rng.choice(names), to, set(range(len(fabric.destinations)))))
+    flood_at_random(fabric, names, rng)
     return claimed(fabric)
+
+
+def flood_at_random(fabric: Builder, names: list[str], rng: random.Random) -> None:
+    """Put some tables into a VLAN, with some of their cables; of these some join it at the other end."""
+    tables = rng.sample(names, rng.choice([0, 0, 2, 3]))
+    places = {name: place for place, name in enumerate(tables)}
+    cables = [cable for cable in range(0, len(fabric.channels), 2) if rng.randrange(4)]
+    for name in tables:
+        members: list[tuple[int, int | None]] = []
+        for cable in cables:
+            for channel in (cable, cable + 1):
+                start, _, end, *_ = fabric.channels[channel]
+                if start == name:
+                    members.append((channel, places.get(str(end))))
+        homes = {number for number, home in enumerate(fabric.destinations) if home == name}
+        fabric.flood(name, homes if rng.randrange(4) else set(), members)
 
 
 INTENTS = sorted(path.stem for path in (ROOT / "intents").glob("*.yaml"))
@@ -197,16 +224,41 @@ def test_certificates_of_nodrop_for_leaves_with_tunnels_are_accepted(fabric: Any
     assert_changed_ones_are_rejected(document, 5, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("fabric", "claim", "vlans"),
+    [
+        (clos_with_vlans(), "possible", 2),
+        (clos_with_vlans(4, spines=1, members=("e1",), peers=4), "possible", 4),
+        (clos_with_vlans(3, members=(), peers=2), "free", 2),
+    ],
+)
+def test_certificates_of_nodrop_for_leaves_that_flood_are_accepted(
+    fabric: Any, claim: str, vlans: int, tmp_path: Path
+) -> None:
+    check = check_deadlock(compute_control_plane(Index(fabric)))
+    document = flat(build_certificate(check, check_any_failure_conditions(check.traffic.forwarding), [], ()))
+    assert (document["claim"], len(document["floods"])) == (f"deadlock-{claim}", vlans)
+    assert is_proof(document)
+    assert verdict(document, tmp_path) == 0
+    assert_changed_ones_are_rejected(document, 6, tmp_path)
+
+
 def test_certificates_of_nodrop_for_random_fabrics_are_accepted(tmp_path: Path) -> None:
-    claims = Counter[tuple[str, bool]]()
-    for seed in range(80):
-        rng = random.Random(seed // 2)
+    claims, floods = Counter[tuple[str, bool]](), 0
+    for seed in range(120):
+        rng = random.Random(seed // 3)
         fabric = with_random_qos(routed(rng), rng)
-        check = check_deadlock(compute_control_plane(Index(with_random_tunnels(fabric, rng) if seed % 2 else fabric)))
+        if seed % 3 == 1:
+            fabric = with_random_tunnels(fabric, rng)
+        elif seed % 3 == 2:
+            fabric = random_clos_with_vlans(rng) if rng.randrange(2) else with_random_vlans(fabric, rng)
+        check = check_deadlock(compute_control_plane(Index(fabric)))
         document = flat(build_certificate(check, check_any_failure_conditions(check.traffic.forwarding), [], ()))
         assert verdict(document, tmp_path) == 0, seed
         claims[document["claim"], bool(document["rests_on"])] += 1
+        floods += bool(document["floods"])
     assert len(claims) > 2
+    assert floods > 20
 
 
 def test_certificates_of_random_fabrics_are_accepted(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterator
+from functools import cache
 from itertools import count
 from math import sqrt
 from random import Random
@@ -16,12 +17,13 @@ from nodrop.model.fabric import End, Fabric
 from nodrop.model.index import Index
 from nodrop.model.overlays import Tunnel
 from nodrop.model.qos import QosProfile
-from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.model.states import UNKNOWN, Unknown, known_rows
 from nodrop.proofs.deadlock import DeadlockCheckResult, DependencyGraphNames, check_deadlock
 from nodrop.proofs.dependencies import DependencyGraph
 from nodrop.routing import ControlPlane, compute_control_plane
 from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, Prefix, parse_address
 from support.dual_tor import loopback_of, with_random_tunnels
+from support.flooding import random_clos_with_vlans, with_random_vlans
 from support.lossless_fabrics import fat_tree, links_between, lossless, ring, sampled_failures, seeds, with_random_qos
 from support.random_routed import routed
 
@@ -174,7 +176,10 @@ def address_in(prefix: Prefix, others: set[Prefix]) -> Address | None:
 
 
 class Packet(NamedTuple):
-    """A packet at a router: where it entered, its DSCP and address, and what is inside where it is in a tunnel."""
+    """A packet at a router: where it entered, its DSCP and address, and what is inside where it is in a tunnel.
+
+    One that the router floods has the number of the VLAN, or `DROPPED`.
+    """
 
     number: int
     port: str
@@ -183,6 +188,10 @@ class Packet(NamedTuple):
     inside: int | None = None
     sender: int | None = None
     """The router that put it into a tunnel."""
+    vlan: int | None = None
+
+
+DROPPED = -1
 
 
 def walked(plane: ControlPlane, check: DeadlockCheckResult) -> "networkx.DiGraph[Node]":
@@ -199,9 +208,10 @@ def walked(plane: ControlPlane, check: DeadlockCheckResult) -> "networkx.DiGraph
         for prefix in destination.prefixes:
             if (to := address_in(prefix, known)) is not None:
                 for number in forwarding.entries:
+                    ports = [port.name for port in index.fabric.devices[number].interfaces]
                     for dscp in (26, 34, 46, 0, *((1,) if forwarding.tunnels else ())):
-                        for port in index.fabric.devices[number].interfaces:
-                            walk(plane, graph, Packet(number, port.name, dscp, to))
+                        for port in [name for name in ports if name[0] == "h"] or ports:
+                            walk(plane, graph, Packet(number, port, dscp, to))
     return graph
 
 
@@ -253,6 +263,9 @@ def class_and_group(plane: ControlPlane, packet: Packet) -> tuple[int, int]:
 
 
 def steps(plane: ControlPlane, packet: Packet) -> Iterator[tuple[Packet, list[tuple[Node, Node]]]]:
+    if packet.vlan is not None:
+        yield from flood(plane, packet, packet.vlan)
+        return
     number, tc_group = packet.number, class_and_group(plane, packet)
     tc, group = tc_group
     name, own = plane.routers[number].device.name, qos_of(plane, number, packet.port)
@@ -264,6 +277,9 @@ def steps(plane: ControlPlane, packet: Packet) -> Iterator[tuple[Packet, list[tu
         to = address
         route = None if ends_at(plane, number, to) else plane.of(to.family).route_towards(number, to)
     elif ends_at(plane, number, to):
+        for hop in () if route is None else route.hops:
+            if hop.leg.startswith("VLAN "):
+                yield from flood(plane, packet, int(hop.leg[5:]))
         route = None
     for hop in () if route is None or route.discard else route.hops:
         if hop.router is None:
@@ -287,6 +303,72 @@ def steps(plane: ControlPlane, packet: Packet) -> Iterator[tuple[Packet, list[tu
         yield Packet(hop.router, end.port, dscp, to, inside, sender), edges
 
 
+def flood(plane: ControlPlane, packet: Packet, number: int) -> Iterator[tuple[Packet, list[tuple[Node, Node]]]]:
+    """Yield where a packet goes that a switch floods in a VLAN, unless the VLAN has a loop over other switches."""
+    name = plane.routers[packet.number].device.name
+    if number == DROPPED or (name, number) in looped_vlans(plane):
+        return
+    tc, group = class_and_group(plane, packet)
+    own = qos_of(plane, packet.number, packet.port)
+    for port, far, vlan in bridged_cables(plane, name, number):
+        if port != packet.port:
+            left, next_qos = qos_of(plane, packet.number, port), qos_of(plane, router_at(plane, far), far.port)
+            queue, table = effects.queue_of_tc(left, tc), left.pfc_to_queue
+            stopping = {one for one in left.pfc_rx_priorities if (one if table is None else table[one]) == queue}  # type: ignore[index, union-attr]
+            groups = [
+                one for one in range(8) if stopping & {*effects.pausing_priorities_of_priority_group(next_qos, one)}
+            ]
+            held = effects.pausing_priorities_of_priority_group(own, group)
+            edges = [((name, packet.port, group), (far.node, far.port, one)) for one in groups if held]
+            written = None if left.tc_to_dscp is None else effects.map_entry(left.tc_to_dscp, tc)  # type: ignore[arg-type]
+            dscp = packet.dscp if written is None else written
+            yield (
+                Packet(router_at(plane, far), far.port, dscp, packet.to, vlan=DROPPED if vlan is None else vlan),
+                edges,
+            )
+
+
+def router_at(plane: ControlPlane, end: End) -> int:
+    return next(router.number for router in plane.routers if router.device.name == end.node)
+
+
+def bridged_cables(plane: ControlPlane, name: str, number: int) -> Iterator[tuple[str, End, int | None]]:
+    """Yield the working cables to switches in a VLAN of a switch, and the VLAN at the other end of each."""
+    for vlan in known_rows(plane.index.devices[name].vlans):
+        for member in vlan.members if vlan.id == number else ():
+            far = plane.index.far_end(name, member.interface)
+            near_port, far_port = plane.index.interface(name, member.interface), far and plane.index.interface(*far)
+            if far is None or not (near_port and near_port.enabled and far_port and far_port.enabled):
+                continue
+            found = [
+                other.id
+                for other in known_rows(plane.index.devices[far.node].vlans)
+                for one in other.members
+                if one.interface == far.port and (other.id == number if member.tagged else not one.tagged)
+            ]
+            yield member.interface, far, found[0] if found else None
+
+
+@cache
+def looped_vlans(plane: ControlPlane) -> frozenset[tuple[str, int]]:
+    """Return the VLANs of switches, by number, that are joined by more cables than a tree has."""
+    graph: networkx.Graph[tuple[str, int]] = networkx.Graph()
+    cables = set()
+    for device in plane.index.fabric.devices:
+        for vlan in known_rows(device.vlans):
+            graph.add_node((device.name, vlan.id))
+            for port, far, joins in bridged_cables(plane, device.name, vlan.id):
+                if joins is not None:
+                    graph.add_edge((device.name, vlan.id), (far.node, joins))
+                    cables.add(frozenset({(device.name, vlan.id, port), (far.node, joins, far.port)}))
+    return frozenset(
+        node
+        for nodes in networkx.connected_components(graph)
+        if sum(any(end[:2] in nodes for end in cable) for cable in cables) >= len(nodes)
+        for node in nodes
+    )
+
+
 def ends_at(plane: ControlPlane, number: int, to: Address) -> bool:
     """Whether a router sends packets to an address to no other router."""
     route = plane.of(to.family).route_towards(number, to)
@@ -305,6 +387,12 @@ def test_random_tunnels_against_the_walk_of_every_packet(seed: int) -> None:
     compare_with_walk(seed, tunnels=True)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(60))
+def test_random_floods_against_the_walk_of_every_packet(seed: int) -> None:
+    compare_with_walk(seed, vlans=True)
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("tenth", range(10))
 def test_more_random_fabrics_against_the_walk_of_every_packet(tenth: int) -> None:
@@ -316,12 +404,14 @@ def test_more_random_fabrics_against_the_walk_of_every_packet(tenth: int) -> Non
             break
 
 
-def compare_with_walk(seed: int, *, tunnels: bool = False) -> bool:
+def compare_with_walk(seed: int, *, tunnels: bool = False, vlans: bool = False) -> bool:
     """Whether routes settle; if they do, the graph of buffers is compared with the walk of every packet."""
     chance = Random(seed)
     fabric = with_random_qos(routed(chance), chance)
     if tunnels:
         fabric = with_random_tunnels(fabric, chance)
+    if vlans:
+        fabric = random_clos_with_vlans(chance) if seed % 2 else with_random_vlans(fabric, chance)
     plane = compute_control_plane(Index(fabric))
     if any(plane.of(family).state.unstable for family in ADDRESS_FAMILIES):
         return False

@@ -12,9 +12,9 @@ from nodrop.model.fabric import End, Fabric
 from nodrop.model.index import Index
 from nodrop.model.values import replace_fields
 from nodrop.proofs.deadlock import check_deadlock
-from nodrop.proofs.dependencies import TrafficAtRouters
 from nodrop.proofs.equivalence import EquivalentRouterClasses
 from nodrop.proofs.forwarding import bit_positions
+from nodrop.proofs.traffic import TrafficAtRouters
 from nodrop.routing import compute_control_plane
 from support.lossless_fabrics import (
     LOSSLESS,

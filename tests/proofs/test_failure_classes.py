@@ -17,6 +17,7 @@ def test_ports_are_compared_once_for_all_failures() -> None:
     search.every = [FailureUnit(f"cable {number}", 1, frozenset()) for number in range(20_000)]
     found: list[list[FailureUnit]] = []
     search._alike = SimpleNamespace(has_classes=False)
-    search._check = SimpleNamespace(traffic=SimpleNamespace(left=left, entered=entered, tunnels=()))
+    traffic = SimpleNamespace(left=left, entered=entered, tunnels=(), floods=SimpleNamespace(all=()))
+    search._check = SimpleNamespace(traffic=traffic)
     assert processor_seconds(lambda: found.extend(search._find_failure_classes())) < 5 * slowness()
     assert found == [[one] for one in search.every]

@@ -9,9 +9,9 @@ from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
 from nodrop.proofs.deadlock import DependencyGraphNames
-from nodrop.proofs.dependencies import ArrivedPackets
 from nodrop.proofs.proving import DeadlockProof, prove_deadlock
 from nodrop.proofs.storm import PauseSpreadGraph
+from nodrop.proofs.traffic import ArrivedPackets
 from nodrop.report.proof import proof_facts, render_proof
 from support.dual_tor import BOUNCED, REMAP, cured, dual_tor, tunnel
 from support.lossless_fabrics import lossless

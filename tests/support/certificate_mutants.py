@@ -195,6 +195,42 @@ def change_tunnel_in_cycle(document: Document, rng: random.Random) -> None:
     rng.choice(document["cycle"])["tunnel"] = rng.choice([None, *range(len(document["tunnels"]))])
 
 
+def drop_flood_member(document: Document, rng: random.Random) -> None:
+    """Take a member out of a VLAN."""
+    members = rng.choice(document["floods"])["members"]
+    members.pop(rng.randrange(len(members)))
+
+
+def add_flood_member(document: Document, rng: random.Random) -> None:
+    """Put one more port of a table into its VLAN, from which packets go to none."""
+    flood, channel = rng.choice(document["floods"]), rng.randrange(len(document["channels"]))
+    flood["members"].append({"out": [[channel, None]], "in": []})
+
+
+def flood_other_destinations(document: Document, rng: random.Random) -> None:
+    """Let a VLAN have other destinations, or be at another table."""
+    flood = rng.choice(document["floods"])
+    values = {"to": rng.randrange(len(document["sets"])), "at": rng.choice(sorted(document["next_hops"]))}
+    key = rng.choice(sorted(values))
+    flood[key] = values[key]
+
+
+def join_other_vlan(document: Document, rng: random.Random) -> None:
+    """Let packets be in another VLAN behind a member, or in none."""
+    way = rng.choice(rng.choice(rng.choice(document["floods"])["members"])["out"])
+    way[1] = rng.choice([None, *range(len(document["floods"]))])
+
+
+def forget_way_back(document: Document, rng: random.Random) -> None:
+    """Let a channel no longer arrive at its member, so that packets are flooded back."""
+    rng.choice(rng.choice(document["floods"])["members"])["in"] = []
+
+
+def change_flood_in_cycle(document: Document, rng: random.Random) -> None:
+    """Let the packets of an entry of the cycle be flooded in another VLAN, or none."""
+    rng.choice(document["cycle"])["flood"] = rng.choice([None, *range(len(document["floods"]) + 1)])
+
+
 def change_claim(document: Document, rng: random.Random) -> None:
     """Claim something else."""
     document["claim"], document["failures"] = rng.choice(
@@ -266,6 +302,12 @@ CHANGES: tuple[Callable[[Document, random.Random], None], ...] = (
     move_tunnel,
     remap_tunnel,
     change_tunnel_in_cycle,
+    drop_flood_member,
+    add_flood_member,
+    flood_other_destinations,
+    join_other_vlan,
+    forget_way_back,
+    change_flood_in_cycle,
     change_claim,
     change_level,
     change_as_number,

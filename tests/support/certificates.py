@@ -13,8 +13,8 @@ Buffer = tuple[int, int]
 Packet = tuple[str, int, int]
 """Where a packet enters, its DSCP there, and its destination."""
 
-Held = tuple[int, int | None]
-"""The DSCP of a packet, and its tunnel if it is in one."""
+Held = tuple[int, int | None, int | None]
+"""The DSCP of a packet, its tunnel if it is in one, and the place of the VLAN in which it is flooded on, if it is."""
 
 LOSSLESS = (26, 34)
 """DSCPs of traffic class 3 and 4 in the map of `plain_map`."""
@@ -23,7 +23,7 @@ LOSSLESS = (26, 34)
 PARTS = {
     "premises": {
         *("sets", "destinations", "outer", "maps", "channels", "entries", "ends", "next_hops", "tunnels"),
-        *("as_numbers", "sessions", "session_kinds"),
+        *("floods", "as_numbers", "sessions", "session_kinds"),
     },
     "witness": {"positions", "cycle", "levels"},
 }
@@ -84,6 +84,7 @@ class Builder:
         self.numbers: dict[str, int] = {}
         self.kinds: list[Document] = []
         self.tunnels: list[Document] = []
+        self.floods: list[Document] = []
         self.extra: Document = {}
 
     def cable(self, left: str, right: str, left_map: int = 0, right_map: int = 0) -> None:
@@ -104,6 +105,11 @@ class Builder:
     def send(self, table: str, destination: int, over: list[int]) -> None:
         """Let a table send a destination over channels."""
         self.hops.setdefault((table, destination), []).extend(over)
+
+    def flood(self, table: str, to: set[int], cables: list[tuple[int, int | None]], vlan: int = 100) -> None:
+        """Let a table flood packets in a VLAN with members: a channel out of each, and the VLAN behind it, if any."""
+        members = [{"out": [[channel, far]], "in": [channel ^ 1]} for channel, far in cables]
+        self.floods.append({"at": table, "vlan": vlan, "to": to, "members": members})
 
     def document(self, claim: str, failures: str) -> Document:
         """Return the certificate of a claim, with the witness that the packets give."""
@@ -144,6 +150,7 @@ class Builder:
                 for table, of_table in rows.items()
             },
             "tunnels": [{**one, "servers": numbered(frozenset(one["servers"]))} for one in self.tunnels],
+            "floods": [{**one, "to": numbered(frozenset(one["to"]))} for one in self.floods],
             "as_numbers": self.numbers if failures == "any" else {},
             "sessions": self.sessions if failures == "any" else [],
             "session_kinds": self.kinds if failures == "any" else [],
@@ -191,7 +198,7 @@ def circle(document: Document) -> list[Document]:
         raise AssertionError("there is no circle")
     entries = []
     for left, right in pairwise(cycle):
-        (source, source_dscp, destination), (dscp, tunnel) = made[left, right]
+        (source, source_dscp, destination), (dscp, tunnel, flood) = made[left, right]
         entries.append(
             {
                 "channel": left[0],
@@ -201,6 +208,7 @@ def circle(document: Document) -> list[Document]:
                 "source": source,
                 "source_dscp": source_dscp,
                 "tunnel": tunnel,
+                "flood": flood,
             }
         )
     return entries
@@ -226,32 +234,60 @@ State = tuple[str, int, Held, int | None]
 def steps(document: Document, packet: Packet) -> Iterator[tuple[Buffer, Buffer, Held]]:
     """Yield the dependencies that a packet makes: the two buffers, and what it is in the first."""
     source, source_dscp, destination = packet
-    states: list[State] = [(source, number, (source_dscp, None), None) for number in document["entries"][source]]
+    floods = [None, *flooded_at(document, source, destination)]
+    states: list[State] = [
+        (source, number, (source_dscp, None, flood), None) for number in document["entries"][source] for flood in floods
+    ]
     seen = set(states)
     for state in states:
         over, (group, tc) = state[3], held_by(document, state)
         enters = document["maps"][state[1]]
-        for to, into in hops(document, state, destination):
-            for row in document["next_hops"].get(state[0], []):
-                if to not in members(document, row["to"]):
-                    continue
-                for onward in row["over"]:
-                    leaving = document["maps"][document["channels"][onward][4]]
-                    stopped = leaving["queue"][tc] if into is None else document["tunnels"][into]["queue"][tc]
-                    stopped = leaving["queue"][tc] if stopped is None else stopped
-                    far = document["maps"][document["channels"][onward][5]]
-                    for held, priorities in far["pauses"].items() if over is not None and group is not None else ():
-                        if any(leaving["stops"].get(str(p)) == stopped for p in priorities):
-                            yield (over, group), (onward, int(held)), state[2]
-                    after = crossing(document, state, enters["tc"][state[2][0]], onward, into)
-                    if after not in seen:
-                        seen.add(after)
-                        states.append(after)
+        for onward, into, joins in ways(document, state, destination):
+            leaving = document["maps"][document["channels"][onward][4]]
+            stopped = leaving["queue"][tc] if into is None else document["tunnels"][into]["queue"][tc]
+            stopped = leaving["queue"][tc] if stopped is None else stopped
+            far = document["maps"][document["channels"][onward][5]]
+            for held, priorities in far["pauses"].items() if over is not None and group is not None else ():
+                if any(leaving["stops"].get(str(p)) == stopped for p in priorities):
+                    yield (over, group), (onward, int(held)), state[2]
+            for flood in joins:
+                after = crossing(document, state, enters["tc"][state[2][0]], onward, into, flood)
+                if after not in seen:
+                    seen.add(after)
+                    states.append(after)
+
+
+def flooded_at(document: Document, table: str, destination: int) -> list[int]:
+    """Return the VLANs in which a table floods packets to a destination that end there."""
+    if table not in document["ends"] or destination not in members(document, document["ends"][table]):
+        return []
+    floods = enumerate(document["floods"])
+    return [place for place, one in floods if one["at"] == table and destination in members(document, one["to"])]
+
+
+Way = tuple[int, int | None, list[int | None]]
+"""A channel by which a packet goes on, the tunnel into which it goes, and in which VLANs it is flooded behind it."""
+
+
+def ways(document: Document, state: State, destination: int) -> Iterator[Way]:
+    """Yield how a packet goes on from a table."""
+    table, _, (_, tunnel, flood), over = state
+    if flood is not None:
+        for member in document["floods"][flood]["members"]:
+            if over not in member["in"]:
+                yield from ((onward, None, [] if far is None else [far]) for onward, far in member["out"])
+        return
+    for to, into in hops(document, state, destination):
+        for row in document["next_hops"].get(table, []):
+            for onward in row["over"] if to in members(document, row["to"]) else []:
+                end = document["channels"][onward][2]
+                is_plain = tunnel is None and into is None
+                yield onward, into, [None, *(flooded_at(document, end, destination) if is_plain else [])]
 
 
 def hops(document: Document, state: State, destination: int) -> Iterator[tuple[int, int | None]]:
     """Yield where a packet goes from a table: the destination outside, and the tunnel into which it goes there."""
-    table, _, (_, tunnel), _ = state
+    table, _, (_, tunnel, _), _ = state
     ending = members(document, document["ends"][table]) if table in document["ends"] else set()
     to = destination if tunnel is None else document["tunnels"][tunnel]["to"]
     if to not in ending:
@@ -270,16 +306,16 @@ def held_by(document: Document, state: State) -> tuple[int | None, int]:
     return (group if str(group) in enters["pauses"] else None), tc
 
 
-def crossing(document: Document, state: State, tc: int, onward: int, into: int | None) -> State:
+def crossing(document: Document, state: State, tc: int, onward: int, into: int | None, flood: int | None) -> State:
     """Return a packet behind a channel."""
-    dscp, tunnel = state[2]
+    dscp, tunnel, _ = state[2]
     _, _, end, _, leaves, far = document["channels"][onward]
     written = document["maps"][leaves]["dscp"][tc]
     if into is not None:
         outside = document["tunnels"][into]["outside"][tc]
         written = written if outside is None else outside
         tunnel = into
-    return end, far, (dscp if written is None else written, tunnel), onward
+    return end, far, (dscp if written is None else written, tunnel, flood), onward
 
 
 def dependencies(document: Document) -> dict[tuple[Buffer, Buffer], tuple[Packet, Held]]:
@@ -294,6 +330,8 @@ def dependencies(document: Document) -> dict[tuple[Buffer, Buffer], tuple[Packet
 def is_proof(document: Document) -> bool:
     """Whether the witness proves the claim: each condition of the page, packet by packet."""
     claim = document["claim"], document["failures"]
+    if not _do_floods_fit(document):
+        return False
     if claim == ("deadlock-possible", "listed"):
         return bool(document["cycle"]) and all(_is_step(document, n) for n in range(len(document["cycle"])))
     if claim not in {("deadlock-free", "none"), ("deadlock-free", "any")} or document["cycle"]:
@@ -308,9 +346,25 @@ def is_proof(document: Document) -> bool:
             return False
     if claim[1] == "none":
         return not document["levels"] and not document["sessions"]
-    if document["tunnels"]:
+    if document["tunnels"] or document["floods"]:
         return False
     return _levels_prove(document)
+
+
+def _do_floods_fit(document: Document) -> bool:
+    """Whether the channels of VLANs begin and end at their tables, each at one member, and lead where they say."""
+    channels, floods = document["channels"], document["floods"]
+    arriving = [[channel for member in one["members"] for channel in set(member["in"])] for one in floods]
+    return all(
+        len(set(into)) == len(into)
+        and all(channels[channel][2] == one["at"] for channel in into)
+        and all(
+            channels[channel][0] == one["at"] and (far is None or channel in arriving[far])
+            for member in one["members"]
+            for channel, far in member["out"]
+        )
+        for one, into in zip(floods, arriving, strict=True)
+    )
 
 
 def _is_step(document: Document, number: int) -> bool:
@@ -319,7 +373,7 @@ def _is_step(document: Document, number: int) -> bool:
     packet = (entry["source"], entry["source_dscp"], entry["destination"])
     if packet not in set(beginnings(document)):
         return False
-    held = (entry["dscp"], entry["tunnel"])
+    held = (entry["dscp"], entry["tunnel"], entry["flood"])
     wanted = ((entry["channel"], entry["group"]), (onward["channel"], onward["group"]), held)
     return wanted in set(steps(document, packet))
 
@@ -389,6 +443,53 @@ def pair(make: Callable[..., Document] = plain_tunnel, leaves: int = 3, spines: 
                 *((name, shared, fabric.between[name, top]) if number > 1 else (top, shared, fabric.between[top, name]))
             )
     fabric.tunnels = [make("leaf0", 1, {shared}), make("leaf1", 0, {shared})]
+    return fabric
+
+
+def flooding_clos(
+    leaves: int = 2, spines: int = 2, *, maps: list[Document] | None = None, lossy: tuple[str, str] | None = None
+) -> Builder:
+    """Return leaves and spines in which each leaf has a VLAN of hosts on all its uplinks too.
+
+    The cable between two `lossy` tables has a map without pauses.
+    """
+    fabric = Builder([plain_map(), host_map(), plain_map(pauses={}, stops={})] if maps is None else maps)
+    low = [f"leaf{number}" for number in range(leaves)]
+    high = [f"spine{number}" for number in range(spines)]
+    for leaf in low:
+        fabric.hosts(leaf)
+        for spine in high:
+            at = 2 if lossy == (leaf, spine) else 0
+            fabric.cable(leaf, spine, at, at)
+    for number, leaf in enumerate(low):
+        for spine in high:
+            fabric.send(spine, number, fabric.between[spine, leaf])
+            for other in set(range(leaves)) - {number}:
+                fabric.send(leaf, other, fabric.between[leaf, spine])
+        fabric.flood(leaf, {number}, [(fabric.between[leaf, spine][0], None) for spine in high])
+    return fabric
+
+
+def bridged_line(tables: int = 4, *, back: bool = False) -> Builder:
+    """Return switches in a line with one VLAN on all cables, whose hosts are at the first and the last one.
+
+    With `back`, routes lead from the last one to the first over a cable of their own.
+    """
+    fabric = Builder()
+    names = [f"l{number}" for number in range(tables)]
+    for name in names:
+        fabric.hosts(name)
+    fabric.shared[0] = [names[0], names[-1]]
+    for left, right in pairwise(names):
+        fabric.cable(left, right)
+    if back:
+        fabric.cable(names[-1], names[0])
+        fabric.send(names[-1], 1, fabric.between[names[-1], names[0]])
+        fabric.send(names[0], 1, fabric.between[names[0], names[1]])
+        fabric.send(names[-2], 1, fabric.between[names[-2], names[-1]])
+    for number, name in enumerate(names):
+        cables = [(fabric.between[name, names[far]][0], far) for far in (number - 1, number + 1) if 0 <= far < tables]
+        fabric.flood(name, {0} if number in (0, tables - 1) else set(), cables)
     return fabric
 
 

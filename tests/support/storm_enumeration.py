@@ -8,8 +8,9 @@ from typing import NamedTuple
 from nodrop.analyses._targets import host_and_loopback_targets
 from nodrop.model.fabric import End
 from nodrop.proofs.deadlock import DependencyGraphNames
-from nodrop.proofs.dependencies import Buffer, DependencyGraph, TrafficAtRouters
+from nodrop.proofs.dependencies import Buffer, DependencyGraph
 from nodrop.proofs.storm import FindFillTime, PauseStorm, StoppedPort, count_stopped_ports
+from nodrop.proofs.traffic import TrafficAtRouters
 
 Stop = tuple[bool, int, int, float | None, float | None]
 """A stopped port: whether it leads to a host, its group, the steps to it, and the least and most microseconds."""

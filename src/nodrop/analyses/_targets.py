@@ -45,9 +45,40 @@ def _find_host_and_loopback_targets(index: Index, plane: ControlPlane) -> Iterat
                     yield RoutedTarget(subnet, router.number, leg, "loopback" if loopback else "hosts")
 
 
+def bridged_host_targets(index: Index) -> tuple[RoutedTarget, ...]:
+    """Return the subnets of hosts in VLANs that also reach other switches; their legs have the ports to hosts alone."""
+    return index.compute_once(
+        "bridged targets", lambda: tuple(_find_bridged_host_targets(index, control_plane_of(index)))
+    )
+
+
+def _find_bridged_host_targets(index: Index, plane: ControlPlane) -> Iterator[RoutedTarget]:
+    for router in plane.routers:
+        if router.bgp is None or router.vrf in MANAGEMENT_VRFS:
+            continue
+        for leg in router.legs:
+            if len(leg.ports) < 2 or leg.subject[1:2] != ("@vlans",) or not plane.up[router.number][leg.name]:
+                continue
+            ports = tuple(port for port in leg.ports if not _is_cabled_to_switch(index, router, port))
+            carries = leg.name in router.neighbors_by_interface or not router.subnets_with_neighbors.isdisjoint(
+                leg.subnets
+            )
+            if carries or not 0 < len(ports) < len(leg.ports):
+                continue
+            for address, subnet in zip(leg.addresses, leg.subnets, strict=True):
+                if not address.is_link_local:
+                    yield RoutedTarget(subnet, router.number, leg._replace(ports=ports), "hosts")
+
+
+def _is_cabled_to_switch(index: Index, router: VrfRouter, port: str) -> bool:
+    end = index.far_end(router.device.name, port)
+    return end is not None and end.node in index.devices
+
+
 def _leads_to_switch(index: Index, router: VrfRouter, leg: RoutedInterface) -> bool:
-    ends = (index.far_end(router.device.name, port) for port in leg.ports)
-    if leg.name in router.neighbors_by_interface or any(end is not None and end.node in index.devices for end in ends):
+    if leg.name in router.neighbors_by_interface:
+        return True
+    if any(_is_cabled_to_switch(index, router, port) for port in leg.ports):
         return True
     return not router.subnets_with_neighbors.isdisjoint(leg.subnets)
 

@@ -59,11 +59,12 @@ def list_switches(ports: Iterable[End]) -> str:
 
 
 def describe_packets(names: DependencyGraphNames, turn: BufferInCircle) -> str:
-    """Return the packets of a turn in words: both hosts, the destination, the DSCP, and tunnels on the way."""
+    """Return the packets of a turn in words: both hosts, destination, DSCP, and tunnels and floods on the way."""
     source, receiver = names.sender_and_receiver(turn)
     hosts = f"from {source} to {receiver} ({names.first_prefix_of_destination(turn.destination)})"
     if turn.tunnel is not None:
         inside = f"packets with DSCP {turn.inside} {hosts}"
         return f"packets with DSCP {turn.dscp} in tunnel {names.tunnel_label(turn.tunnel)}, inside them {inside}"
     into = "" if turn.next_tunnel is None else f", which go into tunnel {names.tunnel_label(turn.next_tunnel)}"
-    return f"packets with DSCP {turn.dscp} {hosts}{into}"
+    flood = names.flood_label(turn)
+    return f"packets with DSCP {turn.dscp} {hosts}{into}{flood and f', which {flood}'}"

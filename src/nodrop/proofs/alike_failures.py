@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from nodrop.model.fabric import End
-from nodrop.proofs.dependencies import TrafficAtRouters
 from nodrop.proofs.exchanges import AlikeCables
 from nodrop.proofs.forwarding import Forwarding
 from nodrop.proofs.invariants import DeadlockFreedomConditions
 from nodrop.proofs.tie_order import TieBreakOrderCheck
+from nodrop.proofs.traffic import TrafficAtRouters
 from nodrop.routing import ControlPlane
 from nodrop.routing.adverts import PathAttributes
 from nodrop.routing.agreement import may_reach_neighbor_over_routers
@@ -86,7 +86,8 @@ def is_independent_of_neighbor_order(forwarding: Forwarding) -> bool:
 
 def _does_as_path_length_decide_routes(plane: ControlPlane, invariants: DeadlockFreedomConditions) -> bool:
     """Whether sessions, prefixes and the length of AS paths decide all routes, whatever fails."""
-    if invariants.outer or any(one.reason in ("static", "inside", "default", "tunnel") for one in invariants.obstacles):
+    off_routes = ("static", "inside", "default", "tunnel", "flood")
+    if invariants.outer or any(one.reason in off_routes for one in invariants.obstacles):
         return False
     if plane.unsettled.disputed or plane.unsettled.barely_over or plane.unsettled.restless:
         return False

@@ -12,17 +12,24 @@ from nodrop.model.fabric import End
 from nodrop.model.subject import subject_text as subject_text
 from nodrop.proofs.behaviors import PortBehavior
 from nodrop.proofs.deadlock import BufferInCircle, DeadlockCheckResult
+from nodrop.proofs.floods import FloodedVlan
 from nodrop.proofs.forwarding import Forwarding, bit_positions
 from nodrop.proofs.invariants import DeadlockFreedomConditions
 from nodrop.proofs.tunnels import TunnelWay
 
 FORMAT_VERSION = 1
 PROOF_ASSUMPTIONS = (
-    "Hosts send and receive; they do not forward packets between ports.",
-    "Switches route packets of lossless classes; they do not flood them.",
+    "Hosts send and receive; they do not forward packets between ports: no file states whether one does.",
+    "NICs of one host do not wait for one another: no file states whether they do. Packets inside a NIC drain over "
+    "PCIe, and the graph has those between NICs.",
+    "Switches route packets of lossless classes, or flood them in a VLAN of their configuration.",
     "Routing has converged.",
 )
 TUNNELS_ASSUMPTION = "Either leaf of a server with two can be the standby one, unless a file says which one is."
+FLOODS_ASSUMPTION = (
+    "In a VLAN over several switches, any MAC address can be unknown. Hosts use the switch where they are as their "
+    "gateway, if it has an address in the VLAN."
+)
 UNKNOWN_HOSTS_ASSUMPTION = "No port to hosts is known: packets enter at every switch that announces a destination."
 
 
@@ -67,8 +74,9 @@ def build_certificate(
 def assumptions_of(forwarding: Forwarding) -> tuple[str, ...]:
     """Return what the claims about a fabric assume."""
     tunnels = (TUNNELS_ASSUMPTION,) if forwarding.tunnels else ()
+    floods = (FLOODS_ASSUMPTION,) if forwarding.flooded_vlans else ()
     hosts = (UNKNOWN_HOSTS_ASSUMPTION,) if forwarding.assumes_hosts else ()
-    return (*PROOF_ASSUMPTIONS, *tunnels, *hosts)
+    return (*PROOF_ASSUMPTIONS, *tunnels, *floods, *hosts)
 
 
 def seal_digest(document: Mapping[str, object]) -> str:
@@ -138,6 +146,7 @@ class _PremiseWriter:
             },
             "next_hops": next_hops,
             "tunnels": [self._tunnel_record(tunnel) for tunnel in forwarding.tunnels],
+            "floods": [self._flood_record(vlan) for vlan in forwarding.flooded_vlans],
             "outer": self._index_of_destination_set(0 if invariants is None else invariants.outer),
             "as_numbers": {},
             "sessions": [],
@@ -154,6 +163,16 @@ class _PremiseWriter:
             "to": self._destinations[tunnel.to],
             "outside": list(tunnel.outside),
             "queue": list(tunnel.queue),
+        }
+
+    def _flood_record(self, vlan: FloodedVlan) -> dict[str, object]:
+        return {
+            "at": self.forwarding_table_name(vlan.router),
+            "vlan": vlan.vlan,
+            "to": self._index_of_destination_set(vlan.to),
+            "members": [
+                {"out": [list(way) for way in member.out], "in": sorted(member.arrivals)} for member in vlan.members
+            ],
         }
 
     def _sessions(self, invariants: DeadlockFreedomConditions) -> dict[str, object]:
@@ -201,6 +220,7 @@ class _PremiseWriter:
             "source": self.forwarding_table_name(turn.source),
             "source_dscp": turn.source_dscp,
             "tunnel": turn.tunnel,
+            "flood": turn.flood,
         }
 
 

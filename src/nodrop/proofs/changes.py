@@ -35,7 +35,7 @@ class LeastDeadlockRemedy:
     """What takes all circles away: one AS number for some switches, if that does, and turns to give up.
 
     `classes` is how many lossless classes do instead, if packets change to the next one at each of these turns; None
-    where that is not known, as with tunnels, which have separate maps.
+    where that is not known, as with tunnels, which have separate maps, and with floods, which follow no route.
     """
 
     shared_asn: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ def find_least_deadlock_remedy(
         shared_asn=_switches_to_share_asn(check, invariants),
         turns=turns,
         classes=_count_classes_needed_if_changed_at_turns(check, dropped)
-        if turns and not check.traffic.tunnels
+        if turns and not check.traffic.tunnels and not check.traffic.floods.all
         else None,
     )
 

@@ -11,16 +11,10 @@ from nodrop.model.index import Index
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import FABRIC_HEAD
 from nodrop.proofs.circles import components_with_circles, find_shortest_circle, topological_depth_by_node
-from nodrop.proofs.dependencies import (
-    ArrivedPackets,
-    Buffer,
-    DependencyGraph,
-    MissingFact,
-    PacketStream,
-    TrafficAtRouters,
-)
+from nodrop.proofs.dependencies import Buffer, DependencyGraph
 from nodrop.proofs.forwarding import Forwarding, bit_positions
 from nodrop.proofs.side_paths import unknown_side_path_facts
+from nodrop.proofs.traffic import ArrivedPackets, MissingFact, PacketStream, TrafficAtRouters
 from nodrop.routing import ControlPlane
 
 MAX_CIRCLE_SEARCH_STARTS = 100
@@ -42,6 +36,8 @@ class BufferInCircle(NamedTuple):
     source_dscp: int
     tunnel: int | None = None
     inside: int | None = None
+    flood: int | None = None
+    """The place of the VLAN in which the switch behind the buffer floods the packets, if it does."""
     next_tunnel: int | None = None
     """The tunnel into which the packets go behind the buffer, if that is how they wait for the next one."""
 
@@ -83,6 +79,8 @@ def find_circles_in_traffic(traffic: TrafficAtRouters, missing: tuple[MissingFac
     if depths is None:
         suspects = components_with_circles(graph.after)
         routers = frozenset(graph.hub(node).router for nodes in suspects for node in nodes if not graph.is_buffer(node))
+        if traffic.floods.all:
+            routers |= traffic.routers_off_routes
         exact = DependencyGraph(traffic, exact=True, routers=routers)
         if components := components_with_circles(exact.after):
             circles = sorted(
@@ -143,7 +141,10 @@ def _find_packets_of_circle_buffer(
     """
     forwarding = traffic.forwarding
     router = forwarding.channels[buffer.channel].far
-    if packets.tunnel is not None:
+    flood = None if packets.flood is None else traffic.floods.all[packets.flood].place
+    if packets.flood is not None:
+        going = bits
+    elif packets.tunnel is not None:
         going = traffic.tunnels[packets.tunnel].servers
     elif into is not None:
         going = bits & traffic.tunnels[into].servers
@@ -154,7 +155,7 @@ def _find_packets_of_circle_buffer(
     for destination in bit_positions(going):
         if (found := find_nearest_source_and_dscp(traffic, destination, buffer.channel, packets)) is not None:
             return BufferInCircle(
-                buffer, destination, packets.dscp, *found, packets.tunnel, packets.inside, next_tunnel=into
+                buffer, destination, packets.dscp, *found, packets.tunnel, packets.inside, flood, into
             )
     raise LookupError(f"no packets come over channel {buffer.channel}")
 
@@ -172,13 +173,13 @@ def find_nearest_source_and_dscp(
     began: dict[tuple[int, PacketStream], tuple[int, int]] = {
         (number, stream): (number, dscp if stream.dscp is None else stream.dscp)
         for number in sorted(traffic.entries, key=lambda number: number != near)
-        for stream in traffic.host_entry_streams(number)
+        for stream in traffic.host_entry_streams(number, destination)
     }
     waiting = deque(began)
     while waiting:
         number, stream = waiting.popleft()
         for way, after in traffic.next_channels_and_streams(number, stream, destination):
-            if way == channel and (after.dscp is None or after[1:] == packets[1:]):
+            if way == channel and (after[1:] == packets[1:] or (after.dscp is None and after.flood == packets.flood)):
                 return began[number, stream]
             far = channels[way].far
             if (far, after) not in began:
@@ -228,12 +229,22 @@ class DependencyGraphNames:
         tunnel = turn.next_tunnel if turn.tunnel is None else turn.tunnel
         homes = self._forwarding.destinations[turn.destination].homes
         home = homes[0] if tunnel is None else self._forwarding.tunnels[tunnel].far
+        behind = self._forwarding.channels[turn.buffer.channel].far
+        if turn.flood is not None and behind in homes:
+            home = behind
         return self.host_port_at_router(turn.source), self.host_port_at_router(home)
 
     def tunnel_label(self, tunnel_number: int) -> str:
         """Return a tunnel by its name, with both of its switches."""
         tunnel = self._forwarding.tunnels[tunnel_number]
         return f"{tunnel.name} from {self.device(tunnel.near)} to {self.device(tunnel.far)}"
+
+    def flood_label(self, turn: BufferInCircle) -> str:
+        """Return where the packets of a turn are flooded: the switch behind the buffer, and the VLAN; "" if nowhere."""
+        if turn.flood is None:
+            return ""
+        switch = self.port_of_buffer(turn.buffer).node
+        return f"{switch} floods in VLAN {self._forwarding.flooded_vlans[turn.flood].vlan}"
 
     def switches_in_circle(self, turns: Sequence[BufferInCircle]) -> Iterator[str]:
         """Yield the switches of a circle in the order of the packets, the first again at the end."""

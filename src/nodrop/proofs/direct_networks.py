@@ -17,8 +17,8 @@ from nodrop.model.fabric import Device, End, Fabric, Interface, Link
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.proofs.deadlock import DeadlockCheckResult, find_circles_in_traffic
-from nodrop.proofs.dependencies import TrafficAtRouters
 from nodrop.proofs.forwarding import Forwarding, ForwardingRow
+from nodrop.proofs.traffic import TrafficAtRouters
 from nodrop.routing import compute_control_plane
 
 MAX_TRIED_PRIORITIES = 8

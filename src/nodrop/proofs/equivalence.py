@@ -12,8 +12,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from typing import NamedTuple
 
 from nodrop.model.fabric import End
-from nodrop.proofs.dependencies import TrafficAtRouters
 from nodrop.proofs.forwarding import Forwarding, ForwardingRow, unite_bits
+from nodrop.proofs.traffic import TrafficAtRouters
 
 MAX_REFINEMENT_ROUNDS = 20
 """How often classes are split at most; where that is not enough, each router is a class."""

@@ -91,9 +91,9 @@ class _FailureSearch:
 
     @cached_property
     def _has_several_behaviors(self) -> bool:
-        """Whether there are tunnels, or ports treat packets in several ways: exchanges of routers compare neither."""
+        """Whether there are tunnels, floods, or ports that treat packets in several ways: exchanges compare none."""
         traffic = self._check.traffic
-        return bool(traffic.tunnels) or len({*traffic.left, *traffic.entered}) > 1
+        return bool(traffic.tunnels or traffic.floods.all) or len({*traffic.left, *traffic.entered}) > 1
 
     def links_of(self, failure: FailureUnit) -> set[Link]:
         """Return the cables that fail."""

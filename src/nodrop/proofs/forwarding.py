@@ -5,7 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from nodrop.analyses._targets import AnnouncedPrefixes, host_and_loopback_targets
+from nodrop.analyses._targets import AnnouncedPrefixes, bridged_host_targets, host_and_loopback_targets
+from nodrop.proofs.floods import FabricFloods, FloodedVlan
 from nodrop.proofs.tunnels import FabricTunnels, HostPrefixes, TunnelEnds, TunnelWay
 from nodrop.routing import ControlPlane
 from nodrop.routing.adverts import destinations_of_parts
@@ -78,6 +79,9 @@ class Forwarding:
         self.fabric_tunnels = FabricTunnels(plane)
         self.tunnels: tuple[TunnelWay, ...] = ()
         """The tunnels through which leaves send up again what came down to them."""
+        self.fabric_floods = FabricFloods(plane)
+        self.flooded_vlans: tuple[FloodedVlan, ...] = ()
+        """The VLANs in which packets of hosts are flooded to other switches."""
         self.assumes_hosts = False
         """Whether no port to hosts is known, so that every announced block counts as one of hosts."""
         self.entries: Mapping[int, tuple[str, ...]] = {}
@@ -86,6 +90,7 @@ class Forwarding:
 
     def _compute_forwarding(self) -> None:
         hosts = [target for target in host_and_loopback_targets(self.index) if target.kind == "hosts"]
+        hosts += bridged_host_targets(self.index)
         entries: defaultdict[int, dict[str, None]] = defaultdict(dict)
         for target in hosts:
             entries[target.router].update(dict.fromkeys(target.leg.ports))
@@ -115,6 +120,32 @@ class Forwarding:
             for ends in self.fabric_tunnels.ends
         )
         self.tunnels = tuple(way for way in ways if way is not None)
+        exits = unite_bits(1 << tunnel.to for tunnel in self.tunnels)
+        self.flooded_vlans = self.fabric_floods.build_flooded_vlans(
+            self._destinations_in_subnets,
+            self.channel_number,
+            self.channels,
+            self.entries,
+            {number for number, bits in enumerate(self.own) if bits & exits},
+        )
+
+    def _destinations_in_subnets(self, number: int, leg: RoutedInterface) -> int:
+        """Return the destinations that end at a router, and that have addresses in the subnets of an interface.
+
+        Those of a wider prefix are in another interface where a longer one covers the subnet.
+        """
+        ends = [(prefix, place) for place, prefixes in self._hosts_at(number).items() for prefix in prefixes]
+        router, found = self.plane.routers[number], 0
+        others = [subnet for other in router.legs if other.name != leg.name for subnet in other.subnets]
+        for subnet in leg.subnets:
+            longest = max((prefix.length for prefix, _ in ends if prefix.covers(subnet)), default=-1)
+            found |= unite_bits(
+                1 << place
+                for prefix, place in ends
+                if (prefix.length == longest and prefix.covers(subnet))
+                or (subnet.covers(prefix) and not any(subnet.covers(one) and one.covers(prefix) for one in others))
+            )
+        return found
 
     def _hosts_at(self, number: int) -> HostPrefixes:
         """Return the prefixes of hosts of each destination that ends at a router."""

@@ -20,7 +20,7 @@ from nodrop.routing.speakers import BgpSpeaker, SpeakerLink
 from nodrop.routing.static_routes import is_discard_route, readable_static_routes
 from nodrop.routing.tiers import tier_of_device
 
-ObstacleReason = Literal["no-level", "level", "passes", "outer", "static", "inside", "default", "tunnel"]
+ObstacleReason = Literal["no-level", "level", "passes", "outer", "static", "inside", "default", "tunnel", "flood"]
 
 
 class SessionAnnouncementKind(NamedTuple):
@@ -94,6 +94,8 @@ class _SessionFacts:
         self.other: list[ProofObstacle] = []
         self.tells_default: set[tuple[int, int]] = set()
         self.other += [ProofObstacle("tunnel", number) for number in sorted({one.near for one in forwarding.tunnels})]
+        flooding = {vlan.router for vlan in forwarding.flooded_vlans if vlan.to}
+        self.other += [ProofObstacle("flood", number) for number in sorted(flooding)]
         first = 0
         for family in ADDRESS_FAMILIES:
             routes = forwarding.plane.of(family)

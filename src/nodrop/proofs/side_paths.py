@@ -1,20 +1,20 @@
-"""Ways of packets that no route states, not in the graph of buffers: claims without a circle rest on them.
+"""Ways of packets that no route states, and no file either: claims without a circle rest on them.
 
-Flooded packets (of a VLAN over several switches) follow no route, and GPUs of one host that use its NICs make these
-wait for one another. Tunnels between two leaves of the same servers are in the graph, except where a fact about one is
-unknown (Guo et al., SIGCOMM 2016, section 4.2; Bai et al., NSDI 2023, section 8.3; proofs/tunnels.py).
+Flooded packets (of a VLAN over several switches) and tunnels between two leaves of the same servers are in the graph,
+except where a fact about them is unknown (proofs/floods.py, proofs/tunnels.py). GPUs of one host that use its NICs can
+make these wait for one another: what stays in a NIC drains over PCIe, and what goes between two NICs is routed and in
+the graph, but no file states whether a NIC pauses the network meanwhile (Guo et al., SIGCOMM 2016, section 4.2; Bai
+et al., NSDI 2023, section 8.3).
 """
 
 import itertools
 from collections.abc import Iterator
-from functools import cache
 
 from nodrop.model.fabric import Device
 from nodrop.model.nics import value_or_none
-from nodrop.model.qos import QosProfile
-from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, is_known_off, known_rows
-from nodrop.proofs.behaviors import PortBehavior, lossless_behavior_of_profile
-from nodrop.proofs.dependencies import MissingFact, TrafficAtRouters
+from nodrop.model.states import UNKNOWN, is_known_off, known_rows
+from nodrop.proofs.floods import can_far_end_stop_port
+from nodrop.proofs.traffic import MissingFact, TrafficAtRouters
 
 
 def unknown_side_path_facts(traffic: TrafficAtRouters) -> Iterator[MissingFact]:
@@ -38,6 +38,8 @@ def _unknown_flooding_facts(traffic: TrafficAtRouters, device: Device) -> Iterat
     index = traffic.forwarding.index
     channels = {channel.name: channel.members for channel in known_rows(device.port_channels)}
     for vlan in known_rows(device.vlans):
+        if (device.name, vlan.id) in traffic.forwarding.fabric_floods.decided:
+            continue
         members = [channels.get(member.interface, (member.interface,)) for member in vlan.members]
         for port in itertools.chain(*members) if len(members) > 1 else ():
             far, interface = index.far_end(device.name, port), index.interface(device.name, port)
@@ -47,27 +49,6 @@ def _unknown_flooding_facts(traffic: TrafficAtRouters, device: Device) -> Iterat
             if far_interface is not None and is_known_off(far_interface.enabled):
                 continue
             far_qos = UNKNOWN if far_interface is None else far_interface.qos
-            if _can_far_end_stop_port(interface.qos, far_qos):
+            if can_far_end_stop_port(interface.qos, far_qos):
                 yield MissingFact((device.name,), f"where VLAN {vlan.id} floods packets over {port}")
                 break
-
-
-@cache
-def _can_far_end_stop_port(qos: QosProfile | None | Unknown, far_qos: QosProfile | None | Unknown) -> bool:
-    """Whether a priority group at the far end of a cable pauses a priority whose pause the port obeys.
-
-    A pause stops the port that receives it: what the port itself sends does not matter. Unknown facts can be either.
-    """
-    near, far = _behavior_or_none(qos), _behavior_or_none(far_qos)
-    if (near is not None and not near.stops) or (far is not None and not far.pauses):
-        return False
-    if near is None or far is None:
-        return True
-    return any(priority in near.stops for priorities in far.pauses.values() for priority in priorities)
-
-
-def _behavior_or_none(qos: QosProfile | None | Unknown) -> PortBehavior | None:
-    try:
-        return lossless_behavior_of_profile(qos)
-    except UnknownFact:
-        return None

@@ -15,12 +15,13 @@ from functools import partial
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
-from nodrop.analyses._targets import host_and_loopback_targets
+from nodrop.analyses._targets import bridged_host_targets, host_and_loopback_targets
 from nodrop.model.fabric import End
 from nodrop.proofs.deadlock import DependencyGraphNames
-from nodrop.proofs.dependencies import Buffer, DependencyGraph, TrafficAtRouters
+from nodrop.proofs.dependencies import Buffer, DependencyGraph
 from nodrop.proofs.equivalence import EquivalentRouterClasses
 from nodrop.proofs.storm_hosts import FillTime, HostPortKind, StoppedHostCounter
+from nodrop.proofs.traffic import TrafficAtRouters
 
 SWITCHES_MODELED_PER_CLASS = 3
 """Of how many switches of a class the graph has the buffers: the one of the NIC, one before and one behind a third."""
@@ -121,14 +122,15 @@ class PauseSpreadGraph:
         self._groups = sorted({group for behavior in traffic.behaviors.all for group in behavior.pauses})
         self._hosts: dict[int, dict[HostPortKind, dict[End, None]]] = {}
         """By router and kind, the ports to hosts."""
-        for target in host_and_loopback_targets(traffic.forwarding.index):
+        index = traffic.forwarding.index
+        for target in (*host_and_loopback_targets(index), *bridged_host_targets(index)):
             if target.kind == "hosts":
                 self._index_host_ports(target.router, target.leg.ports)
         self._same = EquivalentRouterClasses(
             traffic,
             lambda end: (self._fill_times_of_port(end), port_key(end)),
             lambda number: (
-                number if number in traffic.routers_with_tunnels else None,
+                number if number in traffic.routers_off_routes else None,
                 frozenset((kind, len(ends)) for kind, ends in self._hosts.get(number, {}).items()),
             ),
         )

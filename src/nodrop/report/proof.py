@@ -104,6 +104,7 @@ def _describe_obstacle(plane: ControlPlane, obstacle: ProofObstacle) -> str:
         "default": f"{router} announces a default route to {to}",
         "static": f"{router} has static routes to other switches",
         "tunnel": f"{router} sends up again through a tunnel what came down to it",
+        "flood": f"{router} floods packets in a VLAN that other switches are in",
         "inside": f"{router} has sessions inside its AS or over several hops",
     }[obstacle.reason]
 

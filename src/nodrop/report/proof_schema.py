@@ -151,10 +151,18 @@ def _premises_schema() -> JsonSchema:
         outside=_number_or_null_list_schema(16, 63),
         queue=_number_or_null_list_schema(16, 63),
     )
+    member = object_schema(
+        **{
+            "out": list_schema(_fixed_columns_schema(COUNT_SCHEMA, nullable_schema(COUNT_SCHEMA))),
+            "in": _COUNT_LIST_SCHEMA,
+        }
+    )
+    flood = object_schema(at=TEXT_SCHEMA, vlan=COUNT_SCHEMA, to=COUNT_SCHEMA, members=list_schema(member))
     return object_schema(
         maps=list_schema(one_map),
         channels=list_schema(channel),
         tunnels=list_schema(tunnel),
+        floods=list_schema(flood),
         destinations=list_schema(TEXT_LIST_SCHEMA),
         entries=_mapping_schema(_COUNT_LIST_SCHEMA),
         ends=_mapping_schema(COUNT_SCHEMA),
@@ -176,6 +184,7 @@ def _witness_schema() -> JsonSchema:
         source=TEXT_SCHEMA,
         source_dscp=_number_schema(63),
         tunnel=nullable_schema(COUNT_SCHEMA),
+        flood=nullable_schema(COUNT_SCHEMA),
     )
     return object_schema(
         positions=list_schema(_fixed_columns_schema(COUNT_SCHEMA, _number_schema(7), COUNT_SCHEMA)),
