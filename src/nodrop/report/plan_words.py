@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from nodrop.limits import MAX_POWER_OF_TWO_EXPONENT
@@ -128,37 +128,42 @@ def format_value(field: str, count: object) -> str:
             return _NONE_TEXT_BY_FIELD.get(field, "none")
         case bool():
             return "on" if count else "off"
-        case int() | float() if field.endswith("_mbps"):
-            return show_speed(int(count))
-        case int() if field.endswith("_bytes_per_s"):
-            return f"{count * 8 / 10**9:.6g} Gb/s"
-        case int() if field.endswith("mtu_bytes"):
-            return f"{count} B"
-        case int() if field.endswith("_bytes"):
-            return format_exact_bytes(count)
-        case int() if field == "dynamic_th":
-            return str(2**count) if 0 <= count <= MAX_POWER_OF_TWO_EXPONENT else f"2^{count}"
-        case int() | float() if unit_of(field):
-            return f"{count}%" if unit_of(field) == "percent" else f"{count} {unit_of(field)}"
-        case End():
-            return str(count)
-        case tuple() if field in number_map_words_by_field():
-            return "a map"
+        case int() | float():
+            return _format_number(field, count)
+        case tuple():
+            return _format_tuple(field, count)
         case QosProfile():
             return "set"
         case frozenset():
             return ", ".join(sorted(format_value(field, member) for member in count)) or "none"
-        case tuple() if hasattr(count, "_fields"):
-            return "/".join(format_value("", member) for member in count)
-        case tuple() if field.endswith("_mbps"):
-            return ", ".join(format_value(field, member) for member in count)
-        case tuple() if count and all(type(number) is int for number in count) and len(set(count)) == len(count):
-            return show_ids(count)
-        case tuple():
-            return _shorten_value(", ".join(format_value(field, member) for member in count)) or "none"
         case _ if dataclasses.is_dataclass(count):
             return _shorten_value(_format_record(count))
     return str(count) or "none"
+
+
+def _format_number(field: str, number: float) -> str:
+    if isinstance(number, int) or field.endswith("_mbps"):
+        for ending, spell in _NUMBER_FORMAT_BY_FIELD_END:
+            if field.endswith(ending):
+                return spell(int(number))
+    unit = unit_of(field)
+    return f"{number}%" if unit == "percent" else f"{number} {unit}" if unit else str(number)
+
+
+def _format_tuple(field: str, members: tuple[object, ...]) -> str:
+    if isinstance(members, End):
+        return str(members)
+    if field in number_map_words_by_field():
+        return "a map"
+    if hasattr(members, "_fields"):
+        return "/".join(format_value("", member) for member in members)
+    listed = ", ".join(format_value(field, member) for member in members)
+    if field.endswith("_mbps"):
+        return listed
+    numbers = [number for number in members if type(number) is int]
+    if members and len(numbers) == len(members) == len(set(numbers)):
+        return show_ids(numbers)
+    return _shorten_value(listed) or "none"
 
 
 def format_exact_bytes(count: int) -> str:
@@ -174,6 +179,20 @@ def format_exact_bytes(count: int) -> str:
 def _format_scaled_integer(count: int, digits: int) -> str:
     integer, fraction = divmod(count, 10**digits)
     return f"{integer}.{fraction:0{digits}d}".rstrip("0").rstrip(".")
+
+
+def _format_threshold(exponent: int) -> str:
+    return str(2**exponent) if 0 <= exponent <= MAX_POWER_OF_TWO_EXPONENT else f"2^{exponent}"
+
+
+_NUMBER_FORMAT_BY_FIELD_END: Sequence[tuple[str, Callable[[int], str]]] = (
+    ("_mbps", show_speed),
+    ("_bytes_per_s", lambda rate: f"{rate * 8 / 10**9:.6g} Gb/s"),
+    ("mtu_bytes", "{} B".format),
+    ("_bytes", format_exact_bytes),
+    ("dynamic_th", _format_threshold),
+)
+"""How the whole numbers of a field are shown whose name ends so; the first that fits holds."""
 
 
 def _shorten_value(text: str) -> str:

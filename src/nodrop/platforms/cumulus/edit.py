@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from nodrop.model.change import Change, EditResult
 from nodrop.model.subject import subject_text
@@ -20,7 +21,6 @@ from nodrop.platforms.nvue.names import expand_names
 
 _IFRELOAD_COMMAND = "ifreload -a"
 _WATCHDOG_KEY = "pfc_watchdog"
-_PRIORITY_SOURCES_BY_TRUST = {"dscp": "dscp", "pcp": "802.1p", "both": "802.1p,dscp"}
 
 
 def edit(
@@ -105,40 +105,60 @@ def _render_change(
     `port` is written where a line has one port, `ports` where it has a list.
     """
     name, *field_path = change.subject[1:] or ("",)
-    new = change.new
-    match field_path:
-        case ["mtu_bytes"] if name.startswith("swp") and isinstance(new, int):
-            return f"the stanza of {ports} in {INTERFACES_FILE}", (f"mtu {new}",), _IFRELOAD_COMMAND
-        case ["enabled"] if name.startswith("swp") and isinstance(new, bool):
-            return (
-                f"the stanza of {ports} in {INTERFACES_FILE}",
-                (f"link-down {'no' if new else 'yes'}",),
-                _IFRELOAD_COMMAND,
-            )
-        case ["speed_mbps"] if name.startswith("swp") and isinstance(new, int):
-            return f"the stanza of {ports} in {INTERFACES_FILE}", (f"link-speed {new}",), _IFRELOAD_COMMAND
-        case ["qos", "trust"] if new in _PRIORITY_SOURCES_BY_TRUST:
-            return (
-                features.file,
-                (f"traffic.packet_priority_source_set = [{_PRIORITY_SOURCES_BY_TRUST[str(new)]}]",),
-                SWITCHD_RELOAD_COMMAND,
-            )
-        case ["qos", "pfc_watchdog"] if new is not None and features.file == QOS_FEATURES_FILES[0]:
-            return features.file, features.watchdog_lines_for_port(name, ports), SWITCHD_RELOAD_COMMAND
-        case ["cable_length_m"] if isinstance(new, int):
-            return f"the port group of {ports} in {features.file}", (f"cable_length = {new}",), SWITCHD_RELOAD_COMMAND
-        case ["adaptive_routing"] if isinstance(new, bool):
-            return (
-                ADAPTIVE_ROUTING_FILE,
-                (f"interface.{port}.adaptive_routing.enable = {_format_boolean(new)}",),
-                SWITCHD_RELOAD_COMMAND,
-            )
-        case [] if name == "@adaptive_routing" and isinstance(new, bool):
-            return ADAPTIVE_ROUTING_FILE, (f"adaptive_routing.enable = {_format_boolean(new)}",), SWITCHD_RELOAD_COMMAND
-        case [] if name == "@watchdog_polling_ms" and isinstance(new, int):
-            return SWITCHD_FILE, (f"pfc_wd.poll_interval = {new}",), SWITCHD_RELOAD_COMMAND
-    return None
+    if field_path == ["qos", "pfc_watchdog"] and change.new is not None and features.file == QOS_FEATURES_FILES[0]:
+        return features.file, features.watchdog_lines_for_port(name, ports), SWITCHD_RELOAD_COMMAND
+    row = _LINE_BY_PORT_FIELD.get(tuple(field_path)) if field_path else _LINE_BY_SWITCH_FIELD.get(name)
+    if row is None or not name.startswith(row.ports) or not isinstance(change.new, row.kind):
+        return None
+    value = row.words.get(change.new) if row.words else change.new
+    if value is None:
+        return None
+    line = row.line.format(value=value, port=port)
+    return row.place.format(ports=ports, features=features.file), (line,), row.command
 
 
-def _format_boolean(new: bool) -> str:
-    return "TRUE" if new else "FALSE"
+class _SettingLine(NamedTuple):
+    """How a setting is written: the type of its values, its place, its line, and the command that loads the file."""
+
+    kind: type[int] | type[str]
+    place: str
+    line: str
+    command: str
+    words: Mapping[object, str] = {}
+    """How its values are written; without any, as they are."""
+    ports: str = ""
+    """How the names of the ports begin that have it there."""
+
+
+_STANZA = f"the stanza of {{ports}} in {INTERFACES_FILE}"
+_TRUE_OR_FALSE: Mapping[object, str] = {True: "TRUE", False: "FALSE"}
+_LINE_BY_PORT_FIELD: Mapping[tuple[str, ...], _SettingLine] = {
+    ("mtu_bytes",): _SettingLine(int, _STANZA, "mtu {value}", _IFRELOAD_COMMAND, ports="swp"),
+    ("enabled",): _SettingLine(
+        bool, _STANZA, "link-down {value}", _IFRELOAD_COMMAND, words={True: "no", False: "yes"}, ports="swp"
+    ),
+    ("speed_mbps",): _SettingLine(int, _STANZA, "link-speed {value}", _IFRELOAD_COMMAND, ports="swp"),
+    ("qos", "trust"): _SettingLine(
+        str,
+        "{features}",
+        "traffic.packet_priority_source_set = [{value}]",
+        SWITCHD_RELOAD_COMMAND,
+        words={"dscp": "dscp", "pcp": "802.1p", "both": "802.1p,dscp"},
+    ),
+    ("cable_length_m",): _SettingLine(
+        int, "the port group of {ports} in {features}", "cable_length = {value}", SWITCHD_RELOAD_COMMAND
+    ),
+    ("adaptive_routing",): _SettingLine(
+        bool,
+        ADAPTIVE_ROUTING_FILE,
+        "interface.{port}.adaptive_routing.enable = {value}",
+        SWITCHD_RELOAD_COMMAND,
+        words=_TRUE_OR_FALSE,
+    ),
+}
+_LINE_BY_SWITCH_FIELD: Mapping[str, _SettingLine] = {
+    "@adaptive_routing": _SettingLine(
+        bool, ADAPTIVE_ROUTING_FILE, "adaptive_routing.enable = {value}", SWITCHD_RELOAD_COMMAND, words=_TRUE_OR_FALSE
+    ),
+    "@watchdog_polling_ms": _SettingLine(int, SWITCHD_FILE, "pfc_wd.poll_interval = {value}", SWITCHD_RELOAD_COMMAND),
+}

@@ -20,6 +20,13 @@ _NEGATION_BY_COMPARISON: dict[type[ast.cmpop], type[ast.cmpop]] = {
 }
 _SIGN_BY_OPERATOR: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "x"}
 _FAMILY_BY_SEPARATOR = {":": "IPv6", ".": "IPv4"}
+_WORDS_BY_FUNCTION = {
+    "length": "the length of {}",
+    "before": "{} before {}",
+    "after": "{} after {}",
+    "part": "{2} characters of {0} from {1} on",
+}
+"""The functions of operands that are one phrase with their arguments."""
 
 
 def describe_condition(text: str) -> str:
@@ -118,14 +125,8 @@ def _describe_operand(node: ast.expr) -> str:
         case ast.Call(func=ast.Name(id="count"), args=[several, *choices]):
             of_values = f" that are {' or '.join(map(_describe_operand, choices))}" if choices else ""
             return f"the number of values of {_describe_operand(several)}{of_values}"
-        case ast.Call(func=ast.Name(id="length"), args=[term]):
-            return f"the length of {_describe_operand(term)}"
-        case ast.Call(func=ast.Name(id="before" | "after" as side), args=[term, sign]):
-            return f"{_describe_operand(term)} {side} {_describe_operand(sign)}"
-        case ast.Call(func=ast.Name(id="part"), args=[term, start, size]):
-            return (
-                f"{_describe_operand(size)} characters of {_describe_operand(term)} from {_describe_operand(start)} on"
-            )
+        case ast.Call(func=ast.Name(id=name), args=terms) if name in _WORDS_BY_FUNCTION:
+            return _WORDS_BY_FUNCTION[name].format(*map(_describe_operand, terms))
         case ast.Call(func=ast.Name(id="concat"), args=terms):
             return " with ".join(map(_describe_operand, terms))
     return _describe_condition(node)
