@@ -161,11 +161,11 @@ def _load_baseline(path: Path, _state: tuple[int, ...] | None) -> Baseline:
 
 def unhide_surplus_findings(outcome: "FabricOutcome", known_baseline: Baseline) -> "FabricOutcome":
     """Return an outcome with the findings that occur more often than the baseline has them, over all fabrics."""
-    back = baseline.ids_of_surplus_findings(outcome.hidden, known_baseline, _count_finding_keys(outcome))
+    back = baseline.surplus_findings(outcome.hidden, known_baseline, _count_finding_keys(outcome))
     if not back:
         return outcome
-    reported_findings = tuple(replace(finding, baselined=False) for finding in outcome.hidden if id(finding) in back)
-    hidden = tuple(finding for finding in outcome.hidden if id(finding) not in back)
+    reported_findings = tuple(replace(finding, baselined=False) for finding in outcome.hidden if finding in back)
+    hidden = tuple(finding for finding in outcome.hidden if finding not in back)
     findings = (*outcome.findings, *reported_findings)
     return replace(outcome, findings=findings, hidden=hidden, baseline=outcome.baseline - len(reported_findings))
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from nodrop import platforms
 from nodrop.engine.finding import SEVERITIES, Finding, FixCommands
 from nodrop.errors import InputProblems
+from nodrop.identity import IdentityMap, IdentitySet
 from nodrop.limits import MAX_ADVISED_EDITS
 from nodrop.locate import load_unchanged_source
 from nodrop.model.change import DISRUPTIONS, Change, Disruption, EditResult
@@ -57,14 +58,14 @@ def add_fix_commands(
     if reading.decided is not None or not advised:
         return findings
     shown = findings if whole else first_shown_findings(finding for finding in findings if not finding.hidden)
-    chosen = {id(finding) for finding in shown if finding.fix is not None}
-    wanted = {_group_key_of_finding(finding) for finding in findings if id(finding) in chosen}
+    chosen = IdentitySet(finding for finding in shown if finding.fix is not None)
+    wanted = {_group_key_of_finding(finding) for finding in findings if finding in chosen}
     first = _rules_to_correct_first(findings)
     groups: dict[_FindingGroupKey, list[Finding]] = {}
     for finding in findings:
         if not finding.hidden and finding.fix is not None and (group := _group_key_of_finding(finding)) in wanted:
             members = groups.setdefault(group, [])
-            if id(finding) not in first:
+            if finding not in first:
                 members.append(finding)
     adviser = _FixCommandAdviser(reading)
     advice = {group: tuple(map(adviser.add_notes, adviser.commands(members))) for group, members in groups.items()}
@@ -77,8 +78,8 @@ def add_fix_commands(
         return add_fix_commands(unfolded, reading, advised, whole=whole)
 
     def advise(finding: Finding) -> Finding:
-        commands = advice.get(_group_key_of_finding(finding), ()) if id(finding) in chosen else ()
-        rule = first.get(id(finding), "") if id(finding) in chosen else ""
+        commands = advice.get(_group_key_of_finding(finding), ()) if finding in chosen else ()
+        rule = first.get(finding, "") if finding in chosen else ""
         if finding.fix is None or not (commands or rule):
             return finding
         text = f"correct {rule} first, then check again: {finding.fix.text}" if rule else finding.fix.text
@@ -94,8 +95,8 @@ def _group_key_of_finding(finding: Finding) -> _FindingGroupKey:
     return finding.rule, finding.group, finding.device
 
 
-def _rules_to_correct_first(findings: Iterable[Finding]) -> dict[int, str]:
-    """Return the rule to correct first, by the id of each finding whose changes that correction would contradict."""
+def _rules_to_correct_first(findings: Iterable[Finding]) -> IdentityMap[Finding, str]:
+    """Return the rule to correct first, by each finding whose changes that correction would contradict."""
     by_port: dict[Subject, list[tuple[Finding, dict[Subject, object]]]] = {}
     for finding in findings:
         if finding.hidden or finding.fix is None:
@@ -106,7 +107,7 @@ def _rules_to_correct_first(findings: Iterable[Finding]) -> dict[int, str]:
                 changes.setdefault(change.subject[:2], {})[change.subject[2:]] = change.new
         for port, new_values in changes.items():
             by_port.setdefault(port, []).append((finding, new_values))
-    first = {id(finding): finding.corrected_after for finding in findings if finding.corrected_after}
+    first = IdentityMap((finding, finding.corrected_after) for finding in findings if finding.corrected_after)
     for fixes in by_port.values():
         if len({finding.rule for finding, _ in fixes}) < 2:
             continue
@@ -117,7 +118,7 @@ def _rules_to_correct_first(findings: Iterable[Finding]) -> dict[int, str]:
                     continue
                 differs = other_position < position and _do_changes_conflict(new_values, other_values)
                 if differs or _depends_on_other_change(new_values, other_values):
-                    first.setdefault(id(finding), other.rule)
+                    first.setdefault(finding, other.rule)
     return first
 
 

@@ -11,6 +11,7 @@ from itertools import islice
 from nodrop.design.deciding import IntentKeys, find_decision
 from nodrop.engine.finding import FileLocation, Finding, RelatedPart
 from nodrop.errors import InputProblems, Problem
+from nodrop.identity import IdentitySet
 from nodrop.intent.schema import Intent
 from nodrop.model import subject
 from nodrop.model.edit import ABSENT, find_value
@@ -63,11 +64,11 @@ def add_finding_places(
     the key that decides the part that a finding points at is the first part related to it.
     """
     findings = tuple(findings)
-    chosen = {id(finding) for finding in (findings if only is None else only)}
+    chosen = IdentitySet(findings if only is None else only)
     aim = _PlaceLookupTargets(reading)
     targets_of_device: dict[str, dict[_LookupTarget, None]] = {}
     for device, target in (
-        aimed for finding in findings if id(finding) in chosen for aimed in aim.lookup_targets_of_finding(finding)
+        aimed for finding in findings if finding in chosen for aimed in aim.lookup_targets_of_finding(finding)
     ):
         targets_of_device.setdefault(device, {})[target] = None
     atlas = _PlacesByDevice(reading, locations, _OtherUsersOfRows(findings, reading.fabric))
@@ -85,7 +86,7 @@ def add_finding_places(
         origin = RelatedPart(subject=finding.at, message=decision.message, located=located, decides=True)
         return dataclasses.replace(location, related=(origin, *location.related))
 
-    reported_findings = tuple(locate_finding(finding) if id(finding) in chosen else finding for finding in findings)
+    reported_findings = tuple(locate_finding(finding) if finding in chosen else finding for finding in findings)
     return LocatedFindings(reported_findings, tuple(atlas.notes), lines)
 
 

@@ -150,6 +150,15 @@ def test_a_folder_that_is_gone_and_one_that_has_moved(configurations: Git) -> No
     assert "\n- leaf1, leaf2, spine1, spine2 removed" in named.out
 
 
+def test_one_of_two_copies_of_a_folder_takes_its_place(configurations: Git) -> None:
+    configurations("mv", "build", "first")
+    shutil.copytree("first", "second")
+    for name in ("first", "second"):
+        written(f"{name}/leaf1/config_db.json", '"mtu": "9216"', '"mtu": "9100"')
+    fabrics = of_json("--base", "main")["fabrics"]
+    assert [(one["name"], one["former_name"]) for one in fabrics] == [("first", "build"), ("second", None)]
+
+
 def test_a_path_that_never_was(configurations: Git) -> None:
     done = nodrop("check", "--base", "main", "nowhere")
     assert done.code == 2

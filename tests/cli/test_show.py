@@ -18,6 +18,7 @@ from nodrop.design.naming import naming_of
 from nodrop.design.topology import topology_of
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
+from nodrop.model.values import replace_fields
 from nodrop.report.bandwidth import FabricBandwidth
 from nodrop.report.fabric import fabric_facts
 from nodrop.report.table import format_table
@@ -235,6 +236,15 @@ def test_watchdogs_are_those_of_the_ports() -> None:
         ("spine", "fabric"): fabric,
     }
     assert {row["polling_ms"] for row in rows.values()} == {100}
+
+
+def test_a_switch_that_polls_at_another_interval_has_rows_of_its_own() -> None:
+    fabric = build(shipped("two-by-two"))
+    devices = (replace_fields(fabric.devices[0], watchdog_polling_ms=50), *fabric.devices[1:])
+    rows = fabric_facts(replace_fields(fabric, devices=devices), [])["watchdogs"]
+    assert [(row["side"], row["polling_ms"]) for row in rows if row["role"] == "leaf"] == [
+        ("host", 50), ("fabric", 50), ("host", 100), ("fabric", 100),
+    ]  # fmt: skip
 
 
 def test_a_side_that_is_not_watched_is_off() -> None:

@@ -173,7 +173,7 @@ class RoutePropagation:
         ways = self._ways_of.get(number)
         if ways is None:
             table, fars = self.state.table(number), tuple([link.far for link in self.world.speakers[number].links])
-            key = (id(table), fars, self.ranks[number])
+            key = (table, fars, self.ranks[number])
             ways = self._shared_ways.get(key)
             if ways is None:
                 ways = self._shared_ways[key] = _DestinationsByNextHop(table, fars, self.ranks, self.ranks[number])

@@ -15,6 +15,7 @@ from nodrop.analyses._flows import (
     roce_flows,
     session_flows,
 )
+from nodrop.identity import IdentityKey, IdentityMap
 from nodrop.model.access import (
     ENTERING_STAGES,
     FORWARDING_STAGES,
@@ -96,19 +97,25 @@ def find(index: Index, *, what: str, does: str) -> Iterator[AnalysisHit | Undeci
 def _exclude_reported_cnps(index: Index, seen: Sequence[_ListEffect]) -> list[_ListEffect]:
     """Leave out what entries do to packets that may be CNPs where they do it to data, which is reported."""
     with_data = {
-        (id(row.rules), id(row.decision.entry)) for row in _cached_list_effects(index) if row.flow.what == "rdma"
+        (IdentityKey(row.rules), IdentityKey(row.decision.entry))
+        for row in _cached_list_effects(index)
+        if row.flow.what == "rdma"
     }
-    return [row for row in seen if not (row.flow.assumed and (id(row.rules), id(row.decision.entry)) in with_data)]
+    return [
+        row
+        for row in seen
+        if not (row.flow.assumed and (IdentityKey(row.rules), IdentityKey(row.decision.entry)) in with_data)
+    ]
 
 
 def _exclude_reported_discovery(index: Index, seen: Sequence[_ListEffect]) -> list[_ListEffect]:
     """Leave out neighbor discovery that lists drop together with BGP, which is reported."""
     bgp = {
-        (id(row.rules), row.flow.port)
+        (IdentityKey(row.rules), row.flow.port)
         for row in _cached_list_effects(index)
         if row.flow.what == "bgp" and _is_certain_drop(row)
     }
-    return [row for row in seen if (id(row.rules), row.flow.port) not in bgp]
+    return [row for row in seen if (IdentityKey(row.rules), row.flow.port) not in bgp]
 
 
 def _is_certain_drop(row: _ListEffect) -> bool:
@@ -259,20 +266,20 @@ def _has_bound_access_lists(device: Device) -> bool:
 
 def _find_list_effects(index: Index) -> Iterator[_ListEffect]:
     hosts = HostAddresses(index)
-    classes: dict[int, AddressClasses] = {}
+    classes = IdentityMap[object, AddressClasses]()
     decided: dict[tuple[object, ...], list[FilterDecision]] = {}
     for device in filter(_has_bound_access_lists, index.fabric.devices):
         own_legs = list(routed_interfaces(device))
         for rules in known_rows(device.access_lists):
-            if id(rules.entries) not in classes:
-                classes[id(rules.entries)] = AddressClasses(hosts, rules)
-            groups = classes[id(rules.entries)]
+            groups = classes.get(rules.entries)
+            if groups is None:
+                groups = classes[rules.entries] = AddressClasses(hosts, rules)
             by_far_port = any(access_entry.far_interfaces for access_entry in known_rows(rules.entries))
             per_port = any(access_entry.interfaces for access_entry in known_rows(rules.entries))
             for binding in rules.bindings:
                 for flow in _flows_at_binding(index, groups, hosts, device, own_legs, binding, by_far_port=by_far_port):
                     at = binding.interface or flow.port
-                    key = (id(rules.entries), rules.family, str(rules.otherwise), at if per_port else "", flow.packets)
+                    key = (groups, rules.family, str(rules.otherwise), at if per_port else "", flow.packets)
                     if key not in decided:
                         every = list(decide_packets(rules, at, flow.packets))
                         if flow.assumed:

@@ -6,6 +6,7 @@ from itertools import islice
 
 from nodrop.checking.two_states import ComparedFabrics, FabricSource, FabricSourcePair
 from nodrop.errors import InputProblems
+from nodrop.identity import IdentityMap, IdentitySet
 from nodrop.inputs import FabricInputs, FileText
 from nodrop.model.compare import ModelDifference, differences, mask_unsupported_fields
 from nodrop.model.reading import Reading
@@ -23,7 +24,7 @@ DevicesOf = Callable[[FabricSource], frozenset[str]]
 
 def match_builds(
     sides: ComparedFabrics, reading: ReadingOf, devices: DevicesOf, unread: DevicesOf
-) -> tuple[dict[int, int], set[int], list[OutdatedBuild]]:
+) -> tuple[IdentityMap[FabricSource, FabricSource], IdentitySet[FabricSource], list[OutdatedBuild]]:
     """Return for each changed intent the identical build, then the builds to check, and those that do not fit.
 
     A build is checked itself if a part of its reading is not its intent's, or if it was there before without that
@@ -31,8 +32,8 @@ def match_builds(
     compared.
     """
     state = _CurrentFabricFolders(sides, devices)
-    build_of_intent: dict[int, int] = {}
-    judged: set[int] = set()
+    build_of_intent = IdentityMap[FabricSource, FabricSource]()
+    judged = IdentitySet[FabricSource]()
     unfit = []
     for pair in state.intents:
         possible = [
@@ -43,14 +44,14 @@ def match_builds(
         ]
         for folder in state.folders_with_most_switches(possible, pair):
             intent, files = reading(pair.new, old=False), reading(folder.new, old=False)
-            if intent is None or files is None:
+            if intent is None or files is None or pair.new is None or folder.new is None:
                 continue
-            aside = unread(folder.new) if folder.new is not None else frozenset()
+            aside = unread(folder.new)
             if (wrong := _compare_build_to_intent(pair.source_name, folder.source_name, intent, files, aside)) is None:
                 if not (_is_new_or_was_build(folder, pair, devices) and _matches_intent_except_switches(intent, files)):
-                    judged.add(id(folder.new))
+                    judged.add(folder.new)
                 elif not pair.same:
-                    build_of_intent[id(pair.new)] = id(folder.new)
+                    build_of_intent[pair.new] = folder.new
             elif state.has_folder_name_stated_by_intent(folder, pair) or not _is_build_of_any(
                 folder, state.intents, reading, devices
             ):
@@ -104,17 +105,19 @@ def find_build_counterparts(
     return [namesake for namesake in called if switches and devices(namesake) == switches]
 
 
-def intent_by_build_folder(both_states: ComparedFabrics, devices: DevicesOf) -> dict[int, int]:
+def intent_by_build_folder(both_states: ComparedFabrics, devices: DevicesOf) -> IdentityMap[FabricSource, FabricSource]:
     """Return the intent of each folder that is a build of one, by the names that both state, or by their switches."""
     state = _CurrentFabricFolders(both_states, devices)
-    intent_of_folder: dict[int, int] = {}
+    intent_of_folder = IdentityMap[FabricSource, FabricSource]()
     for pair in state.intents:
+        if pair.new is None:
+            continue
         possible = [folder for folder in state.folders if state.has_folder_name_stated_by_intent(folder, pair)]
         if len(possible) != 1:
             possible = state.folders_with_most_switches(
                 possible or [folder for folder in state.folders if state.has_name_of_no_intent(folder)], pair
             )
-        intent_of_folder.update((id(folder.new), id(pair.new)) for folder in possible)
+        intent_of_folder.update((folder.new, pair.new) for folder in possible if folder.new is not None)
     return intent_of_folder
 
 
@@ -124,17 +127,17 @@ class _CurrentFabricFolders:
     def __init__(self, sides: ComparedFabrics, devices: DevicesOf) -> None:
         self.folders = [pair for pair in sides.pairs if isinstance(pair.new, FabricInputs) and pair.new.bundles]
         self.intents = [pair for pair in sides.pairs if isinstance(pair.new, FileText)] if self.folders else []
-        self._names = {id(pair): stated_fabric_name(pair.new) for pair in (*self.folders, *self.intents)}
-        self._taken = {name for pair in self.intents if (name := self._names[id(pair)]) is not None}
+        self._names = IdentityMap((pair, stated_fabric_name(pair.new)) for pair in (*self.folders, *self.intents))
+        self._taken = {name for pair in self.intents if (name := self._names[pair]) is not None}
         self._devices = devices
 
     def has_folder_name_stated_by_intent(self, folder: FabricSourcePair, intent: FabricSourcePair) -> bool:
         """Whether a folder states the name of an intent's fabric."""
-        return self._names[id(folder)] == self._names[id(intent)] is not None
+        return self._names[folder] == self._names[intent] is not None
 
     def has_name_of_no_intent(self, folder: FabricSourcePair) -> bool:
         """Whether a folder states the name of no intent's fabric."""
-        return self._names[id(folder)] not in self._taken
+        return self._names[folder] not in self._taken
 
     def folders_with_most_switches(
         self, folders: Sequence[FabricSourcePair], intent: FabricSourcePair
@@ -143,12 +146,12 @@ class _CurrentFabricFolders:
         if not folders or intent.new is None:
             return []
         switches = self._devices(intent.new)
-        shared = {}
+        shared = IdentityMap[FabricSourcePair, float]()
         for folder in folders:
             bundles = _bundle_names(folder)
             if bundles == switches or (self.has_folder_name_stated_by_intent(folder, intent) and bundles & switches):
-                shared[id(folder)] = len(bundles & switches) / len(bundles | switches)
-        return [folder for folder in folders if shared and shared.get(id(folder)) == max(shared.values())]
+                shared[folder] = len(bundles & switches) / len(bundles | switches)
+        return [folder for folder in folders if shared and shared.get(folder) == max(shared.values())]
 
 
 def stated_fabric_name(source: FabricSource | None) -> str | None:

@@ -31,6 +31,7 @@ from nodrop.checking.two_states import (
 )
 from nodrop.checking.unloaded_parts import find_facts_moved_out_of_startup_file
 from nodrop.engine.finding import FileLocation, Finding
+from nodrop.identity import IdentitySet
 from nodrop.inputs import FabricInputs, FileText
 from nodrop.judging import CheckSettings
 from nodrop.model.index import Index
@@ -83,13 +84,16 @@ def _check_both_sides(
         both_sides, run.reading, run.switch_names_of_source, run.unreadable_switches
     )
     unfit += find_deleted_builds(both_sides, run.reading, run.switch_names_of_source)
-    otherwise = set(_counterpart_source_ids(both_sides, run))
-    aside = otherwise | {build for intent, build in told_twice.items() if intent not in otherwise}
-    aside -= judged | {id(pair.new) for pair in both_sides.pairs if run.unreadable_switches(pair.new)}
+    otherwise = IdentitySet(_counterpart_sources(both_sides, run))
+    aside = IdentitySet([*otherwise, *(build for intent, build in told_twice.items() if intent not in otherwise)])
+    aside -= judged
+    for pair in both_sides.pairs:
+        if pair.new is not None and run.unreadable_switches(pair.new):
+            aside.discard(pair.new)
     fabrics, outcomes, planned, of_pairs = [], [], [], []
     stops: list[Finding] = []
     for pair in both_sides.pairs:
-        if pair.same or id(pair.new if pair.new is not None else pair.old) in aside:
+        if pair.same or (pair.new if pair.new is not None else pair.old) in aside:
             continue
         if pair.new is None and _is_empty_source(pair.old):
             continue
@@ -97,11 +101,8 @@ def _check_both_sides(
         if pair_check is None:
             continue
         changed, outcome, readings = pair_check
-        told_by = tuple(
-            fabric_source_name(other_pair.new)
-            for other_pair in both_sides.pairs
-            if id(other_pair.new) == told_twice.get(id(pair.new))
-        )
+        build = told_twice.get(pair.new) if pair.new is not None else None
+        told_by = () if build is None else (fabric_source_name(build),)
         fabrics.append(replace(changed, matching_builds=told_by))
         outcomes.append(outcome)
         planned.append((changed.plan, *readings))
@@ -174,10 +175,14 @@ def _pairs_of_fabrics_without_report(
 ) -> Iterator[FabricSourcePair]:
     """Yield each fabric of switches without a report, once: an intent represents its builds."""
     intents = intent_by_build_folder(both_sides, run.switch_names_of_source)
-    loud = {id(pair.new) for pair in both_sides.pairs if pair.source_name in reported_names}
-    loud |= {intents[folder_id] for folder_id in loud & intents.keys()}
+    named = (pair.new for pair in both_sides.pairs if pair.source_name in reported_names)
+    loud = IdentitySet(source for source in named if source is not None)
+    loud |= IdentitySet(intents[source] for source in loud if source in intents)
     for pair in both_sides.pairs:
-        if id(pair.new) not in loud | intents.keys() and (isinstance(pair.new, FileText) or _has_switches(pair.new)):
+        source = pair.new
+        if source in loud or source in intents:
+            continue
+        if isinstance(source, FileText) or _has_switches(source):
             yield pair
 
 
@@ -317,7 +322,7 @@ def _compare_claims(
     return prove_claims(indices[0]), prove_claims(indices[1])
 
 
-def _counterpart_source_ids(both_sides: ComparedFabrics, run: CheckRun) -> Iterator[int]:
+def _counterpart_sources(both_sides: ComparedFabrics, run: CheckRun) -> Iterator[FabricSource]:
     """Yield the sources that come or go while their fabric stays, or that the intent that goes with them reports.
 
     Their fabric stays for a first build of an intent, and for an intent whose build stays.
@@ -332,4 +337,4 @@ def _counterpart_source_ids(both_sides: ComparedFabrics, run: CheckRun) -> Itera
             and not _is_empty_source(source)
             and find_build_counterparts(source, candidates, run.switch_names_of_source)
         ):
-            yield id(source)
+            yield source

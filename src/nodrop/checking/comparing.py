@@ -1,6 +1,6 @@
 """Identifiers that the fabrics of a change share with all others of the command, now and not before."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -9,6 +9,7 @@ from nodrop.checking.finding_comparison import compare_findings
 from nodrop.checking.run import CheckRun
 from nodrop.checking.two_states import ComparedFabrics, FabricSource, FabricSourcePair, fabric_source_name
 from nodrop.errors import InputProblems
+from nodrop.identity import IdentitySet
 from nodrop.inputs import FileText
 from nodrop.model.identifiers import FabricIdentifiers, identifiers_of, is_same_fabric
 from nodrop.model.reading import Reading
@@ -25,7 +26,7 @@ def add_newly_shared_identifier_findings(
     outcomes: Sequence[FabricOutcome],
     states: FabricStates,
     both_states: ComparedFabrics,
-    aside: Collection[int],
+    aside: IdentitySet[FabricSource],
     check_run: CheckRun,
 ) -> tuple[list[ChangedFabric], list[FabricOutcome]]:
     """Return the changes and their outcomes, with the identifiers that the fabrics then share and did not before.
@@ -40,7 +41,8 @@ def add_newly_shared_identifier_findings(
         return reported_fabrics, found_outcomes
     rules, settings = judging.chosen_rules(check_run.settings), check_run.settings
     one_site = settings.config.path is not None
-    changing = {id(source) for pair, _, _ in states for source in (pair.old, pair.new)} | set(aside)
+    changed = (source for pair, _, _ in states for source in (pair.old, pair.new) if source is not None)
+    changing = IdentitySet([*changed, *aside])
     other_members = list(
         _unchanged_members(
             both_states,
@@ -83,14 +85,14 @@ def _return_reading_unchanged(reading: Reading) -> Reading:
 
 def _unchanged_members(
     sides: ComparedFabrics,
-    changing: Collection[int],
+    changing: IdentitySet[FabricSource],
     own_states: Sequence[tuple[FabricSource | None, FabricIdentifiers]],
     run: CheckRun,
 ) -> Iterator[FabricOfCommand]:
     """Yield the fabrics that do not change, without other states of those that do."""
     for pair in sides.pairs:
         source = pair.new
-        if source is None or id(source) in changing:
+        if source is None or source in changing:
             continue
         read = partial(judging.read_fabric_or_intent, source, run.settings, run.executor)
         try:

@@ -8,6 +8,7 @@ from nodrop.checking.policy import CheckPolicy, PolicyFileChange, PolicyPair, is
 from nodrop.checking.two_states import ComparedFabrics, FabricSource
 from nodrop.engine.finding import FileLocation, Finding, reaches_threshold
 from nodrop.engine.rule import Rule
+from nodrop.identity import IdentitySet
 from nodrop.inputs import FabricInputs, FileText
 from nodrop.model.subject import FABRIC_HEAD, natural_sort_key, subject_text
 from nodrop.report.names import format_count
@@ -64,7 +65,7 @@ def compare_policies(
         for base_finding in outcome.findings
         if reaches_threshold(base_finding.severity, policy.fail_on) and base_finding.fingerprint not in failing
     ]
-    new = {id(new_finding) for new_finding in findings.new}
+    new = IdentitySet(findings.new)
     hidden = {hidden_finding.fingerprint: hidden_finding for hidden_finding in would.hidden}
     paths = {rule.name: rule.path for rule in rules}
     every = (*changes, *own_policy_changes)
@@ -74,8 +75,8 @@ def compare_policies(
     ]
     unknown = len(outcome.unknown) if policy.fail_on == "unknown" != proposed.fail_on else 0
     return NewlyPassingFindings(
-        failing=tuple(pair for pair in finding_causes if id(pair[1]) in new),
-        before=tuple(pair for pair in finding_causes if id(pair[1]) not in new),
+        failing=tuple(pair for pair in finding_causes if pair[1] in new),
+        before=tuple(pair for pair in finding_causes if pair[1] not in new),
         unknown=unknown,
         lines=max(0, _count_unknown_lines(outcome) - _count_unknown_lines(would))
         if policy.fail_on == "unknown" == proposed.fail_on

@@ -14,8 +14,9 @@ from nodrop.engine.nearby import find_rules_unaffected_by_change
 from nodrop.engine.rule import Rule
 from nodrop.engine.verdicts import NOTHING_JUDGED, JudgedRules, judge, rule_severity
 from nodrop.errors import Problem
+from nodrop.identity import IdentityKey, IdentityMap
 from nodrop.judging import CheckSettings
-from nodrop.model.fabric import Device
+from nodrop.model.fabric import Device, Host
 from nodrop.model.reading import Reading
 from nodrop.model.subject import subject_sort_key
 from nodrop.plan.model import HazardTime, Plan, RolloutCheckResult, RolloutHazard, RolloutStage
@@ -41,6 +42,7 @@ ReportProgress = Callable[[str], None]
 ErrorsByFingerprint = dict[str, Finding]
 """Errors by fingerprint: the same fault with other facts is the same."""
 _StateKey = tuple[frozenset[tuple[str, object]], StatedSide]
+_StatedSideAndHosts = tuple[StatedSide, tuple[IdentityKey[Host], ...]]
 
 
 def order_rollout(
@@ -144,7 +146,7 @@ class _RolloutSearch:
         self._known: dict[_StateKey, ErrorsByFingerprint] = {}
         self._known_around: dict[tuple[object, ...], tuple[Reading, Set[str]]] = {}
         self._known_of_still_rules: dict[StatedSide, Sequence[Finding]] = {}
-        self._known_of_switch: dict[tuple[int, StatedSide, tuple[int, ...]], _SwitchErrors] = {}
+        self._known_of_switch: dict[_StatedSideAndHosts, IdentityMap[Device, Sequence[Finding]]] = {}
 
     def candidate_rollout_orders(self) -> Iterator[RolloutOrder]:
         """Yield the orders that come into question, the usual one first."""
@@ -285,8 +287,9 @@ class _RolloutSearch:
 
     def _findings_of_single_switch_rules(self, reading: Reading, stated: StatedSide) -> list[Finding]:
         """Return the findings of rules that need no other switch; most states have a switch as one of its ends."""
-        devices, hosts = reading.fabric.devices, tuple(map(id, reading.fabric.hosts))
-        new = [device for device in devices if (id(device), stated, hosts) not in self._known_of_switch]
+        devices, hosts = reading.fabric.devices, tuple(map(IdentityKey, reading.fabric.hosts))
+        known = self._known_of_switch.setdefault((stated, hosts), IdentityMap())
+        new = [device for device in devices if device not in known]
         if new:
             derived = {
                 at: why for device in new for at, why in self._states.documented_defaults_of_switch(device.name).items()
@@ -296,9 +299,8 @@ class _RolloutSearch:
             for finding in self._judge(alone, self._own_rules).findings:
                 errors[finding.subject[0]].append(finding)
             for device in new:
-                self._known_of_switch[id(device), stated, hosts] = _SwitchErrors(device, errors[device.name])
-        known = (self._known_of_switch[id(device), stated, hosts].findings for device in devices)
-        return list(chain.from_iterable(known))
+                known[device] = errors[device.name]
+        return list(chain.from_iterable(known[device] for device in devices))
 
     def _judge(self, reading: Reading, rules: Sequence[Rule], judged: JudgedRules = NOTHING_JUDGED) -> FabricVerdict:
         config = self._settings.config
@@ -313,13 +315,6 @@ class _RolloutSearch:
         )
         self.problems.update(dict.fromkeys(verdict.problems))
         return verdict
-
-
-class _SwitchErrors(NamedTuple):
-    """A switch, held so that no other gets its identity, and the findings on it."""
-
-    device: Device
-    findings: Sequence[Finding]
 
 
 def _error_rules(settings: CheckSettings, *, routing: bool) -> tuple[Rule, ...]:

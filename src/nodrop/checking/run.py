@@ -10,6 +10,7 @@ from nodrop.checking.policy import PolicyPair
 from nodrop.checking.policy_changes import NewlyPassingFindings
 from nodrop.checking.two_states import FabricSource, fabric_source_name
 from nodrop.errors import InputProblems, Problem
+from nodrop.identity import IdentityMap
 from nodrop.inputs import DeviceFiles, FabricInputs
 from nodrop.judging import CheckSettings
 from nodrop.model.assemble import ObjectsSharedByStates
@@ -54,13 +55,11 @@ class CheckRun:
     """Of the present state."""
     passed: list[NewlyPassingFindings] = field(default_factory=list)
     """What the policy of the change lets pass, fabric by fabric."""
-    _readings: dict[int, Reading | None] = field(default_factory=dict)
-    _stated: dict[int, DeclaredFacts | None] = field(default_factory=dict)
+    _readings: IdentityMap[FabricSource, Reading | None] = field(default_factory=IdentityMap)
+    _stated: IdentityMap[FabricInputs, DeclaredFacts | None] = field(default_factory=IdentityMap)
     _shared: ObjectsSharedByStates = field(default_factory=ObjectsSharedByStates)
     _devices: dict[DeviceFiles, DeviceReading] = field(default_factory=dict)
     """What files say that are the same on both sides, or were read for the other."""
-    _whats: list[FabricSource] = field(default_factory=list)
-    """What was read, so that no other object gets its identity."""
 
     @property
     def settings(self) -> CheckSettings:
@@ -69,8 +68,7 @@ class CheckRun:
 
     def read_facts_declared_beside_files(self, inputs: FabricInputs) -> DeclaredFacts | None:
         """Return the facts stated next to the files of a fabric; None if they cannot be read."""
-        if id(inputs) not in self._stated:
-            self._whats.append(inputs)
+        if inputs not in self._stated:
             over: DeclaredFacts | None = DeclaredFacts()
             try:
                 for text in inputs.stated:
@@ -79,8 +77,8 @@ class CheckRun:
                     )
             except InputProblems:
                 over = None
-            self._stated[id(inputs)] = over
-        return self._stated[id(inputs)]
+            self._stated[inputs] = over
+        return self._stated[inputs]
 
     def reread_with_settings(
         self, fabric_source: FabricSource, reading: Reading, settings: CheckSettings, beside: DeclaredFacts | None
@@ -103,9 +101,8 @@ class CheckRun:
         """Return the reading of a fabric; None if there is none, or it cannot be read at all."""
         if fabric_source is None:
             return None
-        if id(fabric_source) not in self._readings:
+        if fabric_source not in self._readings:
             self.progress(f"reading {fabric_source_name(fabric_source)}")
-            self._whats.append(fabric_source)
             try:
                 settings = self.policies.settings_for_state(old=old)
                 device_readings, beside = (
@@ -123,10 +120,10 @@ class CheckRun:
                 )
             except InputProblems as error:
                 (self.problems if old else self.wrong).extend(error.problems)
-                self._readings[id(fabric_source)] = None
+                self._readings[fabric_source] = None
             else:
-                self._readings[id(fabric_source)] = source
-        return self._readings[id(fabric_source)]
+                self._readings[fabric_source] = source
+        return self._readings[fabric_source]
 
     def _read_devices(self, inputs: FabricInputs) -> list[DeviceReading]:
         """Return the readings of each switch's files; read those that neither side has had yet."""

@@ -137,26 +137,20 @@ def _pair_by_common_switches(
     come: list[FabricSource], gone: list[FabricSource], devices: Callable[[FabricSource], frozenset[str]]
 ) -> Iterator[FabricSourcePair]:
     """Yield pairs of added and removed sources: those with most of their switches in common belong together."""
-    names: dict[int, frozenset[str]] = {}
-    if come and gone:
-        names = {id(source): devices(source) for source in (*come, *gone)}
+    sides = (come, gone) if come and gone else ([], [])
+    added_names, removed_names = ([devices(source) for source in side] for side in sides)
     scored = [
-        (
-            -len(names[id(new_source)] & names[id(old_source)]) / len(names[id(new_source)] | names[id(old_source)]),
-            at,
-            number,
-        )
-        for at, new_source in enumerate(come)
-        for number, old_source in enumerate(gone)
-        if 2 * len(names[id(new_source)] & names[id(old_source)])
-        >= max(len(names[id(new_source)]), len(names[id(old_source)]), 1)
-        and isinstance(new_source, FileText) == isinstance(old_source, FileText)
+        (-len(added & removed) / len(added | removed), at, number)
+        for at, added in enumerate(added_names)
+        for number, removed in enumerate(removed_names)
+        if 2 * len(added & removed) >= max(len(added), len(removed), 1)
+        and isinstance(come[at], FileText) == isinstance(gone[number], FileText)
     ]
-    taken: set[int] = set()
+    partner_of_added: dict[int, int] = {}
     for _, at, number in sorted(scored):
-        added_source, other = come[at], gone[number]
-        if not taken & {id(added_source), id(other)}:
-            taken |= {id(added_source), id(other)}
-            yield FabricSourcePair(old=other, new=added_source)
-    yield from (FabricSourcePair(old=None, new=new_source) for new_source in come if id(new_source) not in taken)
-    yield from (FabricSourcePair(old=old_source, new=None) for old_source in gone if id(old_source) not in taken)
+        if at not in partner_of_added and number not in partner_of_added.values():
+            partner_of_added[at] = number
+            yield FabricSourcePair(old=gone[number], new=come[at])
+    yield from (FabricSourcePair(old=None, new=source) for at, source in enumerate(come) if at not in partner_of_added)
+    paired = set(partner_of_added.values())
+    yield from (FabricSourcePair(old=source, new=None) for number, source in enumerate(gone) if number not in paired)

@@ -137,17 +137,18 @@ def _fix_each_fabric(
 
 def _unused_suppression_results(fixed: Sequence["FixedFabric"], settings: "CheckSettings") -> Iterator["FixedFabric"]:
     """Yield the findings on all fabrics together: suppressions that none of them needs."""
+    from nodrop.identity import IdentitySet
     from nodrop.judging import add_faults_of_configured_suppressions
     from nodrop.results.fixed import FixedFabric, RemainingFinding
     from nodrop.results.merged import merge_outcomes
     from nodrop.results.outcome import FabricOutcome
 
     whole_outcome = merge_outcomes([fixed_fabric.outcome for fixed_fabric in fixed])
-    ids = set(map(id, whole_outcome.findings))
+    known = IdentitySet(whole_outcome.findings)
     further_findings = [
         finding
         for finding in add_faults_of_configured_suppressions(whole_outcome, settings).findings
-        if id(finding) not in ids
+        if finding not in known
     ]
     if further_findings:
         unfixed_findings = (

@@ -15,6 +15,7 @@ from pathlib import Path
 from nodrop.engine.finding import Finding
 from nodrop.engine.suppressions import CheckedScope
 from nodrop.errors import InputProblems, Problem
+from nodrop.identity import IdentitySet
 from nodrop.model.subject import parse_subject as parsed
 from nodrop.model.subject import subject_sort_key, subject_text
 from nodrop.syntax.places import quote_text, read_regular_file
@@ -93,17 +94,19 @@ def mark_known_findings(
     return settled, dict(met)
 
 
-def ids_of_surplus_findings(
+def surplus_findings(
     hidden: Iterable[Finding], baseline: Baseline, met_counts: Mapping[BaselineKey, int]
-) -> set[int]:
-    """Return the identities of hidden findings whose key has more findings than before.
+) -> IdentitySet[Finding]:
+    """Return the hidden findings whose key has more findings than before.
 
     Which of them are new is unknown.
     """
     many = {key for key, count in met_counts.items() if count > baseline.entries[key].times}
     if not many:
-        return set()
-    return {id(finding) for finding in hidden if finding.baselined and find_baseline_key(baseline, finding) in many}
+        return IdentitySet()
+    return IdentitySet(
+        finding for finding in hidden if finding.baselined and find_baseline_key(baseline, finding) in many
+    )
 
 
 def find_stale_entries(

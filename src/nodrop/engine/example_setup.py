@@ -17,6 +17,7 @@ from nodrop.engine.rule import RuleExample
 from nodrop.errors import InputProblems, UnsupportedByPlatform
 from nodrop.hardware import switch
 from nodrop.hardware.dynamic import fill_in_computed_buffer_sizes
+from nodrop.identity import IdentityKey
 from nodrop.intent.load import validate_document
 from nodrop.intent.schema import Intent
 from nodrop.model.assemble import assemble_fabric
@@ -76,7 +77,7 @@ class PlatformExamples:
     def read_fabric_from_platform_files(self, fabric: Fabric) -> Iterator[FabricOnPlatform]:
         """Yield the fabric as the platform's files express it; raise CannotSay if the platform cannot express it."""
         devices = tuple(
-            _resolve_buffers_and_port_names(_IdentityKey(device), self.platform) for device in fabric.devices
+            _resolve_buffers_and_port_names(IdentityKey(device), self.platform) for device in fabric.devices
         )
         settled = replace(
             fabric, devices=devices, links=_rename_links(fabric.links, build_port_name_table(fabric, self.platform))
@@ -171,24 +172,11 @@ def _build_example_fabric(platform: str, overlay: str) -> Fabric:
     return rename_ports(fabric, build_port_name_table(fabric, EXAMPLES))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _IdentityKey:
-    """A device as the key of a cache: it equals only itself, so that nobody compares its thousands of values."""
-
-    device: Device
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _IdentityKey) and self.device is other.device
-
-    def __hash__(self) -> int:
-        return id(self.device)
-
-
 @lru_cache(maxsize=_MAX_CACHED_SWITCHES)
-def _resolve_buffers_and_port_names(example_device: _IdentityKey, platform: str) -> Device:
+def _resolve_buffers_and_port_names(example_device: IdentityKey[Device], platform: str) -> Device:
     """Return a device with what the switch computes, its ports named as on the platform."""
-    device = fill_in_computed_buffer_sizes(example_device.device)
-    return _rename_device_ports(device, _port_names_of_device(_IdentityKey(device), platform))
+    device = fill_in_computed_buffer_sizes(example_device.value)
+    return _rename_device_ports(device, _port_names_of_device(IdentityKey(device), platform))
 
 
 _ARTIFACTS_CACHE: OrderedDict[Hashable, tuple[Artifact, ...]] = OrderedDict()
@@ -199,7 +187,7 @@ def write_fabric_with_cache(fabric: Fabric) -> Iterator[Artifact]:
     index = Index(fabric)
     for device in fabric.devices:
         key = (
-            _IdentityKey(device),
+            IdentityKey(device),
             tuple(index.far_ends.get(device.name, {}).items()),
             tuple(group_name_by_far_end(device, index).items()),
         )
@@ -250,14 +238,14 @@ def build_port_name_table(fabric: Fabric, platform: str) -> PortNameTable:
     """Return the platform's name for every port of a fabric, by the port's name in the fabric."""
     name_of_port: dict[tuple[str, str], str] = {}
     for device in fabric.devices:
-        name_of_port |= _port_names_of_device(_IdentityKey(device), platform)
+        name_of_port |= _port_names_of_device(IdentityKey(device), platform)
     return name_of_port
 
 
 @lru_cache(maxsize=_MAX_CACHED_SWITCHES)
-def _port_names_of_device(known_device: _IdentityKey, platform: str) -> PortNameTable:
+def _port_names_of_device(known_device: IdentityKey[Device], platform: str) -> PortNameTable:
     """Return the platform's names for the ports of a device."""
-    device = known_device.device
+    device = known_device.value
     return {
         (device.name, interface.name): _platform_port_name(platform, str(device.model), interface)
         for interface in device.interfaces

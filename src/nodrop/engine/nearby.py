@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
 from nodrop.engine.rule import Rule
+from nodrop.identity import IdentitySet
 from nodrop.model.fabric import Device, Fabric, Interface, Link
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
@@ -110,9 +111,12 @@ def _is_known_equal(old_value: object, new_value: object) -> bool:
 
 def _common_and_other_parts(old: Sequence[_T], new: Sequence[_T]) -> tuple[list[_T], list[_T]]:
     """Return the members that both states have, the very same objects, and those that only one state has."""
-    before, after = ({id(member): member for member in side} for side in (old, new))
-    same_ids = before.keys() & after.keys()
-    return [before[key] for key in same_ids], [side[key] for side in (before, after) for key in side.keys() - same_ids]
+    before, after = IdentitySet(old), IdentitySet(new)
+    common = [member for member in before if member in after]
+    return common, [
+        *(member for member in before if member not in after),
+        *(member for member in after if member not in before),
+    ]
 
 
 def _add_neighbors(device_names: set[str], links: Iterable[Link], hops: int) -> set[str]:

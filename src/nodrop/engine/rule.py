@@ -27,6 +27,7 @@ from nodrop.engine.nodes import (
     walk_nodes,
 )
 from nodrop.engine.scopes import Scope
+from nodrop.identity import IdentityMap
 from nodrop.model.fabric import Device, Link, Mode
 from nodrop.model.types import ValueType
 
@@ -389,15 +390,15 @@ class Rule:
 
     def function_of_expression(self, node: Node) -> Callable[..., Any]:
         """Return the function that evaluates one of its expressions for one item."""
-        held = self._functions_by_node_id.get(id(node))
-        if held is None:
-            held = self._functions_by_node_id[id(node)] = (node, self._value_function(node))
-        return held[1]
+        function = self._functions_by_node.get(node)
+        if function is None:
+            function = self._functions_by_node[node] = self._value_function(node)
+        return function
 
     @cached_property
-    def _functions_by_node_id(self) -> dict[int, tuple[Node, Callable[..., Any]]]:
-        """The functions by identity of their nodes, which are kept: hashing a node takes longer than most of them."""
-        return {}
+    def _functions_by_node(self) -> IdentityMap[Node, Callable[..., Any]]:
+        """The functions by identity of their nodes: hashing a node takes longer than most of them."""
+        return IdentityMap()
 
     @cached_property
     def _value_function(self) -> Callable[[Node], Callable[..., Any]]:

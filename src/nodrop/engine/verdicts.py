@@ -140,7 +140,7 @@ class _RuleRun:
         """Begin with the facts that other sessions have stored in `told` about the fabric, which stays unchanged."""
         self.reading, self.evaluations, self.index, self.brief = reading, evaluations, index, brief
         self.near = near or index
-        self.cells = {id(cell_index): ItemGroups(cell_index) for cell_index in (self.near, self.index)}
+        self.cells = {cell_index: ItemGroups(cell_index) for cell_index in (self.near, self.index)}
         self.evidence = ReadingEvidence(reading, index)
         self.findings: list[Finding] = []
         self.unknowns = UnknownFactCounts(index.devices)
@@ -247,7 +247,7 @@ class _RuleRun:
     def _cases_of_rule(
         self, rule: Rule, builder: FindingBuilder, chosen: tuple[GroupingColumn, ...]
     ) -> Iterator[ItemGroup | UnknownItems]:
-        return self.cells[id(builder.index)].groups_of_scope_items(rule.scope, chosen)
+        return self.cells[builder.index].groups_of_scope_items(rule.scope, chosen)
 
     def _evaluate_cases(
         self,

@@ -115,9 +115,11 @@ def _locate_findings(findings: Iterable[Finding], reading: Reading) -> tuple[Fin
 def _locate_left_findings(left_findings: Sequence[RemainingFinding], reading: Reading) -> tuple[RemainingFinding, ...]:
     """Return findings that are left, those to be ended by hand each with its place."""
     typed = [left_finding for left_finding in left_findings if left_finding.reason == "by hand"]
-    left_pairs = zip(typed, _locate_findings([left_finding.finding for left_finding in typed], reading), strict=True)
-    placed = {id(left_finding): replace(left_finding, finding=finding) for left_finding, finding in left_pairs}
-    return tuple(placed.get(id(left_finding), left_finding) for left_finding in left_findings)
+    located = iter(_locate_findings([left_finding.finding for left_finding in typed], reading))
+    return tuple(
+        replace(left_finding, finding=next(located)) if left_finding.reason == "by hand" else left_finding
+        for left_finding in left_findings
+    )
 
 
 def _find_guard_reasons(files: FilesDuringFix, guard: EditGuard) -> dict[str | None, str]:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from operator import is_
 from typing import NamedTuple
 
+from nodrop.identity import IdentityMap
 from nodrop.model import modes
 from nodrop.model.assumed_classes import assume_rdma_class, find_lossy_conventional_rdma_dscp
 from nodrop.model.cabling import Cabling
@@ -31,7 +32,7 @@ class ObjectsSharedByStates:
 
     def __init__(self) -> None:
         self._interner = Interner()
-        self._made: dict[int, _AssembledDevice] = {}
+        self._made = IdentityMap[Device, _AssembledDevice]()
         self._links: dict[Link, Link] = {}
         """The one object that stands for each cable."""
         self._cabling: Cabling | None = None
@@ -44,7 +45,7 @@ class ObjectsSharedByStates:
         Where `all_cables` of the device are stated, the ports without a cable have no side.
         """
         stated = declared.roles.get(read.name), declared.models.get(read.name)
-        memo = self._made.get(id(read))
+        memo = self._made.get(read)
         if memo is not None and memo.sides is sides and (memo.stated, memo.all_cables) == (stated, all_cables):
             return memo.device
         default_side = None if all_cables else UNKNOWN
@@ -52,7 +53,7 @@ class ObjectsSharedByStates:
         if memo is not None and memo.stated == stated and all(map(is_, memo.facing, facing)):
             return memo.device
         device = _fill_sides_and_intern(_apply_declared_role_and_model(read, *stated), facing, self._interner)
-        self._made[id(read)] = _AssembledDevice(read, stated, sides, all_cables, facing, device)
+        self._made[read] = _AssembledDevice(stated, sides, all_cables, facing, device)
         return device
 
     def cabling(self, readings: Sequence[DeviceReading], declared: DeclaredFacts) -> Cabling:
@@ -63,9 +64,8 @@ class ObjectsSharedByStates:
 
 
 class _AssembledDevice(NamedTuple):
-    """A device as it was read, held to keep its id from any other, and the device made of it with its inputs."""
+    """The device made of one as it was read, and what else it was made of."""
 
-    read: Device
     stated: tuple[str | None, str | None]
     sides: Mapping[tuple[str, str], PortSide]
     all_cables: bool

@@ -9,6 +9,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from nodrop.identity import IdentityKey
 from nodrop.model.fabric import Fabric, Link
 from nodrop.model.spelling import describe_value, parse_row, parse_value
 from nodrop.model.states import Unknown
@@ -134,7 +135,7 @@ class _FabricEdit:
         self.steps, self.value = steps, value
         self.places = 0
         self._lenient = len(steps) - next((at for at, step in enumerate(steps) if _is_glob(step)), len(steps))
-        self._done: dict[tuple[int, int], object] = {}
+        self._done: dict[tuple[IdentityKey[object], int], object] = {}
         self._read: dict[ValueType, object] = {}
 
     def edited_part(self, node: Any, kind: ValueType, steps: Subject) -> Any:
@@ -148,7 +149,7 @@ class _FabricEdit:
             return self._allow_missing_after_glob(
                 node, steps, f"{describe_value(node)} has no `{steps[0]}`; give the whole"
             )
-        key = (id(node), len(steps))
+        key = (IdentityKey(node), len(steps))
         if key not in self._done:
             self._done[key] = (
                 self._change_rows_named_by_step(node, kind, steps)

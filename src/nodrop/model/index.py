@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
+from nodrop.identity import IdentityMap
 from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
 from nodrop.model.modes import cabled_group_by_switch
 from nodrop.model.nics import Nic
@@ -36,7 +37,7 @@ class Index:
     def __init__(self, fabric: Fabric, former: "Index | None" = None) -> None:
         """Take a fabric, and the index of another state, to avoid checking devices again that are in both."""
         self.fabric = fabric
-        self._alike: dict[int, tuple[Device, Sequence[Sequence[Interface]]]] = former._alike if former else {}
+        self._alike: IdentityMap[Device, Sequence[Sequence[Interface]]] = former._alike if former else IdentityMap()
         self._interfaces: dict[str, Mapping[str, Interface]] = {}
         self._host_ports: dict[str, Mapping[str, HostPort]] = {}
         self._kept: dict[str, Any] = {}
@@ -139,13 +140,13 @@ class Index:
         Groups are ordered by their first ports, and none is empty. A rule that needs no more does not have to check
         each of a million ports.
         """
-        memo = self._alike.get(id(device))
-        if memo is None:
+        alike = self._alike.get(device)
+        if alike is None:
             interfaces: dict[object, list[Interface]] = {}
             for port in device.interfaces:
                 interfaces.setdefault((port.qos, port.side, port.speed_mbps, port.enabled), []).append(port)
-            memo = self._alike[id(device)] = device, tuple(interfaces.values())  # held, so that no other gets its id
-        return memo[1]
+            alike = self._alike[device] = tuple(interfaces.values())
+        return alike
 
     def far_end(self, node: str, port: str) -> End | None:
         """Return the other end of the cable at a port, also where nothing more is known of it."""

@@ -32,7 +32,7 @@ class DeviceComparison:
         """Take the facts that each side's switches derive by themselves, by subject."""
         self._derived = derived
         self._interner = Interner()
-        self._profiles: dict[tuple[int, int], tuple[DifferingEntry, ...]] = {}
+        self._profiles: dict[tuple[QosProfile, QosProfile], tuple[DifferingEntry, ...]] = {}
         self._entries: dict[tuple[DifferingEntry, ...], tuple[DifferingEntry, ...]] = {}
 
     def compare_device(self, old: Device | None, new: Device | None) -> DeviceChange | None:
@@ -98,7 +98,7 @@ class DeviceComparison:
         return entry._replace(computed=any(at in derived_paths for derived_paths in self._derived))
 
     def _qos_changes(self, old: QosProfile, new: QosProfile) -> tuple[DifferingEntry, ...]:
-        pair = (id(old), id(new))
+        pair = (old, new)
         if pair not in self._profiles:
             entries = _diff_entries(("qos",), old, new)
             self._profiles[pair] = tuple(

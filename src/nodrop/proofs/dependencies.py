@@ -50,9 +50,8 @@ class DependencyGraph:
         self.hubs: list[PacketGroupAtRouter] = []
         self._rows: dict[int, Sequence[ForwardingRow]] = {}
         self._row_nodes: dict[tuple[int, ArrivedPackets, int | None], dict[int, tuple[int, ...]]] = {}
-        self._row_bits: dict[int, tuple[int, ...]] = {}
-        self._shared_row_bits: dict[tuple[int, ...], tuple[int, ...]] = {}
-        self._places: dict[tuple[int, int], tuple[int, ...]] = {}
+        self._places_of_router: dict[int, dict[int, tuple[int, ...]]] = {}
+        self._places_of_row_bits: dict[tuple[int, ...], dict[int, tuple[int, ...]]] = {}
         self.tunnel_of_row: dict[int, int] = {}
         """The tunnel into which the packets go that a node of a row stands for, if they go into one."""
         if self._groups:
@@ -174,14 +173,13 @@ class DependencyGraph:
 
     def _row_places(self, router: int, rows: Sequence[ForwardingRow], going: int) -> tuple[int, ...]:
         """Return the places of the rows that have any of some destinations; routers that send alike share them."""
-        row_bits = self._row_bits.get(router)
-        if row_bits is None:
+        known = self._places_of_router.get(router)
+        if known is None:
             row_bits = tuple([row.bits for row in rows])
-            row_bits = self._row_bits[router] = self._shared_row_bits.setdefault(row_bits, row_bits)
-        key = (id(row_bits), going)
-        places = self._places.get(key)
+            known = self._places_of_router[router] = self._places_of_row_bits.setdefault(row_bits, {})
+        places = known.get(going)
         if places is None:
-            places = self._places[key] = tuple([place for place, bits in enumerate(row_bits) if bits & going])
+            places = known[going] = tuple([place for place, row in enumerate(rows) if row.bits & going])
         return places
 
     def _add_row_node(self, hub: PacketGroupAtRouter, row: ForwardingRow, tunnel: int | None) -> tuple[int, ...]:

@@ -215,7 +215,7 @@ class _FamilyForwarding:
         self.origins: set[int] = set()
         self._covers: set[Prefix] = set()
         self._first = self._wanted = 0
-        self._ways_of: dict[tuple[int, int, int], tuple[_DestinationsSentAlike, ...]] = {}
+        self._ways_of: dict[tuple[LearnedTable, int, int], tuple[_DestinationsSentAlike, ...]] = {}
 
     def add_host_destinations(self, hosts: Iterable[tuple[Prefix, int, RoutedInterface, str]]) -> None:
         """Take the subnets of hosts as destinations, by the longest announced prefix that covers each."""
@@ -347,7 +347,7 @@ class _FamilyForwarding:
         self, speaker: BgpSpeaker, table: LearnedTable
     ) -> tuple["_DestinationsSentAlike", ...]:
         """Return what a router sends the same way, by its table; routers with one table share the result."""
-        key = (id(table), speaker.installs, speaker.installs_internal)
+        key = (table, speaker.installs, speaker.installs_internal)
         if key not in self._ways_of:
             merged: dict[tuple[object, ...], tuple[int, LearnedTableEntry]] = {}
             for entry in table.entries:

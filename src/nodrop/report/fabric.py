@@ -184,7 +184,7 @@ def _distinct_watchdogs(fabric: Fabric) -> Iterator[FactsByKey]:
             qos = port.qos
             if port.enabled is not True or not isinstance(qos, QosProfile) or not qos.pfc_rx_priorities:
                 continue
-            key = (device.role, device.platform, port.side, id(qos.pfc_watchdog))
+            key = (device.role, device.platform, port.side, device.watchdog_polling_ms, qos)
             if key in seen:
                 continue
             seen.add(key)

@@ -24,7 +24,7 @@ from nodrop.report.names import finding_message_with_device
 from nodrop.report.rules import advice_of_rule
 from nodrop.results.outcome import (
     FabricOutcome,
-    cause_by_finding_id,
+    cause_by_finding,
     format_problem_without_place,
     location_to_correct,
     related_places,
@@ -45,7 +45,7 @@ def render(outcome: FabricOutcome, pages: RulePageUrls | None = None) -> bytes:
     known_rulings: tuple[Rule | BuiltinVerdict, ...] = (*shipped_rules(), *outcome.own, *BUILTIN_VERDICTS.values())
     rules = sorted((rule for rule in known_rulings if rule.name in named_rules), key=lambda rule: rule.name)
     at = {rule.name: index for index, rule in enumerate(rules)}
-    causes = cause_by_finding_id(outcome.findings)
+    causes = cause_by_finding(outcome.findings)
     run = {
         "tool": {"driver": _driver_document(rules, pages or RulePageUrls())},
         "columnKind": "unicodeCodePoints",
@@ -61,7 +61,7 @@ def render(outcome: FabricOutcome, pages: RulePageUrls | None = None) -> bytes:
             }
         ],
         "results": [
-            _result_document(finding, at, causes.get(id(finding)), compared=outcome.baseline > 0)
+            _result_document(finding, at, causes.get(finding), compared=outcome.baseline > 0)
             for finding in outcome.findings_with_hidden
         ],
     }

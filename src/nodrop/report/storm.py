@@ -68,10 +68,10 @@ class _FillTimeCalculator:
 
     def fill_time(self, end: End, group: int) -> FillTime | None:
         """Return how long a port's priority group takes until it pauses, at line rate; None where that is not known."""
-        interface, device = self._index.interface(*end), self._index.devices[end.node]
+        interface = self._index.interface(*end)
         if interface is None or not isinstance(interface.qos, QosProfile):
             return None
-        key = (device.model, id(device.buffer_pools), interface.qos, interface.speed_mbps, group, device.name)
+        key = (end.node, interface.qos, interface.speed_mbps, group)
         if key not in self._known:
             self._known[key] = self._compute_fill_time(end, interface, group)
         return self._known[key]

@@ -12,6 +12,7 @@ from nodrop.engine.rules import is_shipped_rule_path
 from nodrop.engine.skipped import SkippedRules
 from nodrop.engine.suppressions import SuppressionOutcome
 from nodrop.errors import Problem
+from nodrop.identity import IdentityMap
 from nodrop.inputs import FabricInputs
 from nodrop.inputs.contents import DEVICE_NOT_READ_NOTE_KIND, UNREAD_NOTE_KINDS
 from nodrop.inputs.known import IgnoredPath
@@ -388,8 +389,8 @@ def _cause_of_group(explained_by: Collection[str]) -> str:
     return cause
 
 
-def cause_by_finding_id(findings: Sequence[Finding]) -> dict[int, Finding]:
-    """Return for each explained finding, by its id, the first finding that explains it: on its switch, if any is."""
+def cause_by_finding(findings: Sequence[Finding]) -> IdentityMap[Finding, Finding]:
+    """Return for each explained finding the first finding that explains it: on its switch, if any is."""
     first: dict[tuple[str, str, str | None], Finding] = {}
     for finding in findings:
         for device in (finding.device, None):
@@ -400,7 +401,7 @@ def cause_by_finding_id(findings: Sequence[Finding]) -> dict[int, Finding]:
         if finding.explained_by
         for device in (None, finding.device)
     )
-    return {id(finding): cause for finding, cause in found if cause is not None}
+    return IdentityMap((finding, cause) for finding, cause in found if cause is not None)
 
 
 def _mentions_other_part_with_findings(finding: Finding, pointed: Collection[Subject]) -> bool:

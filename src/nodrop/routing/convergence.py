@@ -143,7 +143,7 @@ class AdvertResultCache:
         bgp = speaker.bgp
         who = (bgp.asn, bgp.graceful_shutdown, bgp.maximum_med)
         first_advert = self._export_advert((*who, exported_routes), exported_routes, own_bits, speaker, outbound)
-        key = (*who, id(learned_table), hides)
+        key = (*who, learned_table, hides)
         learned = learned_table.passed
         if hides and (*key, outbound.number) not in self._exports:
             learned = tuple([AdvertPart(learned_attributes, bits & ~hides) for learned_attributes, bits in learned])

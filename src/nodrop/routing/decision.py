@@ -36,7 +36,7 @@ class LearnedTableEntry(NamedTuple):
 
 
 class LearnedTable:
-    """The routes that a router has learned; routers that heard the same have the same table."""
+    """The routes that a router has learned; routers that heard the same have one table, which equals only itself."""
 
     __slots__ = ("bits", "entries", "is_settled", "passed", "worse")
 

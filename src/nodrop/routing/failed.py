@@ -47,13 +47,13 @@ class FailureResultCache:
         self.within: dict[HeardAdverts, HeardAdverts] = {}
         self.advertised: dict[tuple[int, int], HeardAdverts] = {}
         """What was advertised before, by router and policy."""
-        self.before: dict[int, LearnedTable] = {}
-        self.changes: dict[tuple[int, int], RouteTableChange] = {}
+        self.before: dict[LearnedTable, LearnedTable] = {}
+        self.changes: dict[tuple[LearnedTable, LearnedTable], RouteTableChange] = {}
         """By two tables, of which one is in `table_before` and the other in `makers`."""
 
     def table_change(self, before: LearnedTable, table: LearnedTable) -> RouteTableChange:
         """Return the routes that a router loses between two tables; many routers have the same two."""
-        key = (id(before), id(table))
+        key = (before, table)
         found_change = self.changes.get(key)
         if found_change is None:
             found_change = self.changes[key] = change_between_learned_tables(before, table)
@@ -81,10 +81,10 @@ class FailedState(ConvergedState):
     def table_before(self, number: int) -> LearnedTable:
         """Return the routes of a router to these destinations before the failure."""
         table = self._base.table(number)
-        found_table = self._before.get(id(table))
+        found_table = self._before.get(table)
         if found_table is None:
             entries = (entry._replace(bits=entry.bits & self.bits) for entry in table.entries if entry.bits & self.bits)
-            found_table = self._before[id(table)] = LearnedTable(tuple(entries))
+            found_table = self._before[table] = LearnedTable(tuple(entries))
         return found_table
 
     def table_after(self, number: int) -> LearnedTable:

@@ -61,7 +61,7 @@ class TierDirections:
         """Return the destinations by pair of routers between which their traffic goes, sent from the lowest tier."""
         over: dict[tuple[int, int], int] = {}
         seen: dict[int, int] = {}
-        known: dict[int, tuple[LearnedTable, list[LearnedTableEntry]]] = {}
+        known: dict[LearnedTable, list[LearnedTableEntry]] = {}
         waiting = {number: destination_bits for number, tier in self._ranks.items() if tier in (0, None)}
         while waiting:
             number, new = waiting.popitem()
@@ -70,9 +70,9 @@ class TierDirections:
             new &= ~destinations_of_parts(local_parts_of(number))
             links = self._world.speakers[number].links
             table = table_of_router(number)
-            if id(table) not in known:
-                known[id(table)] = table, [entry for entry in table.entries if entry.bits & destination_bits]
-            for entry in known[id(table)][1] if new else ():
+            if table not in known:
+                known[table] = [entry for entry in table.entries if entry.bits & destination_bits]
+            for entry in known[table] if new else ():
                 new_bits = entry.bits & new
                 for far in {links[hop].far for hop in entry.hops} if new_bits else ():
                     over[number, far] = over.get((number, far), 0) | new_bits

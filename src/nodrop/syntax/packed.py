@@ -17,6 +17,8 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import orjson
 
+from nodrop.identity import IdentityMap
+
 MAX_UNPACKED_VALUES = 100_000_000
 """The most values of an unpacked document, shared ones counted at each of their places.
 
@@ -60,7 +62,7 @@ class PackerOfClasses:
         self._constants = {type(constant): (number, constant) for number, constant in enumerate(constants)}
         self._numbered = list(constants)
         self._object_by_name = dict(named_objects)
-        self._name_by_object_id = {id(value): name for name, value in named_objects.items()}
+        self._name_by_object = IdentityMap((value, name) for name, value in named_objects.items())
         self._kinds_of_named_objects = frozenset(map(type, named_objects.values()))
         assert len(self._named) == len(self._ways)
 
@@ -142,9 +144,9 @@ class PackerOfClasses:
         return ["objects", kind.__name__, [self._pack_column(list(map(field, values)), depth + 1) for field in fields]]
 
     def _pack_named_objects(self, values: Sequence[object]) -> list[object]:
-        if any(id(value) not in self._name_by_object_id for value in values):
+        if any(value not in self._name_by_object for value in values):
             raise CannotPackValue(f"a {type(values[0]).__name__} that has no name")
-        names = [self._name_by_object_id[id(value)] for value in values]
+        names = [self._name_by_object[value] for value in values]
         numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
         return ["named", list(numbers), [numbers[name] for name in names]]
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from nodrop.identity import IdentityMap
 from nodrop.limits import MAX_ADMINISTRATIVE_DISTANCE
 from nodrop.model.routing import Bgp, StaticRoute
 from nodrop.model.subject import natural_sort_key
@@ -82,8 +83,9 @@ class _FrrTextReader:
             result.bgp = replace_fields(result.bgp, **self._installed)
         result.vrf_bgp = tuple(bgp for _, bgp in sorted(bgps.items(), key=lambda pair: natural_sort_key(pair[0] or "")))
         result.static_routes = tuple(self._routes)
-        around = dict(_find_enclosing_blocks(self._top)) if (undefined := self._policies.undefined_references()) else {}
-        result.undefined = [each._replace(within=around.get(id(each.statement), ())) for each in undefined]
+        undefined = self._policies.undefined_references()
+        around = IdentityMap(_find_enclosing_blocks(self._top) if undefined else ())
+        result.undefined = [each._replace(within=around.get(each.statement, ())) for each in undefined]
         return result
 
     def _read_statement(self, statement: FrrStatement) -> None:
@@ -274,8 +276,8 @@ _READER_BY_COMMAND: Mapping[tuple[str, ...], tuple[int | None, Callable[[_FrrTex
 
 def _find_enclosing_blocks(
     statements: Iterable[FrrStatement], within: tuple[str, ...] = ()
-) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Yield the identity of each command with the commands that open the blocks around it."""
+) -> Iterator[tuple[FrrStatement, tuple[str, ...]]]:
+    """Yield each command with the commands that open the blocks around it."""
     for statement in statements:
-        yield id(statement), within
+        yield statement, within
         yield from _find_enclosing_blocks(statement.children, (*within, statement.text))

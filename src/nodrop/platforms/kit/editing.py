@@ -11,6 +11,7 @@ from functools import lru_cache
 from itertools import islice
 
 from nodrop.errors import InputProblems
+from nodrop.identity import IdentitySet
 from nodrop.limits import MAX_EDIT_TRIAL_BYTES, MAX_EDIT_TRIALS, MIN_EDIT_TRIALS
 from nodrop.model.change import FILE_SETTING_AREA, Change, EditResult, ManualChange
 from nodrop.model.compare import ModelDifference, differences
@@ -250,8 +251,8 @@ class EditState:
 
     def find_side_changes(self, changes: Sequence[Change], by_hand: Sequence[ManualChange]) -> Iterator[Change]:
         """Yield the differences in addition to the changes that were made."""
-        manual_ids = {id(hand_edit.change) for hand_edit in by_hand}
-        touched = WantedSubjects(change.subject for change in changes if id(change) not in manual_ids)
+        manual = IdentitySet(hand_edit.change for hand_edit in by_hand)
+        touched = WantedSubjects(change.subject for change in changes if change not in manual)
         name = self.first.device.name
         for difference in differences(self.first.device, self.reading.device):
             at = subject_of_path_in_device(name, difference.path)

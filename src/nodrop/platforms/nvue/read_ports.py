@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.hardware import switch
+from nodrop.identity import IdentityKey, IdentityMap
 from nodrop.model.addresses import is_address_or_prefix
 from nodrop.model.fabric import Interface, Port
 from nodrop.model.states import UNKNOWN, Unknown
@@ -67,10 +68,10 @@ class FileInterfaces:
             port_node = node if isinstance(node, dict) else {}
             for name in found_names:
                 self._nodes.setdefault(name, []).append(port_node)
-        self._merged: dict[tuple[int, int], tuple[Node, Node, Node]] = {}
-        self._links: dict[int, tuple[Node, _LinkSettings]] = {}
+        self._merged: dict[tuple[IdentityKey[Node], IdentityKey[Node]], Node] = {}
+        self._links = IdentityMap[Node, _LinkSettings]()
         self._by_content: dict[str, _LinkSettings] = {}
-        self._balanced: dict[int, tuple[object, tuple[bool, int | None]]] = {}
+        self._balanced = IdentityMap[object, tuple[bool, int | None]]()
         self._add_session_port_parts()
 
     def _add_session_port_parts(self) -> None:
@@ -132,39 +133,38 @@ class FileInterfaces:
     def _merge_nodes(self, below: Node, above: Node) -> Node:
         if not below or not above:
             return below or above
-        key = id(below), id(above)
-        cached_merge = self._merged.get(key)
-        if cached_merge is None:
-            merged_node = dict(below)
+        key = IdentityKey(below), IdentityKey(above)
+        merged_node = self._merged.get(key)
+        if merged_node is None:
+            merged_node = self._merged[key] = dict(below)
             for word, value in above.items():
                 old = merged_node.pop(word, None)
                 if isinstance(old, dict) and isinstance(value, dict):
                     value = self._merge_nodes(old, value)
                 merged_node[word] = value
-            cached_merge = self._merged[key] = merged_node, below, above
-        return cached_merge[0]
+        return merged_node
 
     def link(self, view: ConfigNodeView) -> _LinkSettings:
         """Return the settings of a port's `link`."""
         node = view.below("link")
-        found_link = self._links.get(id(node.node))
-        if found_link is None:
+        link = self._links.get(node.node)
+        if link is None:
             content = repr(node.node)
             link = self._by_content.get(content)
             if link is None:
                 link = self._by_content[content] = _read_link(node)
-            found_link = self._links[id(node.node)] = node.node, link
-        return found_link[1]
+            self._links[node.node] = link
+        return link
 
     def adaptive_routing_of(self, view: ConfigNodeView) -> tuple[bool, int | None]:
         """Return whether an interface has adaptive routing, and its threshold of utilization in percent."""
         node = view.node.get("router")
         if node is None:
             return False, None
-        cached_row = self._balanced.get(id(node))
-        if cached_row is None:
-            cached_row = self._balanced[id(node)] = node, read_interface_adaptive_routing(view)
-        return cached_row[1]
+        routing = self._balanced.get(node)
+        if routing is None:
+            routing = self._balanced[node] = read_interface_adaptive_routing(view)
+        return routing
 
 
 def read_interfaces(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, TypeVar
 
+from nodrop.identity import IdentityKey
 from nodrop.model.qos import NumberMap, PfcWatchdog, QosProfile, Queue, Scheduler, Trust
 from nodrop.model.reading import Remedy
 from nodrop.model.states import UNKNOWN, Unknown
@@ -101,7 +102,7 @@ class QosReader:
         self.recovery = timers.integer("recovery-interval", *RECOVERY_POLLINGS_RANGE)
         self.conditions, self.conditions_stated = conditions.read_watchdog_conditions(timers, release)
         self._profiles: dict[tuple[str, str], tuple[object, dict[Subject, str]]] = {}
-        self._by_node: dict[tuple[int, tuple[int, ...]], tuple[object, PortQos]] = {}
+        self._by_node: dict[tuple[IdentityKey[object], tuple[int, ...]], PortQos] = {}
         self._by_content: dict[tuple[str, tuple[int, ...]], PortQos] = {}
         cable = self.top.below("roce").integer("cable-length", 1, 100_000, "m")
         self._cable_m = self.defaults.cable_length_m if cable is None else cable
@@ -148,15 +149,15 @@ class QosReader:
 
     def read_port_qos(self, name: str, bound: ConfigNodeView, trimmed: tuple[int, ...] = ()) -> PortQos:
         """Return a port's QoS, from the node `qos` of its interface and the queues whose packets are trimmed."""
-        key = id(bound.node), trimmed
-        cached_row = self._by_node.get(key)
-        if cached_row is None:
+        key = IdentityKey[object](bound.node), trimmed
+        qos = self._by_node.get(key)
+        if qos is None:
             content = repr(bound.node), trimmed
             qos = self._by_content.get(content)
             if qos is None:
                 qos = self._by_content[content] = self._build_port_qos(name, bound, trimmed)
-            cached_row = self._by_node[key] = (bound.node, qos)
-        return cached_row[1]
+            self._by_node[key] = qos
+        return qos
 
     def _resolve_profile(self, port: str, bound: ConfigNodeView, kind: str) -> str:
         """Return the name of the profile that holds for a port: the global one, unless it is bound to another."""

@@ -55,7 +55,7 @@ class SchemaFault:
         return self.kind in ("word", "undocumented")
 
 
-_FaultByKey = dict[tuple[int, str, str], SchemaFault]
+_FaultByKey = dict[tuple[WordsAfterPath | SettingLeaf, str, str], SchemaFault]
 
 
 def check_schema(
@@ -292,7 +292,7 @@ def _check_value(leaf: SettingLeaf, value: object, path: Path, faults: _FaultByK
 def _add_fault(faults: _FaultByKey, fault: SchemaFault) -> None:
     if len(faults) < MAX_DETAILED_SCHEMA_CHECKS:
         word = fault.text if not fault.spans else str(fault.spans)
-        faults.setdefault((id(fault.place), fault.kind, word), fault)
+        faults.setdefault((fault.place, fault.kind, word), fault)
 
 
 def _is_in_range(key: str, low: int, high: int) -> bool:

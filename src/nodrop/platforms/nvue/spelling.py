@@ -10,6 +10,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from nodrop.identity import IdentityKey
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import QosProfile, Queue
 from nodrop.model.states import require_fact
@@ -295,12 +296,9 @@ def _most_common_qos(ports: Iterable[PortQosProfiles], shut: Collection[PortQosP
 
     What ports that are `shut` do goes first: they state nothing then.
     """
-    ports = list(ports)
-    counts = Counter(map(id, ports))
-    of_id = {id(qos): qos for qos in ports}
-    total: dict[PortQosProfiles, int] = {}
-    for key, count in counts.items():
-        total[of_id[key]] = total.get(of_id[key], 0) + count
+    total = Counter[PortQosProfiles]()
+    for key, count in Counter(map(IdentityKey, ports)).items():  # so that only different objects are hashed
+        total[key.value] += count
     pausing = [qos for qos in total if qos["pfc"].priorities]
     able = pausing or [*total]
     return max([port_qos for port_qos in able if port_qos in shut] or able, key=total.__getitem__)

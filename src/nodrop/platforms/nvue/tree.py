@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from nodrop.errors import InputProblems, Problem
+from nodrop.identity import IdentityKey
 from nodrop.limits import MAX_COMMANDS_PER_FILE
 from nodrop.platforms.nvue.command_places import CommandPlaces
 from nodrop.platforms.nvue.names import expand_key
@@ -260,13 +261,10 @@ class _KeysAsWritten:
     """Leads paths of single keys down a document; which keys are lists or ranges is found once for each mapping."""
 
     def __init__(self) -> None:
-        self._lists: dict[tuple[int, str], tuple[str, ...]] = {}
+        self._lists: dict[tuple[IdentityKey[Node], str], tuple[str, ...]] = {}
 
     def find(self, data: object, path: Path, parent: str) -> Path:
-        """Return the keys, as the document writes them, that lead down a path as far as they go.
-
-        The data must be of one document, which lives as long as this object.
-        """
+        """Return the keys, as the document writes them, that lead down a path as far as they go."""
         if not path or not isinstance(data, dict):
             return ()
         best: Path = ()
@@ -278,7 +276,7 @@ class _KeysAsWritten:
 
     def _matching_keys(self, data: Node, step: str, parent: str) -> Sequence[str]:
         """Return the keys that are a single key, or stand for it among others, the last one first."""
-        at = (id(data), parent)
+        at = (IdentityKey(data), parent)
         if at not in self._lists:
             self._lists[at] = tuple(key for key in data if expand_key(parent, key) != (key,))
         lists = [key for key in self._lists[at] if key == step or step in expand_key(parent, key)]

@@ -196,16 +196,15 @@ class _DeviceAccessLists:
     def _acting_lists_by_nic(
         self, rules: AccessList, entries: Sequence[AccessEntry]
     ) -> Iterator[tuple[TwinInterface, _AppliedAccessList]]:
-        rows: dict[tuple[object, ...], tuple[BpfInstruction, ...]] = {}
+        rows: dict[tuple[object, tuple[int, ...]], tuple[BpfInstruction, ...]] = {}
         for binding in dict.fromkeys(rules.bindings):
             nics = [nic for nic in self._nics if self._applies_to_nic(rules, entries, binding, nic)]
             if not nics and binding.interface is not None and binding.interface not in self._ports:
                 self._note(f"access list {rules.name} at {binding.interface}, which the twin does not have")
             for nic in nics:
-                chosen = tuple(
-                    access_entry for access_entry in entries if self._entry_applies_to_nic(access_entry, nic)
-                )
-                key = (binding.stage, *map(id, chosen))
+                places = tuple(place for place, entry in enumerate(entries) if self._entry_applies_to_nic(entry, nic))
+                chosen = tuple(entries[place] for place in places)
+                key = (binding.stage, places)
                 if key not in rows:
                     rows[key] = compile_access_list(rules, chosen, binding.stage, self._own)
                 there = tuple(replace_fields(entry, interfaces=()) if entry.interfaces else entry for entry in chosen)
