@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from support.command import nodrop
-from support.places import ROOT
+from support.places import ROOT, TESTS
 from support.sonic_configs import stock
 
 NVUE = """\
@@ -561,3 +561,20 @@ def test_a_hash_without_the_source_port_gets_addresses_protocol_and_both_ports()
     head, _, fields = advised["lines"][0].rpartition(" ")
     assert head == 'sudo sonic-db-cli CONFIG_DB HSET "SWITCH_HASH|GLOBAL" ecmp_hash@'
     assert {*fields.split(",")} == {"IP_PROTOCOL", "DST_IP", "SRC_IP", "L4_DST_PORT", "L4_SRC_PORT"}
+
+
+def test_what_follows_from_a_slip_in_the_priority_of_pfc_waits_for_its_correction() -> None:
+    """ECN on the queue of the wrong priority would be a second fault."""
+    text = (TESTS / "platforms" / "onyx" / "good.txt").read_text()
+    Path("running-config.txt").write_text(
+        text.replace("priority-flow-control priority 3", "priority-flow-control priority 4")
+    )
+    told = json.loads(nodrop("lint", "running-config.txt", "--format", "json").out)["findings"]
+    typed = {finding["rule"]: finding["fix"]["commands"] for finding in told}
+    waiting = [finding for finding in told if finding["rule"] != "lossless-half-configured"]
+    assert {finding["rule"] for finding in waiting} > {"ecn-missing-on-rdma-queue", "lossless-pg-without-pfc"}
+    assert all(not finding["fix"]["commands"] for finding in waiting)
+    assert all(finding["fix"]["text"].startswith("correct lossless-half-configured first") for finding in waiting)
+    assert [commands["lines"][2:4] for commands in typed["lossless-half-configured"]] == [
+        ["dcb priority-flow-control priority 3 enable", "no dcb priority-flow-control priority 4 enable"]
+    ]

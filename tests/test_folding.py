@@ -10,7 +10,7 @@ from nodrop.advising import add_fix_commands
 from nodrop.engine.finding import FabricVerdict, Finding
 from nodrop.engine.rule import Rule
 from nodrop.engine.rules import select_lint_rules, shipped_rules
-from nodrop.engine.verdicts import judge
+from nodrop.engine.verdicts import NOTHING_JUDGED, JudgedRules, judge
 from nodrop.folding import mark_findings_explained_by_others
 from nodrop.model.reading import Reading
 from nodrop.model.subject import subject_text
@@ -93,9 +93,9 @@ CASES: dict[str, tuple[str, Mapping[str, Any], dict[tuple[str, str], Subjects]]]
                 "pfc-one-sided": [
                     f"@fabric/links/leaf1:swp{port}--spine{spine}:swp{peer}"
                     for port, spine, peer in ((29, 1, 1), (30, 1, 2), (31, 2, 1), (32, 2, 2))
-                ]
+                ],
+                "qos-differs-between-siblings": [f"leaf1/swp{port}" for port in (29, 30, 31, 32)],
             },
-            ("qos-differs-between-siblings", "leaf1/swp29"): {},
         },
     ),
 }
@@ -152,9 +152,11 @@ def test_no_state_is_checked_twice_and_none_before_a_correction_that_ends_nothin
     findings = judge(reading, RULES).findings
     checked: list[tuple[bool, str]] = []
 
-    def check(state: Reading, rules: Sequence[Rule]) -> FabricVerdict:
+    def check(
+        state: Reading, rules: Sequence[Rule], judged: JudgedRules = NOTHING_JUDGED, *, brief: bool = False
+    ) -> FabricVerdict:
         checked.extend((state.fabric == reading.fabric, rule.name) for rule in rules)
-        return judge(state, rules)
+        return judge(state, rules, judged=judged, brief=brief)
 
     assert mark_findings_explained_by_others(findings, reading, RULES, check) == fold(reading)
     before = [rule for as_read, rule in checked if as_read]
@@ -252,3 +254,61 @@ def test_pfc_is_not_taken_from_a_priority_that_the_map_of_rdma_still_leads_to(
 def test_a_correction_that_takes_nothing_in_use_does_not_wait() -> None:
     only_pfc = {"set": {"leaf1/config_db.json": {"PORT_QOS_MAP/Ethernet*/pfc_enable": "3,4"}}}
     assert {one.corrected_after for one in fold(read_with("sonic", only_pfc))} == {""}
+
+
+def advised(platform: str, edits: Mapping[str, Any]) -> dict[str, Finding]:
+    """Return the first finding of each rule with its commands, as a report has it."""
+    reading = read_with(platform, edits)
+    found: dict[str, Finding] = {}
+    for finding in add_fix_commands(fold(reading), reading):
+        found.setdefault(finding.rule, finding)
+    return found
+
+
+def test_a_correction_makes_the_changes_too_that_prevent_new_findings() -> None:
+    """The action was forward before, but the finding about the times hid it."""
+    row = {"PFC_WD/Ethernet0/restoration_time": "100", "PFC_WD/Ethernet0/action": "forward"}
+    found = advised("sonic", {"set": {"leaf1/config_db.json": row}})
+    assert found.keys() == {"watchdog-restores-too-soon"}
+    fix = found["watchdog-restores-too-soon"].fix
+    assert fix is not None
+    assert fix.text == (
+        "set a restoration time of twice the detection time; the commands also prevent qos-differs-between-siblings"
+    )
+    assert [commands.lines[0] for commands in fix.commands] == [
+        "sudo pfcwd start --action drop --restoration-time 400 Ethernet0 200"
+    ]
+
+
+def test_a_correction_says_what_is_found_after_it() -> None:
+    """The siblings mark nothing on the queue, which contradicts the correction: only the owner knows."""
+    marked = {
+        "WRED_PROFILE/ONE": {
+            "ecn": "ecn_green",
+            "green_min_threshold": "150000",
+            "green_max_threshold": "1500000",
+            "green_drop_probability": "5",
+        },
+        "QUEUE/Ethernet0|0/wred_profile": "ONE",
+    }
+    found = advised("sonic", {"set": {"leaf1/config_db.json": marked}})
+    fix = found["ecn-without-wred"].fix
+    assert fix is not None
+    assert fix.commands
+    assert fix.text.endswith("; check again afterwards: qos-differs-between-siblings will be found")
+
+
+def test_a_remark_that_commands_end_is_folded_under_their_finding() -> None:
+    found = advised("sonic", {"set": {"leaf1/config_db.json": {"PFC_WD/GLOBAL/POLL_INTERVAL": "250"}}})
+    cause = found["watchdog-polls-too-slowly"]
+    assert (cause.explained_by, found["broken-condition"].explained_by) == ("", cause.group)
+
+
+def test_a_group_is_corrected_as_a_whole_or_waits_as_a_whole() -> None:
+    reading = read_with("nvue", {"replace": {"leaf1/startup.yaml": LOSSY_WITH_LINK_PAUSE}})
+    found = add_fix_commands(fold(reading), reading)
+    pauses = [finding.fix for finding in found if finding.rule == "link-pause-stops-every-class" and finding.fix]
+    assert len(pauses) == 7
+    assert {(fix.text.partition(":")[0], fix.commands) for fix in pauses} == {
+        ("correct rdma-dscp-in-lossy-class first, then check again", ())
+    }

@@ -10,16 +10,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from nodrop import platforms
-from nodrop.engine.finding import SEVERITIES, Finding, FixCommands
+from nodrop.advice_order import (
+    AdviceGroupKey,
+    advice_key_of_finding,
+    find_rules_to_correct_first,
+    is_port_change,
+)
+from nodrop.engine.finding import Finding, FixCommands
 from nodrop.errors import InputProblems
-from nodrop.identity import IdentityMap, IdentitySet
+from nodrop.identity import IdentitySet
 from nodrop.limits import MAX_ADVISED_EDITS
 from nodrop.locate import load_unchanged_source
 from nodrop.model.change import DISRUPTIONS, Change, Disruption, EditResult
 from nodrop.model.fabric import Device
-from nodrop.model.fields import FIELD_TABLE
-from nodrop.model.qos import QosProfile
-from nodrop.model.reading import Reading
+from nodrop.model.reading import Reading, Remark
 from nodrop.model.subject import FABRIC_HEAD, Subject, ends_of_cable_key, natural_sort_key
 from nodrop.platforms.hosts import edit as hosts
 from nodrop.platforms.hosts.command_lines import format_job_file_lines
@@ -29,21 +33,15 @@ from nodrop.platforms.kit.command_lines import (
     disruptions_of_lines,
     fill_port_slots,
     has_port_slot,
+    is_typable,
     ports_by_command,
 )
 from nodrop.platforms.kit.editing import RetryBudget
 from nodrop.platforms.kit.outdated_names import find_names_with_outdated_numbers
 from nodrop.results.outcome import first_shown_findings
 
-_FindingGroupKey = tuple[str, str, str | None]
 _ALL_SESSIONS_CLOSE = "all BGP sessions "
 """How the reason of an impact begins before which a switch is drained."""
-_PREREQUISITES_BY_SETTING = {
-    ("qos", *path.split("/")): {("qos", name) for name in row.follows}
-    for path, row in FIELD_TABLE[QosProfile].items()
-    if row.follows
-}
-"""Settings of a port whose right value follows from other settings of it, by their paths."""
 
 
 def add_fix_commands(
@@ -59,11 +57,12 @@ def add_fix_commands(
         return findings
     shown = findings if whole else first_shown_findings(finding for finding in findings if not finding.hidden)
     chosen = IdentitySet(finding for finding in shown if finding.fix is not None)
-    wanted = {_group_key_of_finding(finding) for finding in findings if finding in chosen}
-    first = _rules_to_correct_first(findings)
-    groups: dict[_FindingGroupKey, list[Finding]] = {}
+    wanted = {advice_key_of_finding(finding) for finding in findings if finding in chosen}
+    first = find_rules_to_correct_first(findings)
+    completed = {advice_key_of_finding(finding) for finding in findings if finding.fix and finding.fix.completing}
+    groups: dict[AdviceGroupKey, list[Finding]] = {}
     for finding in findings:
-        if not finding.hidden and finding.fix is not None and (group := _group_key_of_finding(finding)) in wanted:
+        if not finding.hidden and finding.fix is not None and (group := advice_key_of_finding(finding)) in wanted:
             members = groups.setdefault(group, [])
             if finding not in first:
                 members.append(finding)
@@ -77,13 +76,23 @@ def add_fix_commands(
         )
         return add_fix_commands(unfolded, reading, advised, whole=whole)
 
+    if ended := _find_ended_remark_groups(findings, adviser):
+        folded = tuple(
+            replace(finding, explained_by=ended[key]) if (key := _key_of_group(finding)) in ended else finding
+            for finding in findings
+        )
+        return add_fix_commands(folded, reading, advised, whole=whole)
+
     def advise(finding: Finding) -> Finding:
-        commands = advice.get(_group_key_of_finding(finding), ()) if finding in chosen else ()
+        commands = advice.get(advice_key_of_finding(finding), ()) if finding in chosen else ()
         rule = first.get(finding, "") if finding in chosen else ""
         if finding.fix is None or not (commands or rule):
             return finding
         text = f"correct {rule} first, then check again: {finding.fix.text}" if rule else finding.fix.text
-        outdated = adviser.outdated_names.get(_group_key_of_finding(finding), ()) if commands and not rule else ()
+        if not rule and finding.causes_findings_of:
+            group = advice_key_of_finding(finding)
+            text += _describe_caused_findings(finding, prevented=group in adviser.made and group in completed)
+        outdated = adviser.outdated_names.get(advice_key_of_finding(finding), ()) if commands and not rule else ()
         if outdated:
             text += f"; {' and '.join(outdated)} would still state the former number: rename it when convenient"
         return replace(finding, fix=replace(finding.fix, text=text, commands=() if rule else commands))
@@ -91,49 +100,47 @@ def add_fix_commands(
     return tuple(map(advise, findings))
 
 
-def _group_key_of_finding(finding: Finding) -> _FindingGroupKey:
-    return finding.rule, finding.group, finding.device
+def _describe_caused_findings(finding: Finding, *, prevented: bool) -> str:
+    """Return which findings the correction of one causes, or that its commands prevent them."""
+    rules = " and ".join(finding.causes_findings_of)
+    return f"; the commands also prevent {rules}" if prevented else f"; check again afterwards: {rules} will be found"
 
 
-def _rules_to_correct_first(findings: Iterable[Finding]) -> IdentityMap[Finding, str]:
-    """Return the rule to correct first, by each finding whose changes that correction would contradict."""
-    by_port: dict[Subject, list[tuple[Finding, dict[Subject, object]]]] = {}
+def _find_ended_remark_groups(
+    findings: Iterable[Finding], adviser: "_FixCommandAdviser"
+) -> dict[tuple[str, str, str], str]:
+    """Return the groups of readers' remarks that the commands for another group end, with the `group` of that.
+
+    Not those that explain others themselves, or are worse than a note that would explain them.
+    """
+    causes = {finding.explained_by for finding in findings}
+    groups: dict[tuple[str, str, str], list[Finding]] = {}
+    severity_by_group: dict[str, str] = {}
     for finding in findings:
-        if finding.hidden or finding.fix is None:
-            continue
-        changes: dict[Subject, dict[Subject, object]] = {}
-        for change in finding.fix.changes:
-            if _is_port_change(change):
-                changes.setdefault(change.subject[:2], {})[change.subject[2:]] = change.new
-        for port, new_values in changes.items():
-            by_port.setdefault(port, []).append((finding, new_values))
-    first = IdentityMap((finding, finding.corrected_after) for finding in findings if finding.corrected_after)
-    for fixes in by_port.values():
-        if len({finding.rule for finding, _ in fixes}) < 2:
-            continue
-        fixes.sort(key=lambda fix: (SEVERITIES.index(fix[0].severity), fix[0].rule))
-        for position, (finding, new_values) in enumerate(fixes):
-            for other_position, (other, other_values) in enumerate(fixes):
-                if other.rule == finding.rule or other.explained_by == finding.group:
-                    continue
-                differs = other_position < position and _do_changes_conflict(new_values, other_values)
-                if differs or _depends_on_other_change(new_values, other_values):
-                    first.setdefault(finding, other.rule)
-    return first
+        severity_by_group.setdefault(finding.group, finding.severity)
+        if not finding.hidden and not finding.explained_by and finding.group not in causes:
+            groups.setdefault(_key_of_group(finding), []).append(finding)
+    remarks_by_cause: dict[str, set[tuple[Subject, str]]] = {}
+    for (_, cause, _), remarks in adviser.ended_remarks.items():
+        remarks_by_cause.setdefault(cause, set()).update(remarks)
+    ended: dict[tuple[str, str, str], str] = {}
+    for key, group in groups.items():
+        for cause, remarks in remarks_by_cause.items():
+            is_worse = severity_by_group[cause] == "note" != group[0].severity
+            others = {key[2], *(ended_key[2] for ended_key in ended)}
+            if cause not in others and not is_worse and remarks.issuperset(map(_remark_key, group)):
+                ended[key] = cause
+                break
+    return {key: cause for key, cause in ended.items() if cause not in {ended_key[2] for ended_key in ended}}
 
 
-def _do_changes_conflict(new_values: Mapping[Subject, object], other_values: Mapping[Subject, object]) -> bool:
-    """Whether two changes set one part of a port to different values."""
-    return any(repr(new_values[field]) != repr(other_values[field]) for field in new_values.keys() & other_values)
+def _key_of_group(finding: Finding) -> tuple[str, str, str]:
+    return finding.rule, finding.severity, finding.group
 
 
-def _depends_on_other_change(new_values: Mapping[Subject, object], other_values: Mapping[Subject, object]) -> bool:
-    """Whether a change sets what follows from settings that only the other change sets."""
-    return any(
-        not causes & new_values.keys() and bool(causes & other_values.keys())
-        for field, causes in _PREREQUISITES_BY_SETTING.items()
-        if field in new_values
-    )
+def _remark_key(remark: Remark | Finding) -> tuple[Subject, str]:
+    """Return what a reader's remark and its finding have in common."""
+    return remark.subject, repr(sorted(remark.facts.items()))
 
 
 class _FixCommandAdviser:
@@ -143,9 +150,12 @@ class _FixCommandAdviser:
         self._reading = reading
         self._devices = {device.name: device for device in reading.fabric.devices}
         self._edits_left = MAX_ADVISED_EDITS
-        self.made: set[_FindingGroupKey] = set()
+        self.made: set[AdviceGroupKey] = set()
         """Groups whose commands make the changes of their fixes."""
-        self.outdated_names: dict[_FindingGroupKey, tuple[str, ...]] = {}
+        self._remarks_by_device: dict[str, set[tuple[Subject, str]] | None] = {}
+        self.ended_remarks: dict[AdviceGroupKey, set[tuple[Subject, str]]] = {}
+        """By group: the remarks of readers that its commands end."""
+        self.outdated_names: dict[AdviceGroupKey, tuple[str, ...]] = {}
         """By group: names that the commands leave, though they state a number that changes."""
 
     def commands(self, group: Sequence[Finding]) -> Iterator[FixCommands]:
@@ -155,17 +165,19 @@ class _FixCommandAdviser:
         """
         changes: dict[str, dict[tuple[object, str], Change]] = {}
         for finding in group:
-            for change in finding.fix.changes if finding.fix else ():
+            for change in (*finding.fix.changes, *finding.fix.completing) if finding.fix else ():
                 changes.setdefault(change.subject[0], {})[change.subject, repr(change.new)] = change
+        self._ended: set[tuple[Subject, str]] = set()
         derived = [self._commands_of_changes(name, list(asked.values())) for name, asked in changes.items()]
         partial = any(not finding.fix.changes and finding.fix.spelled for finding in group if finding.fix)
         condition = next((finding.fix.condition for finding in group if finding.fix), "")
         yield from self._commands_for_cases_owner_must_decide(group, shows_only=True)
         if derived and all(derived) and not partial:
-            self.made.add(_group_key_of_finding(group[0]))
+            self.made.add(advice_key_of_finding(group[0]))
+            self.ended_remarks[advice_key_of_finding(group[0])] = self._ended
             lines = [line for commands in derived if commands is not None for line in commands.lines]
             of_switches = [change for asked in changes.values() for change in asked.values()]
-            self.outdated_names[_group_key_of_finding(group[0])] = find_names_with_outdated_numbers(lines, of_switches)
+            self.outdated_names[advice_key_of_finding(group[0])] = find_names_with_outdated_numbers(lines, of_switches)
             yield from (
                 replace(_omit_ports_named_by_findings(commands, group), condition=condition)
                 for commands in derived
@@ -183,7 +195,6 @@ class _FixCommandAdviser:
         device = self._devices.get(commands.device)
         if device is None or not sources:
             return commands
-        stages = tuple(file for source in sources for file in self._reading.stages.get(source.display, ()))
         try:
             notes = platforms.explain_commands(
                 commands.language, commands.lines, lambda: self._load_source_files_of_device(commands.device)
@@ -193,7 +204,23 @@ class _FixCommandAdviser:
         if _ALL_SESSIONS_CLOSE in commands.impact and (drain := platforms.drain_commands(device, device.platform)):
             start, end = drain
             notes = (*notes, f"drain first: `{start}`; at the end `{end}`")
-        return replace(commands, notes=notes, outdated_files=stages if commands.condition != "first check" else ())
+        outdated = self._find_outdated_stages(device, commands.lines) if commands.condition != "first check" else ()
+        return replace(commands, notes=notes, outdated_files=outdated)
+
+    def _find_outdated_stages(self, device: Device, lines: Sequence[str]) -> tuple[str, ...]:
+        """Return the stages beside the state of a switch that commands leave behind; all if that is not known."""
+        outdated: list[str] = []
+        module = platforms.find_staged_module(device.platform)
+        for source in self._reading.sources[device.name]:
+            stages = self._reading.stages.get(source.display, ())
+            if not stages or module is None:
+                continue
+            try:
+                texts = {stage.display: load_unchanged_source(stage) for stage in stages}
+                outdated += module.find_outdated_stages(load_unchanged_source(source), texts, lines)
+            except InputProblems:
+                outdated += (stage.display for stage in stages)
+        return tuple(outdated)
 
     def _commands_for_cases_owner_must_decide(
         self, group: Sequence[Finding], *, shows_only: bool
@@ -256,7 +283,7 @@ class _FixCommandAdviser:
         lines = _fold_commands_over_ports(language, commands)
         if (device := self._devices.get(name)) is not None:
             language, lines = platforms.lines_as_typed_on_device(device, language, lines)
-        return language, _add_opening_and_closing_lines(language, lines) if saved else lines
+        return language, _add_opening_and_closing_lines(language, lines) if saved and lines else lines
 
     def _host_file_of_finding(self, finding: Finding) -> str:
         """Return the file of a host that a finding is about; "" for a switch, or where it is about no file."""
@@ -320,6 +347,30 @@ class _FixCommandAdviser:
         )
         return FixCommands(device=name, language=platforms.HOSTS_PLATFORM, lines=lines) if lines else None
 
+    def _find_ended_remarks(self, device: Device, edited: Mapping[str, bytes]) -> set[tuple[Subject, str]]:
+        """Return the remarks that the reader of a switch makes about its files and not about them as edited."""
+        if not any(remark.subject[0] == device.name for remark in self._reading.remarks):
+            return set()
+        if device.name not in self._remarks_by_device:
+            self._remarks_by_device[device.name] = self._read_remarks(
+                device, self._load_source_files_of_device(device.name)
+            )
+        old, new = self._remarks_by_device[device.name], self._read_remarks(device, edited)
+        return set() if old is None or new is None else old - new
+
+    def _read_remarks(self, device: Device, files: Mapping[str, bytes]) -> set[tuple[Subject, str]] | None:
+        """Return the remarks of a switch's reader about files; None where these have problems."""
+        bundle = [(source, files[source.name]) for source in self._reading.sources[device.name]]
+        found = platforms.reader(device.platform).read_device(device.name, bundle)
+        return None if found.problems else {_remark_key(remark) for remark in found.remarks}
+
+    def _name_file_as_shown(self, device: str, line: str) -> str:
+        """Return a line that ends with a file of a device with the name that reports give the file."""
+        for source in self._reading.sources[device]:
+            if line.startswith("# ") and line.endswith(f" of {source.name}") and is_typable(source.display):
+                return f"{line.removesuffix(source.name)}{source.display}"
+        return line
+
     def _commands_of_switch_changes(self, device: Device, changes: Sequence[Change]) -> FixCommands | None:
         editor = platforms.find_editor(device.platform)
         if editor is None:
@@ -329,9 +380,12 @@ class _FixCommandAdviser:
             edit = editor.edit(bundle, changes, name=device.name, budget=RetryBudget(bundle, most=0))
         except InputProblems:
             return None
-        lines = _commands_of_edit(device.platform, bundle, edit)
+        lines = tuple(
+            self._name_file_as_shown(device.name, line) for line in _commands_of_edit(device.platform, bundle, edit)
+        )
         if not lines:
             return None
+        self._ended |= self._find_ended_remarks(device, {**bundle, **edit.files}) if edit.files else set()
         return FixCommands(
             device=device.name,
             language=device.platform,
@@ -346,8 +400,8 @@ def _describe_impact(platform: str, changes: Iterable[Change], edit: EditResult,
     of_fields = (
         effect_of_change(
             platform,
-            change.subject[2 if _is_port_change(change) else 1 :],
-            _is_port_change(change),
+            change.subject[2 if is_port_change(change) else 1 :],
+            is_port_change(change),
             change.old,
             change.new,
         )
@@ -370,7 +424,7 @@ def _changed_ports(changes: Iterable[Change], edit: EditResult) -> tuple[str, ..
     all_changes = (*changes, *edit.follows)
     return tuple(
         sorted(
-            {*of_groups, *(change.subject[1] for change in all_changes if _is_port_change(change))},
+            {*of_groups, *(change.subject[1] for change in all_changes if is_port_change(change))},
             key=natural_sort_key,
         )
     )
@@ -391,10 +445,6 @@ def _omit_ports_named_by_findings(commands: FixCommands, group: Sequence[Finding
     kinds = {port.rstrip("0123456789/").lower() for port in commands.ports}
     are_typed = any(kind in line.lower() for kind in kinds for line in commands.lines)
     return replace(commands, ports=()) if are_typed and (not named or named.issuperset(commands.ports)) else commands
-
-
-def _is_port_change(change: Change) -> bool:
-    return len(change.subject) > 2 and not change.subject[1].startswith("@")
 
 
 def _commands_of_edit(platform: str, bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from nodrop.cache import Store
 from nodrop.errors import InputProblems, Problem
 from nodrop.inputs import DeviceFiles, FabricInputs, FileText
 from nodrop.inputs.contents import DEVICE_NOT_READ_NOTE_KIND, is_blank
+from nodrop.inputs.model import DeviceStages
 from nodrop.limits import MAX_TEXT_BYTES
 from nodrop.model.assemble import ObjectsSharedByStates, assemble_fabric
 from nodrop.model.declared import DeclaredFacts
@@ -76,8 +77,14 @@ def read_inputs(
         notes=(*notes, *found_reading.notes),
         problems=(*problems, *found_reading.problems),
         assumed=found_reading.assumed if readings or inputs.hosts else (),
-        stages={stage.state.display: tuple(text.display for text in stage.texts) for stage in inputs.stages},
+        stages={stage.state.display: _stage_sources(stage) for stage in inputs.stages},
     )
+
+
+def _stage_sources(stage: DeviceStages) -> tuple[Source, ...]:
+    """Return the stages beside a device's state that can be opened."""
+    opened_files, _ = open_files((text.display, text) for text in stage.texts)
+    return tuple(source for source, _ in opened_files)
 
 
 def find_stage_files_contradicting_devices(inputs: FabricInputs) -> list[Problem]:

@@ -52,6 +52,10 @@ MAX_CAUSE_CORRECTION_TRIALS = 24
 """Groups of findings whose correction is tried, to see which other findings end with it."""
 MAX_CAUSE_CORRECTION_CHANGES = 1024
 """Changes of one such correction."""
+MAX_ROUNDS_TO_COMPLETE_CORRECTION = 3
+"""How often changes are added to a correction because of findings that it would cause."""
+MAX_SWITCHES_TO_FORESEE = 256
+"""Switches that are checked, counted for each correction, to see which new findings corrections would cause."""
 MAX_TEXT_BYTES = 5_000_000
 """Bytes of an intent, of nodrop.yaml, and of a switch's file that is not JSON: ten times what 512 ports need."""
 MAX_NIC_TEMPLATES_PER_FILE = 256

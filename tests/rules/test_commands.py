@@ -73,6 +73,8 @@ TOOLS = {
 }
 """The commands of sonic-utilities that are used, as its click groups have them."""
 
+_WRITTEN_LINE = re.compile(r'# in golden_config_db\.json below \w+\|\w+: "\w+": "[\w-]+"')
+"""What is written into a file."""
 REFERENCES = ("dangling-reference", "bracket-reference", "malformed-value", "unknown-field", "unknown-setting")
 
 
@@ -142,7 +144,7 @@ def names_of_nothing(view: FabricOnPlatform, device: Device, commands: FixComman
 
 def nvue_faults(lines: tuple[str, ...]) -> Iterator[str]:
     """Yield the commands that NVUE's schema of paths does not know."""
-    changed = [line for line in lines if line != "nv config apply" and not line.startswith("# delete line ")]
+    changed = [line for line in lines if line != "nv config apply" and not line.startswith("# delete ")]
     typed = [line.replace("nv unset", "nv set", 1) for line in changed or ["nv set system hostname x"]]
     text = "# model: SN5600, release 5.16\n" + "".join(f"{line}\n" for line in typed)
     reading = nvue.read_device("x", [(Source(name="x.nv", display="x.nv"), text.encode())])
@@ -164,6 +166,8 @@ def onyx_faults(lines: tuple[str, ...]) -> Iterator[str]:
 def sonic_faults(lines: tuple[str, ...]) -> Iterator[str]:
     """Yield the commands that no tool of SONiC has, and the fields that no YANG model has."""
     for line in lines:
+        if _WRITTEN_LINE.fullmatch(line):
+            continue
         inner = re.sub(r"^for port in .+?; do (.+); done$", r"\1", line).removeprefix("sudo ")
         group = next((tool for tool in TOOLS if inner.startswith(f"{tool} ")), "")
         word, *rest = shlex.split(inner.removeprefix(group)) or [""]

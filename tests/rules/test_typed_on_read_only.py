@@ -1,98 +1,73 @@
 """The commands for platforms that are only read end their findings: typed on samples of Onyx, NCLU and Cumulus Linux.
 
-Each sample is in order. Each of its lines in turn is taken out, has its first or last number changed, or its state; the
-commands of what is then found are typed on that copy, which is read again. Rules that print none there are counted.
+The samples are in order. Each of their lines is changed in turn (`support/typed_sweeps.py`); the commands of what is
+then found are typed on that copy, which is read again.
 """
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pytest
 
 from nodrop import platforms
-from nodrop.advising import add_fix_commands
-from nodrop.engine.finding import Finding
-from nodrop.engine.rules import select_lint_rules, shipped_rules
-from nodrop.engine.verdicts import judge
 from nodrop.errors import NodropError
 from nodrop.model.assemble import assemble_fabric
 from nodrop.model.declared import DeclaredFacts
 from nodrop.model.reading import Reading, Source
 from support.places import TESTS
-from support.typed_commands import NotKnown, type_commands
-from support.typed_trials import first_cases
+from support.typed_sweeps import changed_lines, found_in, identities, remedies_that_fail
+from support.typed_trials import type_all
 
 GOOD = {"onyx": "good.txt", "nclu": "good.txt", "cumulus": "good"}
 NAMES = {"onyx": "running-config.txt", "nclu": "nclu.txt"}
-LEAST_ENDED = {"onyx": 18, "nclu": 0, "cumulus": 4}
-"""Changed samples of which a rule's findings print commands, at least. NCLU's rules print none so far."""
+LEAST_ENDED = {"onyx": 18, "nclu": 8, "cumulus": 4}
+"""Changed samples of which a rule's findings print commands, at least."""
 TABLE = TESTS / "rules" / "not_ended_on_read_only.txt"
-OTHER_STATE = {"enable": "disable", "on": "off", "true": "false", "disable": "enable", "off": "on", "yes": "no"}
-STATE = re.compile(rf"\b({'|'.join(OTHER_STATE)})\b")
 
 
 def _sample(platform: str) -> dict[str, str]:
+    """Return the files of a sample by switch: NCLU's is two leaves and two spines, because it has routing mostly."""
     path = TESTS / "platforms" / platform / GOOD[platform]
     files = sorted(path.iterdir()) if path.is_dir() else [path]
-    return {NAMES.get(platform, file.name): file.read_text() for file in files}
+    texts = {f"leaf1/{NAMES.get(platform, file.name)}": file.read_text() for file in files}
+    return _fabric_of_nclu(texts["leaf1/nclu.txt"]) if platform == "nclu" else texts
 
 
-def _changed(files: Mapping[str, str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the changes of single lines, and the files with each."""
-    for name, text in files.items():
-        lines = text.split("\n")
-        for at, line in enumerate(lines):
-            if not line.strip() or line.strip().startswith(("#", "!")):
-                continue
-            others = {
-                "": lines[:at] + lines[at + 1 :],
-                "first": [*lines[:at], re.sub(r"\d+", _raised, line, count=1), *lines[at + 1 :]],
-                "last": [*lines[:at], re.sub(r"\d+(?!.*\d)", _raised, line), *lines[at + 1 :]],
-                "state": [*lines[:at], STATE.sub(lambda found: OTHER_STATE[found[0]], line), *lines[at + 1 :]],
-            }
-            for kind, new in others.items():
-                if new != lines:
-                    shown = f"{name} line {at + 1}: {new[at].strip() if kind else 'taken out'}"
-                    yield shown, {**files, name: "\n".join(new)}
+def _fabric_of_nclu(leaf1: str) -> dict[str, str]:
+    leaf2 = _replaced(
+        leaf1,
+        {"leaf1": "leaf2", "65001": "65002", "10.0.0.1/": "10.0.0.2/", "10.0.0.1\n": "10.0.0.2\n"}
+        | {"10.1.0.0/": "10.1.0.4/", "10.1.0.2/": "10.1.0.6/", "10.2.0.1/": "10.2.0.5/", "10.2.0.3/": "10.2.0.7/"}
+        | {"192.0.2.11/": "192.0.2.12/"},
+    )
+    between = "net add interface swp31 ip address 10.1.0.0/31\nnet add interface swp32 ip address 10.1.0.2/31\n"
+    ports = {between: "", "swp1-2,swp31-32": "swp1-2", "swp31-32": "swp1-2", "net add interface swp1 alias gpu1\n": ""}
+    spines = {
+        f"spine{n}": _replaced(
+            leaf1,
+            ports
+            | {"leaf1": f"spine{n}", "65001": "65100", "10.0.0.1/": f"10.0.1.{n}/", "10.0.0.1\n": f"10.0.1.{n}\n"}
+            | {"10.2.0.1/": f"10.1.0.{2 * n - 1}/", "10.2.0.3/": f"10.1.0.{2 * n + 3}/"}
+            | {"192.0.2.11/": f"192.0.2.2{n}/"},
+        )
+        for n in (1, 2)
+    }
+    return {f"{name}/nclu.txt": text for name, text in {"leaf1": leaf1, "leaf2": leaf2, **spines}.items()}
 
 
-def _raised(found: re.Match[str]) -> str:
-    return str(int(found[0]) * 2 + 1)
+def _replaced(text: str, words: Mapping[str, str]) -> str:
+    for old, new in words.items():
+        assert old in text, old
+        text = text.replace(old, new)
+    return text
 
 
 def _read(platform: str, files: Mapping[str, str]) -> Reading:
-    bundle = [
-        (Source(name=name, display=name, held=text.encode()), text.encode()) for name, text in sorted(files.items())
-    ]
-    return assemble_fabric([platforms.reader(platform).read_device("sw1", bundle)], DeclaredFacts())
-
-
-def _judged(reading: Reading) -> tuple[Finding, ...]:
-    return judge(reading, select_lint_rules(shipped_rules()), strictness="auditor").findings
-
-
-def _failures(platform: str, files: Mapping[str, str], clean: set[tuple[object, ...]]) -> Iterator[str]:
-    """Yield what the commands of each rule's findings leave or bring about, "" where nothing."""
-    reading = _read(platform, files)
-    before = _judged(reading)
-    advised = add_fix_commands(before, reading)
-    for rule in dict.fromkeys(finding.rule for finding in advised):
-        own = [finding for finding in advised if finding.rule == rule and finding.fix and finding.fix.commands]
-        if not own:
-            continue
-        new = dict(files)
-        try:
-            for commands in first_cases(each for finding in own if finding.fix for each in finding.fix.commands):
-                shown = {"frr.conf": new["frr.conf"]} if commands.language == "frr" else new
-                new |= type_commands(commands.language, commands.lines, shown)
-        except NotKnown as command:
-            yield f"{rule}: not known: {command}"
-            continue
-        after = {(finding.rule, finding.subject) for finding in _judged(_read(platform, new))}
-        kept = after & {(finding.rule, finding.subject) for finding in own}
-        brought = after - clean - {(finding.rule, finding.subject) for finding in before}
-        words = ["still found"] * bool(kept) + sorted({f"new: {name}" for name, _ in brought})
-        yield f"{rule}: {', '.join(words)}" if words else ""
+    bundles: dict[str, list[tuple[Source, bytes]]] = {}
+    for name, text in sorted(files.items()):
+        device, _, file = name.partition("/")
+        bundles.setdefault(device, []).append((Source(name=file, display=name, held=text.encode()), text.encode()))
+    read = platforms.reader(platform).read_device
+    return assemble_fabric([read(device, bundle) for device, bundle in bundles.items()], DeclaredFacts())
 
 
 @pytest.mark.slow
@@ -100,12 +75,12 @@ def test_commands_typed_on_changed_samples_end_what_is_found(update_golden: bool
     lines, ended = [], dict.fromkeys(GOOD, 0)
     for platform in GOOD:
         files = _sample(platform)
-        clean: set[tuple[object, ...]] = {
-            (finding.rule, finding.subject) for finding in _judged(_read(platform, files))
-        }
-        for change, changed in _changed(files):
+        clean = identities(found_in(_read(platform, files)))
+        for change, changed in changed_lines(files, [name for name in files if name.startswith("leaf1/")]):
             try:
-                failures = [*_failures(platform, changed, clean)]
+                failures = [
+                    *remedies_that_fail(changed, lambda texts, name=platform: _read(name, texts), type_all, clean)
+                ]
             except NodropError:
                 continue
             ended[platform] += failures.count("")

@@ -16,6 +16,7 @@ _LOOP = re.compile(r"for port in (.+?); do (.+); done")
 _BRACES = re.compile(r"(\w*)\{(\d+)\.\.(\d+)(?:\.\.(\d+))?\}")
 _READ_FIELD = re.compile(r'"\$\(sudo sonic-db-cli CONFIG_DB HGET "([^|"]+)\|([^"]+)" (\S+)\)"')
 """Where a shell reads a field, so that its value is not on the screen."""
+_WRITTEN_FIELD = re.compile(r'# in golden_config_db\.json below (\w+)\|(\w+): "(\w+)": "([\w-]+)"')
 _PORT_COMMANDS = {
     "mtu": "mtu",
     "speed": "speed",
@@ -80,8 +81,10 @@ def _type_cumulus(lines: Iterable[str], files: Files) -> dict[str, str]:
     for line in lines:
         if match := re.fullmatch(r"# (\S+):", line):
             name = match[1]
-        elif line.startswith(("systemctl ", "sudo systemctl ")):
-            name = ""
+        elif line == "# then in a shell:":
+            name = "a shell"
+        elif name == "a shell" and line in ("sudo systemctl reload switchd", "sudo ifreload -a"):
+            continue
         elif " = " not in line or name not in new:
             raise NotKnown(line)
         else:
@@ -103,6 +106,8 @@ def _type_hosts(lines: Iterable[str], files: Files) -> dict[str, str]:
     """Return the files of hosts after lines took the places of others, or came to them, by the last part of names."""
     new, name, place = dict(files), "", None
     for line in lines:
+        if line.startswith(("# then ", "# a job that runs ")):
+            continue
         if match := _IN_PLACE.fullmatch(line) or _AT_START.fullmatch(line):
             name = next(each for each in files if each.rpartition("/")[2] == match[1])
             place = int(match[2]) - 1 if match.re is _IN_PLACE else None
@@ -142,7 +147,8 @@ def _set_variable(text: list[str], line: str) -> None:
         text.insert(start, line)
 
 
-_DELETED_LINE = re.compile(r"# delete line (\d+) of startup\.yaml")
+_DELETED_LINE = re.compile(r"# delete line (\d+) of (?:\S*/)?startup\.yaml")
+_DELETED_KEY = re.compile(r"# delete (.+) from line \d+ of (?:\S*/)?startup\.yaml")
 
 
 def _type_nvue(lines: Iterable[str], files: Files) -> dict[str, str]:
@@ -150,9 +156,15 @@ def _type_nvue(lines: Iterable[str], files: Files) -> dict[str, str]:
     deleted = {int(match[1]) for line in commands if (match := _DELETED_LINE.fullmatch(line))}
     rows = files["startup.yaml"].split("\n")
     text = "\n".join(row for number, row in enumerate(rows, 1) if number not in deleted)
-    script = "".join(f"{line}\n" for line in commands if not _DELETED_LINE.fullmatch(line))
+    settings = nvue_replay.settings(text)
+    for path in [match[1].split(" ") for line in commands if (match := _DELETED_KEY.fullmatch(line))]:
+        holder = settings
+        for key in path[:-1]:
+            holder = holder[key]
+        del holder[path[-1]]
+    script = "".join(f"{line}\n" for line in commands if not line.startswith("# delete "))
     try:
-        tree = nvue_replay.played(script, nvue_replay.settings(text), nvue_replay.leaves(text))
+        tree = nvue_replay.played(script, settings, nvue_replay.leaves(text))
     except AssertionError as error:
         raise NotKnown(str(error)) from None
     head = [part for part in nvue_replay.loaded(text) if "header" in part]
@@ -160,9 +172,14 @@ def _type_nvue(lines: Iterable[str], files: Files) -> dict[str, str]:
 
 
 def _type_sonic(lines: Iterable[str], files: Files) -> dict[str, str]:
-    tables = json.loads(files["config_db.json"])
+    tables = json.loads(files.get("config_db.json", "{}"))
     routing = files.get("frr.conf", "")
+    golden = json.loads(files.get("golden_config_db.json", "{}"))
     for line in lines:
+        if match := _WRITTEN_FIELD.fullmatch(line):
+            table, key, name, value = match.groups()
+            golden[table][key][name] = value
+            continue
         for command in _expanded(line):
             command = _READ_FIELD.sub(lambda match: shlex.quote(_field(tables, *match.groups())), command)
             words = [each for word in shlex.split(command.removeprefix("sudo ")) for each in _ports(word)]
@@ -170,7 +187,11 @@ def _type_sonic(lines: Iterable[str], files: Files) -> dict[str, str]:
                 routing = _type_frr([words[at + 1] for at, word in enumerate(words) if word == "-c"], routing)
             else:
                 _type_config(tables, words)
-    new = {**files, "config_db.json": json.dumps(tables, indent=4) + "\n"}
+    new = dict(files)
+    if "config_db.json" in files:
+        new["config_db.json"] = json.dumps(tables, indent=4) + "\n"
+    if "golden_config_db.json" in files:
+        new["golden_config_db.json"] = json.dumps(golden) + "\n"
     return new | ({"frr.conf": routing} if "frr.conf" in files else {})
 
 

@@ -4,8 +4,9 @@ The files are those of the bad examples of rules, on the platforms that are writ
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -17,8 +18,10 @@ from nodrop.engine.finding import FabricVerdict, Finding, FixCommands
 from nodrop.engine.rule import Rule
 from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
+from nodrop.folding import mark_findings_explained_by_others
 from nodrop.model.compare import differences
 from nodrop.model.reading import Reading
+from nodrop.model.subject import Subject
 from support import nvue_replay
 from support.last_reading import LastReading
 from support.typed_commands import NotKnown, type_commands
@@ -64,7 +67,9 @@ class Examples(LastReading):
         if all(one.fix is None for one in alone):  # beside other rules it finds no more
             return Trial((), ())
         before = _judge(rule, reading)
-        own = [finding for finding in add_fix_commands(before.findings, reading) if finding.rule == rule.name]
+        folded = mark_findings_explained_by_others(before.findings, reading, _rules_with(rule), _judge_as_lint_does)
+        own = [finding for finding in add_fix_commands(folded, reading) if finding.rule == rule.name]
+        own = [finding for finding in own if not finding.explained_by]
         printed = first_cases(each for one in own if one.fix for each in one.fix.commands)
         if not printed:
             return Trial((), ())
@@ -78,8 +83,11 @@ class Examples(LastReading):
         after_reading = self.read_back(artifacts, self.fabric)
         profile = reading.fabric.profile
         after = _judge(rule, replace(after_reading, fabric=replace(after_reading.fabric, profile=profile)))
+        typed_findings = {finding.subject for finding in own if finding.fix and finding.fix.commands}
+        says_check = any(finding.fix and "check again" in finding.fix.text for finding in own)
+        foretold = {rule.name for rule in shipped_rules()} if says_check else set[str]()
         failures = [
-            *compare(rule, before, after),
+            *compare(rule, before, after, typed_findings, foretold),
             *leftovers(files, typed),
             *self._unlike_fix(own, files, typed, names),
         ]
@@ -88,10 +96,10 @@ class Examples(LastReading):
     def _unlike_fix(
         self, own: Iterable[Finding], files: Mapping[str, str], typed: Mapping[str, str], names: set[str]
     ) -> Iterator[str]:
-        """Yield the switches that commands leave unlike the edit of the fix."""
+        """Yield the switches that commands leave unlike the edit of the fix, where that leaves nothing to type."""
         changes: dict[str, list[Any]] = {}
         for finding in own:
-            for change in finding.fix.changes if finding.fix else ():
+            for change in (*finding.fix.changes, *finding.fix.completing) if finding.fix else ():
                 if change.subject[0] in names and change not in changes.setdefault(change.subject[0], []):
                     changes[change.subject[0]].append(change)
         assert self.fabric is not None
@@ -103,6 +111,8 @@ class Examples(LastReading):
             if editor is None:
                 continue
             edit = editor.edit(bundle, asked, name=name)
+            if edit.by_hand:
+                continue
             fixed = {**files, **{f"{name}/{key}": raw.decode() for key, raw in edit.files.items()}}
             by_fix, by_commands = (self._device(texts, name) for texts in (fixed, typed))
             for difference in islice(differences(by_fix, by_commands), _SHOWN):
@@ -127,18 +137,42 @@ def first_cases(commands: Iterable[FixCommands]) -> tuple[FixCommands, ...]:
     return tuple(chosen.values())
 
 
-def _judge(rule: Rule, reading: Reading) -> FabricVerdict:
+_judge_as_lint_does = partial(judge, strictness="auditor")
+
+
+def _rules_with(rule: Rule) -> list[Rule]:
     rules = select_lint_rules(shipped_rules())
-    return judge(reading, [*rules, *([rule] if rule not in rules else [])], strictness="auditor")
+    return [*rules, *([rule] if rule not in rules else [])]
 
 
-def compare(rule: Rule, before: FabricVerdict, after: FabricVerdict) -> Iterator[str]:
-    """Yield what is still found of a rule, and what is found or not known that was not."""
-    if left := [one for one in after.findings if one.rule == rule.name]:
-        yield f"still found: {len(left)} of {sum(one.rule == rule.name for one in before.findings)}"
+def _judge(rule: Rule, reading: Reading) -> FabricVerdict:
+    return _judge_as_lint_does(reading, _rules_with(rule))
+
+
+def compare(
+    rule: Rule,
+    before: FabricVerdict,
+    after: FabricVerdict,
+    typed: Container[Subject] | None = None,
+    foretold: Container[str] = (),
+) -> Iterator[str]:
+    """Yield what is still found of a rule, at the parts `typed` for, and what is found or not known that was not.
+
+    Of the new findings, those of rules that the report has `foretold` are marked.
+    """
+    left, found = (
+        [one for one in verdict.findings if one.rule == rule.name and (typed is None or one.subject in typed)]
+        for verdict in (after, before)
+    )
+    if left:
+        yield f"still found: {len(left)} of {len(found)}"
     were = {(one.rule, one.subject) for one in before.findings}
     yield from sorted(
-        {f"new: {one.severity} {one.rule}" for one in after.findings if (one.rule, one.subject) not in were}
+        {
+            f"{'new, as said' if one.rule in foretold else 'new'}: {one.severity} {one.rule}"
+            for one in after.findings
+            if (one.rule, one.subject) not in were
+        }
     )
     unknown = {(one.rule, one.missing) for one in before.unknown}
     yield from sorted(

@@ -76,6 +76,8 @@ class Fix:
     safe: bool = False
     changes: tuple[Change, ...] = ()
     intent: tuple[tuple[str, object], ...] = ()
+    completing: tuple[Change, ...] = ()
+    """The changes that the commands make too, because `changes` alone would cause new findings."""
     default_changes: tuple[Change, ...] = ()
     """The changes that are made where there are no others: `Fix.or_default` takes them."""
     default_safe: bool = False
@@ -87,6 +89,8 @@ class Fix:
     """The case that changes and `spelled` are for; empty where they always end the finding."""
     choices: tuple[CommandsForCase, ...] = ()
     """What to type in the other cases, and to see which case it is."""
+    after: tuple[str, ...] = ()
+    """The rules whose findings on the same switch are corrected first, where it is known what to type for them."""
     commands: tuple[FixCommands, ...] = ()
     """What to type, by device; filled late, for findings that are shown."""
 
@@ -137,6 +141,8 @@ class Finding:
     """The `group` of the findings whose correction ends this one too; empty where there is none."""
     corrected_after: str = ""
     """The rule whose findings are corrected first, because the correction of this one alone causes new findings."""
+    causes_findings_of: tuple[str, ...] = ()
+    """The rules of the findings that its correction causes, unless the fix has `completing` changes."""
     left_out: tuple[str, ...] = ()
     """The names that the message counts as "and N more"."""
     within: str = ""

@@ -368,6 +368,7 @@ class FindingBuilder:
             language=language,
             condition=rule.condition,
             choices=tuple(self._build_choices(names, device, bool(commands or changes))),
+            after=self.rule.after,
         )
 
     def _build_choices(

@@ -147,6 +147,8 @@ class Rule:
     check_first: TypedLines
     """What shows which case it is, by language."""
     otherwise: TypedLines
+    after: tuple[str, ...]
+    """The rules whose findings on the same switch are corrected first, where it is known what to type for them."""
     """What to type in the other case, by language."""
     no_commands: Mapping[str, str]
     """Why findings have no commands, by platform or for `ANY_PLATFORM`; empty where all have some."""

@@ -261,6 +261,7 @@ class RuleFile(_SchemaMapping):
     condition: _Text | None = None
     check_first: _Commands = {}
     otherwise: _Commands = {}
+    after: tuple[Annotated[str, Field(pattern=_RULE_NAME_PATTERN)], ...] = ()
     no_commands: Annotated[
         dict[str, _Text], BeforeValidator(_normalize_reasons), AfterValidator(_check_platforms), _REASONS_SCHEMA
     ] = {}

@@ -131,6 +131,7 @@ class _RuleLoader:
             references=file.references,
             since=file.since,
             aliases=file.aliases,
+            after=file.after,
             options=options,
             changes=tuple(self.changes("set", file.set, names, surely)),
             default_changes=tuple(self.changes("set_default", file.set_default, names, surely)),

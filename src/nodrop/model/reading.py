@@ -242,7 +242,7 @@ class Reading:
     """By device or host, what comments in its files allow; by an empty name, what those in an intent do."""
     written: Mapping[tuple[str, int], str] = field(default_factory=dict)
     """Lines of the intent that remarks and what it allows stand in, by its name as it is shown and their number."""
-    stages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    stages: Mapping[str, tuple[Source, ...]] = field(default_factory=dict)
     """By the file with the state of a device, as it is shown: the files beside it that lead to the same state."""
 
     @property

@@ -359,6 +359,11 @@ class StagedModule(Protocol):
     def report_stages_unlike_state(self, state: bytes, display: str, stages: Mapping[str, bytes]) -> list[Problem]:
         """Return why stages, given by path, result in other settings than a state."""
 
+    def find_outdated_stages(
+        self, state: bytes, stages: Mapping[str, bytes], command_lines: Sequence[str]
+    ) -> tuple[str, ...]:
+        """Return the stages, given by path, that agree with a state less once commands changed it."""
+
 
 @cache
 def find_staged_module(platform: str) -> StagedModule | None:

@@ -5,6 +5,7 @@ import pytest
 from nodrop.model.change import Change
 from nodrop.model.qos import PfcWatchdog
 from nodrop.platforms import find_editor
+from nodrop.platforms.cumulus.command_lines import SHELL_HEADING, drop_openings_of_open_context
 
 WATCHDOG = PfcWatchdog(priorities=(3,), detection_ms=300, restoration_ms=None, action=None)
 
@@ -24,35 +25,36 @@ def told(subject: tuple[str, ...], new: object, file: str = "qos_features.conf",
         (
             ("swp1", "mtu_bytes"),
             9216,
-            "write `mtu 9216` into the stanza of swp1 in interfaces, then type `ifreload -a`",
+            "write `mtu 9216` into the stanza of swp1 in interfaces, then type `sudo ifreload -a`",
         ),
         (
             ("swp1", "adaptive_routing"),
             True,
             "write `interface.swp1.adaptive_routing.enable = TRUE` into adaptive_routing.conf, "
-            "then type `systemctl reload switchd`",
+            "then type `sudo systemctl reload switchd`",
         ),
         (
             ("@adaptive_routing",),
             False,
-            "write `adaptive_routing.enable = FALSE` into adaptive_routing.conf, then type `systemctl reload switchd`",
+            "write `adaptive_routing.enable = FALSE` into adaptive_routing.conf, "
+            "then type `sudo systemctl reload switchd`",
         ),
         (
             ("swp1", "qos", "trust"),
             "dscp",
             "write `traffic.packet_priority_source_set = [dscp]` into qos_features.conf, "
-            "then type `systemctl reload switchd`",
+            "then type `sudo systemctl reload switchd`",
         ),
         (
             ("swp1", "qos", "pfc_watchdog"),
             WATCHDOG,
             "write `pfc_watchdog.port_group_list = [watched]`, `pfc_watchdog.watched.port_set = swp1` "
-            "into qos_features.conf, then type `systemctl reload switchd`",
+            "into qos_features.conf, then type `sudo systemctl reload switchd`",
         ),
         (
             ("@watchdog_polling_ms",),
             200,
-            "write `pfc_wd.poll_interval = 200` into switchd.conf, then type `systemctl reload switchd`",
+            "write `pfc_wd.poll_interval = 200` into switchd.conf, then type `sudo systemctl reload switchd`",
         ),
     ],
 )
@@ -87,4 +89,24 @@ def test_before_release_5_there_is_no_watchdog() -> None:
 )
 def test_the_watchdog_keeps_the_ports_that_it_is_on(text: str, lines: str) -> None:
     found = told(("swp1", "qos", "pfc_watchdog"), WATCHDOG, text=text)
-    assert found == f"write {lines} into qos_features.conf, then type `systemctl reload switchd`"
+    assert found == f"write {lines} into qos_features.conf, then type `sudo systemctl reload switchd`"
+
+
+def test_what_is_typed_stands_apart_from_the_lines_of_files_and_last() -> None:
+    change = [
+        Change(subject=("leaf", "@watchdog_polling_ms"), old=100, new=200),
+        Change(subject=("leaf", "swp1", "mtu_bytes"), old=1500, new=9216),
+        Change(subject=("leaf", "@adaptive_routing"), old=False, new=True),
+    ]
+    cumulus = find_editor("cumulus")
+    assert cumulus is not None
+    steps = cumulus.edit({}, change).by_hand
+    blocks = [line.replace("{ports}", "swp1") for step in steps for line in step.commands]
+    lines = drop_openings_of_open_context([line for block in blocks for line in block.split("\n")])
+    shell = lines.index(SHELL_HEADING)
+    assert lines[shell:] == (SHELL_HEADING, "sudo systemctl reload switchd", "sudo ifreload -a")
+    assert [line for line in lines[:shell] if not line.startswith("# ")] == [
+        "pfc_wd.poll_interval = 200",
+        "mtu 9216",
+        "adaptive_routing.enable = TRUE",
+    ]

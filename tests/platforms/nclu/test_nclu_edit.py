@@ -3,7 +3,7 @@
 import pytest
 
 from nodrop.model.change import Change
-from nodrop.platforms import find_editor
+from nodrop.platforms import find_editor, lines_as_typed_on_device
 from support.legacy_platforms import port, read
 
 
@@ -41,3 +41,40 @@ def test_what_has_no_command_is_said() -> None:
     assert told(("swp1", "qos", "trust"), "dscp") == (
         "sw1/swp1/qos/trust: NCLU has no command for this; Cumulus Linux keeps it in traffic.conf and datapath.conf"
     )
+
+
+def test_networks_sessions_servers_and_the_management_vrf() -> None:
+    networks = Change(subject=("sw1", "@bgp", "networks"), old=("10.0.0.1/32",), new=("10.0.0.1/32", "2001:db8::/64"))
+    nclu = find_editor("nclu")
+    assert nclu is not None
+    (hand,) = nclu.edit({"nclu.txt": b""}, [networks]).by_hand
+    assert hand.commands == ("net add bgp ipv6 unicast network 2001:db8::/64",)
+    assert "`net add bgp neighbor swp31 remote-as external`" in told(("@neighbors", "swp31", "remote_asn"), "external")
+    servers = Change(subject=("sw1", "@ntp_servers"), old=("192.0.2.1",), new=("192.0.2.1", "192.0.2.2"))
+    (hand,) = nclu.edit({"nclu.txt": b""}, [servers]).by_hand
+    assert hand.commands == ("net add time ntp server 192.0.2.2",)
+    assert told(("@management", "own_vrf"), True).endswith(
+        "type `net add vrf mgmt`, then `net add interface eth0 vrf mgmt`, then `net commit`"
+    )
+
+
+@pytest.mark.parametrize(
+    ("lines", "commands"),
+    [
+        (
+            ["router bgp 65001", "bgp bestpath as-path multipath-relax", "neighbor 10.1.0.1 timers 3 9"],
+            ["net add bgp bestpath as-path multipath-relax", "net add bgp neighbor 10.1.0.1 timers 3 9"],
+        ),
+        (
+            ["router bgp vrf blue", "address-family ipv4 unicast", "network 10.2.0.0/24", "exit-address-family"],
+            ["net add bgp vrf blue ipv4 unicast network 10.2.0.0/24"],
+        ),
+        (["router bgp", "no neighbor 10.1.0.1 shutdown"], ["net del bgp neighbor 10.1.0.1 shutdown"]),
+        (["no ip route 10.2.0.0/23 10.1.0.9"], ["net del routing route 10.2.0.0/23 10.1.0.9"]),
+        (["router bgp", "no bgp ebgp-requires-policy"], []),
+        (["interface swp1", "no shutdown"], []),
+    ],
+)
+def test_lines_of_frr_are_commands_of_nclu_where_it_has_them(lines: list[str], commands: list[str]) -> None:
+    device = read("nclu", nclu__txt="net add hostname sw1\n").device
+    assert lines_as_typed_on_device(device, "frr", lines) == ("nclu", tuple(commands))

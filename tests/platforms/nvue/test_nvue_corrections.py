@@ -73,6 +73,17 @@ def test_a_switch_is_not_told_to_unset_what_its_release_does_not_have() -> None:
     ]
 
 
+def test_of_a_line_with_other_settings_only_the_key_is_to_be_deleted() -> None:
+    text = MIXED[: MIXED.index("- set:")] + "- set:\n    qos: {roce: {enable: on, mode: lossless}}\n"
+    remarks = [remark for remark in _read(text).remarks if remark.kind == "mixed-dialect"]
+    made = edit({"startup.yaml": text.encode()}, _changes(*remarks), name="leaf1")
+    number = len(text.splitlines())
+    assert made.forms[COMMANDS].splitlines() == [
+        f"# delete qos roce enable from line {number} of startup.yaml",
+        "nv set qos roce state enabled",
+    ]
+
+
 def test_a_missing_profile_is_replaced_by_the_one_that_all_other_ports_have() -> None:
     text = (
         "nv set qos pfc near cable-length 5\n"

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from nodrop.platforms.nvue.staged import find_outdated_stages
 from nodrop.resources import resource_folder
 from support.command import built, nodrop
 from support.file_forms import NVUE, NVUE_SET
@@ -96,3 +97,24 @@ def test_advice_names_the_stages_that_are_out_of_date_once_its_commands_are_type
     text, as_json = reports()
     assert "out of date" not in text
     assert "outdated_files" not in as_json
+
+
+STATE_WITH_TUNNEL = b"nv set qos roce\nnv set interface swp1-4 link mtu 1500\nnv set nve vxlan enable on\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "outdated"),
+    [
+        ("nv set interface swp2 link mtu 9216", ["10-ports.nv"]),
+        ("nv unset interface swp1 link mtu", ["10-ports.nv"]),
+        ("nv set qos roce mode lossless", ["20-qos.nv"]),
+        ("nv set interface swp2 link speed 400G", ["10-ports.nv"]),
+        ("nv set service ntp mgmt server 192.0.2.1", ["10-ports.nv", "20-qos.nv"]),
+        ("nv set nve vxlan state enabled", []),
+        ("# delete nve vxlan enable from line 3 of leaf1/startup.yaml", []),
+        ("# delete qos roce from line 1 of leaf1/startup.yaml", ["20-qos.nv"]),
+    ],
+)
+def test_only_the_stages_that_a_command_leaves_behind_are_out_of_date(command: str, outdated: list[str]) -> None:
+    stage_texts = {"10-ports.nv": b"nv set interface swp1-4 link mtu 1500\n", "20-qos.nv": b"nv set qos roce\n"}
+    assert list(find_outdated_stages(STATE_WITH_TUNNEL, stage_texts, [command])) == outdated

@@ -11,11 +11,26 @@ LINES_BEFORE: tuple[str, ...] = ()
 LINES_AFTER: tuple[str, ...] = ()
 PERSISTENCE_NOTE = ""
 DISTURBS_AS_PATCH = False
+SHELL_HEADING = "# then in a shell:"
+"""The line above commands that are typed and belong into no file."""
 
 
 def fill_ports_into_command(command: str, ports: Sequence[str]) -> tuple[str, ...]:
     """Return a line with its ports as a list, else one for each port."""
     return repeat_for_ports(command.replace(PORTS, ",".join(sorted(set(ports), key=natural_sort_key))), ports)
+
+
+def drop_openings_of_open_context(lines: Sequence[str]) -> tuple[str, ...]:
+    """Return lines of several blocks, each file once above all of its lines, and last what is typed in a shell."""
+    lines_by_heading: dict[str, dict[str, None]] = {}
+    heading = ""
+    for line in lines:
+        if line.startswith("# "):
+            heading = line
+        else:
+            lines_by_heading.setdefault(heading, {})[line] = None
+    last = sorted(lines_by_heading, key=lambda heading: heading == SHELL_HEADING)
+    return tuple(line for heading in last for line in (heading, *lines_by_heading[heading]) if line)
 
 
 def commands_of_edit(bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from nodrop.model.change import Change, EditResult
 from nodrop.model.subject import subject_text
 from nodrop.platforms.cumulus.adaptive_routing import ADAPTIVE_ROUTING_FILE
+from nodrop.platforms.cumulus.command_lines import SHELL_HEADING
 from nodrop.platforms.cumulus.features import (
     QOS_FEATURES_FILES,
     SWITCHD_FILE,
@@ -19,7 +20,7 @@ from nodrop.platforms.kit.command_lines import PORT, PORTS
 from nodrop.platforms.kit.editing import RetryBudget, as_manual_steps
 from nodrop.platforms.nvue.names import expand_names
 
-_IFRELOAD_COMMAND = "ifreload -a"
+_IFRELOAD_COMMAND = "sudo ifreload -a"
 _WATCHDOG_KEY = "pfc_watchdog"
 
 
@@ -79,12 +80,12 @@ def _has_port(members: str, port: str) -> bool:
 
 
 def _lines_for_change(change: Change, features: _QosFeaturesFile) -> tuple[str, ...]:
-    """Return the lines of a change below the file that they go to, and the command that loads it."""
+    """Return the lines of a change below the file that they go to, and the command that loads it, as one block."""
     rendered = _render_change(change, features, PORT, PORTS)
     if rendered is None:
         return ()
     file, lines, command = rendered
-    return f"# {file}:", *lines, command
+    return ("\n".join((f"# {file}:", *lines, SHELL_HEADING, command)),)
 
 
 def _describe_manual_change(change: Change, features: _QosFeaturesFile) -> str:

@@ -23,7 +23,7 @@ from nodrop.units import parse_whole_number
 GLOBAL_PROFILE = "default-global"
 QOS_FEATURES_FILES = ("qos_features.conf", "traffic.conf")
 QOS_INFRA_FILES = ("qos_infra.conf", "datapath.conf")
-SWITCHD_RELOAD_COMMAND = "systemctl reload switchd"
+SWITCHD_RELOAD_COMMAND = "sudo systemctl reload switchd"
 SWITCHD_FILE = "switchd.conf"
 TRUST_BY_PRIORITY_SOURCES = {
     frozenset({"802.1p"}): "l2",

@@ -57,6 +57,12 @@ def _find_file_kind(text: str) -> HostFileKind | None:
     return next((form for form in _FILE_KINDS if form.shows(text)), None)
 
 
+def describe_application(name: str, file_content: bytes) -> str:
+    """Return what puts a change of a file into effect; "" where its form is not known."""
+    form = _find_file_kind(file_content.decode("utf-8", "replace")[:_HEAD_CHARACTERS])
+    return form.then.format(name=name) if form else ""
+
+
 def parse_host_file(file_content: bytes, display: str) -> tuple[HostFileContent, ...]:
     """Return the settings of a file, by their target; raise InputProblems where it is no text, or not of its form."""
     text = decode_utf8(file_content, display)

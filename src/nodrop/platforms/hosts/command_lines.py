@@ -5,10 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
 
 from nodrop.model.change import EditResult
+from nodrop.platforms.hosts import describe_application
+from nodrop.platforms.hosts.environment import RDMA_VARIABLE_PREFIXES
 from nodrop.platforms.kit.command_lines import repeat_for_ports
 from nodrop.platforms.kit.secrets import looks_like_secret
 
 LANGUAGE_TITLE = "host"
+_NEXT_JOB_LINE = "# a job that runs keeps the old value: start it again"
 _ENVIRONMENT_VARIABLE_PATTERN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=\S*")
 LINES_BEFORE: tuple[str, ...] = ()
 LINES_AFTER: tuple[str, ...] = ()
@@ -40,7 +43,7 @@ def format_job_file_lines(name: str, file_content: bytes, commands: Sequence[str
             lines += names
         else:
             lines.append(command)
-    return f"# in {name}{'' if is_environment else ' before the job starts'}:", *lines
+    return f"# in {name}{'' if is_environment else ' before the job starts'}:", *lines, _NEXT_JOB_LINE
 
 
 def _assignment_line_numbers(names: Sequence[str], text: Sequence[str]) -> list[int]:
@@ -62,8 +65,12 @@ def _variables_set_on_line(line: str) -> Iterator[str]:
 
 
 def commands_of_edit(bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:
-    """Return the lines that an edit changes, indented, each below its place; none where one may hold a secret."""
-    lines = []
+    """Return the lines that an edit changes, each below its place, and what puts the files into effect then.
+
+    There are none where one may hold a secret.
+    """
+    lines: list[str] = []
+    effects: list[str] = []
     for name, new in edit.files.items():
         texts = (raw.decode("utf-8", "replace").split("\n") for raw in (bundle[name], new))
         for number, (before, after) in enumerate(zip(*texts, strict=False), 1):
@@ -71,4 +78,12 @@ def commands_of_edit(bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str
                 if looks_like_secret(before) or looks_like_secret(after):
                     return ()
                 lines += [f"# in {name} in place of line {number}:", after.rstrip()]
-    return tuple(lines)
+                effects.append(
+                    _NEXT_JOB_LINE if _sets_variable_of_job(after) else f"# then {describe_application(name, new)}"
+                )
+    return *lines, *dict.fromkeys(effects)
+
+
+def _sets_variable_of_job(line: str) -> bool:
+    """Whether a line sets an environment variable that the libraries of a job read."""
+    return any(name.startswith(RDMA_VARIABLE_PREFIXES) for name in _variables_set_on_line(line))

@@ -62,6 +62,12 @@ class HostFileKind(NamedTuple):
     parse: Callable[[str], tuple[HostFileContent, ...]]
     printed: bool = False
     """Whether a command printed it, so that a change of it sets nothing."""
+    then: str = "run {name} on the host again"
+    """What puts a change of the file, `{name}`, into effect."""
+
+
+APPLY_TO_CLUSTER = "apply it to the cluster, as `kubectl apply -f {name}` does"
+"""What puts a change of a resource of Kubernetes into effect."""
 
 
 def line_span(number: int, line: str) -> Span:

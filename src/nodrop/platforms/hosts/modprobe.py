@@ -52,4 +52,6 @@ def _joined_lines(text: str) -> Iterator[tuple[list[str], Span]]:
         yield joined_line.split(), start
 
 
-FILE_KIND = HostFileKind(_is_modprobe_file, _parse_module_tos_options)
+FILE_KIND = HostFileKind(
+    _is_modprobe_file, _parse_module_tos_options, then="unload the module and load it again, or reboot the host"
+)

@@ -98,7 +98,12 @@ class _FabricsConfSection:
     controllers: list[tuple[dict[str, str], Span]] = field(default_factory=list)
 
 
-DISCOVERY_FILE_KIND = HostFileKind(lambda head: bool(_CONNECT_ARGUMENTS_LINE.search(head)), _parse_nvme_connect_lines)
+_CONNECT_AGAIN = "disconnect the host's NVMe controllers and connect them again"
+DISCOVERY_FILE_KIND = HostFileKind(
+    lambda head: bool(_CONNECT_ARGUMENTS_LINE.search(head)), _parse_nvme_connect_lines, then=_CONNECT_AGAIN
+)
 """discovery.conf: each line holds the arguments of `nvme connect-all`."""
-FABRICS_FILE_KIND = HostFileKind(lambda head: bool(_CONTROLLER_LINE.search(head)), _parse_nvme_fabrics_conf)
+FABRICS_FILE_KIND = HostFileKind(
+    lambda head: bool(_CONTROLLER_LINE.search(head)), _parse_nvme_fabrics_conf, then=_CONNECT_AGAIN
+)
 """nvme-fabrics.conf, of nvme-cli 3."""

@@ -7,7 +7,13 @@ import re
 from collections.abc import Mapping
 
 from nodrop import hardware
-from nodrop.platforms.hosts.facts import HostFileContent, HostFileKind, HostFileRemark, parse_number
+from nodrop.platforms.hosts.facts import (
+    APPLY_TO_CLUSTER,
+    HostFileContent,
+    HostFileKind,
+    HostFileRemark,
+    parse_number,
+)
 from nodrop.platforms.hosts.firmware import note_infiniband
 from nodrop.platforms.hosts.template import split_documents_of_kind
 from nodrop.syntax.places import Span
@@ -89,4 +95,4 @@ class _SriovPolicyReader:
         return Span(line, column, line, max(len(self._lines[line - 1].rstrip()), column) + 1)
 
 
-FILE_KIND = HostFileKind(_is_sriov_policy, _parse_sriov_policies)
+FILE_KIND = HostFileKind(_is_sriov_policy, _parse_sriov_policies, then=APPLY_TO_CLUSTER)

@@ -13,6 +13,7 @@ from nodrop.errors import InputProblems, Problem
 from nodrop.limits import MAX_NIC_TEMPLATES_PER_FILE
 from nodrop.platforms.hosts import firmware
 from nodrop.platforms.hosts.facts import (
+    APPLY_TO_CLUSTER,
     HostFileContent,
     HostFileKind,
     HostFileRemark,
@@ -190,4 +191,4 @@ def _parse_number(value: object) -> int | None:
     return parse_number(str(value))
 
 
-FILE_KIND = HostFileKind(_is_nic_template, _parse_nic_templates)
+FILE_KIND = HostFileKind(_is_nic_template, _parse_nic_templates, then=APPLY_TO_CLUSTER)

@@ -110,8 +110,8 @@ def edit(
     forms = format_operations(new_operations)
     if forms[COMMANDS]:
         new_paths = [path for operation in new_operations if operation.value is not None for path in operation.paths]
-        numbers = _line_numbers_to_delete(tree, drawing.paths_of_other_releases, new_paths)
-        forms[COMMANDS] = "".join(f"# delete line {number} of {file}\n" for number in numbers) + forms[COMMANDS]
+        texts = _describe_deletions(tree, drawing.paths_of_other_releases, new_paths, config_files[file].decode())
+        forms[COMMANDS] = "".join(f"# delete {text} of {file}\n" for text in texts) + forms[COMMANDS]
     return EditResult(
         files={file: state.bundle[file]},
         steps=tuple(split_into_steps(new_operations, tree.root, state.first.device, release)),
@@ -242,15 +242,26 @@ class _NvueEdit:
         ]
 
 
-def _line_numbers_to_delete(tree: NvueFileTree, deleted: Sequence[Path], kept: Iterable[Path]) -> list[int]:
-    """Return the numbers of the lines of deleted settings, and of keys that have nothing else below, and will not."""
+def _describe_deletions(tree: NvueFileTree, deleted: Sequence[Path], kept: Iterable[Path], text: str) -> list[str]:
+    """Return which lines to delete for deleted settings, and for keys that have nothing else below, and will not.
+
+    Of a line with other settings, as `{a: 1, b: 2}` is one, only the setting is named.
+    """
     tops = raise_removals_to_empty_parents(tree.root, deleted, kept, keeps_holders=False)
+    rows = text.split("\n")
     lines: dict[Path, list[int]] = {}
+    found: dict[tuple[int, str], None] = {}
     for path in deleted:
         top = next(path[:length] for length in range(1, len(path) + 1) if path[:length] in tops)
-        spans = (tree.span(key, whole=True, key=True) for key in (top, path))
+        span = tree.span(top, whole=True, key=True)
+        if span is not None and "{" in rows[span.line - 1][: span.column - 1]:
+            found[span.line, f"{' '.join(top)} from line {span.line}"] = None
+            continue
+        spans = (span, tree.span(path, whole=True, key=True))
         lines.setdefault(top, []).extend(span.line for span in spans if span is not None)
-    return sorted({line for of_top in lines.values() if of_top for line in range(min(of_top), max(of_top) + 1)})
+    for of_top in filter(None, lines.values()):
+        found |= {(line, f"line {line}"): None for line in range(min(of_top), max(of_top) + 1)}
+    return [described for _, described in sorted(found)]
 
 
 def _reason_without_nvue_setting(path: Sequence[object]) -> str:

@@ -6,12 +6,14 @@ Texts that nodrop wrote are compared statement by statement; only if those diffe
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from nodrop.errors import InputProblems, Problem
+from nodrop.platforms.nvue.names import expand_key
 from nodrop.platforms.nvue.read_values import STARTUP_FILE
-from nodrop.platforms.nvue.settings import merge_files
+from nodrop.platforms.nvue.settings import merge_files, read_settings_tree
+from nodrop.syntax import nvset
 
 STAGE_FILE_SUFFIXES = (".nv", ".yaml")
 """How the names of stages end; each form has all stages."""
@@ -40,6 +42,45 @@ def report_stages_unlike_state(state: bytes, display: str, stages: Mapping[str, 
                 expected = f"what {display} sets; run `nodrop build` again, or make the same change here"
                 problems.append(Problem(path=next(iter(files)), found=reason, expected=expected))
     return problems
+
+
+def find_outdated_stages(state: bytes, stages: Mapping[str, bytes], command_lines: Sequence[str]) -> tuple[str, ...]:
+    """Return the stages, given by path, that agree with a state less once commands changed it.
+
+    That are those which set what a command changes or takes back. What no stage of a form sets is missing in the one
+    that sets most on the way to it, unless the state sets more there already: then it was missing before.
+    """
+    script = nvset.parse_nv_commands("\n".join(line for line in command_lines if line.startswith("nv ")))
+    deleted = [match[1].split(" ") for line in command_lines if (match := _DELETED_SETTING_LINE.match(line))]
+    changes = [*((command.verb, command.words) for command in script.commands), *(("unset", path) for path in deleted)]
+    try:
+        state_tree = read_settings_tree(STARTUP_FILE, state)
+        trees = {name: read_settings_tree(STARTUP_FILE, raw) for name, raw in stages.items()}
+    except InputProblems:
+        return tuple(stages)
+    outdated: set[str] = set()
+    for form in STAGE_FILE_SUFFIXES:
+        of_form = {name: tree for name, tree in trees.items() if name.endswith(form)}
+        for verb, words in changes if of_form else ():
+            depths = {name: _depth_of_words(tree, words) for name, tree in of_form.items()}
+            most = max(depths.values())
+            behind = {name for name, depth in depths.items() if depth == most}
+            if verb == "unset":
+                outdated |= behind if most == len(words) else set()
+            elif most < len(words) and (most == len(words) - 1 or _depth_of_words(state_tree, words) <= most):
+                outdated |= behind
+    return tuple(name for name in stages if name in outdated)
+
+
+_DELETED_SETTING_LINE = re.compile(r"# delete (.+) from line [0-9]+ of ")
+
+
+def _depth_of_words(tree: object, words: Sequence[str], parent: str = "") -> int:
+    """Return how many words lead to a setting of a tree, by any of the ports that a word stands for."""
+    if not words or not isinstance(tree, dict):
+        return int(bool(words) and tree is not None and str(tree) == words[0])
+    below = [tree[key] for key in expand_key(parent, words[0]) if key in tree]
+    return max((1 + _depth_of_words(node, words[1:], words[0]) for node in below), default=0)
 
 
 def _reading_problems(name: str, raw: bytes) -> tuple[Problem, ...]:

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from nodrop.errors import InputProblems, Problem
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.fabric import Device, Interface, Loopback, Management
-from nodrop.model.reading import DeviceReading, FilePlace, Note, Remark, Source
+from nodrop.model.reading import NO_REMEDY, DeviceReading, FilePlace, Note, Remark, Source
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject, natural_sort_key
 from nodrop.platforms.frr.policies import UndefinedReference
 from nodrop.platforms.onyx import read_commands, read_routing
+from nodrop.platforms.onyx.class_halves import remedies_for_halves
 from nodrop.platforms.onyx.commands import OnyxCommand, OnyxScript, parse_running_config
 from nodrop.platforms.onyx.gathered import StatedLinkSettings, StatedNonRoutingSettings, StatedPortQos
 from nodrop.platforms.onyx.naming import onyx_port
@@ -203,19 +204,23 @@ class _DeviceReader:
         pausing = [name for name, port_qos in settings.qos.items() if port_qos.pfc is True] if settings.pfc else []
         if {*pausing} <= self._peer_link_ports():
             pausing = []
-        for subject, has, lacks, words in (
+        without_pfc, without_buffer = pooled - paused, paused - pooled
+        on, off = remedies_for_halves(settings, without_pfc, without_buffer)
+        for subject, has, lacks, words, remedy in (
             (
-                _format_priorities(paused - pooled),
+                _format_priorities(without_buffer),
                 "PFC",
                 "lossless buffer",
                 {"dcb", "priority-flow-control", "priority"},
+                off,
             ),
-            (_format_priorities(pooled - paused), "a lossless buffer", "PFC", {"type", "lossless"}),
+            (_format_priorities(without_pfc), "a lossless buffer", "PFC", {"type", "lossless"}, on),
             (
                 "" if paused or pooled else _format_port_names(pausing),
                 "PFC turned on",
                 "priority with PFC",
                 {"dcb", "priority-flow-control", "enable"},
+                NO_REMEDY,
             ),
         ):
             if subject:
@@ -224,7 +229,9 @@ class _DeviceReader:
                 facts = {"what": subject, "has": has, "lacks": lacks}
                 place = FilePlace(RUNNING_CONFIG_FILE, command.span)
                 kind = "lossless-half-configured"
-                self._values.remarks.append(Remark(kind=kind, subject=(self.name,), place=place, facts=facts))
+                self._values.remarks.append(
+                    Remark(kind=kind, subject=(self.name,), place=place, facts=facts, remedy=remedy)
+                )
 
     def _peer_link_ports(self) -> set[str]:
         """Return the ports of the link between two switches of an MLAG: guides always turn PFC on there."""

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 
 from nodrop.errors import Problem
+from nodrop.model.change import CommandsForCase
 from nodrop.model.fabric import Device
-from nodrop.model.reading import Remark
+from nodrop.model.reading import Remark, Remedy
 from nodrop.model.states import Unknown
 from nodrop.platforms import frr
 from nodrop.platforms.frr.faults import find_interface_faults
@@ -25,6 +26,10 @@ _FRRCFGD_TABLES = (
     *("BGP_GLOBALS_LISTEN_PREFIX", "BGP_NEIGHBOR_AF", "BGP_PEER_GROUP", "BGP_PEER_GROUP_AF", "ROUTE_REDISTRIBUTE"),
 )
 """Tables of BGP that frrcfgd alone reads (sonic-frr-mgmt-framework frrcfgd/frrcfgd.py, table_handler_list)."""
+
+_WAIT_IN_FRR = (
+    "sudo vtysh -c 'configure terminal' -c 'router bgp' -c 'bgp suppress-fib-pending' -c end -c 'write memory'"
+)
 
 
 def remark_routing_faults(
@@ -69,7 +74,18 @@ def _remark_if_only_one_daemon_awaits_hardware(
     }
     if running and len(set(waiting.values())) > 1:
         waits, other_file = sorted(waiting, key=lambda file: not waiting[file])
-        config.remark("hardware-wait-half-set", ("@bgp",), LOCALHOST_PATH, waits=waits, other=other_file)
+        lines = (_WAIT_IN_FRR if waiting["DEVICE_METADATA"] else _format_wait_for_hardware(localhost),)
+        remedy = Remedy(choices=(CommandsForCase(condition="", language="sonic", lines=lines),))
+        config.remark("hardware-wait-half-set", ("@bgp",), LOCALHOST_PATH, remedy, waits=waits, other=other_file)
+
+
+def _format_wait_for_hardware(localhost: RowFields) -> str:
+    """Return the command that makes fpmsyncd wait for the hardware: it sets what is not set."""
+    fields = {"suppress-fib-pending": "enabled", "synchronous_mode": "enable"}
+    if localhost.get("synchronous_mode") != "disable":
+        del fields["synchronous_mode"]
+    wanted = " ".join(f"{name} {value}" for name, value in fields.items() if localhost.get(name) != value)
+    return f'sudo sonic-db-cli CONFIG_DB HSET "DEVICE_METADATA|localhost" {wanted}'
 
 
 def find_differences_from_frr_files(

@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nodrop.model.reading import FilePlace, Remark
+from nodrop.model.change import CommandsForCase
+from nodrop.model.reading import NO_REMEDY, FilePlace, Remark, Remedy
 from nodrop.model.states import Unknown
 from nodrop.platforms import frr
 from nodrop.platforms.sonic.config import DeviceTables, RowFields
 from nodrop.platforms.sonic.document import (
     CONFIG_DB_FILE,
+    GOLDEN_FILE,
     LOCALHOST_PATH,
     ROUTING_MODE_FIELD,
     find_files_not_loaded_at_start,
@@ -56,7 +58,20 @@ def remark_unloaded_tables_and_routing(
     state = f"is {start.mode}" if start.mode else "is not set"
     by = "" if start.taken_from == CONFIG_DB_FILE else f", from {start.taken_from} (db_migrator)"
     facts = {"file": ", ".join(names), "fate": start.fates[names[0]], "mode": f"{ROUTING_MODE_FIELD} {state}{by}"}
-    _add_remark(config, "frr-file-not-kept", _place_of_routing_mode(config, start), facts)
+    remedy = Remedy(choices=(CommandsForCase(condition="", language="sonic", lines=_lines_to_keep_frr_file(start)),))
+    _add_remark(config, "frr-file-not-kept", _place_of_routing_mode(config, start), facts, remedy)
+
+
+def _lines_to_keep_frr_file(start: BgpContainerStart) -> tuple[str, ...]:
+    """Return what to write and type so that the container keeps frr.conf, below the file that would undo the rest."""
+    mode = f'"{ROUTING_MODE_FIELD}": "split-unified"'
+    golden = (f"# in {GOLDEN_FILE} below DEVICE_METADATA|localhost: {mode}",) if start.taken_from == GOLDEN_FILE else ()
+    return (
+        *golden,
+        f'sudo sonic-db-cli CONFIG_DB HSET "DEVICE_METADATA|localhost" {ROUTING_MODE_FIELD} split-unified',
+        "sudo config save -y",
+        "sudo systemctl restart bgp",
+    )
 
 
 def _place_of_routing_mode(config: DeviceTables, start: BgpContainerStart) -> FilePlace | None:
@@ -68,8 +83,10 @@ def _place_of_routing_mode(config: DeviceTables, start: BgpContainerStart) -> Fi
     return place[1] if place is not None else config.place((*LOCALHOST_PATH, ROUTING_MODE_FIELD))
 
 
-def _add_remark(config: DeviceTables, kind: str, place: FilePlace | None, facts: Mapping[str, str]) -> None:
-    config.remarks.append(Remark(kind=kind, subject=(config.device,), place=place, facts=dict(facts)))
+def _add_remark(
+    config: DeviceTables, kind: str, place: FilePlace | None, facts: Mapping[str, str], remedy: Remedy = NO_REMEDY
+) -> None:
+    config.remarks.append(Remark(kind=kind, subject=(config.device,), place=place, facts=dict(facts), remedy=remedy))
 
 
 def _essential_routing(facts: Mapping[str, object]) -> Sequence[object]:
