@@ -404,6 +404,12 @@ def test_more_random_fabrics_against_the_walk_of_every_packet(tenth: int) -> Non
             break
 
 
+@pytest.mark.nightly
+@pytest.mark.parametrize("tenth", range(10))
+def test_more_random_floods_against_the_walk_of_every_packet(tenth: int) -> None:
+    assert sum(compare_with_walk(seed, vlans=True) for seed in range(1000 + 60 * tenth, 1060 + 60 * tenth)) > 40
+
+
 def compare_with_walk(seed: int, *, tunnels: bool = False, vlans: bool = False) -> bool:
     """Whether routes settle; if they do, the graph of buffers is compared with the walk of every packet."""
     chance = Random(seed)

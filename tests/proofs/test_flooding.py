@@ -140,6 +140,14 @@ def with_peer_session() -> Fabric:
     return with_switch(found, "l1", bgp=replace_fields(devices["l1"].bgp, neighbors=neighbors))
 
 
+def with_subnet_at_spine() -> Fabric:
+    """Two leaves with one spine, which has an address in the VLAN of the first one."""
+    found = clos_with_vlans(spines=1)
+    first, *others = next(device for device in found.devices if device.name == "s1").interfaces
+    ports = (replace_fields(first, addresses=(*first.addresses, "10.8.1.99/24")), *others)
+    return with_switch(found, "s1", interfaces=ports)
+
+
 @pytest.mark.parametrize(
     ("fabric", "unknown"),
     [
@@ -159,10 +167,11 @@ def with_peer_session() -> Fabric:
          [("l1", "device.port_channels"), ("l1", FLOODS), ("s1", FLOODS)]),
         (with_loop(), [(name, FLOODS) for name in ("l1", "l2", "s1", "s2")]),
         (with_peer_session(), [("l1", FLOODS)]),
+        (with_subnet_at_spine(), [("l1", FLOODS)]),
     ],
     ids=["between leaves", "hosts without a gateway", "another VLAN", "untagged there", "address without hosts",
          "unknown VLANs", "unknown QoS", "no address", "not announced", "bundle", "unknown bundles", "loop",
-         "session in the VLAN"],
+         "session in the VLAN", "subnet at another switch"],
 )  # fmt: skip
 def test_what_no_file_decides_is_named(fabric: Fabric, unknown: list[tuple[str, ...]]) -> None:
     proof = proved(fabric)

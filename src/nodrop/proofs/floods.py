@@ -19,7 +19,7 @@ from nodrop.model.qos import QosProfile
 from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, is_known_off, known_rows
 from nodrop.proofs.behaviors import PortBehavior, lossless_behavior_of_profile
 from nodrop.routing import ControlPlane
-from nodrop.routing.legs import RoutedInterface, WorkingPorts
+from nodrop.routing.legs import RoutedInterface, WorkingPorts, routed_interfaces_at
 
 ChannelEnds = tuple[int, str, int, str]
 """The router and port where a channel begins, and those where it ends."""
@@ -284,6 +284,7 @@ class FabricFloods:
                 self._is_way_known(vlan, cables)
                 and all(over[near, cable.far] for near, cable in cables)
                 and (is_followed if bits else _floods_only_for_others(vlan, cables))
+                and not any(self._may_send_into_subnet(cable, legs[place][1]) for _, cable in cables if place in legs)
             ):
                 self.decided.add((name, vlan.vlan.id))
             members = (
@@ -320,6 +321,16 @@ class FabricFloods:
         """Whether files state all that decides where a switch floods packets, and what stops them there."""
         ends = (end for near, cable in cables for end in (near, cable.far))
         return vlan.is_known and all(_behavior_or_none(self._qos_at(end)) is not None for end in ends)
+
+    def _may_send_into_subnet(self, cable: _Cable, leg: RoutedInterface) -> bool:
+        """Whether a switch that is not in the VLAN has its subnet at the far port, and can send packets into it."""
+        others = routed_interfaces_at(self._index, cable.far) if cable.joins is None else ()
+        return any(
+            own.covers(subnet) or subnet.covers(own)
+            for other in others
+            for subnet in other.subnets
+            for own in leg.subnets
+        )
 
 
 def _floods_only_for_others(vlan: _BridgedVlan, cables: Iterable[tuple[End, _Cable]]) -> bool:
