@@ -6,9 +6,12 @@ Source: the draft of Cumulus Linux 5.19, Quality of Service (PFC Watchdog), with
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
+from nodrop.model.change import CommandsForCase
 from nodrop.model.fabric import Device
 from nodrop.model.qos import WatchdogConditions
+from nodrop.model.reading import Remedy
 from nodrop.model.states import require_fact
 from nodrop.platforms.kit.expressible import unsupported_error
 from nodrop.platforms.nvue.read_values import ConfigNodeView
@@ -19,6 +22,8 @@ WATCHDOG_PATH: Path = ("qos", "pfc-watchdog")
 WATCHDOG_CONDITIONS_FEATURE = "conditions of the watchdog"
 QUEUE_CONDITION_POLLING_ABOVE_MS = 300
 """Polling has to be slower than that for `transmit-queue-threshold` to be enabled."""
+_SLOW_POLLING_MS = 400
+"""The next whole multiple of the default polling, 100 ms, above that."""
 _RECOVERY_KEY = "rx-pause-threshold"
 _WATCHDOG_FRAME_COUNT_RANGE = (0, 100_000)
 
@@ -50,7 +55,9 @@ DEFAULT_WATCHDOG_CONDITIONS_REASON = (
 )
 
 
-def read_watchdog_conditions(timers: ConfigNodeView, release: object) -> tuple[WatchdogConditions | None, bool]:
+def read_watchdog_conditions(
+    timers: ConfigNodeView, release: object, polling_ms: int | None = None
+) -> tuple[WatchdogConditions | None, bool]:
     """Return the conditions, and whether any was stated; None where none was and the release is not known to have them.
 
     A value of a condition that is off is remarked: it has no effect.
@@ -64,7 +71,7 @@ def read_watchdog_conditions(timers: ConfigNodeView, release: object) -> tuple[W
             else None
         ), False
     values = {
-        row.field: _read_condition_value(timers.below(row.key), row) if timers.has(row.key) else None
+        row.field: _read_condition_value(timers.below(row.key), row, polling_ms) if timers.has(row.key) else None
         for row in _WATCHDOG_CONDITIONS
     }
     for condition in _WATCHDOG_CONDITIONS:
@@ -79,7 +86,7 @@ def read_watchdog_conditions(timers: ConfigNodeView, release: object) -> tuple[W
     ), True
 
 
-def _read_condition_value(node: ConfigNodeView, condition: _WatchdogCondition) -> int | None:
+def _read_condition_value(node: ConfigNodeView, condition: _WatchdogCondition, polling_ms: int | None) -> int | None:
     """Return the value of a condition; None where it is off."""
     state = node.flag("state")
     value = node.integer(condition.word, *condition.range)
@@ -87,8 +94,25 @@ def _read_condition_value(node: ConfigNodeView, condition: _WatchdogCondition) -
         return _DEFAULT_VALUE_OF_ENABLED_CONDITION[condition.field] if value is None else value
     if value is not None:
         facts = {"setting": f"{condition.key} {condition.word}", "value": str(value), "key": condition.key}
-        node.config.remark("condition-off", (), (*node.path, condition.word), **facts)
+        correct = partial(_remedy_for_condition, condition, polling_ms)
+        node.config.remark("condition-off", (), (*node.path, condition.word), correct, **facts)
     return None
+
+
+def _remedy_for_condition(condition: _WatchdogCondition, polling_ms: int | None) -> Remedy:
+    """Return what to type where a condition that is off is wanted, and else: one also needs slow polling."""
+    watchdog = "qos pfc-watchdog"
+    needs_slow_polling = condition.field == "queue_percent" and (polling_ms or 0) <= QUEUE_CONDITION_POLLING_ABOVE_MS
+    slower = (f"nv set {watchdog} polling-interval {_SLOW_POLLING_MS}",) if needs_slow_polling else ()
+    lines = (*slower, f"nv set {watchdog} {condition.key} state enabled")
+    return Remedy(
+        choices=(
+            CommandsForCase(condition="if the condition is wanted", language="nvue", lines=lines),
+            CommandsForCase(
+                condition="else", language="nvue", lines=(f"nv unset {watchdog} {condition.key} {condition.word}",)
+            ),
+        )
+    )
 
 
 def watchdog_condition_settings(conditions: WatchdogConditions | None) -> dict[Path, str]:

@@ -100,7 +100,7 @@ class QosReader:
         self.polling_ms = timers.integer("polling-interval", 100, 5000, "ms")
         self.robustness = timers.integer("robustness", 1, 1000)
         self.recovery = timers.integer("recovery-interval", *RECOVERY_POLLINGS_RANGE)
-        self.conditions, self.conditions_stated = conditions.read_watchdog_conditions(timers, release)
+        self.conditions, self.conditions_stated = conditions.read_watchdog_conditions(timers, release, self.polling_ms)
         self._profiles: dict[tuple[str, str], tuple[object, dict[Subject, str]]] = {}
         self._by_node: dict[tuple[IdentityKey[object], tuple[int, ...]], PortQos] = {}
         self._by_content: dict[tuple[str, tuple[int, ...]], PortQos] = {}
