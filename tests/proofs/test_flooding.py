@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nodrop.model.bridging import PortChannel
-from nodrop.model.fabric import Device, Fabric
+from nodrop.model.fabric import Device, End, Fabric
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.routing import Bgp
@@ -15,11 +15,13 @@ from nodrop.model.values import replace_fields
 from nodrop.proofs.deadlock import DependencyGraphNames, check_deadlock
 from nodrop.proofs.proving import DeadlockProof, prove_deadlock
 from nodrop.proofs.storm import PauseSpreadGraph, count_stopped_ports
+from nodrop.proofs.storm_hosts import FillTime
 from nodrop.report.proof import proof_facts, render_proof
 from nodrop.routing import compute_control_plane
 from support.dual_tor import dual_tor
-from support.flooding import clos_with_vlans, vlan
-from support.lossless_fabrics import LOSSLESS, links_between
+from support.flooding import clos_with_vlans, random_clos_with_vlans, vlan
+from support.lossless_fabrics import LOSSLESS, links_between, sampled_failures, seeds
+from support.storm_enumeration import effects_of, enumerated_effects
 from support.wired_routers import to
 
 ASSUMPTION = "In a VLAN over several switches, any MAC address can be unknown."
@@ -211,3 +213,38 @@ def test_a_pause_spreads_to_the_switch_that_floods() -> None:
 
     assert stopped() == ({"l2:e8", "l2:e1", "l1:e1", "s1:e3"}, 2)
     assert stopped(l1_e8=LOSSY, l2_e8=LOSSY) == ({"l1:e1", "s1:e3"}, 1)
+
+
+def test_classes_of_ports_equal_each_port_alone_where_switches_flood() -> None:
+    merged = flooding = 0
+    for chance in seeds(40):
+        plain = clos_with_vlans(chance.randint(4, 6), members=(), peers=2)
+        fabric = random_clos_with_vlans(chance) if chance.random() < 0.7 else plain
+        failed = sampled_failures(fabric, chance.choice((0.0, 0.1)), chance)
+        traffic = check_deadlock(compute_control_plane(Index(fabric), failed)).traffic
+        storms = list(PauseSpreadGraph(traffic, lambda port, group: FillTime(1.0, 2.0)).storms())
+        expected = enumerated_effects(traffic, lambda port, group: FillTime(1.0, 2.0), lambda port: None)
+        assert effects_of(storms, lambda port: None) == expected
+        flooding += bool(traffic.flooded)
+        merged += len(storms) < len(expected)
+    assert flooding > 20
+    assert merged > 2
+
+
+@pytest.mark.slow
+def test_circles_after_one_failure_are_found_where_any_failure_makes_one() -> None:
+    found = searched = 0
+    for chance in seeds(60):
+        fabric = random_clos_with_vlans(chance)
+        proof = proved(fabric, 1)
+        if not proof.check.is_free or proof.search is None or not proof.check.traffic.flooded:
+            continue
+        cuts = [{End(device.name, port.name) for port in device.interfaces} for device in fabric.devices]
+        cuts += [{link.a, link.b} for link in fabric.links]
+        states = (check_deadlock(compute_control_plane(Index(fabric), frozenset(cut))) for cut in cuts)
+        is_circular = not all(check.is_free for check in states)
+        assert (proof.search.check is not None) is is_circular
+        searched += 1
+        found += is_circular
+    assert searched > 15
+    assert found > 0

@@ -24,12 +24,14 @@ def clos_with_vlans(
     *,
     members: tuple[str, ...] | None = None,
     peers: int = 0,
+    shared: bool = True,
     **qos: QosProfile | None,
 ) -> Fabric:
     """Return leaves l1, l2 … below spines s1, s2 …; each leaf has a VLAN of servers on a port h0 and on `members`.
 
     The default of `members` is all uplinks e1, e2 …: the known case. The first `peers` leaves are pairs with one subnet
-    and a cable between e8 of both, which is in the VLAN too. `qos` replaces that of ports, each named like l1_e2.
+    and a cable between e8 of both, which is in the VLAN too. Spines have one AS number or, not
+    `shared`, one each. `qos` replaces that of ports, each named like l1_e2.
     """
 
     def named(switch: str, name: str, *addresses: str, **more: Any) -> Any:
@@ -64,7 +66,15 @@ def clos_with_vlans(
     for at in range(1, spines + 1):
         ports = [named(f"s{at}", f"e{number}", f"10.1.{number}.{2 * at}/31") for number in range(1, leaves + 1)]
         sessions = [to(f"10.1.{number}.{2 * at + 1}") for number in range(1, leaves + 1)]
-        made.append(router(f"s{at}", 64999, ports, sessions, bgp={"router_id": f"10.9.2.{at}", "maximum_paths": 8}))
+        made.append(
+            router(
+                f"s{at}",
+                64900 if shared else 64900 + at,
+                ports,
+                sessions,
+                bgp={"router_id": f"10.9.2.{at}", "maximum_paths": 8},
+            )
+        )
     return fabric(*made, cables=cables)
 
 
@@ -109,7 +119,8 @@ def random_clos_with_vlans(chance: Random) -> Fabric:
     switches = [f"l{n}" for n in range(1, leaves + 1)] + [f"s{n}" for n in range(1, spines + 1)]
     lossy = replace_fields(LOSSLESS, pfc_tx_priorities=(), pfc_rx_priorities=())
     chosen = [f"{name}_e{n}" for name in switches for n in range(1, 5) if chance.random() < 0.08]
-    given = clos_with_vlans(leaves, spines, members=(), peers=chance.choice((0, 2)), **dict.fromkeys(chosen, lossy))
+    peers, shared = chance.choice((0, 2)), chance.random() < 0.6
+    given = clos_with_vlans(leaves, spines, members=(), peers=peers, shared=shared, **dict.fromkeys(chosen, lossy))
     bare = [
         replace_fields(device, vlans=(), interfaces=tuple(one for one in device.interfaces if one.name != "h0"))
         for device in given.devices

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from nodrop.analyses._targets import host_and_loopback_targets
+from nodrop.analyses._targets import bridged_host_targets, host_and_loopback_targets
 from nodrop.model.fabric import End
 from nodrop.proofs.deadlock import DependencyGraphNames
 from nodrop.proofs.dependencies import Buffer, DependencyGraph
@@ -80,7 +80,8 @@ class _Enumeration:
                     self.held[hub.router].add((buffer, traffic.traffic_class_at(hub.router, hub.packets)))
         self.hosts: dict[End, tuple[int, int]] = {}
         """By port, the router and the behavior."""
-        for target in host_and_loopback_targets(forwarding.index):
+        targets = (*host_and_loopback_targets(forwarding.index), *bridged_host_targets(forwarding.index))
+        for target in targets:
             device = forwarding.plane.routers[target.router].device.name
             for port in target.leg.ports if target.kind == "hosts" else ():
                 interface = forwarding.index.interface(device, port)

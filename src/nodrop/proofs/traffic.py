@@ -135,14 +135,14 @@ class TrafficAtRouters:
                     if going := row.bits & new:
                         for far, next_stream in self._next_streams(row, stream):
                             waiting[far, next_stream] |= going
-                        for channel, step, to in self._floods_behind(row, stream):
+                        for channel, step, to in self._floods_behind(row, stream) if self.floods.behind else ():
                             if going & to:
                                 flooded = self.stream_after(stream, channel, step)
                                 waiting[forwarding.channels[channel].far, flooded] |= going & to
 
     def _floods_behind(self, row: ForwardingRow, stream: PacketStream) -> Iterator[tuple[int, int, int]]:
         """Yield the channels of a row behind which packets are flooded: the step, and the destinations of these."""
-        if self.floods.behind and stream.tunnel is None:
+        if stream.tunnel is None:
             for channel in row.channels:
                 for step, to in self.floods.behind.get(channel, ()):
                     yield channel, step, to
