@@ -5,7 +5,7 @@ origin of a path is written `PLACEHOLDER_ORIGIN_ASN` if one router alone has tha
 class: paths to different leaves are then one value, and one set of destinations.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from nodrop.routing.prefixes import Address
@@ -107,8 +107,17 @@ class AdvertCache:
         merged: dict[PathAttributes, int] = {}
         for attributes, bits in routes:
             if bits:
-                merged[attributes] = merged.get(attributes, 0) | bits
+                known_bits = merged.setdefault(attributes, bits)
+                if known_bits is not bits:
+                    merged[attributes] = known_bits | bits
         return self._intern_advert(merged)
+
+    def without_parts(self, advert: RouteAdvert, dropped_parts: Sequence[AdvertPart]) -> RouteAdvert:
+        """Return an advert of this computation without some of its parts."""
+        if not dropped_parts:
+            return advert
+        dropped = {attributes for attributes, _ in dropped_parts}
+        return self._intern_advert({attributes: bits for attributes, bits in advert.parts if attributes not in dropped})
 
     def restrict_advert(self, advert: RouteAdvert, destination_bits: int) -> RouteAdvert:
         """Return an advert of another computation, as far as it is about these destinations."""

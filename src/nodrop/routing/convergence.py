@@ -63,6 +63,11 @@ class AdvertResultCache:
         """How many tables are made; routers that are alike share theirs."""
         return len(self._tables)
 
+    @property
+    def import_count(self) -> int:
+        """How many imports are made; routers that take an advert alike share one."""
+        return len(self._imports)
+
     def table(self, speaker: BgpSpeaker, heard: tuple[HeardAdverts, ...]) -> LearnedTable:
         """Return the table that a router computes from the adverts of its neighbors."""
         numbers = self._numbers.get(heard)
@@ -75,7 +80,7 @@ class AdvertResultCache:
         found_table = self._tables.get(key)
         if found_table is None:
             accepted = [
-                tuple(self.import_advert(link, advert, own_asn, drained=drained) for advert in pieces)
+                tuple([self.import_advert(link, advert, own_asn, drained=drained) for advert in pieces])
                 for link, pieces in zip(speaker.links, heard, strict=True)
             ]
             new_table = (
@@ -87,28 +92,41 @@ class AdvertResultCache:
         return found_table
 
     def import_advert(self, link: SpeakerLink, advert: RouteAdvert, asn: int, *, drained: bool) -> RouteAdvert:
-        """Return the parts of an advert that remain without loops and after the import policy."""
+        """Return the parts of an advert that remain without loops and after the import policy.
+
+        Routers that differ by an AS number that is in no path of the advert share the result.
+        """
+        if asn not in advert.numbers:
+            asn = 0
         key = (advert.number, link.inbound.number, asn, link.repeats, drained)
         found_advert = self._imports.get(key)
         if found_advert is None:
-            routes = advert.parts
-            if asn:
-                routes = tuple([route for route in routes if route.attributes.path.count(asn) <= link.repeats])
-            peering = link.inbound.peering
-            if peering is not None:
-                routes = tuple(accept_ibgp_or_multihop_parts(routes, peering))
-            valid_routes = link.inbound.apply_to_routes(routes, advert.bits)
-            if link.inbound.next_hops_may_be_off_link:
-                valid_routes = list(drop_self_resolving_host_routes(valid_routes, self._class_bits))
-            if (drained or any(attributes.communities for attributes, _ in valid_routes)) and not (
-                peering is not None and peering.internal
-            ):
-                valid_routes = [
-                    AdvertPart(_lower_preference_when_drained(attributes, drained=drained), bits)
-                    for attributes, bits in valid_routes
-                ]
-            found_advert = self._imports[key] = self._heard.of(valid_routes)
+            if not drained and _is_imported_unchanged(link.inbound, advert):
+                looping = [part for part in advert.parts if asn and part.attributes.path.count(asn) > link.repeats]
+                found_advert = self._heard.without_parts(advert, looping)
+            else:
+                found_advert = self._heard.of(self._import_parts(link, advert, asn, drained=drained))
+            self._imports[key] = found_advert
         return found_advert
+
+    def _import_parts(self, link: SpeakerLink, advert: RouteAdvert, asn: int, *, drained: bool) -> list[AdvertPart]:
+        routes = advert.parts
+        if asn:
+            routes = tuple([route for route in routes if route.attributes.path.count(asn) <= link.repeats])
+        peering = link.inbound.peering
+        if peering is not None:
+            routes = tuple(accept_ibgp_or_multihop_parts(routes, peering))
+        valid_routes = link.inbound.apply_to_routes(routes, advert.bits)
+        if link.inbound.next_hops_may_be_off_link:
+            valid_routes = list(drop_self_resolving_host_routes(valid_routes, self._class_bits))
+        if (drained or any(attributes.communities for attributes, _ in valid_routes)) and not (
+            peering is not None and peering.internal
+        ):
+            valid_routes = [
+                AdvertPart(_lower_preference_when_drained(attributes, drained=drained), bits)
+                for attributes, bits in valid_routes
+            ]
+        return valid_routes
 
     def compute_adverts(
         self,
@@ -144,10 +162,10 @@ class AdvertResultCache:
         who = (bgp.asn, bgp.graceful_shutdown, bgp.maximum_med)
         first_advert = self._export_advert((*who, exported_routes), exported_routes, own_bits, speaker, outbound)
         key = (*who, learned_table, hides)
-        learned = learned_table.passed
-        if hides and (*key, outbound.number) not in self._exports:
+        learned, learned_bits = learned_table.passed, learned_table.bits & ~hides
+        if hides and learned_bits & outbound.reach and (*key, outbound.number) not in self._exports:
             learned = tuple([AdvertPart(learned_attributes, bits & ~hides) for learned_attributes, bits in learned])
-        remaining_advert = self._export_advert(key, learned, learned_table.bits, speaker, outbound)
+        remaining_advert = self._export_advert(key, learned, learned_bits, speaker, outbound)
         pieces = [piece for piece in (first_advert, remaining_advert) if piece.bits]
         if default is not None:
             bit = 1 << self.world.destinations.class_of[self.world.default]
@@ -233,6 +251,13 @@ class AdvertResultCache:
                 yield AdvertPart(_attributes_for_ebgp(attributes, (PLACEHOLDER_ORIGIN_ASN,), outbound), alone)
                 bits ^= alone
             yield AdvertPart(_attributes_for_ebgp(attributes, (*before, *path), outbound), bits)
+
+
+def _is_imported_unchanged(inbound: CompiledPolicy, advert: RouteAdvert) -> bool:
+    """Whether a router that is not drained takes the routes of an advert as they are, but for those with loops."""
+    if inbound.next_hops_may_be_off_link or not inbound.passes_all_unchanged(advert.parts, advert.bits):
+        return False
+    return not any(GRACEFUL_SHUTDOWN_COMMUNITY in attributes.communities for attributes, _ in advert.parts)
 
 
 def _attributes_for_ebgp(attributes: PathAttributes, path: tuple[int, ...], outbound: CompiledPolicy) -> PathAttributes:
@@ -341,8 +366,7 @@ class ConvergedState:
 
     def _heard(self, speaker: BgpSpeaker) -> tuple[HeardAdverts, ...]:
         """Return the adverts that a router hears, link by link."""
-        pairs = zip(speaker.links, speaker.hears, strict=True)
-        return tuple([self.sent_adverts(*whom) if self.is_session_up(link.session) else () for link, whom in pairs])
+        return tuple([self.sent_adverts(*whom) for whom in speaker.hears])
 
     def _announce_changes(self, speaker: BgpSpeaker, table: LearnedTable) -> list[int]:
         """Announce new routes to the neighbors; return the neighbors that hear anything new."""

@@ -5,7 +5,7 @@ map or list that is named but missing denies all (bgpd/bgp_route.c, bgp_input_fi
 lib/plist.c, prefix_list_apply_ext).
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
@@ -42,6 +42,8 @@ class _CompiledRouteMapRule(NamedTuple):
     goes_on: int | None = None
     """The least number of the rule at which a route goes on that it lets pass; None where it is done with it."""
     sequence: int = 0
+    reads_only_communities: bool = True
+    """Whether routes with the same communities, and prefixes that it is for, are the same to it."""
 
     def matches_attributes(self, attributes: PathAttributes) -> bool:
         """Whether it is for routes with these attributes, as far as their prefixes are those that it is for."""
@@ -74,7 +76,9 @@ class CompiledPolicy:
             name: None if rules is None else tuple(map(self._compile_rule, rules)) for name, rules in words.maps
         }
         self._plain = all(rule.call is None and rule.goes_on is None for rule in self._rules or ())
-
+        self._only_filters = _changes_no_attributes(words) and self._plain and not self._refused
+        """Whether all that its words do is to apply rules, the first that matches."""
+        self._reads_only_communities = all(rule.reads_only_communities for rule in self._rules or ())
         self._networks = destinations.class_bits_of_prefixes(words.networks)
         self.default = None if words.default is None else CompiledPolicy(-1, words.default, destinations)
         """Decides about the default route that is announced, if one is."""
@@ -156,10 +160,24 @@ class CompiledPolicy:
         rules = _drop_prefix_matches(words.rules)
         return (rules, maps, words._replace(rules=None, maps=(), prefix_lists=(), listed=None, refused=()))
 
+    def passes_all_unchanged(self, routes: Iterable[AdvertPart], bits: int) -> bool:
+        """Return whether it surely passes these parts as they are; those with equal communities are decided once.
+
+        `bits` are the destinations of all parts.
+        """
+        if not self._only_filters or not self._reads_only_communities or bits & ~self.reach:
+            return False
+        if self._rules is None:
+            return True
+        communities = {attributes.communities for attributes, _ in routes}
+        return all(_pass_unchanged(self._rules, PathAttributes(communities=own), bits) for own in communities)
+
     def apply_to_routes(self, routes: tuple[AdvertPart, ...], bits: int) -> list[AdvertPart]:
-        """Return the parts that the policy passes, with their attributes; `destination_bits` are those of all parts."""
+        """Return the parts that the policy passes, with their attributes; `bits` are the destinations of all parts."""
         if not bits & self.reach:
             return []
+        if self.passes_all_unchanged(routes, bits):
+            return list(routes)
         words = self._words
         passed: list[AdvertPart] = []
         for attributes, route_bits in routes:
@@ -278,6 +296,7 @@ class CompiledPolicy:
             value_by_kind.get("call"),
             max(values.parse_32_bit_number(where.removeprefix("goto ")) or 0, rule.sequence + 1) if where else None,
             rule.sequence,
+            all(kind == "community" or kind.endswith("address prefix-list") for kind, _ in rule.matches),
         )
 
     def _compile_condition(self, kind: str, value: str) -> AttributeCondition:
@@ -299,6 +318,21 @@ class CompiledPolicy:
         if kind == "interface":
             return lambda attributes: is_leg_name(attributes.interface, value)
         return lambda attributes: False
+
+
+def _changes_no_attributes(words: SessionPolicy) -> bool:
+    """Whether nothing in the words of a policy but its rules changes or drops routes for their attributes."""
+    has_clauses = (words.shown, words.own_hop, words.filtered, words.rewrite, words.preference, words.own_addresses)
+    return all(clause is None for clause in has_clauses) and not (words.drops_marked or words.told_hops or words.weight)
+
+
+def _pass_unchanged(rules: tuple[_CompiledRouteMapRule, ...], attributes: PathAttributes, bits: int) -> bool:
+    """Whether the first rule that matches routes with these attributes is for all of them, and passes them as is."""
+    for rule in rules:
+        matched = bits if rule.bits is None else bits & rule.bits
+        if matched and rule.matches_attributes(attributes):
+            return rule.permit and not rule.sets and matched == bits
+    return False
 
 
 def _apply_first_match_rules(
