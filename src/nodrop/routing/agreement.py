@@ -145,10 +145,13 @@ def can_open_from_expected_address(router: VrfRouter, neighbor: BgpNeighbor, rev
     From an interface with several addresses of a family any of them may be taken (bgpd/bgp_network.c,
     bgp_update_address).
     """
-    source, expected = neighbor.update_source, parse_address(reverse_neighbor.address or "")
+    source = neighbor.update_source
     if neighbor.passive:
         return False
-    if source is None or neighbor.interface is not None or expected is None:
+    if source is None or neighbor.interface is not None:
+        return True
+    expected = parse_address(reverse_neighbor.address or "")
+    if expected is None:
         return True
     leg = router.leg_by_name.get(source)
     own_addresses = [ip for own_leg in router.legs for ip in own_leg.addresses] if leg is None else leg.addresses

@@ -74,7 +74,7 @@ class ControlPlane:
             {leg.name: cabling.is_leg_up(router.device.name, leg, failed) for leg in router.legs}
             for router in self.routers
         )
-        self._found = FabricSessions(index, self.routers, failed)
+        self._found = FabricSessions(index, self.routers, self.up, failed)
         self.sessions: tuple[BgpSession, ...] = ()
         self.down: tuple[DownSession, ...] = ()
         self.unsettled = TimingDependentSessions()

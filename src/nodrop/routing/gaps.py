@@ -126,13 +126,13 @@ def _unsettled_session_gaps(plane: "ControlPlane") -> Iterator[UncomputedPart]:
 def _session_gaps(plane: "ControlPlane", session: BgpSession) -> Iterator[UncomputedPart]:
     """Yield the properties of a session that the computation of routes does not follow."""
     for side, far in ((session.a, session.b), (session.b, session.a)):
-        far_bgp = plane.routers[far.router].bgp
+        far_bgp = None if side.neighbor.local_asn is None else plane.routers[far.router].bgp
         if far_bgp is not None and plane.routers[side.router].local_asn(side.neighbor) == far_bgp.asn:
             yield UncomputedPart(
                 plane.routers[side.router].subject_of_neighbor(side.neighbor),
                 "a local AS number that is the neighbor's",
             )
-    if carried_but_uncomputed_families(session):
+    if session.far and carried_but_uncomputed_families(session):
         side = session.a
         yield UncomputedPart(
             plane.routers[side.router].subject_of_neighbor(side.neighbor),

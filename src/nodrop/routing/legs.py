@@ -159,12 +159,12 @@ class WorkingPorts:
             else self._is_port_shut(device, interface)
         ):
             return False
-        if End(device, port) in failed:
+        if failed and End(device, port) in failed:
             return False
         end = self._index.far_end(device, port)
         if end is None:
             return True
-        if end in failed:
+        if failed and end in failed:
             return False
         far_interface = self._index.interface(*end)
         return far_interface is None or not self._is_port_shut(end.node, far_interface)
@@ -183,5 +183,5 @@ class WorkingPorts:
 
     def far_ends(self, device: str, leg: RoutedInterface) -> tuple[End, ...]:
         """Return the other ends of the cables at a leg's ports, as far as they are known."""
-        ends = (self._index.far_end(device, port) for port in leg.ports)
-        return tuple(end for end in ends if end is not None)
+        ends = [self._index.far_end(device, port) for port in leg.ports]
+        return tuple([end for end in ends if end is not None])

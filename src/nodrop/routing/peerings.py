@@ -11,10 +11,10 @@ from nodrop.routing.words import IbgpOrMultihopPeering, neighbor_family_statemen
 
 def is_internal_session(own_routers: Sequence[VrfRouter], session: BgpSession) -> bool:
     """Whether a session is between routers of one AS, and neither shows another number there."""
-    ends = [(own_routers[side.router], side.neighbor) for side in (session.a, session.b)]
-    (a, _), (b, _) = ends
-    shows_another = any(router.local_asn(neighbor) is not None for router, neighbor in ends)
-    return a.bgp is not None and b.bgp is not None and a.bgp.asn == b.bgp.asn and not shows_another
+    a, b = own_routers[session.a.router], own_routers[session.b.router]
+    if a.bgp is None or b.bgp is None or a.bgp.asn != b.bgp.asn:
+        return False
+    return a.local_asn(session.a.neighbor) is None and b.local_asn(session.b.neighbor) is None
 
 
 def build_ibgp_or_multihop_peering(
@@ -68,9 +68,10 @@ def find_looping_as_overrides(
     edges = [
         (near, far.router)
         for session in sessions
-        if family in session.families and not is_internal_session(own_routers, session)
+        if family in session.families
         for near, far in ((session.a, session.b), (session.b, session.a))
         if neighbor_family_statement(near.neighbor, family).as_override
+        and not is_internal_session(own_routers, session)
     ]
     count = -1
     while len(edges) != count:

@@ -12,6 +12,8 @@ ADDRESS_FAMILIES: tuple[AddressFamily, ...] = ("ipv4", "ipv6")
 ADDRESS_BITS = {"ipv4": 32, "ipv6": 128}
 _IPV4_ADDRESS_PATTERN = re.compile(r"(?:(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])(?:\.(?!$)|$)){4}")
 """As ipaddress takes it, which needs ten times as long."""
+_MAX_KEPT_ADDRESSES = 1 << 21
+"""More than the ports and sessions of 10,000 switches state: a smaller cache forgets each before it is read again."""
 
 
 class Prefix(NamedTuple):
@@ -75,7 +77,7 @@ def network_address(family: AddressFamily, number: int, length: int) -> int:
     return number >> spare << spare
 
 
-@lru_cache(maxsize=1 << 18)
+@lru_cache(maxsize=_MAX_KEPT_ADDRESSES)
 def parse_address(text: str) -> Address | None:
     """Read an address, with or without a prefix length behind it; None where it is none."""
     alone = text.partition("/")[0]
@@ -93,7 +95,7 @@ def _default_prefix(family: AddressFamily) -> Prefix:
     return Prefix(family, 0, 0)
 
 
-@lru_cache(maxsize=1 << 18)
+@lru_cache(maxsize=_MAX_KEPT_ADDRESSES)
 def parse_prefix(text: str) -> Prefix | None:
     """Read a prefix, whose host bits may be set; without a length it is an address alone. None where it is none."""
     if text in ("default", "default6"):

@@ -21,12 +21,12 @@ def find_set_src_rules_with_foreign_address(
 
     The kernel refuses such a route (Linux, net/ipv4/fib_semantics.c, fib_check_nh and fib_valid_prefsrc).
     """
-    own_addresses = {str(ip) for leg in router.legs for ip in leg.addresses if ip.family == family}
-    for route_map in bgp.route_maps:
-        for rule in route_map.rules if route_map.name == name else ():
-            source_address = parse_address(dict(rule.sets).get("src", ""))
-            if "src" in dict(rule.sets) and str(source_address) not in own_addresses:
-                yield rule
+    named_maps = [route_map for route_map in bgp.route_maps if route_map.name == name]
+    rules = [rule for route_map in named_maps for rule in route_map.rules if "src" in dict(rule.sets)]
+    own_addresses = {str(ip) for leg in (router.legs if rules else ()) for ip in leg.addresses if ip.family == family}
+    for rule in rules:
+        if str(parse_address(dict(rule.sets)["src"])) not in own_addresses:
+            yield rule
 
 
 def packet_source_addresses_by_way(

@@ -1,7 +1,7 @@
 """Routers and their sessions, as the computation of routes knows them."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -213,7 +213,8 @@ def build_routers(index: Index) -> Iterator[VrfRouter]:
     number = 0
     for device in index.fabric.devices:
         by_vrf: defaultdict[str | None, list[RoutedInterface]] = defaultdict(list)
-        for leg in (*routed_interfaces(device), *find_sub_interfaces(device)):
+        legs = tuple(routed_interfaces(device))
+        for leg in (*legs, *_sub_interfaces_of_legs(device, legs)):
             by_vrf[leg.vrf].append(leg)
         processes = _processes_by_vrf(device)
         for vrf in dict.fromkeys((*processes, *by_vrf)):
@@ -230,7 +231,11 @@ def _processes_by_vrf(device: Device) -> Mapping[str | None, Bgp | None]:
 
 def find_sub_interfaces(device: Device) -> Iterator[RoutedInterface]:
     """Yield the sub-interfaces that BGP sessions of a device are over, each in the VRF of its process."""
-    named_leg = {leg.name: leg for leg in routed_interfaces(device)}
+    return _sub_interfaces_of_legs(device, routed_interfaces(device))
+
+
+def _sub_interfaces_of_legs(device: Device, legs: Iterable[RoutedInterface]) -> Iterator[RoutedInterface]:
+    named_leg = {leg.name: leg for leg in legs}
     for vrf, process in _processes_by_vrf(device).items():
         for neighbor in () if process is None else known_rows(process.neighbors):
             if neighbor.interface is not None and neighbor.interface not in named_leg:

@@ -69,7 +69,8 @@ def find_blocking_list(
     A session `across` other switches passes their lists too, by ways that are not known here.
     """
     if not any(
-        _has_bindings(device) for device in (index.fabric.devices if across else (first_end.device, second_end.device))
+        has_bound_lists(device)
+        for device in (index.fabric.devices if across else (first_end.device, second_end.device))
     ):
         return None
     if not across and first_end.address.prefix.family == "ipv6":
@@ -117,7 +118,7 @@ def _find_blocking_list_at_end(
     index: Index, end: SessionPacketEnd, far: SessionPacketEnd, packets: PacketSet, *, enters: bool
 ) -> BlockingAccessList | None:
     """Return the list that drops packets at one end: a sure one if it does at every port that they may pass."""
-    if not _has_bindings(end.device):
+    if not has_bound_lists(end.device):
         return None
     found_stops = [
         _find_blocking_list_at_port(end.device, leg, port, packets, enters=enters)
@@ -196,5 +197,6 @@ def _possible_blocking_lists_between(
                     yield stop._replace(sure=False)
 
 
-def _has_bindings(device: Device) -> bool:
+def has_bound_lists(device: Device) -> bool:
+    """Return whether any access list of a device is bound to anything, as far as its lists are known."""
     return any(access_list.bindings for access_list in known_rows(device.access_lists))

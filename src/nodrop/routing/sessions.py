@@ -13,7 +13,7 @@ from typing import NamedTuple
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor, StaticRoute, format_next_hop
-from nodrop.model.states import Unknown, is_known_off
+from nodrop.model.states import Unknown, is_known_off, known_rows
 from nodrop.model.subject import Subject
 from nodrop.routing.agreement import (
     can_open_from_expected_address,
@@ -25,7 +25,7 @@ from nodrop.routing.agreement import (
 from nodrop.routing.legs import RoutedInterface, WorkingPorts, is_port_list_complete
 from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, parse_address
 from nodrop.routing.routers import BgpSession, DownSession, SessionDownReason, SessionSide, VrfRouter
-from nodrop.routing.session_filters import BlockingAccessList, SessionPacketEnd, find_blocking_list
+from nodrop.routing.session_filters import BlockingAccessList, SessionPacketEnd, find_blocking_list, has_bound_lists
 from nodrop.routing.session_packets import IPV6_LINK_LOCAL_RANGE, single_address_range
 from nodrop.routing.static_routes import find_outgoing_interface, is_discard_route, readable_static_routes
 
@@ -46,8 +46,15 @@ FarStatementsByFamily = Mapping[AddressFamily, Sequence[FarNeighborStatement]]
 class FabricSessions:
     """The sessions of a fabric: those that are `up`, and those that are `down` with the reason."""
 
-    def __init__(self, index: Index, own_routers: tuple[VrfRouter, ...], failed: frozenset[End] = frozenset()) -> None:
-        self.index, self._routers, self._failed = index, own_routers, failed
+    def __init__(
+        self,
+        index: Index,
+        own_routers: tuple[VrfRouter, ...],
+        up: Sequence[Mapping[str, bool]],
+        failed: frozenset[End] = frozenset(),
+    ) -> None:
+        """Find the sessions of routers; `up` gives for each leg of each router whether it works without `failed`."""
+        self.index, self._routers, self._up, self._failed = index, own_routers, up, failed
         self._cabling = WorkingPorts(index)
         self._owners: defaultdict[Address, list[tuple[VrfRouter, RoutedInterface]]] = defaultdict(list)
         self._by_port: dict[tuple[str, str], list[tuple[VrfRouter, RoutedInterface]]] = defaultdict(list)
@@ -65,6 +72,8 @@ class FabricSessions:
         """Statements whose session needs routes that other sessions carry (`routing/far_sessions.py`)."""
         self._unpaired: set[tuple[int, str]] = set()
         """Statements over a link without a session there, which may have one elsewhere, by router and neighbor."""
+        self._paired: dict[tuple[int, str], BgpSession] = {}
+        """The session of a statement, by the router and neighbor of the other end, until that one is reached."""
         self._answers: dict[tuple[int, str], BgpNeighbor] = {}
         """The other end's statement at the link of a statement, by router and neighbor."""
         for router in own_routers:
@@ -151,7 +160,7 @@ class FabricSessions:
             return down("unread", node="", missing="the other end of a session")
         if leg.has_no_member_ports:
             return down("no-member", leg.subject, port=leg.name)
-        if not self._cabling.is_leg_up(router.device.name, leg, self._failed):
+        if not self._is_leg_up(router, leg):
             shut = self._is_leg_shut(router, leg)
             return down("port-down", leg.subject, port=leg.name, there=not shut)
         node = self._find_far_end(router, neighbor, leg)
@@ -169,7 +178,7 @@ class FabricSessions:
         if not cabled:
             ends = self._cabling.far_ends(router.device.name, leg)
             return down("cabled-elsewhere", far_leg.subject, owner=far.name, port=leg.name, far=str(ends[0]))
-        if not self._cabling.is_leg_up(far.device.name, far_leg, self._failed):
+        if not self._is_leg_up(far, far_leg):
             return down("port-down", far_leg.subject, port=leg.name)
         back = self._find_return_neighbor(far, far_leg, leg, neighbor)
         if back is None:
@@ -179,7 +188,26 @@ class FabricSessions:
         self._answers[router.number, neighbor.key] = back
         if not back.enabled:
             return down("shutdown", far.subject_of_neighbor(back), where=far.name, there=True)
-        return self._resolve_pair_session((router, neighbor, leg), (far, back, far_leg))
+        return self._resolve_pair_once((router, neighbor, leg), (far, back, far_leg))
+
+    def _resolve_pair_once(self, own_end: _SessionEnd, far_end: _SessionEnd) -> BgpSession | DownSession:
+        """Return the session of two statements; one that is up for the other end is up for this one, too."""
+        (router, neighbor, leg), (far, back, far_leg) = own_end, far_end
+        paired = self._paired.pop((router.number, neighbor.key), None)
+        if paired is not None:
+            far_side, own_side, *_ = paired
+            if (
+                own_side.neighbor is neighbor
+                and own_side.leg is leg
+                and far_side.router == far.number
+                and far_side.neighbor is back
+                and far_side.leg is far_leg
+            ):
+                return paired._replace(a=own_side, b=far_side)
+        outcome = self._resolve_pair_session(own_end, far_end)
+        if isinstance(outcome, BgpSession):
+            self._paired[far.number, back.key] = outcome
+        return outcome
 
     def _resolve_pair_session(self, own_end: _SessionEnd, far_end: _SessionEnd) -> BgpSession | DownSession:
         """Return the session of two statements that name each other, or why it stays down."""
@@ -219,6 +247,8 @@ class FabricSessions:
 
     def _find_blocking_access_list(self, own_end: _SessionEnd, far: _SessionEnd) -> BlockingAccessList | None:
         """Return the access list that drops a session's packets."""
+        if not (has_bound_lists(own_end[0].device) or has_bound_lists(far[0].device)):
+            return None
         halves = []
         for (router, neighbor, leg), (_, back, far_leg) in ((own_end, far), (far, own_end)):
             named_address = peer_address_stated_or_derived(back, far_leg)
@@ -234,7 +264,7 @@ class FabricSessions:
         self, router: VrfRouter, neighbor: BgpNeighbor, leg: RoutedInterface
     ) -> StaticRoute | None:
         """Return the static route that leads packets to a neighbor away from its link, the longest; None for none."""
-        far = parse_address(neighbor.address or "")
+        far = parse_address(neighbor.address or "") if known_rows(router.device.static_routes) else None
         if far is None:
             return None
         subnet = max((prefix.length for prefix in leg.subnets if prefix.contains_address(far)), default=0)
@@ -252,9 +282,14 @@ class FabricSessions:
     def _is_route_installed(self, router: VrfRouter, route: StaticRoute) -> bool:
         """Whether a static route drops packets, or leads over a leg that works."""
         leg = find_outgoing_interface(router, route)
-        return is_discard_route(route) or (
-            leg is not None and self._cabling.is_leg_up(router.device.name, leg, self._failed)
-        )
+        return is_discard_route(route) or (leg is not None and self._is_leg_up(router, leg))
+
+    def _is_leg_up(self, router: VrfRouter, leg: RoutedInterface) -> bool:
+        """Whether a leg carries anything; of two legs with one name, `up` has the state of the last."""
+        states = self._up[router.number]
+        if len(states) == len(router.legs):
+            return states[leg.name]
+        return self._cabling.is_leg_up(router.device.name, leg, self._failed)
 
     def _is_leg_shut(self, router: VrfRouter, leg: RoutedInterface) -> bool:
         ports = [self._is_port_shut_or_missing(router.device.name, port) for port in leg.ports]

@@ -1,9 +1,10 @@
 """Routers as BGP sees them in one family: the routes that they originate, their links, and the policies of these."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from nodrop.identity import IdentityMap, IdentitySet
 from nodrop.limits import MAX_ADMINISTRATIVE_DISTANCE
 from nodrop.model.routing import Aggregate, Bgp, PrefixRule
 from nodrop.routing.adverts import AdvertPart, PathAttributes, destinations_of_parts
@@ -144,9 +145,14 @@ class FamilySpeakers:
         }
         sides = list(_sides_of_sessions(sessions, family))
         words = []
+        inside_by_session = {
+            number: is_internal_session(own_routers, session)
+            for number, session in enumerate(sessions)
+            if family in session.families
+        }
         for number, near, far in sides:
             session = sessions[number]
-            inside = is_internal_session(own_routers, session)
+            inside = inside_by_session[number]
             far_away = session.far
             peer = (
                 build_ibgp_or_multihop_peering(
@@ -163,18 +169,20 @@ class FamilySpeakers:
                 refused = prefixes_with_neighbor_next_hop(
                     own_routers[far.router], far.neighbor, family, rows.get(far.router, {}), up[far.router]
                 )
-                inbound = inbound._replace(refused=refused)
+                inbound = inbound._replace(refused=refused) if refused else inbound
             words.append((inbound, reader.outbound(near.neighbor, shown, peer, local)))
-        if any(outbound.told_hops or inbound.new_hops for inbound, outbound in words):
+        if any(policy_words.told_hops or policy_words.new_hops for policy_words in _distinct_policies(words)):
             words = list(_policies_with_neighbor_set_hops(sides, words))
         if family == "ipv6":
             words = [
                 (_with_own_addresses(own_routers[near.router], up[near.router], inbound), outbound)
                 for (_, near, _), (inbound, outbound) in zip(sides, words, strict=True)
             ]
+        distinct_words = _distinct_policies(words)
+        is_any_peered = any(one.peering or one.new_hops or one.heard_hops for one in distinct_words)
         peered = {
             near.router
-            for (_, near, _), (inbound, _) in zip(sides, words, strict=True)
+            for (_, near, _), (inbound, _) in (zip(sides, words, strict=True) if is_any_peered else ())
             if inbound.peering or inbound.new_hops or inbound.heard_hops
         }
         hops = [
@@ -188,12 +196,10 @@ class FamilySpeakers:
             if peered
             else set()
         )
-        kept_addresses |= {hop for inbound, _ in words for hop in inbound.new_hops | inbound.heard_hops}
+        kept_addresses |= {hop for one in distinct_words for hop in one.new_hops | one.heard_hops}
         self.keeps = bool(kept_addresses)
         """Whether any router can hear of next hops that are not at the far ends of its links."""
-        named_lists = {
-            rules: None for pair in words for policy_words in pair for rules in prefix_lists_read_by(policy_words)
-        }
+        named_lists = {rules: None for one in distinct_words for rules in prefix_lists_read_by(one)}
         installs = {
             own_router.number: readers[own_router.number].of(name, external=False)
             for own_router in own_routers
@@ -223,7 +229,7 @@ class FamilySpeakers:
         for number, rows_of in summaries.items():
             for row, aggregate_prefix in rows_of:
                 new_origins[aggregate_prefix] += (("aggregate", number, row),)
-        told_default = any(outbound.default is not None for _, outbound in words)
+        told_default = any(one.default is not None for one in distinct_words)
         self.default = Prefix(family, 0, 0)
         if told_default:
             new_origins[self.default] += (("default",),)
@@ -231,14 +237,11 @@ class FamilySpeakers:
         self.tied = new_origins.keys() != self.origins.keys() or told_default or any(summaries.values()) or self.keeps
         """Whether a router's choice for one destination can hang on another."""
         unoriginated = {
-            network: ()
-            for _, outbound in words
-            if outbound.default is not None
-            for network in outbound.default.networks
+            network: () for one in distinct_words if one.default is not None for network in one.default.networks
         }
         self.destinations = DestinationClasses(family, unoriginated | new_origins, named_lists)
         self.speakers = {one.number: BgpSpeaker(one, one.bgp) for one in own_routers if one.bgp is not None}
-        plain = self.tied or any(policy_words.reads_as_paths for pair in words for policy_words in pair)
+        plain = self.tied or any(one.reads_as_paths for one in distinct_words)
         self.hidden = 0 if plain else self._classes_without_origin_asn()
         for number, speaker in self.speakers.items():
             speaker.local = self._make_local_parts(number, rows[number])
@@ -331,6 +334,14 @@ class FamilySpeakers:
             found_rows.sort(key=lambda row: (row.tie, row.session))
             position.update({(number, row.session): place for place, row in enumerate(found_rows)})
         kinds: dict[object, int] = {}
+        compiled = IdentityMap[SessionPolicy, CompiledPolicy]()
+
+        def compile_once(policy_words: SessionPolicy) -> CompiledPolicy:
+            found_policy = compiled.get(policy_words)
+            if found_policy is None:
+                found_policy = compiled[policy_words] = self.policy(policy_words)
+            return found_policy
+
         for number, joined_rows in rows.items():
             speaker = self.speakers[number]
             speaker.links = tuple(
@@ -338,8 +349,8 @@ class FamilySpeakers:
                     session,
                     far.router,
                     position[far.router, session],
-                    self.policy(inbound),
-                    self.policy(outbound),
+                    compile_once(inbound),
+                    compile_once(outbound),
                     _allowas_in_count(near_side, self.family),
                     tie,
                     hop,
@@ -384,6 +395,11 @@ class FamilySpeakers:
             0 if named_address is None else named_address.number,
             _SORT_KEY_AFTER_ADDRESSES if peer is None else peer.number,
         )
+
+
+def _distinct_policies(words: Iterable[tuple[SessionPolicy, SessionPolicy]]) -> Collection[SessionPolicy]:
+    """Return the policies of sessions, each object once; most sessions of a router share theirs."""
+    return IdentitySet(policy_words for pair in words for policy_words in pair)
 
 
 def _policies_with_neighbor_set_hops(

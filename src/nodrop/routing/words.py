@@ -193,7 +193,10 @@ class PolicyReader:
         every = [rule for rules in self._maps.values() for rule in rules]
         self._sets_hops = any(find_set_next_hops(every, family))
         self._tells_hops = self._sets_hops or any(("ip next-hop", PEER_ADDRESS_NEXT_HOP) in rule.sets for rule in every)
+        self._matches_peers = any(kind == "peer" for rule in every for kind, _ in rule.matches)
         self._read: dict[tuple[str | None, str | None, str | None, bool], SessionPolicy] = {}
+        self._inbound: dict[tuple[object, ...], SessionPolicy] = {}
+        self._outbound: dict[tuple[object, ...], SessionPolicy] = {}
 
     def of(
         self, name: str | None, listed: str | None = None, filtered: str | None = None, *, external: bool = True
@@ -270,8 +273,24 @@ class PolicyReader:
     def inbound(
         self, neighbor: BgpNeighbor, peering: IbgpOrMultihopPeering | None = None, local_asn: int | None = None
     ) -> SessionPolicy:
-        """Return the import policy of a neighbor statement."""
+        """Return the import policy of a neighbor statement; statements that differ in nothing that counts share it."""
         config = neighbor_family_statement(neighbor, self._family)
+        key = (
+            (config.import_policy, config.import_prefix_list, config.import_path_list),
+            (config.weight, config.allowas_in, neighbor.local_asn_mode, has_ipv4_next_hops(neighbor)),
+            (peering, local_asn, neighbor.key if self._matches_peers else None),
+        )
+        if key not in self._inbound:
+            self._inbound[key] = self._read_inbound(neighbor, config, peering, local_asn)
+        return self._inbound[key]
+
+    def _read_inbound(
+        self,
+        neighbor: BgpNeighbor,
+        config: BgpNeighbor | Ipv6Unicast,
+        peering: IbgpOrMultihopPeering | None,
+        local_asn: int | None,
+    ) -> SessionPolicy:
         external = peering is None or not peering.internal
         words = self.of(config.import_policy, config.import_prefix_list, config.import_path_list, external=external)
         preference = self._preference if external else None
@@ -290,8 +309,30 @@ class PolicyReader:
         peering: IbgpOrMultihopPeering | None = None,
         local_asn: int | None = None,
     ) -> SessionPolicy:
-        """Return the export policy of a neighbor statement if the neighbor shows this AS number."""
+        """Return the export policy of a neighbor statement if the neighbor shows this AS number.
+
+        Statements that differ in nothing that counts share it.
+        """
         config = neighbor_family_statement(neighbor, self._family)
+        is_rewritten = config.private_asns is not None or config.as_override
+        key = (
+            (config.export_policy, config.export_prefix_list, config.export_path_list),
+            (config.default_originate, config.default_policy, config.private_asns, config.as_override),
+            (neighbor.local_asn_mode, has_ipv4_next_hops(neighbor), neighbor.address if self._sets_hops else None),
+            (peering, local_asn, far_router if is_rewritten else None),
+        )
+        if key not in self._outbound:
+            self._outbound[key] = self._read_outbound(neighbor, config, far_router, peering, local_asn)
+        return self._outbound[key]
+
+    def _read_outbound(
+        self,
+        neighbor: BgpNeighbor,
+        config: BgpNeighbor | Ipv6Unicast,
+        far_router: int,
+        peering: IbgpOrMultihopPeering | None,
+        local_asn: int | None,
+    ) -> SessionPolicy:
         inside = peering is not None and peering.internal
         words = self.of(config.export_policy, config.export_prefix_list, config.export_path_list, external=not inside)
         drops = self._marks and not inside and words.rules is None and has_ipv4_next_hops(neighbor)
