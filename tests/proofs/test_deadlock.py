@@ -72,6 +72,18 @@ def test_leaves_that_lose_their_last_common_spine(spines: int, failed: str, shar
     assert len(checked(fabric, links_between(fabric, failed)).circles) == sets
 
 
+def test_rows_are_searched_once_for_routers_that_send_alike() -> None:
+    """However many leaves are in a pod, and switches above it."""
+
+    def searches(leaves: int, superspines: int) -> int:
+        clos = lossless(three_tier(pods=3, leaves=leaves, spines=2, superspines=superspines))
+        return DependencyGraph(checked(clos).traffic, exact=False).row_search_count
+
+    assert searches(4, 2) == searches(4, 6) > 0
+    first, second, third = (searches(leaves, 2) for leaves in (4, 8, 12))
+    assert third - second == second - first < 4 * 20, "a row for each leaf of a pod, for whatever comes there"
+
+
 def test_each_hop_of_a_circle_has_a_destination_and_two_hosts() -> None:
     fabric = lossless(two_tier(6, 2, shared=False, filtered=False))
     check = checked(fabric, links_between(fabric, "l1-s1 l2-s2"))

@@ -19,11 +19,10 @@ def topological_depth_by_node(after: SuccessorGraph) -> dict[int, int] | None:
     while level:
         count += 1
         following: list[int] = []
-        for node in level:
-            for far in after.get(node, ()):
-                waits[far] -= 1
-                if not waits[far]:
-                    following.append(far)
+        for far, ended_waits in Counter(chain.from_iterable([after.get(node, ()) for node in level])).items():
+            waits[far] -= ended_waits
+            if not waits[far]:
+                following.append(far)
         depth.update(dict.fromkeys(following, count))
         level = following
     return None if any(waits.values()) else depth

@@ -144,7 +144,7 @@ class DependencyGraph:
             self.after[number] = self._flood_nodes_of(hub, hub.packets.flood)
             return number
         going = hub.bits & ~self.traffic.forwarding.own[hub.router]
-        rows = list(self._row_nodes_of(hub, going, None)) if going else []
+        rows = self._row_nodes_of(hub, going, None) if going else []
         for place in self.traffic.tunnels_at.get(hub.router, ()) if hub.packets.tunnel is None else ():
             tunnel = self.traffic.tunnels[place]
             if hub.bits & tunnel.servers:
@@ -161,15 +161,22 @@ class DependencyGraph:
             known[0] = self._add_row_node(hub, ForwardingRow(hub.bits, channels), None)
         return known[0]
 
-    def _row_nodes_of(self, hub: PacketGroupAtRouter, going: int, tunnel: int | None) -> Iterator[int]:
-        """Yield the nodes of the rows by which a hub's packets go on, if given into a tunnel."""
+    def _row_nodes_of(self, hub: PacketGroupAtRouter, going: int, tunnel: int | None) -> list[int]:
+        """Return the nodes of the rows by which a hub's packets go on, if given into a tunnel."""
         rows = self._rows_within_routers(hub.router)
         known = self._row_nodes.setdefault((hub.router, hub.packets, tunnel), {})
+        found_nodes: list[int] = []
         for place in self._row_places(hub.router, rows, going):
             nodes = known.get(place)
             if nodes is None:
                 nodes = known[place] = self._add_row_node(hub, rows[place], tunnel)
-            yield from nodes
+            found_nodes += nodes
+        return found_nodes
+
+    @property
+    def row_search_count(self) -> int:
+        """How often rows are searched for destinations; routers that send alike share a search."""
+        return sum(map(len, self._places_of_row_bits.values()))
 
     def _row_places(self, router: int, rows: Sequence[ForwardingRow], going: int) -> tuple[int, ...]:
         """Return the places of the rows that have any of some destinations; routers that send alike share them."""
@@ -209,7 +216,8 @@ class DependencyGraph:
         """Yield every buffer that holds packets, or that any waits for."""
         nodes = {node for node in self.after if self.is_buffer(node)}
         for following in self.after.values():
-            nodes.update(node for node in following if self.is_buffer(node))
+            if following and self.is_buffer(following[0]):  # a row leads to buffers alone, all else to hubs and rows
+                nodes.update(following)
         yield from map(self.buffer, sorted(nodes))
 
     def awaited_by(self, buffer: Buffer) -> tuple[Buffer, ...]:
