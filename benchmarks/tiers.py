@@ -1,7 +1,7 @@
 """One fabric of three tiers against as many switches in fabrics of two: `nodrop build`, which reads back and lints.
 
 The fabric is a full fat tree of SN5600: 80 switches for each pod. The fabrics of two tiers are pods of 96 switches with
-64 ports each. Switches of three tiers have 64 ports, too, up to 64 pods, and 86 on average above, where links to cores
+65 ports each. Switches of three tiers have 65 ports, too, up to 64 pods, and 91 on average above, where links to cores
 are split; so what a port takes of each is compared. More than 1.1 times is too much.
 
     python benchmarks/tiers.py [--pods 8 32 64 128] [--platform sonic] [--jobs N] [--json FILE]
