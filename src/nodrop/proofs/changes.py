@@ -99,9 +99,10 @@ def _choose_dropped_turns(check: DeadlockCheckResult) -> tuple[set[tuple[int, in
 
 
 def _dropped_turn_of_buffers(forwarding: Forwarding, held: Buffer, awaited: Buffer) -> DroppedTurn:
-    names = [router.device.name for router in forwarding.plane.routers]
+    routers = forwarding.plane.routers
     first, second = forwarding.channels[held.channel], forwarding.channels[awaited.channel]
-    return DroppedTurn(names[first.far], names[first.near], names[second.far])
+    near, at, far = (routers[number].device.name for number in (first.near, first.far, second.far))
+    return DroppedTurn(at, near, far)
 
 
 def _count_classes_needed_if_changed_at_turns(check: DeadlockCheckResult, dropped: set[tuple[int, int]]) -> int | None:
