@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from nodrop.analyses import AnalysisHit, failed_buffer_cycles
 from nodrop.model.bridging import PortChannel
 from nodrop.model.fabric import Device, End, Fabric
 from nodrop.model.index import Index
@@ -12,6 +13,7 @@ from nodrop.model.qos import QosProfile
 from nodrop.model.routing import Bgp
 from nodrop.model.states import UNKNOWN, known_rows
 from nodrop.model.values import replace_fields
+from nodrop.proofs.changes import FloodingVlan
 from nodrop.proofs.deadlock import DependencyGraphNames, check_deadlock
 from nodrop.proofs.proving import DeadlockProof, prove_deadlock
 from nodrop.proofs.storm import PauseSpreadGraph, count_stopped_ports
@@ -63,6 +65,8 @@ def test_a_dead_host_at_each_of_two_leaves_makes_the_known_circle() -> None:
     ]
     assert proof.change is not None
     assert proof.change.classes is None
+    assert proof.change.vlans == (("l1", 100), ("l2", 100))
+    assert "  Remove VLAN 100 from the ports of l1, l2 to other switches.\n" in render_proof(proof_facts(proof))
     assert {(turn.device, turn.before, turn.after) for turn in proof.change.turns} == {
         ("l1", "s1", "s2"), ("l1", "s2", "s1"),
     }  # fmt: skip
@@ -111,6 +115,8 @@ def test_packets_that_two_leaves_flood_one_after_the_other_make_a_circle_over_on
         ("s1:e4", ""),
         ("l2:e1", "l2 floods in VLAN 100"),
     ]
+    assert proof.change is not None
+    assert [device for device, _ in proof.change.vlans] == ["l1", "l2", "l3", "l4"]
 
 
 def spine_in_vlan(**more: Any) -> Fabric:
@@ -248,3 +254,19 @@ def test_circles_after_one_failure_are_found_where_any_failure_makes_one() -> No
         found += is_circular
     assert searched > 15
     assert found > 0
+
+
+@pytest.mark.slow
+def test_a_circle_after_a_failure_names_the_vlan_to_remove() -> None:
+    """Spines of different AS numbers, and a leaf that is transit once a cable of another one fails."""
+    fabric = next(fabric for fabric in map(random_clos_with_vlans, seeds(60)) if len(_vlans_to_remove(fabric)) == 1)
+    ((device, vlan),) = _vlans_to_remove(fabric)
+    (hit,) = failed_buffer_cycles.find(Index(fabric))
+    assert isinstance(hit, AnalysisHit)
+    assert hit.facts["change"] == f"remove VLAN {vlan} of {device} from ports to other switches"
+
+
+def _vlans_to_remove(fabric: Fabric) -> tuple[FloodingVlan, ...]:
+    proof = proved(fabric, 1)
+    is_after_failure = proof.verdict == "possible-after-failures"
+    return proof.change.vlans if is_after_failure and proof.change is not None else ()

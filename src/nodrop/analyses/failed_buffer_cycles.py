@@ -72,6 +72,9 @@ def _describe_least_deadlock_remedy(change: LeastDeadlockRemedy | None) -> str:
     """Return the least change that takes the circle away, as an order."""
     if change is not None and change.shared_asn:
         return f"give {', '.join(change.shared_asn)} one AS number"
+    if change is not None and change.vlans:
+        vlans = [f"VLAN {one.vlan} of {one.device}" for one in change.vlans]
+        return f"remove {', '.join(vlans)} from ports to other switches"
     if change is not None and change.turns:
         turns = [f"{turn.device} from {turn.before} to {turn.after}" for turn in change.turns]
         more = f" and {len(turns) - 1} more" if len(turns) > 1 else ""

@@ -1,7 +1,8 @@
 """The least change that takes a circle of buffers away, tried before it is named."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,10 +11,12 @@ from nodrop.model.index import Index
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.values import replace_fields
 from nodrop.proofs.circles import components_with_circles
-from nodrop.proofs.deadlock import DeadlockCheckResult, check_deadlock
+from nodrop.proofs.deadlock import DeadlockCheckResult, check_deadlock, find_circles_in_traffic
 from nodrop.proofs.dependencies import Buffer, DependencyGraph
+from nodrop.proofs.floods import FloodedVlan
 from nodrop.proofs.forwarding import Forwarding
 from nodrop.proofs.invariants import DeadlockFreedomConditions
+from nodrop.proofs.traffic import TrafficAtRouters
 from nodrop.routing import compute_control_plane
 
 MAX_DROPPED_TURNS = 100
@@ -30,6 +33,13 @@ class DroppedTurn(NamedTuple):
     after: str
 
 
+class FloodingVlan(NamedTuple):
+    """A VLAN in which a switch floods packets of a circle to other switches."""
+
+    device: str
+    vlan: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeastDeadlockRemedy:
     """What takes all circles away: one AS number for some switches, if that does, and turns to give up.
@@ -40,6 +50,8 @@ class LeastDeadlockRemedy:
 
     shared_asn: tuple[str, ...] = ()
     """Switches to give one AS number, so that those below are no transit."""
+    vlans: tuple[FloodingVlan, ...] = ()
+    """VLANs to take off ports to other switches, if that does."""
     turns: tuple[DroppedTurn, ...] = ()
     classes: int | None = None
 
@@ -51,6 +63,7 @@ def find_least_deadlock_remedy(
     dropped, turns = _choose_dropped_turns(check)
     return LeastDeadlockRemedy(
         shared_asn=_switches_to_share_asn(check, invariants),
+        vlans=_vlans_to_keep_from_switches(check),
         turns=turns,
         classes=_count_classes_needed_if_changed_at_turns(check, dropped)
         if turns and not check.traffic.tunnels and not check.traffic.floods.all
@@ -168,6 +181,34 @@ def _destinations_by_reached_channel(forwarding: Forwarding, over: Mapping[int, 
                     reached[following] = reached.get(following, 0) | new
                     waiting[following] = waiting.get(following, 0) | new
     return reached
+
+
+def _vlans_to_keep_from_switches(check: DeadlockCheckResult) -> tuple[FloodingVlan, ...]:
+    """Return the VLANs whose floods make all circles: those of the shortest ones if these do, else all there are."""
+    forwarding = check.traffic.forwarding
+    vlans = forwarding.flooded_vlans
+    on_circles = {turn.flood for circle in check.circles for turn in circle if turn.flood is not None}
+    for places in (on_circles, set(range(len(vlans)))) if on_circles else ():
+        changed = copy(forwarding)
+        changed.flooded_vlans = tuple(
+            vlan._replace(to=0, members=()) if place in places else _without_ways_into(vlan, places)
+            for place, vlan in enumerate(vlans)
+        )
+        if find_circles_in_traffic(TrafficAtRouters(changed), ()).is_free:
+            routers = forwarding.plane.routers
+            return tuple(
+                sorted(FloodingVlan(routers[vlans[place].router].device.name, vlans[place].vlan) for place in places)
+            )
+    return ()
+
+
+def _without_ways_into(vlan: FloodedVlan, places: Container[int | None]) -> FloodedVlan:
+    """Return a VLAN whose packets end where they come to some other VLANs."""
+    members = (
+        member._replace(out=tuple((channel, None if far in places else far) for channel, far in member.out))
+        for member in vlan.members
+    )
+    return vlan._replace(members=tuple(members))
 
 
 def _switches_to_share_asn(check: DeadlockCheckResult, invariants: DeadlockFreedomConditions) -> tuple[str, ...]:

@@ -80,6 +80,7 @@ def _circle_buffer_facts(names: DependencyGraphNames, turn: BufferInCircle) -> F
 def _least_change_facts(change: LeastDeadlockRemedy) -> FactsByKey:
     return {
         "shared_asn": list(change.shared_asn),
+        "vlans": [{"switch": one.device, "vlan": one.vlan} for one in change.vlans],
         "turns": [{"switch": turn.device, "from": turn.before, "to": turn.after} for turn in change.turns],
         "classes": change.classes,
     }
@@ -205,14 +206,22 @@ def _least_change_lines(change: FactsByKey) -> Iterator[str]:
     yield "Least change that breaks it:"
     if change["shared_asn"]:
         yield f"  Give {format_name_list(change['shared_asn'])} one AS number."
+    is_other = bool(change["shared_asn"])
+    if change["vlans"]:
+        switches: dict[int, list[str]] = {}
+        for one in change["vlans"]:
+            switches.setdefault(one["vlan"], []).append(one["switch"])
+        vlans = [f"VLAN {vlan} from the ports of {format_name_list(names)}" for vlan, names in sorted(switches.items())]
+        yield f"  {'Or remove' if is_other else 'Remove'} {' and '.join(vlans)} to other switches."
+        is_other = True
     turns = change["turns"]
     if turns:
-        yield f"  {'Or stop' if change['shared_asn'] else 'Stop'} {format_count(len(turns), 'turn')}:"
+        yield f"  {'Or stop' if is_other else 'Stop'} {format_count(len(turns), 'turn')}:"
     for turn in turns[:_SHOWN_TURNS]:
         yield f"    at {turn['switch']}, packets from {turn['from']} to {turn['to']}"
     if len(turns) > _SHOWN_TURNS:
         yield f"    and {len(turns) - _SHOWN_TURNS} more"
     if change["classes"] is not None:
         yield f"  Or {change['classes']} lossless classes: packets change to the next one at these turns."
-    if not turns and not change["shared_asn"]:
+    if not turns and not is_other:
         yield "  None found."

@@ -63,6 +63,7 @@ def proof_schema() -> JsonSchema:
             change=nullable_schema(
                 object_schema(
                     shared_asn=TEXT_LIST_SCHEMA,
+                    vlans=list_schema(object_schema(switch=TEXT_SCHEMA, vlan=COUNT_SCHEMA)),
                     turns=list_schema(turn),
                     classes={"type": ["integer", "null"], "minimum": 1},
                 )
