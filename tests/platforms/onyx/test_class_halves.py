@@ -11,7 +11,6 @@ MAP = "   traffic pool roce map switch-priority {}\n"
 MARKED = "   interface ethernet 1/1 traffic-class 3 congestion-control ecn minimum-absolute 150 maximum-absolute 1500\n"
 LOSSY = "if the class is to be lossy"
 LOSSLESS = "if the class is to be lossless"
-WITHOUT_PFC = ("no dcb priority-flow-control priority 3 enable", "no dcb priority-flow-control enable force")
 
 
 @pytest.mark.parametrize(
@@ -31,9 +30,13 @@ WITHOUT_PFC = ("no dcb priority-flow-control priority 3 enable", "no dcb priorit
                 )
             },
         ),
-        (PFC.format(3) + PORT + MAP.format(3), {LOSSLESS: ("traffic pool roce type lossless",), LOSSY: WITHOUT_PFC}),
-        (PFC.format(3) + PORT + POOL, {LOSSLESS: ("traffic pool roce map switch-priority 3",), LOSSY: WITHOUT_PFC}),
-        (PFC.format(3) + PORT, {LOSSY: WITHOUT_PFC}),
+        (PFC.format(3) + PORT + MAP.format(3), {LOSSLESS: ("traffic pool roce type lossless",)}),
+        (PFC.format(3) + PORT + POOL, {LOSSLESS: ("traffic pool roce map switch-priority 3",)}),
+        (PFC.format(3) + PORT, {}),
+        (
+            PFC.format(3) + PFC.format(4) + PORT + POOL + MAP.format(3),
+            {LOSSY: ("no dcb priority-flow-control priority 4 enable",)},
+        ),
         (
             POOL + MAP.format(3),
             {LOSSLESS: ("dcb priority-flow-control enable force", "dcb priority-flow-control priority 3 enable")},

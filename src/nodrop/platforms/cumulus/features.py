@@ -12,6 +12,7 @@ from nodrop.limits import MAX_SIMILAR_NAMES_COMPARED
 from nodrop.model.change import CommandsForCase
 from nodrop.model.reading import FilePlace, Remedy
 from nodrop.model.types import known_word_hint, only_near_name
+from nodrop.platforms.cumulus.command_lines import SHELL_HEADING
 from nodrop.platforms.cumulus.keys import QosFileSetting, parse_lines
 from nodrop.platforms.kit.command_lines import is_typable
 from nodrop.platforms.kit.near_words import find_near_word
@@ -444,5 +445,6 @@ def _choices_for_missing_port_group(
     if others:
         cases[f"if no group is meant (`grep port_set {listed.place.file}` lists those there are)"] = others
     for condition, items in cases.items():
-        lines = (f"# {listed.place.file}:", f"{listed.key} = [{','.join(items)}]", SWITCHD_RELOAD_COMMAND)
+        written = f"{listed.key} = [{','.join(items)}]"
+        lines = (f"# {listed.place.file}:", written, SHELL_HEADING, SWITCHD_RELOAD_COMMAND)
         yield CommandsForCase(condition=condition, language="cumulus", lines=lines)

@@ -63,7 +63,6 @@ def _pool_lines(settings: StatedNonRoutingSettings, priorities: Set[int]) -> Ite
 
 
 def _lines_without_pfc(settings: StatedNonRoutingSettings, priorities: Set[int]) -> Iterator[str]:
-    """Yield the lines that turn PFC off for priorities, and for the switch where none is left."""
-    yield from (f"no {_PRIORITY} {number} enable" for number in sorted(priorities))
-    if priorities >= {number for number, on in settings.pfc_priorities.items() if on}:
-        yield f"no {_TURN_ON}"
+    """Yield the lines that turn PFC off for priorities, where others keep it: ports without any need more changes."""
+    if priorities < {number for number, on in settings.pfc_priorities.items() if on}:
+        yield from (f"no {_PRIORITY} {number} enable" for number in sorted(priorities))
