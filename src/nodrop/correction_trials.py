@@ -11,6 +11,7 @@ from functools import cached_property
 from nodrop.engine.finding import SEVERITIES, FabricVerdict, Finding, Fix
 from nodrop.engine.rule import Rule
 from nodrop.engine.verdicts import JudgedRules
+from nodrop.hardware.dynamic import fill_in_computed_buffer_sizes
 from nodrop.identity import IdentityMap
 from nodrop.limits import MAX_CAUSE_CORRECTION_CHANGES, MAX_ROUNDS_TO_COMPLETE_CORRECTION, MAX_SWITCHES_TO_FORESEE
 from nodrop.model.change import FILE_SETTING_AREA, Change
@@ -396,7 +397,7 @@ def _takes_away(change: Change) -> bool:
 
 
 def _apply_changes(fabric: Fabric, changes: Iterable[Change]) -> Fabric:
-    """Return a fabric with changes of its switches; ValueError where one does not fit."""
+    """Return a fabric with changes of its switches, and what these compute; ValueError where one does not fit."""
     by_device: dict[str, list[Change]] = {}
     for change in changes:
         by_device.setdefault(change.subject[0], []).append(change)
@@ -407,7 +408,7 @@ def _apply_changes(fabric: Fabric, changes: Iterable[Change]) -> Fabric:
         alone = replace(fabric, devices=(devices[name],), links=())
         for change in of_device:
             alone = set_value(alone, change.subject, change.new)
-        (devices[name],) = alone.devices
+        devices[name] = fill_in_computed_buffer_sizes(alone.devices[0])
     return replace(fabric, devices=tuple(devices.values()))
 
 
