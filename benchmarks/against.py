@@ -129,10 +129,10 @@ def main() -> None:
             flush=True,
         )
         for name in options.stages:
-            one = report[name] = compare(STAGES[name], (old, ROOT), folders, options.pairs)
+            cost = report[name] = compare(STAGES[name], (old, ROOT), folders, options.pairs)
             print(
-                f"{name:<20}{one['before_cpu_s']:>10.3f}{one['after_cpu_s']:>10.3f}{one['ratio']:>8.3f}"
-                f"{one['before_mib']:>13.0f}{one['after_mib']:>12.0f}{'  slower' if one['ratio'] > SLOWER else ''}",
+                f"{name:<20}{cost['before_cpu_s']:>10.3f}{cost['after_cpu_s']:>10.3f}{cost['ratio']:>8.3f}"
+                f"{cost['before_mib']:>13.0f}{cost['after_mib']:>12.0f}{'  slower' if cost['ratio'] > SLOWER else ''}",
                 flush=True,
             )
     if options.json:

@@ -74,7 +74,7 @@ async def changes(path: Path, text: str, count: int) -> list[float]:
     client, news = LanguageClient("benchmark", "1"), asyncio.Event()
     shown: list[int | None] = []
 
-    @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+    @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)  # type: ignore[untyped-decorator]  # pygls has no type
     def publish(params: types.PublishDiagnosticsParams) -> None:
         assert params.diagnostics
         shown.append(params.version)
@@ -100,7 +100,7 @@ async def changes(path: Path, text: str, count: int) -> list[float]:
         waited.append(time.perf_counter() - began)
     await client.shutdown_async(None)
     client.exit(None)
-    await client.stop()
+    await client.stop()  # type: ignore[no-untyped-call]  # pygls has no type
     return waited[1:]
 
 

@@ -91,7 +91,7 @@ def fabric_figures(switches: int) -> dict[str, float]:
         "sessions": len(plane.sessions),
         "sessions_s": sessions,
         "routes_s": routes,
-        "tables": plane.ipv4.state.makers.decided,
+        "tables": plane.ipv4.state.makers.table_count,
         "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
 
@@ -115,7 +115,7 @@ def failure_figures(switches: int, jobs: int) -> dict[str, float]:
     failures_of(switches)
     context = multiprocessing.get_context("fork")
     begun, before = time.perf_counter(), _cpu()
-    groups = list(failures_of(switches).alike.values())
+    groups = list(failures_of(switches).equivalent_links.values())
     links = sum(map(len, groups))
     with ProcessPoolExecutor(jobs, mp_context=context) as executor:
         outcomes = map_chunks(_fail, [(switches, number) for number in range(len(groups))], executor=executor)
@@ -145,7 +145,7 @@ def failures_of(switches: int) -> FailureAnalysis:
 def _fail(what: tuple[int, int]) -> bool:
     switches, number = what
     failures = failures_of(switches)
-    outcome: FailureOutcome = failures.outcome_without_links(list(failures.alike)[number])
+    outcome: FailureOutcome = failures.outcome_without_links(list(failures.equivalent_links)[number])
     return bool(outcome.unreachable)
 
 
