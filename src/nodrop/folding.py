@@ -91,7 +91,7 @@ def _complete_corrections(
     """Complete the corrections that cause new findings, and return their groups; those `explained` stay as they are.
 
     What else ends with a correction is found again once it is complete. One that cannot be completed waits for another
-    that makes it harmless, if there is one: that comes to `earlier`.
+    that makes it harmless, if there is one, and `earlier` gets the number of that one.
     """
     own = [number for number in candidates if number not in explained and number not in earlier]
     completed = [number for number in own if trials.complete_correction(number)]

@@ -188,7 +188,7 @@ def address_in(prefix: Prefix, others: set[Prefix]) -> Address | None:
 
 
 class Packet(NamedTuple):
-    """A packet at a router: where it entered, its DSCP and address, and what is inside where it is in a tunnel.
+    """A packet at a router: where it entered, its DSCP and address, and the packet inside if it is in a tunnel.
 
     One that the router floods has the number of the VLAN, or `DROPPED`.
     """

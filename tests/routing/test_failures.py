@@ -28,7 +28,7 @@ def numbers(bits: int) -> Iterator[int]:
         bits ^= low
 
 
-def told(routes: FamilyRoutes, outcome: FailureOutcome) -> tuple[Lost, Weaker]:
+def routes_lost_and_weaker(routes: FamilyRoutes, outcome: FailureOutcome) -> tuple[Lost, Weaker]:
     """An outcome in names: who loses what, and who reaches what over fewer links."""
     routers, members = routes.plane.routers, routes.world.destinations.prefixes_by_class
     lost = {
@@ -92,7 +92,7 @@ def assert_exact(made: Fabric) -> None:
             outcome = failures.outcome_without_links(link)
             if routes.state.unstable or after.state.unstable or outcome.unstable:
                 continue
-            assert told(routes, outcome) == compared(routes, after), (link, family)
+            assert routes_lost_and_weaker(routes, outcome) == compared(routes, after), (link, family)
 
 
 @given(chance=st.randoms(use_true_random=False))
@@ -120,7 +120,7 @@ def test_prefixes_at_ports_that_a_neighbor_in_the_as_announces() -> None:
     wired = fabric(*made, cables=["r1 e0 - r2 e0", "r1 e1 - r2 e1"])
     assert_exact(wired)
     plane, failures = plane_of(wired)
-    lost, weaker = told(plane.ipv4, failures.outcome_without_links(failures.links[0]))
+    lost, weaker = routes_lost_and_weaker(plane.ipv4, failures.outcome_without_links(failures.links[0]))
     assert (lost, weaker) == ({("r1", "10.1.0.0/31")}, {("r1", "10.1.0.2/31", 1, 2)})
 
 
@@ -139,7 +139,7 @@ def test_a_fabric_without_a_device() -> None:
     for name in ("p0-leaf0", "p0-spine0", "super0-0"):
         dead = frozenset(end for link in made.links for end in (link.a, link.b) if name in (link.a.node, link.b.node))
         after = compute_control_plane(Index(made), dead).ipv4
-        assert told(plane.ipv4, failures.outcome_without_device(name)) == compared(
+        assert routes_lost_and_weaker(plane.ipv4, failures.outcome_without_device(name)) == compared(
             plane.ipv4, after, frozenset((name,))
         ), name
 
@@ -148,7 +148,9 @@ def test_a_leaf_without_one_of_its_uplinks() -> None:
     """With one number for the spines of a pod, what only this spine passed on is gone where it was the only way."""
     made = three_tier(pods=2, leaves=2, spines=2, superspines=1)
     plane, failures = plane_of(made)
-    lost, weaker = told(plane.ipv4, failures.outcome_without_links(link_of(made, "p0-leaf0", "p0-spine0")))
+    lost, weaker = routes_lost_and_weaker(
+        plane.ipv4, failures.outcome_without_links(link_of(made, "p0-leaf0", "p0-spine0"))
+    )
     leaf = {"10.0.0.1/32", "10.128.0.0/24"}
     assert {row for row in lost if "leaf" in row[0] and row[1].endswith("/24")} == set()
     assert {(name, prefix) for name, prefix in lost if prefix in leaf} == {

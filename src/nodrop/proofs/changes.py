@@ -203,7 +203,7 @@ def _vlans_to_keep_from_switches(check: DeadlockCheckResult) -> tuple[FloodingVl
 
 
 def _without_ways_into(vlan: FloodedVlan, places: Container[int | None]) -> FloodedVlan:
-    """Return a VLAN whose packets end where they come to some other VLANs."""
+    """Return a VLAN from which no packets go on into the VLANs at `places`."""
     members = (
         member._replace(out=tuple((channel, None if far in places else far) for channel, far in member.out))
         for member in vlan.members

@@ -288,7 +288,7 @@ class TrafficAtRouters:
                     yield bit, bit, _arrived_packets_of_stream(inside), (channel,)
 
     def flooded_packet_sets(self) -> Iterator[tuple[int, ArrivedPackets, int]]:
-        """Yield what is flooded behind each channel: the destinations, what the packets are there, and the channel."""
+        """Yield the flooded packets behind each channel: their destinations, their group there, and the channel."""
         channels = self.forwarding.channels
         for channel, begun in self.floods.behind.items():
             near = channels[channel].near

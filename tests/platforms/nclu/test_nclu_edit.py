@@ -7,7 +7,7 @@ from nodrop.platforms import find_editor, lines_as_typed_on_device
 from support.legacy_platforms import port, read
 
 
-def told(subject: tuple[str, ...], new: object) -> str:
+def advice_on(subject: tuple[str, ...], new: object) -> str:
     nclu = find_editor("nclu")
     assert nclu is not None
     edit = nclu.edit({"nclu.txt": b""}, [Change(subject=("sw1", *subject), old=None, new=new)])
@@ -27,18 +27,18 @@ def told(subject: tuple[str, ...], new: object) -> str:
     ],
 )
 def test_the_command_to_type_reads_back(field: str, new: object, command: str) -> None:
-    assert told(("swp1", field), new) == f"sw1/swp1/{field}: type `{command}`, then `net commit`"
+    assert advice_on(("swp1", field), new) == f"sw1/swp1/{field}: type `{command}`, then `net commit`"
     assert getattr(port(read("nclu", nclu__txt=command), "swp1"), field) == new
 
 
 def test_bgp() -> None:
-    assert told(("@bgp", "multipath_relax"), True) == (
+    assert advice_on(("@bgp", "multipath_relax"), True) == (
         "sw1/@bgp/multipath_relax: type `net add bgp bestpath as-path multipath-relax`, then `net commit`"
     )
 
 
 def test_what_has_no_command_is_said() -> None:
-    assert told(("swp1", "qos", "trust"), "dscp") == (
+    assert advice_on(("swp1", "qos", "trust"), "dscp") == (
         "sw1/swp1/qos/trust: NCLU has no command for this; Cumulus Linux keeps it in traffic.conf and datapath.conf"
     )
 
@@ -49,11 +49,13 @@ def test_networks_sessions_servers_and_the_management_vrf() -> None:
     assert nclu is not None
     (hand,) = nclu.edit({"nclu.txt": b""}, [networks]).by_hand
     assert hand.commands == ("net add bgp ipv6 unicast network 2001:db8::/64",)
-    assert "`net add bgp neighbor swp31 remote-as external`" in told(("@neighbors", "swp31", "remote_asn"), "external")
+    assert "`net add bgp neighbor swp31 remote-as external`" in advice_on(
+        ("@neighbors", "swp31", "remote_asn"), "external"
+    )
     servers = Change(subject=("sw1", "@ntp_servers"), old=("192.0.2.1",), new=("192.0.2.1", "192.0.2.2"))
     (hand,) = nclu.edit({"nclu.txt": b""}, [servers]).by_hand
     assert hand.commands == ("net add time ntp server 192.0.2.2",)
-    assert told(("@management", "own_vrf"), True).endswith(
+    assert advice_on(("@management", "own_vrf"), True).endswith(
         "type `net add vrf mgmt`, then `net add interface eth0 vrf mgmt`, then `net commit`"
     )
 

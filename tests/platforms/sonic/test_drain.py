@@ -1,7 +1,7 @@
 """How a SONiC switch is drained: by SONiC's traffic shift only where that changes the export policies of its sessions.
 
 bgpcfgd's traffic shift passes over every route map whose name has neither V4 nor V6 (sonic-buildimage
-src/sonic-bgpcfgd/bgpcfgd/managers_device_global.py): with maps of one's own it would drain nothing.
+src/sonic-bgpcfgd/bgpcfgd/managers_device_global.py): it drains nothing where all route maps have other names.
 """
 
 from dataclasses import replace

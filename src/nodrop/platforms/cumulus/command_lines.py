@@ -21,7 +21,7 @@ def fill_ports_into_command(command: str, ports: Sequence[str]) -> tuple[str, ..
 
 
 def drop_openings_of_open_context(lines: Sequence[str]) -> tuple[str, ...]:
-    """Return lines of several blocks, each file once above all of its lines, and last what is typed in a shell."""
+    """Return lines of several blocks, sorted by file with one heading for each, and the lines for a shell last."""
     lines_by_heading: dict[str, dict[str, None]] = {}
     heading = ""
     for line in lines:

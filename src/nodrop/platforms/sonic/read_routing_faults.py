@@ -80,12 +80,13 @@ def _remark_if_only_one_daemon_awaits_hardware(
 
 
 def _format_wait_for_hardware(localhost: RowFields) -> str:
-    """Return the command that makes fpmsyncd wait for the hardware: it sets what is not set."""
-    fields = {"suppress-fib-pending": "enabled", "synchronous_mode": "enable"}
-    if localhost.get("synchronous_mode") != "disable":
-        del fields["synchronous_mode"]
-    wanted = " ".join(f"{name} {value}" for name, value in fields.items() if localhost.get(name) != value)
-    return f'sudo sonic-db-cli CONFIG_DB HSET "DEVICE_METADATA|localhost" {wanted}'
+    """Return the command that makes fpmsyncd wait for the hardware, with the missing settings alone."""
+    settings = []
+    if localhost.get("suppress-fib-pending") != "enabled":
+        settings.append("suppress-fib-pending enabled")
+    if localhost.get("synchronous_mode") == "disable":
+        settings.append("synchronous_mode enable")
+    return f'sudo sonic-db-cli CONFIG_DB HSET "DEVICE_METADATA|localhost" {" ".join(settings)}'
 
 
 def find_differences_from_frr_files(
