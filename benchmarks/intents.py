@@ -12,11 +12,11 @@ topology:
   kind: leaf-spine
   spines: {{ids: {first_spine}-{last_spine}, model: SN5600, platform: {spine}, version: "{spine_release}"}}
   leaves: {{ids: {first_leaf}-{last_leaf}, model: SN5600, platform: {leaf}, version: "{leaf_release}",
-           ports: {{endpoints: 1-32, uplinks: 33-64}}}}
-  uplinks: {{per_spine: 1, spine_slots: {spines}, leaf_slots: {leaves}, speed: 800G, media: DR8, length: 50m}}
+           ports: {{endpoints: 1-{to_hosts}, uplinks: 33-64}}}}
+  uplinks: {{per_spine: 1, spine_slots: {spines}, leaf_slots: {leaves}, {cable}, length: 50m}}
   max_oversubscription: {oversubscription}
 endpoints:
-  gpu: {{ids: {first_server}-{last_server}, gpus: 8, nic: ConnectX-7, ports: 8, leaf_group: 32,
+  gpu: {{ids: {first_server}-{last_server}, gpus: 8, nic: ConnectX-7, ports: 8, leaf_group: {to_hosts},
         speed: 400G, media: DR4, length: 20m}}
 {classes}\
 routing: {{asn: {{spines: {spine_asn}, leaves: 4200100000+}}}}
@@ -58,18 +58,30 @@ def written() -> tuple[str, ...]:
 
 
 def pod(
-    fabric: str, *, number: int = 0, leaves: int = 64, spines: int = 32, leaf: str = "sonic", spine: str = "sonic"
+    fabric: str,
+    *,
+    number: int = 0,
+    leaves: int = 64,
+    spines: int = 32,
+    to_hosts: int = 32,
+    leaf: str = "sonic",
+    spine: str = "sonic",
 ) -> str:
-    """Return the intent of a pod; `leaves`, a multiple of 8, have 32 links to hosts and one to each spine.
+    """Return the intent of a pod; `leaves`, a multiple of 8, have `to_hosts` links to hosts and one to each spine.
+
+    Above 32 spines or 64 leaves the links to spines are split in two, which leaves room for twice as many.
 
     The ids of the pod of a `number` begin after those of the pod before, so that pods of one size are one site: names,
     addresses and AS numbers follow from ids. The pools hold the ids of 128 such pods, which no private range does.
     """
-    servers = leaves * 4
+    servers = leaves * to_hosts // 8
+    split = spines > PORTS // 2 or leaves > PORTS
     return _INTENT.format(
         fabric=fabric,
         leaves=leaves,
         spines=spines,
+        to_hosts=to_hosts,
+        cable="speed: 400G, media: DR4, split: 2" if split else "speed: 800G, media: DR8",
         leaf=leaf,
         spine=spine,
         leaf_release=RELEASES[leaf],

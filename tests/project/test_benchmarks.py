@@ -63,7 +63,8 @@ def test_three_tiers_are_compared_with_two(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, ""), done
     (row,) = json.loads(report_file.read_text())
     assert (row["three"]["switches"], row["two"]["switches"]) == (160, 192)
-    assert row["ratio"] > 0
+    assert row["two"]["ports"] / 192 == row["three"]["ports"] / 160 == 65
+    assert all(ratio > 0 for ratio in row["ratios"].values())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
