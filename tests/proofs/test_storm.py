@@ -81,6 +81,13 @@ def test_without_a_watchdog_nothing_ends_it() -> None:
     assert "never ends: the port has no watchdog" in render_storms(found)
 
 
+@pytest.mark.parametrize("name", ["reference-256-nvue-leaves", "reference-256"])
+def test_a_watchdog_whose_action_is_not_stated_drops(name: str) -> None:
+    """NVUE has no choice of action: it discards what comes for a stuck queue (Cumulus Linux, PFC Watchdog)."""
+    ends = {(row["freeze"]["ends"], row["freeze"]["action"]) for row in facts(build(shipped(name)))["storms"]}
+    assert ends == {(True, "drop")}
+
+
 def test_a_watchdog_that_only_tells_ends_nothing() -> None:
     fabric = build(shipped("two-by-two"))
     port = next(one for one in fabric.devices[0].interfaces if one.side == "host")

@@ -100,7 +100,7 @@ def _watchdog_traits(qos: QosProfile) -> MemberTraits:
     if watchdog is None:
         return ()
     mask = f"has a watchdog of {_format_numbers(require_fact(watchdog.priorities), 'priority')}"
-    action = f"has watchdog action {require_fact(watchdog.action) or 'drop'}"
+    action = f"has watchdog action {require_fact(watchdog.taken_action)}"
     return (mask, "pfc_watchdog"), (action, "pfc_watchdog")
 
 

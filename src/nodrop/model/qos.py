@@ -33,6 +33,15 @@ class PfcWatchdog:
     history: bool | None | Unknown = None
     """Whether the switch estimates since when and for how long each priority was paused."""
 
+    @property
+    def taken_action(self) -> Literal["drop", "forward", "alert"] | Unknown:
+        """Return what the watchdog does with a stuck queue: it drops where nothing is stated.
+
+        SONiC drops by default (sonic-swss orchagent/pfcwdorch.cpp), and NVUE always: it discards what comes for the
+        queue and obeys no pause until a polling brings none (Cumulus Linux, Quality of Service, PFC Watchdog).
+        """
+        return "drop" if self.action is None else self.action
+
 
 @model_dataclass
 class WatchdogConditions:

@@ -205,7 +205,7 @@ def _watchdog_timer_facts(watchdog: PfcWatchdog | None | Unknown) -> FactsByKey 
         return None
     return {
         "priorities": list(watchdog.priorities) if isinstance(watchdog.priorities, tuple) else None,
-        "detection_ms": watchdog.detection_ms,
-        "restoration_ms": watchdog.restoration_ms,
-        "action": watchdog.action,
+        "detection_ms": known_or_none(watchdog.detection_ms),
+        "restoration_ms": known_or_none(watchdog.restoration_ms),
+        "action": known_or_none(watchdog.taken_action),
     }

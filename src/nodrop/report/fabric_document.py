@@ -212,7 +212,7 @@ def _watchdog_rows(facts: FactsByKey) -> TableRows:
             continue
         priorities = "unknown" if watchdog["priorities"] is None else show_ids(watchdog["priorities"])
         times = (_format_ms(watchdog["detection_ms"]), _format_ms(watchdog["restoration_ms"]) or "none")
-        yield (*where, priorities, *times, watchdog["action"] or "none", _format_ms(row["polling_ms"]))
+        yield (*where, priorities, *times, watchdog["action"] or "unknown", _format_ms(row["polling_ms"]))
 
 
 def _marking_rows(facts: FactsByKey) -> TableRows:

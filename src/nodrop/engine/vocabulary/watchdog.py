@@ -157,10 +157,7 @@ def watchdog_times_of_chip(model: str | Unknown) -> str:
 def drops_by_watchdog(device: Device) -> bool:
     """Whether a port of a switch has a PFC watchdog with action drop, the default."""
     pfc_watchdogs = (watchdog for port in device.interfaces if (watchdog := _known_watchdog(port.qos)))
-    return any(
-        not isinstance(pfc_watchdog.action, Unknown) and (pfc_watchdog.action or DROP) == DROP
-        for pfc_watchdog in pfc_watchdogs
-    )
+    return any(pfc_watchdog.taken_action == DROP for pfc_watchdog in pfc_watchdogs)
 
 
 @declare_word("function")
@@ -207,7 +204,8 @@ DROP, ALERT = "drop", "alert"
 def actions_of_watchdogs(device: Device) -> tuple[str, ...]:
     """Return the actions of all watchdogs of a switch, as far as they are known; one without an action drops."""
     pfc_watchdogs = (watchdog for port in device.interfaces if (watchdog := _known_watchdog(port.qos)))
-    return tuple(sorted({watchdog.action or DROP for watchdog in pfc_watchdogs}))
+    actions = {watchdog.taken_action for watchdog in pfc_watchdogs}
+    return tuple(sorted(action for action in actions if not isinstance(action, Unknown)))
 
 
 @declare_word("function", rests_on=("models",))
