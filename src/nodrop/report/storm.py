@@ -134,17 +134,19 @@ def _watchdog_action_facts(index: Index, port: End) -> FactsByKey:
     watchdog, polling = _watchdog_of(index, port), index.devices[port.node].watchdog_polling_ms
     if watchdog is None:
         return {"ends": False, "least_ms": None, "most_ms": None, "action": None}
-    if not isinstance(watchdog, PfcWatchdog) or isinstance(polling, Unknown) or isinstance(watchdog.taken_action, Unknown):
+    if not isinstance(watchdog, PfcWatchdog):
         return {"ends": None, "least_ms": None, "most_ms": None, "action": None}
-    detection = watchdog.detection_ms
+    action, detection = watchdog.taken_action, watchdog.detection_ms
+    if isinstance(polling, Unknown) or isinstance(action, Unknown):
+        return {"ends": None, "least_ms": None, "most_ms": None, "action": None}
     if isinstance(detection, Unknown) or detection is None or polling is None:
-        return {"ends": None, "least_ms": None, "most_ms": None, "action": watchdog.taken_action}
-    ends = watchdog.taken_action in _FREEZE_ENDING_ACTIONS
+        return {"ends": None, "least_ms": None, "most_ms": None, "action": action}
+    ends = action in _FREEZE_ENDING_ACTIONS
     return {
         "ends": ends,
         "least_ms": detection if ends else None,
         "most_ms": detection + 2 * polling if ends else None,
-        "action": watchdog.taken_action,
+        "action": action,
     }
 
 
