@@ -403,9 +403,16 @@ def test_a_remark_stands_where_the_value_does_and_is_about_its_port() -> None:
     assert remark.subject[1:] == ("Ethernet0",)
 
 
+def test_a_field_is_not_said_to_be_meant_that_its_row_may_not_have() -> None:
+    """The row GLOBAL of PFC_WD has no detection_time (sonic-pfcwd.yang)."""
+    rows = {"GLOBAL": {"DETECTION_TIME": "400", "POLL_INTERVALL": "200"}}
+    hints = [one.facts["hint"] for one in remarks("202505", PFC_WD=rows) if one.kind == "unknown-field"]
+    assert hints == ["", "; did you mean `POLL_INTERVAL`?"]
+
+
 def test_what_a_field_or_table_without_a_model_may_mean_is_typed_for_each_case() -> None:
     config = stock(TABLE_OF_NOBODY={"a": {}, "b": {"x": "1"}})
-    config["PORT"]["Ethernet0"] |= {"pfc_async": "off", "parent_port": "Ethernet0"}
+    config["PORT"]["Ethernet0"] |= {"pfc_async": "off", "parent_port": "Ethernet0", "peers": ["a", "b"]}
     of_config = remarks("202505", **{name: config[name] for name in ("PORT", "TABLE_OF_NOBODY")})
     choices = {
         one.facts.get("path", one.facts.get("table")): {choice.condition: choice.lines for choice in one.remedy.choices}
@@ -420,6 +427,7 @@ def test_what_a_field_or_table_without_a_model_may_mean_is_typed_for_each_case()
             "if the field is not needed": (remove,),
         },
         "PORT/Ethernet0/parent_port": {"if the field is not needed": (f"{row.format('HDEL')} parent_port",)},
+        "PORT/Ethernet0/peers": {"if the field is not needed": (f"{row.format('HDEL')} peers@",)},
         "'TABLE_OF_NOBODY'": {
             "if the table is not needed": (
                 'sudo sonic-db-cli CONFIG_DB DEL "TABLE_OF_NOBODY|a"',

@@ -55,7 +55,7 @@ def test_frr_conf_counts_only_in_the_mode_that_keeps_it(mode: str, framework: st
     fields = {MODE: mode, "frr_mgmt_framework_config": framework}
     reading = started({name: value for name, value in fields.items() if value}, release, frr_conf=FRR)
     said = f"{MODE} is {mode}" if mode else f"{MODE} is not set"
-    assert facts(reading, "frr-file-not-kept") == ([("frr.conf", fate, said)] if fate else [])
+    assert facts(reading, "frr-file-not-kept") == ([("frr.conf", fate, said, "split-unified")] if fate else [])
     assert peers(reading) == ([] if fate else ["10.0.0.1"])
 
 
@@ -71,6 +71,15 @@ def test_frr_conf_counts_only_in_the_mode_that_keeps_it(mode: str, framework: st
 def test_files_of_the_daemons_count_only_in_the_mode_that_keeps_them(mode: str, file: str, kept: bool) -> None:
     reading = started({MODE: mode}, **{file: FRR})
     assert (peers(reading) == ["10.0.0.1"], facts(reading, "frr-file-not-kept") == []) == (kept, kept)
+
+
+@pytest.mark.parametrize("mode", ["split-unified", "separated", "unified"])
+def test_the_mode_to_set_for_files_of_daemons_is_one_that_keeps_them(mode: str) -> None:
+    files = {"bgpd_conf": FRR, "zebra_conf": "ip route 192.0.2.0/24 10.0.0.1\n"}
+    (remark,) = (one for one in started({MODE: mode}, **files).remarks if one.kind == "frr-file-not-kept")
+    ((typed,),) = ([line for line in case.lines if MODE in line] for case in remark.remedy.choices)
+    assert (remark.facts["keeping"], typed.split()[-1]) == ("split", "split")
+    assert facts(started({MODE: "split"}, **files), "frr-file-not-kept") == []
 
 
 def test_a_file_that_sonic_made_of_the_tables_itself_is_not_missed() -> None:
@@ -107,7 +116,7 @@ def test_the_mode_is_that_of_the_files_that_db_migrator_reads(
     files = {"config_db.json": json.dumps(tables), "frr.conf": FRR}
     reading = read_bundle(files | {name: text for name, text in beside.items() if text is not None})
     told = facts(reading, "frr-file-not-kept")
-    assert [taken in mode for *_, mode in told] == ([True] if taken else [])
+    assert [taken in mode for *_, mode, _ in told] == ([True] if taken else [])
     places = [one.place.file for one in reading.remarks if one.kind == "frr-file-not-kept" and one.place]
     assert places == ([taken] if taken else [])
     assert peers(reading) == ([] if taken else ["10.0.0.1"])

@@ -26,6 +26,7 @@ from nodrop.platforms.kit.command_lines import (
     ports_by_command,
 )
 from nodrop.platforms.sonic.config import CONFIG_DB_FILE
+from nodrop.platforms.sonic.document import spell_field_in_database
 from nodrop.platforms.sonic.gcu import gcu_facts
 from nodrop.platforms.sonic.starting import FRR_FILE
 from nodrop.platforms.sonic.tables import EMPTY_ROW_FIELD
@@ -242,7 +243,7 @@ def _commands_for_row(table: str, key: str, old: object, new: object) -> Iterato
     if fields or (old is None and not will):
         yield _format_db_write("HSET", table, key, fields or {EMPTY_ROW_FIELD: EMPTY_ROW_FIELD})
     if gone:
-        yield _format_db_write("HDEL", table, key, dict.fromkeys(_db_field_name(name, was[name]) for name in gone))
+        yield _format_db_write("HDEL", table, key, {name: was[name] for name in gone})
 
 
 def _tool_commands(table: str, key: str, fields: dict[str, object]) -> Iterator[str]:
@@ -277,7 +278,7 @@ def _format_db_write(operation: str, table: str, key: str, fields: Mapping[str, 
         else [
             shlex.quote(word)
             for name, value in fields.items()
-            for word in ((name,) if operation == "HDEL" else (_db_field_name(name, value), _db_field_value(value)))
+            for word in spell_field_in_database(name, value)[: 1 if operation == "HDEL" else 2]
         ]
     )
     row = _quote_row(f"{table}|{key}")
@@ -290,12 +291,3 @@ def _quote_row(row: str) -> str:
     if all(is_typable(part) for part in (head + rest).split("|") if part):
         return f'"{row}"'
     return "".join((shlex.quote(head), f'"{slot}"' if slot else "", shlex.quote(rest) if rest else ""))
-
-
-def _db_field_name(name: str, value: object) -> str:
-    """Return the name of a field as the database has it: a list's ends with @."""
-    return f"{name}@" if isinstance(value, list) else name
-
-
-def _db_field_value(value: object) -> str:
-    return ",".join(map(str, value)) if isinstance(value, list) else str(value)

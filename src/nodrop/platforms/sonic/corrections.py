@@ -14,6 +14,7 @@ from nodrop.model.subject import Subject
 from nodrop.platforms.kit.command_lines import is_typable
 from nodrop.platforms.kit.secrets import looks_like_secret
 from nodrop.platforms.sonic.config import DeviceTables, RowFields, model_of, name_in_reference
+from nodrop.platforms.sonic.document import spell_field_in_database
 from nodrop.platforms.sonic.draft import ports_and_indexes_of_key
 from nodrop.platforms.sonic.naming import panel_and_lane_offset_of_port
 from nodrop.platforms.sonic.secret_fields import is_secret_field
@@ -114,11 +115,12 @@ def commands_to_correct_or_remove_field(path: tuple[str, ...], near: str, value:
     row = f'"{table}|{key}"'
     if not all(map(is_typable, (table, field, *key.split("|")))):
         return
-    remove = f"{_CONFIG_DB} HDEL {row} {field}"
+    name_in_database, text = spell_field_in_database(field, value)
+    remove = f"{_CONFIG_DB} HDEL {row} {name_in_database}"
     secret = is_secret_field(table, key, near) or is_secret_field(table, key, field)
-    if near and isinstance(value, str) and (secret or (is_typable(value) and not looks_like_secret(value))):
-        new = f'"$({_CONFIG_DB} HGET {row} {field})"' if secret else shlex.quote(value)
-        lines = (f"{_CONFIG_DB} HSET {row} {near} {new}", remove)
+    if near and isinstance(value, str | list) and (secret or (is_typable(text) and not looks_like_secret(text))):
+        new = f'"$({_CONFIG_DB} HGET {row} {name_in_database})"' if secret else shlex.quote(text)
+        lines = (f"{_CONFIG_DB} HSET {row} {spell_field_in_database(near, value)[0]} {new}", remove)
         yield CommandsForCase(condition=f"if {near} is meant", language="sonic", lines=lines)
     yield CommandsForCase(condition="if the field is not needed", language="sonic", lines=(remove,))
 

@@ -365,5 +365,10 @@ def _read_dumped_field(field: str, value: object) -> tuple[str, object]:
     return field.removesuffix("@"), [part for part in value.split(",") if part] if isinstance(value, str) else value
 
 
+def spell_field_in_database(field: str, value: object) -> tuple[str, str]:
+    """Return a field's name and value as the database has them: a list's name ends with @, its value has commas."""
+    return (f"{field}@", ",".join(map(str, value))) if isinstance(value, list) else (field, str(value))
+
+
 def _merge_row(under: object, row: object) -> object:
     return {**under, **row} if isinstance(under, dict) and isinstance(row, dict) else row

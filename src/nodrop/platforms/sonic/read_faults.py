@@ -64,10 +64,10 @@ def remark_if_row_rejected(config: DeviceTables, table: str, key: str, row: RowF
     """Whether orchagent rejects a row for a field that it does not know, with a remark."""
     unknown = sorted(row.keys() - ACCEPTED_FIELDS_BY_TABLE[table])
     if unknown:
+        field, path = unknown[0], (table, key, unknown[0])
         subject = (key,) if table == "PFC_WD" else ()
-        facts = {"table": table, "row": key, "field": quote_text(unknown[0]), "effect": _EFFECT_OF_REJECTED_ROW[table]}
-        path = (table, key, unknown[0])
-        remedy = build_remedy_without_secrets(config, table, commands_to_correct_or_remove_field(path, "", None))
+        facts = {"table": table, "row": key, "field": quote_text(field), "effect": _EFFECT_OF_REJECTED_ROW[table]}
+        remedy = build_remedy_without_secrets(config, table, commands_to_correct_or_remove_field(path, "", row[field]))
         config.remark("rejected-row", subject, path, remedy, **facts)
     return bool(unknown)
 

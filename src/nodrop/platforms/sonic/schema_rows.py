@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from nodrop.limits import MAX_REMARKS_PER_SWITCH
@@ -138,9 +138,10 @@ class TableSchemaJudge:
                 _check_value(inner, value, (*path, name), verdict)
             elif stated is None or name in row.parts:
                 is_listed = len(verdict.faults) < MAX_REMARKS_PER_SWITCH
-                hint = self._unknown_field_hint(table.name, row, name) if is_listed else ""
+                meant = _fields_that_may_be_meant(row, path, values, name, tables) if is_listed else ()
+                hint = self._unknown_field_hint(table.name, meant, name) if is_listed else ""
                 facts = {"release": self._schema.release_label, "hint": hint}
-                near = only_near_name(name, row.fields.keys() - {*row.parts, *values}) if is_listed else None
+                near = only_near_name(name, set(meant).difference(values))
                 verdict.faults.append(replace(build_fault("unknown-field", (*path, name), facts), near=near or ""))
             elif stated.many or type(value) is not str or not stated.kind.accepts(value):
                 _check_value(stated, value, (*path, name), verdict)
@@ -172,14 +173,28 @@ class TableSchemaJudge:
             if name not in given_present_fields and name not in optional:
                 verdict.lacking.setdefault((row.name, name), []).append(path)
 
-    def _unknown_field_hint(self, table: str, row: RowSchema, name: str) -> str:
+    def _unknown_field_hint(self, table: str, meant: Iterable[str], name: str) -> str:
         location = self._schema.describe_other_releases(table, name)
         if location:
             return f"; SONiC has it {location}"
-        near = did_you_mean_hint(
-            name, [field_name for field_name in row.fields if field_name not in row.parts], _MIN_FIELD_NAME_SIMILARITY
-        )
+        near = did_you_mean_hint(name, meant, _MIN_FIELD_NAME_SIMILARITY)
         return near and f"; {near}"
+
+
+def _fields_that_may_be_meant(
+    row: RowSchema, path: Path, values: RowFields, name: str, tables: ConditionTables
+) -> tuple[str, ...]:
+    """Return the fields that a row may have in place of an unknown one: those whose own conditions it would meet."""
+    table, key = path
+    others = {field_name: value for field_name, value in values.items() if field_name != name}
+    refused = {
+        condition.subject
+        for condition in row.conditions
+        if condition.subject in row.fields.keys() - values.keys()
+        and condition.tables <= {table}
+        and not condition.holds(row.row_with_defaults(key, {**others, condition.subject: values[name]}), tables)
+    }
+    return tuple(field_name for field_name in row.fields if field_name not in row.parts and field_name not in refused)
 
 
 def missing_field_fault(schema: ReleaseSchema, path: Path, name: str) -> SchemaFault:

@@ -17,7 +17,7 @@ from nodrop.platforms.sonic.document import (
 )
 from nodrop.platforms.sonic.frr_text import FrrText
 from nodrop.platforms.sonic.read_bgp import read_routing
-from nodrop.platforms.sonic.starting import FRR_FILES, MINIGRAPH_FILE, BgpContainerStart
+from nodrop.platforms.sonic.starting import FRR_FILE, FRR_FILES, MINIGRAPH_FILE, BgpContainerStart
 from nodrop.syntax.places import Span
 
 _MAX_SHOWN_PLACES = 3
@@ -57,18 +57,25 @@ def remark_unloaded_tables_and_routing(
         return
     state = f"is {start.mode}" if start.mode else "is not set"
     by = "" if start.taken_from == CONFIG_DB_FILE else f", from {start.taken_from} (db_migrator)"
-    facts = {"file": ", ".join(names), "fate": start.fates[names[0]], "mode": f"{ROUTING_MODE_FIELD} {state}{by}"}
-    remedy = Remedy(choices=(CommandsForCase(condition="", language="sonic", lines=_lines_to_keep_frr_file(start)),))
+    keeping = "split-unified" if FRR_FILE in names else "split"
+    facts = {
+        "file": ", ".join(names),
+        "fate": start.fates[names[0]],
+        "mode": f"{ROUTING_MODE_FIELD} {state}{by}",
+        "keeping": keeping,
+    }
+    lines = _lines_to_keep_frr_files(start, keeping)
+    remedy = Remedy(choices=(CommandsForCase(condition="", language="sonic", lines=lines),))
     _add_remark(config, "frr-file-not-kept", _place_of_routing_mode(config, start), facts, remedy)
 
 
-def _lines_to_keep_frr_file(start: BgpContainerStart) -> tuple[str, ...]:
-    """Return what to write and type so that the container keeps frr.conf, below the file that would undo the rest."""
-    mode = f'"{ROUTING_MODE_FIELD}": "split-unified"'
+def _lines_to_keep_frr_files(start: BgpContainerStart, keeping: str) -> tuple[str, ...]:
+    """Return what to write and type for a mode `keeping` the files, below the file that would undo the rest."""
+    mode = f'"{ROUTING_MODE_FIELD}": "{keeping}"'
     golden = (f"# in {GOLDEN_FILE} below DEVICE_METADATA|localhost: {mode}",) if start.taken_from == GOLDEN_FILE else ()
     return (
         *golden,
-        f'sudo sonic-db-cli CONFIG_DB HSET "DEVICE_METADATA|localhost" {ROUTING_MODE_FIELD} split-unified',
+        f'sudo sonic-db-cli CONFIG_DB HSET "DEVICE_METADATA|localhost" {ROUTING_MODE_FIELD} {keeping}',
         "sudo config save -y",
         "sudo systemctl restart bgp",
     )
