@@ -142,7 +142,7 @@ def _append_number(name: str, number: int) -> str:
 def _read_host(host: str, files: Mapping[str, FileText]) -> HostReading:
     read, problems = open_files(files.items(), hosts.MAX_HOST_FILE_BYTES)
     reading = apply_allow_comments(hosts.read_host(host, read), platforms.HOSTS_PLATFORM, read)
-    return replace(reading, problems=(*problems, *reading.problems), notes=tuple(truncation_notes(read)))
+    return replace(reading, problems=(*problems, *reading.problems), notes=(*truncation_notes(read), *reading.notes))
 
 
 def read_host_artifacts(artifacts: Iterable[Artifact], parent_folder: str) -> tuple[HostReading, ...]:

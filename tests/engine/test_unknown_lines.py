@@ -43,6 +43,19 @@ def test_a_line_of_no_block_ends_the_block_that_it_is_in_and_is_unknown_there() 
     assert unknown(read(None, f"{process} bgp update-delay 10\n")) == [("bgp update-delay", [3])]
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ip prefix-list P permit 2001:db8::/64",
+        "ipv6 prefix-list P permit 10.0.0.0/8",
+        "ip prefix-list P permit 10.0.0.0/8 le 33",
+    ],
+)
+def test_a_prefix_list_takes_prefixes_of_its_family_alone(line: str) -> None:
+    """FRR refuses others (lib/filter_cli.c)."""
+    assert unknown(read(None, f"{line}\n")) == [(" ".join(line.split()[:2]), [1])]
+
+
 def test_lines_that_set_the_same_are_one_verdict_with_every_place() -> None:
     assert unknown(read(None, LINES)) == [
         ("bgp dampening", [5]),

@@ -218,6 +218,36 @@ def test_a_script_is_read_line_by_line_with_its_variables() -> None:
     }
 
 
+_CONNECTION_DEFAULTS = "/sys/kernel/config/rdma_cm/mlx5_0/ports/1/default_roce"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cma_roce_tos -d mlx5_0 -t 106",
+        f"echo 106 > {_CONNECTION_DEFAULTS}_tos",
+        f'echo -n "106" | sudo tee {_CONNECTION_DEFAULTS}_tos',
+        "DSCP=26\nTOS=$((DSCP << 2 | 2))\ncma_roce_tos -d mlx5_0 -t ${TOS}",
+        "DSCP=26\nECT=2\ncma_roce_tos -d mlx5_0 -t $(($DSCP * 4 + ${ECT}))",
+    ],
+)
+def test_the_tos_of_connections_is_read_in_each_form(text: str) -> None:
+    (nic,) = built("two-by-two", {"gpu1/setup.sh": f"{text}\n"}).fabric.nics
+    assert (nic.tos, nic.part) == (106, "mlx5_0")
+
+
+def test_the_version_of_roce_of_connections_is_read() -> None:
+    text = f'echo "IB/RoCE v1" > {_CONNECTION_DEFAULTS}_mode\n'
+    (nic,) = built("two-by-two", {"gpu1/setup.sh": text}).fabric.nics
+    assert nic.roce_version == 1
+
+
+@pytest.mark.parametrize("tos", ["$(get_tos)", "$((DSCP << 2))", "$((1 << 99))", "$((4 / 2))"])
+def test_a_tos_that_is_not_known_is_said_to_be_unknown(tos: str) -> None:
+    reading = built("two-by-two", {"gpu1/setup.sh": f"cma_roce_tos -d mlx5_0 -t {tos}\n"})
+    assert [note.kind for note in reading.notes if "ToS" in note.message] == ["not-understood"]
+
+
 @pytest.mark.parametrize(
     ("path", "host"),
     [("hosts/gpu1/nccl.env", "gpu1"), ("hosts/gpu1.nccl.env", "gpu1"), ("gpu1/env", "gpu1"), ("hosts/all.env", "all")],

@@ -26,5 +26,9 @@ def test_other_names_are_not(name: str) -> None:
     assert _names(f"sudo ecnconfig -p {name} -gmin 100000", 150_000, 100_000) == ()
 
 
+def test_a_file_that_a_comment_names_is_not_told() -> None:
+    assert _names("# in ecn150000.sh in place of line 3:", 150_000, 100_000) == ()
+
+
 def test_a_small_number_is_no_size() -> None:
     assert _names("sudo pfcwd start --action drop port_3", 3, 4) == ()

@@ -43,7 +43,7 @@ BFD_PROFILE = "BFD profile"
 _PREFIX_LIST_SEQUENCE_STEP = 5
 _FIRST_EXPANDED_COMMUNITY_LIST = 100
 """The first number of a community list whose lines are expressions."""
-_MAX_PREFIX_LENGTH = 128
+_MAX_PREFIX_LENGTH_BY_COMMAND = {"ip": 32, "ipv6": 128}
 """Of a prefix of IPv6, the longer ones."""
 
 
@@ -202,7 +202,7 @@ class RoutingPolicyBuilder:
             raise CommandNotUnderstood
         action_word, prefix, *bounds = rule_words
         limits = {
-            word: checked_number(length, most=_MAX_PREFIX_LENGTH)
+            word: checked_number(length, most=_MAX_PREFIX_LENGTH_BY_COMMAND[family])
             for word, length in zip(bounds[::2], bounds[1::2], strict=True)
         }
         if set(limits) - {"ge", "le"}:
@@ -212,7 +212,7 @@ class RoutingPolicyBuilder:
         rules[sequence] = PrefixRule(
             sequence=sequence,
             action=checked_action(action_word),
-            prefix=_parse_prefix_or_any(prefix),
+            prefix=_parse_prefix_or_any_of_family(prefix, family),
             ge=limits.get("ge"),
             le=limits.get("le"),
         )
@@ -339,9 +339,15 @@ def _replace_attribute(values_by_attribute: dict[str, str], attribute: str, valu
     values_by_attribute[attribute] = value
 
 
-def _parse_prefix_or_any(word: str) -> str:
-    """Return the match of a prefix list rule: a prefix or `any`; raise CommandNotUnderstood for any other word."""
-    return word if word == ANY_PREFIX_WORD else prefix_in(word)
+def _parse_prefix_or_any_of_family(word: str, command: str) -> str:
+    """Return the match of a prefix list rule: `any`, or a prefix of the family that its command is for.
+
+    FRR refuses a prefix of the other family (lib/filter_cli.c, ip_prefix_list). Raises CommandNotUnderstood.
+    """
+    prefix = word if word == ANY_PREFIX_WORD else prefix_in(word)
+    if prefix != ANY_PREFIX_WORD and (":" in prefix) != (command == "ipv6"):
+        raise CommandNotUnderstood
+    return prefix
 
 
 def _rules_in_order(rules: dict[int, Any]) -> tuple[Any, ...]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from nodrop.limits import MAX_EXPANDED_LINE_CHARACTERS
 from nodrop.model.types import did_you_mean_hint
 from nodrop.platforms.hosts import environment, firmware, nvme
+from nodrop.platforms.hosts.arithmetic import expand_arithmetic
 from nodrop.platforms.hosts.boot import BOOT_PERSISTENCE_PATTERN
 from nodrop.platforms.hosts.environment import RdmaEnvironmentVariables
 from nodrop.platforms.hosts.facts import (
@@ -22,31 +23,38 @@ from nodrop.platforms.hosts.facts import (
     word_after,
 )
 from nodrop.platforms.hosts.other_makers import NicCommandReader
-from nodrop.syntax.places import Span
+from nodrop.syntax.places import Span, quote_text
 
 _NIC_COMMAND_PATTERN = re.compile(
-    r"(?m)^[^#\n]*\b(mlnx_qos\s++(?:[^\s-]*+-|\S++\s*+-)|cma_roce_(mode|tos)\s++-|/ecn/roce_[nr]p/|/tc/1/traffic_class"
+    r"(?m)^[^#\n]*\b(mlnx_qos\s++(?:[^\s-]*+-|\S++\s*+-)|cma_roce_(mode|tos)\s++-|/ecn/roce_[nr]p/|/tc/1/traffic_class|/default_roce_(?:tos|mode)\b"
     r"|nvme\s++connect(-all)?\s++-"
     r"|mlxreg\s[^\n]*ROCE_ACCL[^\n]*--set|mlxconfig\s[^\n]*\sset\s|bnxt_setupcc\.sh\s++-|nicctl\s++update\s"
     r"|(?:niccli|bnxtqos)\s[^\n]*(?:set_pfc|set_apptlv|qos\s)|dcb\s++(?:pfc|app)\s++(?:set|add|replace)\s)"
 )
 _NIC_FILE_WORDS = (
-    "mlnx_qos", "cma_roce_", "/ecn/roce_", "/tc/1/traffic_class", "ROCE_ACCL", "mlxconfig", "bnxt", "nicctl", "niccli",
-    "dcb ", "nvme", *environment.RDMA_VARIABLE_PREFIXES,
+    "mlnx_qos", "cma_roce_", "/ecn/roce_", "/tc/1/traffic_class", "/default_roce_", "ROCE_ACCL", "mlxconfig", "bnxt",
+    "nicctl", "niccli", "dcb ", "nvme", *environment.RDMA_VARIABLE_PREFIXES,
 )  # fmt: skip
 """Of which a file that either finds something in has one; most files have none, and are not searched line by line."""
 _VARIABLE_USE_PATTERN = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
-_ECHO_TO_FILE_PATTERN = re.compile(r"\becho\s+(\S+)\s*(?:>|\|\s*(?:sudo\s+)?tee)\s*([^\s;]+)")
+_ECHO_TO_FILE_PATTERN = re.compile(
+    r"\becho\s+(?:-n\s+)?(?P<value>(?:IB/)?RoCE v[12]|\S+)\s*(?:>|\|\s*(?:sudo\s+)?tee)\s*(?P<path>[^\s;]+)"
+)
 SYSFS_LISTING_LINE = re.compile(r"(/\S*/(?:ecn/roce_[nr]p/\S+|tc/1/traffic_class))\s*[:=]\s*(\w+)$")
 """What `grep . /sys/class/net/eth4/ecn/roce_rp/*` prints."""
 _UDEV_RUN_PATTERN = re.compile(r"""\bRUN(?:\{program\})?\+?=\s*"([^"]+)\"""")
 _ECN_ENABLE_PATH_PATTERN = re.compile(r"(.*)/roce_([nr]p)/enable/([0-7])$")
 _REACTION_POINT_PATH_PATTERN = re.compile(r"(.*)/roce_rp/([a-z][a-z0-9_]*)$")
+_CONNECTION_MANAGER_PATH_PATTERN = re.compile(r"(?:.*/)?rdma_cm/([^/]+)/ports/\d+/default_roce_(tos|mode)$")
+"""Linux, Documentation/ABI/testing/configfs-rdma_cm."""
 _COMMAND_SEPARATOR_PATTERN = re.compile(r";|&&|\|\||\||\bdo\b|\bthen\b")
 _MLNX_QOS_LONG_OPTIONS = (
     "pfc", "specific_pfc", "get_pfc", "prio_tc", "tsa", "tcbw", "ratelimit", "dcbx", "trust", "dscp2prio", "cable_len",
     "prio2buffer", "buffer_size", "interface", "help", "version",
 )  # fmt: skip
+_MLNX_QOS_DASHED_OPTIONS = tuple(f"--{option}" for option in _MLNX_QOS_LONG_OPTIONS)
+_MIN_OPTION_SIMILARITY = 0.75
+"""How much a word has to be like an option for a hint: the dashes alone make all of them alike."""
 _MLNX_QOS_SHORT_OPTIONS = {
     "f": "pfc", "F": "specific_pfc", "P": "get_pfc", "p": "prio_tc", "s": "tsa", "t": "tcbw", "r": "ratelimit",
     "d": "dcbx", "i": "interface", "a": "all", "h": "help", "v": "version", "q": "quiet",
@@ -88,12 +96,13 @@ class _NicScript:
 
     def parse_script(self, file_text: str) -> HostFileContent:
         for line, span in _join_continued_lines(file_text):
+            line = expand_arithmetic(line, self._variables)
             assigned = self._environment.read_line(line, span)
-            # What is worked out when the script runs stays a variable.
+            # What is computed when the script runs stays a variable.
             self._variables |= {name: value for name, value in assigned.items() if not set(value) & set("$`(")}
             line = self._expand_variables(line)
             if (echoed := _ECHO_TO_FILE_PATTERN.search(line.replace('"', "").replace("'", ""))) is not None:
-                self._read_echo(echoed[1], echoed[2], span)
+                self._read_echo(echoed["value"], echoed["path"], span)
             elif (listed := SYSFS_LISTING_LINE.match(line)) is not None:
                 self._read_sys_file(listed[2], listed[1], span, self._found.record_fact)
             if (run := _UDEV_RUN_PATTERN.search(line)) is not None:
@@ -141,6 +150,8 @@ class _NicScript:
             )
         elif (match := _REACTION_POINT_PATH_PATTERN.match(path)) is not None:
             self._set_reaction_rate(_literal_nic_name_of_path(match[1]), match[2], value, span, say)
+        elif (match := _CONNECTION_MANAGER_PATH_PATTERN.match(path)) is not None:
+            self._set_connection_manager_default(_literal_nic_name_of_path(match[1]), match[2], value, span, say)
         for ending, name in _FIELD_BY_SYSFS_SUFFIX.items():
             if path.endswith(ending) and (stated := parse_byte(value)) is not None:
                 say(_literal_nic_name_of_path(path[: -len(ending)]), name, stated, span)
@@ -159,6 +170,24 @@ class _NicScript:
             fact = self._found.parts.get(nic_part, {}).get("reaction_point")
             values = dict(fact.value) if fact else {}
             say(nic_part, "reaction_point", tuple(sorted({**values, name: stated}.items())), span)
+
+    def _set_connection_manager_default(
+        self, nic_part: str, name: str, value: str, span: Span, say: Callable[[str, str, object, Span], None]
+    ) -> None:
+        """Read the ToS or the version of RoCE that connections get by default (`RoCE v2`)."""
+        if name == "mode" and value[-1:] in ("1", "2"):
+            say(nic_part, "roce_version", int(value[-1]), span)
+        elif name == "tos":
+            self._read_default_tos(nic_part, value, span, say)
+
+    def _read_default_tos(
+        self, nic_part: str, value: str, span: Span, say: Callable[[str, str, object, Span], None]
+    ) -> None:
+        if (tos := parse_byte(value)) is not None:
+            say(nic_part, "tos", tos, span)
+        elif value:
+            message = f"the ToS {quote_text(value)} is computed when the script runs"
+            self._found.notes.append(HostFileNote("not-understood", message, span))
 
     def _read_command(self, piece: str, span: Span) -> None:
         try:
@@ -190,8 +219,7 @@ class _NicScript:
             known_option = _resolve_mlnx_qos_option(name)
             if known_option is None:
                 close = (
-                    did_you_mean_hint(name, [f"--{long_option}" for long_option in _MLNX_QOS_LONG_OPTIONS])
-                    or "see `mlnx_qos --help`"
+                    did_you_mean_hint(name, _MLNX_QOS_DASHED_OPTIONS, _MIN_OPTION_SIMILARITY) or "see `mlnx_qos --help`"
                 )
                 self._found.noticed.append(HostFileRemark("nic-option", {"found": name, "expected": close}, span))
                 continue
@@ -226,8 +254,8 @@ class _NicScript:
             self._note_volatile_fact(nic_part, "dscp_to_priority", tuple(table), span)
 
     def _read_cma_tos(self, words: Sequence[str], span: Span) -> None:
-        if (value := parse_byte(word_after(words, "-t"))) is not None:
-            self._note_volatile_fact(_literal_nic_name_of_path(word_after(words, "-d")), "tos", value, span)
+        nic_part = _literal_nic_name_of_path(word_after(words, "-d"))
+        self._read_default_tos(nic_part, word_after(words, "-t"), span, self._note_volatile_fact)
 
     def _read_cma_roce_mode(self, words: Sequence[str], span: Span) -> None:
         if (mode := word_after(words, "-m")) in ("1", "2"):

@@ -14,12 +14,16 @@ _LEAST_NUMBER = 10
 
 
 def find_names_with_outdated_numbers(lines: Iterable[str], changes: Sequence[Change]) -> tuple[str, ...]:
-    """Return the names in commands that state the old value of a number of the changes, and not the new one."""
+    """Return the names in commands that state the old value of a number of the changes, and not the new one.
+
+    Lines that begin with `#` are no commands: what they name is a file.
+    """
     pairs = [pair for change in changes for pair in _changed_numbers(change)]
     old, new = {before for before, _ in pairs}, {after for _, after in pairs}
     names = {
         name
         for line in lines
+        if not line.startswith("#")
         for name in _NAME_PATTERN.findall(line)
         if any(map(str.isalpha, name)) and (stated := set(_stated_numbers(name))) & old - new and not stated & new - old
     }

@@ -9,7 +9,7 @@ import re
 from nodrop.model.reading import UNKNOWN_LINE_NOTE_KIND, Note
 from nodrop.platforms.kit.secrets import mask_secret
 
-_KEYWORD_PATTERN = re.compile(r"[a-z]+(?:-[a-z]+)*")
+_KEYWORD_PATTERN = re.compile(r"ipv[46]|srv6|[a-z]+(?:-[a-z]+)*")
 _MOST_KEYWORDS = 4
 _MAX_QUOTED_CHARACTERS = 80
 """Characters of a line that a message quotes."""
