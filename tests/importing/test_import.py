@@ -15,6 +15,7 @@ from nodrop.importing import ImportResult, derive_intent, measure_intent_coverag
 from nodrop.intent.load import loads
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Fabric
+from nodrop.model.routing import Bgp
 from nodrop.resources import resource_folder
 from support.designs import build, changed, data_of, load, shipped
 from support.imported_fabrics import as_read, bare, fragments, imported, odd, without_names
@@ -239,6 +240,25 @@ def test_what_is_beside_the_model_comes_back_where_it_was() -> None:
     found = assert_comes_back(build(shipped("two-by-two", {"extra": ADDED})))
     assert found.intent is not None
     assert set(found.intent.extra) == set(ADDED)
+
+
+def test_added_lines_come_back_in_the_blocks_that_they_belong_to() -> None:
+    head = "router bgp 4200100001"
+    own = [head, " neighbor 10.1.1.225 timers 3 9", exit, "log facility local3"]
+    text = assert_comes_back(build(shipped("two-by-two", {"extra": {"leaf1": {"lines": own}}}))).text
+    assert f'lines: ["{head}", " neighbor 10.1.1.225 timers 3 9", exit, "log facility local3"]' in text
+
+
+def test_lines_that_say_otherwise_what_the_model_has_are_not_carried_in_extra() -> None:
+    fabric = build(shipped("two-by-two"))
+    devices = [
+        replace(device, bgp=replace(device.bgp, router_id="10.0.64.9")) if device.name == "spine2" else device
+        for device in fabric.devices
+        if isinstance(device.bgp, Bgp)
+    ]
+    found = imported(replace(fabric, devices=tuple(devices)))
+    assert "extra" not in found.text
+    assert not found.rebuilds_same_fabric
 
 
 def test_paths_of_the_other_platform_come_back_too() -> None:

@@ -99,6 +99,7 @@ def _conflict_faults_of_switch(
     except UnsupportedByPlatform:  # the additions are not to blame; `write` raises it again
         return
     while values or lines:
+        refused_places: set[int] = set()
         remaining_device = replace_fields(device, extra=tuple(values), extra_lines=tuple(line for _, line in lines))
         try:
             if _read_back_device(remaining_device, index) == plain:
@@ -107,9 +108,12 @@ def _conflict_faults_of_switch(
         except UnsupportedByPlatform as error:
             area, *names = parse_subject(error.path)
             if area == "extra_lines" and names:
-                position, _ = lines.pop(int(names[0]))
-                keys = _keys_of_extra_line(extra, node, position)
-                yield KeyFault(keys, error.reason, "lines beside the model", "see routing")
+                for refusal in (error, *(error.others if isinstance(error, AdditionOverlap) else ())):
+                    place = int(parse_subject(refusal.path)[1])
+                    keys = _keys_of_extra_line(extra, node, lines[place][0])
+                    yield KeyFault(keys, refusal.reason, "lines beside the model", "see routing")
+                    refused_places.add(place)
+                lines = [line for place, line in enumerate(lines) if place not in refused_places]
                 continue
             if area not in ("extra", "extra_lines"):
                 return

@@ -4,7 +4,7 @@ Settings that the built files do not have are tried as additions all at once; th
 hold a possible secret, are left.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from nodrop import platforms
@@ -13,6 +13,7 @@ from nodrop.importing.parts import KeyTree
 from nodrop.importing.tier_view import TierView
 from nodrop.model.fabric import Extra
 from nodrop.model.subject import natural_sort_key
+from nodrop.platforms.kit.extras import RoutingLine
 from nodrop.platforms.kit.secrets import looks_like_secret
 from nodrop.platforms.kit.traits import traits_of_platform
 from nodrop.report.names import format_name_list
@@ -38,7 +39,7 @@ class PossibleAdditions:
     """
 
     settings: Mapping[str, tuple[Extra, ...]]
-    lines: Mapping[str, tuple[str, ...]]
+    lines: Mapping[str, tuple[RoutingLine, ...]]
     left: tuple[str, ...] = ()
     unlike: frozenset[str] = frozenset()
     """Switches of which facts of the model are told already: settings that go with these are counted."""
@@ -52,7 +53,7 @@ class PossibleAdditions:
             if (keys := where.get(problem.where)) is not None:
                 gone.setdefault(keys[0], set()).add(keys[1:])
         settings: dict[str, tuple[Extra, ...]] = {}
-        lines: dict[str, tuple[str, ...]] = {}
+        lines: dict[str, tuple[RoutingLine, ...]] = {}
         by_setting: dict[str, list[str]] = {}
         counted: dict[str, int] = {}
         for box in sight.switches_from_lowest_tier:
@@ -67,9 +68,14 @@ class PossibleAdditions:
                         continue
                     by_setting.setdefault(_render_extra(extra), []).append(box.was)
             settings[name] = kept_extras
-            lines[name] = () if any(keys[:1] == ("lines",) for keys in out) else self.lines.get(name, ())
-            for line in self.lines.get(name, ()) if not lines[name] else ():
-                by_setting.setdefault(f"the routing daemon's `{line.strip()}`", []).append(box.was)
+            own_lines = self.lines.get(name, ())
+            refused_lines = _lines_at_positions(box.device.platform, own_lines, out)
+            lines[name] = tuple(line for line in own_lines if line not in refused_lines)
+            for line in own_lines if refused_lines else ():
+                if line in refused_lines and name in self.unlike:
+                    counted[box.was] = counted.get(box.was, 0) + 1
+                elif line in refused_lines:
+                    by_setting.setdefault(f"the routing daemon's `{line.text}`", []).append(box.was)
         remarks = (
             f"{format_name_list(names)}: {text}; nothing of an intent says it" for text, names in by_setting.items()
         )
@@ -101,6 +107,17 @@ def _addition_scope_names(platform: str, device: str) -> tuple[str, str, str]:
     return platforms.writable_platform_for(platform), device.rstrip("0123456789"), device
 
 
+def _lines_at_positions(
+    platform: str, lines: Sequence[RoutingLine], refused: Iterable[tuple[str, ...]]
+) -> frozenset[RoutingLine]:
+    """Return the lines that `refused` keys of the intent mean, by their places among those written, or all of them."""
+    keys_of_lines = [keys for keys in refused if keys[:1] == ("lines",)]
+    if any(len(keys) == 1 for keys in keys_of_lines):
+        return frozenset(lines)
+    written = platforms.additions_of_platform(platform).format_routing_lines(lines) if keys_of_lines else ()
+    return frozenset[RoutingLine]().union(*(written[int(place)][1] for _, place in keys_of_lines))
+
+
 def find_additions(
     tier_view: TierView, files: SwitchFilesAndSecrets, built: Mapping[str, DeviceFiles]
 ) -> PossibleAdditions:
@@ -108,7 +125,7 @@ def find_additions(
     added.
     """
     settings: dict[str, tuple[Extra, ...]] = {}
-    lines: dict[str, tuple[str, ...]] = {}
+    lines: dict[str, tuple[RoutingLine, ...]] = {}
     remarks: list[str] = []
     for box in tier_view.switches_from_lowest_tier:
         own_files, platform = files.bundles.get(box.was, {}), box.device.platform
@@ -133,19 +150,29 @@ def find_additions(
             remarks.append(f"{box.was}: {len(further_extras)} settings that are written otherwise, or that no key says")
             further_extras = []
         settings[box.device.name] = tuple(further_extras)
-        built_lines = {
-            text
-            for line in addition.routing_daemon_lines(built_files)
-            for text in (line, tier_view.restore_names(line))
-        }
+        further_lines = _find_further_lines(tier_view, platform, own_files, built_files)
+        if len(further_lines) > MAX_TRIED_SETTINGS:
+            remarks.append(f"{box.was}: {len(further_lines)} lines of its routing daemon that are written otherwise")
+            further_lines = ()
         lines[box.device.name] = tuple(
             line
-            for line in addition.routing_daemon_lines(own_files)
-            if line not in built_lines
-            and not looks_like_secret(line)
-            and not any(line.strip() in one for one in secret)
+            for line in addition.select_lines_beside_model(own_files, further_lines)
+            if not looks_like_secret(line.text) and not any(line.text in one for one in secret)
         )
     return PossibleAdditions(settings=settings, lines=lines, left=tuple(remarks))
+
+
+def _find_further_lines(
+    tier_view: TierView, platform: str, own_files: DeviceFiles, built_files: DeviceFiles
+) -> tuple[RoutingLine, ...]:
+    """Return the routing daemon's lines of a switch that its built files do not have in the same block."""
+    addition = platforms.additions_of_platform(platform)
+    built_lines = {
+        RoutingLine(tuple(map(spell, line.blocks)), spell(line.text))
+        for line in addition.routing_daemon_lines(built_files)
+        for spell in (str, tier_view.restore_names)
+    }
+    return tuple(line for line in addition.routing_daemon_lines(own_files) if line not in built_lines)
 
 
 def describe_file_differences(
@@ -249,7 +276,8 @@ def _build_additions_tree(added: PossibleAdditions, tier_view: TierView) -> KeyT
                 settings[name].pop(extra)
         same = {lines.get(name) for name in members}
         if len(same) == 1 and (shared_lines := same.pop()):
-            tree.setdefault(group, {})["lines"] = list(shared_lines)
+            written = platforms.additions_of_platform(platform_of[members[0]]).format_routing_lines(shared_lines)
+            tree.setdefault(group, {})["lines"] = [text for text, _ in written]
             for name in members:
                 lines.pop(name)
     return tree

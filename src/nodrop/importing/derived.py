@@ -33,7 +33,7 @@ from nodrop.importing.spelling import format_intent_text
 from nodrop.importing.stated_cables import derive_cable_sheet
 from nodrop.importing.tier_view import ASSUMED_PORT_SPEED_MBPS, CableLookup, SwitchGroup, TierView
 from nodrop.importing.tiers import derive_tiers
-from nodrop.importing.trial_build import DifferenceFromImportedFact, build_and_read_back
+from nodrop.importing.trial_build import DifferenceFromImportedFact, build_and_read_back, find_unlike_facts
 from nodrop.importing.uplinks import NO_PORT_ASSIGNMENT_RULE_REASON, derive_uplinks
 from nodrop.intent.load import loads
 from nodrop.intent.schema import Intent
@@ -125,6 +125,8 @@ def _derive_from_view(
             )
             beyond = (*added.first_remaining_settings, *reported_intent.said)
             if extra := added.tree(sight):
+                if any(added.lines.values()):
+                    differing = find_unlike_facts(sight, build_and_read_back(_load_draft_with_extra(draft, extra))[0])
                 draft = replace(draft, keys={**draft.keys, "extra": extra})
         except InputProblems as error:
             problems = error.problems

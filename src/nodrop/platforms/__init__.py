@@ -1,7 +1,7 @@
 """Network operating systems, one folder each, found by name: reader and places always, a writer where it is written."""
 
 import importlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -14,6 +14,7 @@ from nodrop.model.reading import DeviceReading, FilePlace, Source
 from nodrop.model.subject import Subject
 from nodrop.platforms.kit.artifact import Artifact, BatfishTables, FirstApplyDisruption
 from nodrop.platforms.kit.editing import RetryBudget
+from nodrop.platforms.kit.extras import RoutingLine
 from nodrop.platforms.kit.settings import SettingsModule
 from nodrop.syntax.comments import CommentSyntax, NodropComment
 from nodrop.syntax.comments import find_nodrop_comments as found_comments
@@ -174,8 +175,16 @@ class AdditionsModule(Protocol):
     def read_file_settings(self, bundle: Mapping[str, bytes]) -> Iterator[Extra]:
         """Yield every setting of a device's files, given by canonical name, as it would be added."""
 
-    def routing_daemon_lines(self, bundle: Mapping[str, bytes]) -> tuple[str, ...]:
+    def routing_daemon_lines(self, bundle: Mapping[str, bytes]) -> tuple[RoutingLine, ...]:
         """Return the lines of the routing daemon's own file; none where the platform has no such additions."""
+
+    def select_lines_beside_model(
+        self, bundle: Mapping[str, bytes], lines: Collection[RoutingLine]
+    ) -> tuple[RoutingLine, ...]:
+        """Return those of a device's lines without which its file says the same of the model."""
+
+    def format_routing_lines(self, lines: Sequence[RoutingLine]) -> tuple[tuple[str, frozenset[RoutingLine]], ...]:
+        """Return lines as they can be added behind others, and beside each what of `lines` goes with it."""
 
 
 def additions_of_platform(platform: str) -> AdditionsModule:

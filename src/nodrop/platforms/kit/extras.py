@@ -6,7 +6,7 @@ with it. Platforms define how a tree is written and read; nothing here knows a v
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodrop.errors import UnsupportedByPlatform
 from nodrop.model.compare import differences
@@ -92,21 +92,47 @@ def explain_addition_refusal(base: Device, device: Device) -> tuple[str, Subject
     return f"changes {subject_text(difference.path)}, which the intent decides", difference.path
 
 
-def merge_routing_lines(device: Device, written_text: str, read: Callable[[str], object]) -> str:
-    """Return the routing daemon's text with the added lines; raise Touched where one changes a fact of the model."""
+class RoutingLine(NamedTuple):
+    """A line of a routing daemon's file, with the commands that open the blocks around it."""
+
+    blocks: tuple[str, ...]
+    text: str
+
+
+def merge_routing_lines(
+    device: Device, written_text: str, read: Callable[[str], tuple[object, Sequence[object]]]
+) -> str:
+    """Return the routing daemon's text with the added lines; raise AdditionOverlap, for all of them, where some change
+    a fact of the model, or are not understood where they are.
+
+    `read` returns the facts of a text and the commands of it that have no known meaning.
+    """
     lines = known_rows(device.extra_lines)
     if not lines:
         return written_text
     for position, line in enumerate(lines):
         if reason := reason_unwritable_text(line.lstrip(" ")):
             raise AdditionOverlap(f"extra_lines/{position}", reason)
-    base = read(written_text)
-    for position in range(len(lines)):
-        if read(_append_lines(written_text, lines[: position + 1])) != base:
-            raise AdditionOverlap(
-                f"extra_lines/{position}", f"`{lines[position].strip()}` changes what the intent decides"
-            )
-    return _append_lines(written_text, lines)
+    base_facts, base_unknown = read(written_text)
+    whole = _append_lines(written_text, lines)
+    facts, unknown = read(whole)
+    if facts == base_facts and len(unknown) <= len(base_unknown):
+        return whole
+    kept: list[str] = []
+    refused: list[AdditionOverlap] = []
+    for position, line in enumerate(lines):
+        facts, unknown = read(_append_lines(written_text, (*kept, line)))
+        if facts != base_facts:
+            reason = f"`{line.strip()}` changes what the intent decides"
+        elif len(unknown) > len(base_unknown):
+            reason = f"`{line.strip()}` is neither modelled nor known to be harmless where it is"
+        else:
+            kept.append(line)
+            continue
+        refused.append(AdditionOverlap(f"extra_lines/{position}", reason))
+    first, *others = refused
+    first.others = tuple(others)
+    raise first
 
 
 def without_session_additions(bgp: Bgp | None | Unknown) -> Bgp | None | Unknown:

@@ -1,12 +1,13 @@
 """An owner's additions to a configuration: merged last, refused where the configuration has a setting there already."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from nodrop.errors import InputProblems
 from nodrop.model.fabric import Extra
 from nodrop.model.subject import natural_sort_key
 from nodrop.platforms.kit.expressible import unsupported_error
+from nodrop.platforms.kit.extras import RoutingLine
 from nodrop.platforms.nvue.names import expand_key
 from nodrop.platforms.nvue.read_values import STARTUP_FILE
 from nodrop.syntax.yaml import parse_yaml
@@ -127,6 +128,16 @@ def _extra_settings(tree: Mapping[str, object], above: tuple[str, ...]) -> Itera
             yield Extra(path=path, value=None)
 
 
-def routing_daemon_lines(bundle: Mapping[str, bytes]) -> tuple[str, ...]:
+def routing_daemon_lines(_bundle: Mapping[str, bytes]) -> tuple[RoutingLine, ...]:
     """Return nothing: commands for NVUE's daemon are among the settings."""
+    return ()
+
+
+def select_lines_beside_model(_bundle: Mapping[str, bytes], _lines: Collection[RoutingLine]) -> tuple[RoutingLine, ...]:
+    """Return nothing, as `routing_daemon_lines` does."""
+    return ()
+
+
+def format_routing_lines(_lines: Sequence[RoutingLine]) -> tuple[tuple[str, frozenset[RoutingLine]], ...]:
+    """Return nothing, as `routing_daemon_lines` does."""
     return ()

@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import groupby
 
 from nodrop.errors import InputProblems
 from nodrop.model.fabric import Device, Extra
@@ -13,6 +14,7 @@ from nodrop.platforms.kit import extras
 from nodrop.platforms.kit.expressible import unsupported_error
 from nodrop.platforms.sonic import reader
 from nodrop.platforms.sonic.config import CONFIG_DB_FILE
+from nodrop.syntax.frr import parse_frr, walk_statements
 from nodrop.syntax.json import parse_json_text
 
 _TABLE_NAME_PATTERN = re.compile(r"[A-Z][A-Z0-9_]{0,62}")
@@ -40,17 +42,16 @@ def add_to_config_db(value_text: str, device: Device) -> str:
 def add_to_frr_conf(text: str, device: Device) -> str:
     """Return frr.conf with the lines that its owner adds; UnsupportedByPlatform where one changes the routing."""
 
-    def read_frr_lines(written_text: str) -> tuple[object, ...]:
-        found_routing = frr.read_frr(written_text)
-        vrfs = tuple(map(extras.without_session_additions, found_routing.vrf_bgp))
-        return (
-            extras.without_session_additions(found_routing.bgp),
-            vrfs,
-            found_routing.static_routes,
-            found_routing.hostname,
-        )
+    return extras.merge_routing_lines(device, text, _read_routing_without_additions)
 
-    return extras.merge_routing_lines(device, text, read_frr_lines)
+
+def _read_routing_without_additions(written_text: str) -> tuple[object, Sequence[object]]:
+    """Return the facts of frr.conf that no addition decides, and its commands that are not understood."""
+    found = frr.read_frr(written_text)
+    vrfs = tuple(map(extras.without_session_additions, found.vrf_bgp))
+    interfaces = (found.shut.keys(), found.raised.keys(), len(found.forwards_not))
+    facts = (extras.without_session_additions(found.bgp), vrfs, found.static_routes, found.hostname, interfaces)
+    return facts, (*found.not_understood, *found.undefined)
 
 
 def _read_device_without_additions(device: Device, value_text: str) -> Device:
@@ -98,7 +99,48 @@ def read_file_settings(config_files: Mapping[str, bytes]) -> Iterator[Extra]:
                     yield Extra(path=(name, row, field), value=tuple(value))
 
 
-def routing_daemon_lines(bundle: Mapping[str, bytes]) -> tuple[str, ...]:
-    """Return the lines of a device's frr.conf, without those that only separate."""
-    text = bundle.get(ADDED_LINES_FILE, b"").decode(errors="replace")
-    return tuple(line.rstrip() for line in text.splitlines() if line.strip() not in ("", "!"))
+def routing_daemon_lines(bundle: Mapping[str, bytes]) -> tuple[extras.RoutingLine, ...]:
+    """Return the commands of a device's frr.conf that open no block, each with the blocks that it is in."""
+    return tuple(line for _, line in _numbered_routing_lines(_frr_text_of(bundle)))
+
+
+def select_lines_beside_model(
+    bundle: Mapping[str, bytes], lines: Collection[extras.RoutingLine]
+) -> tuple[extras.RoutingLine, ...]:
+    """Return those of a device's lines of frr.conf without which its file says the same of the model."""
+    text = _frr_text_of(bundle)
+    texts = text.split("\n")
+    facts, _ = _read_routing_without_additions(text)
+    return tuple(
+        line
+        for number, line in _numbered_routing_lines(text)
+        if line in lines
+        and _read_routing_without_additions("\n".join([*texts[: number - 1], "", *texts[number:]]))[0] == facts
+    )
+
+
+def format_routing_lines(
+    lines: Sequence[extras.RoutingLine],
+) -> tuple[tuple[str, frozenset[extras.RoutingLine]], ...]:
+    """Return lines as they can be added behind others: in their blocks, which are closed again.
+
+    Beside each is what of `lines` goes with it: itself, or those in the block that it opens or closes.
+    """
+    formatted: list[tuple[str, frozenset[extras.RoutingLine]]] = []
+    for blocks, own in groupby(lines, key=lambda line: line.blocks):
+        inside = tuple(own)
+        whole = frozenset(inside)
+        formatted += [(" " * depth + block, whole) for depth, block in enumerate(blocks)]
+        formatted += [(" " * len(blocks) + line.text, frozenset((line,))) for line in inside]
+        formatted += [(" " * depth + "exit", whole) for depth in reversed(range(len(blocks)))]
+    return tuple(formatted)
+
+
+def _frr_text_of(bundle: Mapping[str, bytes]) -> str:
+    return bundle.get(ADDED_LINES_FILE, b"").decode(errors="replace")
+
+
+def _numbered_routing_lines(text: str) -> Iterator[tuple[int, extras.RoutingLine]]:
+    for blocks, statement in walk_statements(parse_frr(text)):
+        if not statement.children:
+            yield statement.line, extras.RoutingLine(tuple(block.text for block in blocks), statement.text)
