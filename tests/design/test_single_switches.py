@@ -44,6 +44,38 @@ def test_a_stated_hwsku_changes_one_fact_and_one_file() -> None:
     assert f'"hwsku": "{HWSKU}"' in new["leaf2", "config_db.json"]
 
 
+def test_a_stated_as_number_changes_that_of_the_switch_and_of_the_sessions_with_it() -> None:
+    after = build(shipped("two-by-two", {"devices": {"spine2": {"asn": "4200000099"}}}))
+    changes = list(differences(build(shipped("two-by-two")), after))
+    assert [(one.path[1:], one.b) for one in changes if one.path[-1] == "asn"] == [
+        (("spine2", "bgp", "asn"), 4200000099)
+    ]
+    sessions = [one for one in changes if one.path[-1] != "asn"]
+    assert {(one.path[1], one.path[-1], one.b) for one in sessions} == {
+        (leaf, "remote_asn", 4200000099) for leaf in ("leaf1", "leaf2")
+    }
+    assert findings(after) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "asn", "other"),
+    [("leaf2", "4200100001", "leaf1"), ("leaf1", "4200000000", "spine1"), ("spine2", "4200100002", "leaf2")],
+)
+def test_a_stated_as_number_of_a_switch_that_routes_pass_is_refused(name: str, asn: str, other: str) -> None:
+    ((where, found, expected, hint),) = refusals(shipped("two-by-two", {"devices": {name: {"asn": asn}}}))
+    assert (where, expected, hint) == (f"devices.{name}.asn", f"a number that {other} does not have", "or leave it out")
+    assert found.endswith(f"would both be AS {asn}")
+
+
+def test_leaves_with_a_stated_as_number_each_need_no_rule_that_counts() -> None:
+    devices = {"leaf1": {"asn": "65101"}}
+    fabric = build(shipped("two-by-two", {"devices": devices, "routing.asn.leaves": "65207"}))
+    assert [device.bgp.asn for device in fabric.devices if device.bgp and device.name.startswith("leaf")] == [  # type: ignore[union-attr]
+        65101,
+        65207,
+    ]
+
+
 @pytest.mark.parametrize("hwsku", switch("SN4700").sonic.hwskus)
 def test_each_hwsku_of_a_model_that_computes_headroom_builds_and_lints_clean(hwsku: str) -> None:
     fabric = build(shipped("two-by-two", {"devices": {"leaf2": {"hwsku": hwsku}}}))

@@ -167,6 +167,7 @@ OF_TWO_BY_TWO: dict[str, dict[str, Any]] = {
         "hosts.fifo_class": "storage",
     },
     "drained": {"devices.leaf2.drained": True},
+    "asn": {"devices.spine2.asn": "4200000099", "devices.leaf1.asn": "4200100077"},
     "hwsku": {"devices.leaf2.hwsku": "Mellanox-SN4700-O32"},
     "spare": {"devices.leaf2.spare": ["29", "31"], "topology.max_oversubscription": "1.5"},
     "split-panel-port": {"devices.leaf1.spare": ["29"], "topology.max_oversubscription": "1.5", **SPLIT_SN5600},

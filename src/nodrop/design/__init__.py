@@ -144,7 +144,7 @@ def _check_and_plan_fabric(intent: Intent) -> _FabricDesign:
     raise_if_faults(intent, problems)
     layout = lay_out(topology, naming, intent.devices, switches, problems)
     plan = plan_addresses(intent, switches, problems)
-    asns = asns_by_device(topology, intent.routing, switches, problems)
+    asns = asns_by_device(topology, intent.routing, intent.devices, switches, problems)
     problems += [
         *settings_faults(intent, switches),
         *addition_scope_and_kind_faults(intent.extra, switches),

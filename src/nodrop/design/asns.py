@@ -1,18 +1,26 @@
-"""AS numbers after RFC 7938: one for each switch next to hosts, for each pod of a tier between, for the top tier."""
+"""AS numbers after RFC 7938: one for each switch next to hosts, for each pod of a tier between, for the top tier.
+
+`devices.*.asn` gives a switch another one.
+"""
 
 from collections.abc import Iterator, Mapping
 from itertools import count
 
-from nodrop.design.boxes import PlannedSwitch, PlannedSwitches
+from nodrop.design.boxes import PlannedSwitch, PlannedSwitches, stated_settings
 from nodrop.design.faults import IntentFault, KeyFault
 from nodrop.design.topology import TierSwitchGroup, Topology
 from nodrop.hardware import nearest_word_hint
 from nodrop.intent.network import Routing
+from nodrop.intent.schema import DeviceSettings
 from nodrop.intent.types import MAX_ASN
 
 
 def asns_by_device(
-    topology: Topology, routing: Routing, switches: PlannedSwitches, problems: list[IntentFault]
+    topology: Topology,
+    routing: Routing,
+    devices: Mapping[str, DeviceSettings],
+    switches: PlannedSwitches,
+    problems: list[IntentFault],
 ) -> Mapping[str, int]:
     """Return every device's AS number; those that overflow, or that loop detection would reject, are problems."""
     faults = [*_asn_rule_faults(topology, routing), *_pod_rules_without_pods(topology, routing)]
@@ -20,10 +28,11 @@ def asns_by_device(
         problems += faults
         return {}
     numbers = {
-        group: {node.name: _asn_of_node(routing, node) for node in nodes} for group, nodes in switches.groups.items()
+        group: {node.name: _stated_asn(devices, node) or _asn_of_node(routing, node) for node in nodes}
+        for group, nodes in switches.groups.items()
     }
     faults = [fault for group in numbers for fault in _asn_overflows(routing, group, numbers[group])]
-    problems += faults or _shared_asns(topology, routing, switches, numbers)
+    problems += faults or _shared_asns(topology, routing, devices, switches, numbers)
     return {name: number for own_numbers in numbers.values() for name, number in own_numbers.items()}
 
 
@@ -61,6 +70,11 @@ def _asn_of_node(routing: Routing, node: PlannedSwitch) -> int:
     return base + {"": 0, "id": node.number_in_tier, "pod": node.group.pod(node.id)}[counted]
 
 
+def _stated_asn(devices: Mapping[str, DeviceSettings], node: PlannedSwitch) -> int | None:
+    """Return the AS number that an intent states for a switch; None where its group's rule gives it."""
+    return stated_settings(devices, node)[1].asn
+
+
 def _asn_overflows(routing: Routing, group: TierSwitchGroup, numbers: Mapping[str, int]) -> Iterator[KeyFault]:
     name = max(numbers, key=lambda name: numbers[name])
     if numbers[name] > MAX_ASN:
@@ -73,6 +87,7 @@ def _asn_overflows(routing: Routing, group: TierSwitchGroup, numbers: Mapping[st
 def _shared_asns(
     topology: Topology,
     routing: Routing,
+    devices: Mapping[str, DeviceSettings],
     switches: PlannedSwitches,
     numbers: Mapping[TierSwitchGroup, Mapping[str, int]],
 ) -> Iterator[KeyFault]:
@@ -81,8 +96,9 @@ def _shared_asns(
     owners: dict[int, PlannedSwitch] = {}
     for group, own_numbers in numbers.items():
         base, counted = routing.asn[group.asn_keys[-1]]
-        if group.tier == 0 and not counted and len(own_numbers) > 1:
-            ids = [node.number_in_tier for node in switches.groups[group]]
+        by_rule = [node for node in switches.groups[group] if _stated_asn(devices, node) is None]
+        if group.tier == 0 and not counted and len(by_rule) > 1:
+            ids = [node.number_in_tier for node in by_rule]
             starts = count(min(base, MAX_ASN - max(ids) - len(above)))
             free = next(start for start in starts if not any(start + number in above for number in ids))
             fault = f"all {group.label} would be AS {base}"
@@ -93,10 +109,16 @@ def _shared_asns(
             number = own_numbers[node.name]
             owner = owners.setdefault(number, node)
             if owner is not node and not _may_share_asn(topology, owner, node):
+                fault = f"{owner.name} and {node.name} would both be AS {number}"
+                if exception := next((each for each in (node, owner) if _stated_asn(devices, each) is not None), None):
+                    word, _ = stated_settings(devices, exception)
+                    holder = owner if exception is node else node
+                    expected = f"a number that {holder.name} does not have"
+                    yield KeyFault(("devices", word, "asn"), fault, expected, "or leave it out")
+                    return
                 at = owner if owner.tier > node.tier else node
                 other_numbers = numbers[owner.group if at is node else group].values()
                 other = (owner if at is node else node).group
-                fault = f"{owner.name} and {node.name} would both be AS {number}"
                 expected = f"a number that no {other.name} has"
                 hint = f"{at.group.asn_keys[-1]}: {min(other_numbers) - 1 or max(other_numbers) + 1}"
                 yield KeyFault(at.group.asn_keys, fault, expected, "" if at.group is other else hint)

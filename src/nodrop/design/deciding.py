@@ -167,18 +167,23 @@ class _DecisionFinder:
         return links
 
     def _placeholder_values_of_neighbor(self, node: PlannedSwitch, neighbor: str) -> _WordsByPlaceholder:
-        """Return the key of the AS number of a neighbor, by its address or the port that leads to it."""
+        """Return the keys of the AS number of a neighbor, by its address or the port that leads to it."""
+        if any(settings.asn is not None for settings in self._intent.devices.values()):
+            peer = self._switch_by_neighbor.get((node.name, neighbor))
+            words = {} if peer is None else _placeholder_words_of_switch(self._intent.devices, {}, peer)
+            return {} if peer is None else {"peers": peer.group.asn_keys[-1:], "peer": words["device"]}
         linked = {join.upper for join in self._topology.joins_above(node.group)}
         linked |= {join.lower for join in self._topology.joins_below(node.group)}
-        far = self._switch_group_by_neighbor.get((node.name, neighbor)) if len(linked) > 1 else next(iter(linked), None)
+        peer = self._switch_by_neighbor.get((node.name, neighbor)) if len(linked) > 1 else None
+        far = peer.group if peer else next(iter(linked), None) if len(linked) == 1 else None
         return {"peers": far.asn_keys[-1:]} if far else {}
 
     @cached_property
-    def _switch_group_by_neighbor(self) -> Mapping[tuple[str, str], TierSwitchGroup]:
-        """The group of every neighbor, by switch and the neighbor's address or the port that leads to it."""
+    def _switch_by_neighbor(self) -> Mapping[tuple[str, str], PlannedSwitch]:
+        """The switch that every neighbor is, by switch and the neighbor's address or the port that leads to it."""
         cables = cables_by_port(self._layout, plan_addresses(self._intent, self._planned_switches, []))
         return {
-            (node.name, key): wire.peer[0].group
+            (node.name, key): wire.peer[0]
             for node in self._planned_switches.all
             for wire in cables[node.name].values()
             if wire.peer is not None

@@ -49,8 +49,8 @@ _SECTIONS_BY_PLACEHOLDER: Mapping[str, tuple[str, ...]] = {
 def format_deciding_keys(aspect: FabricPart) -> str:
     """Return the keys that decide a part of an intent, for every switch and port; empty if no key does."""
     fitting = deciding_key_groups(aspect)
-    key_path = fitting[0][0] if fitting else "!"
-    if key_path.startswith("!"):
+    key_path = next((group[0] for group in fitting if not group[0].startswith("!")), "")
+    if not key_path:
         return ""
     head, _, remainder = key_path.partition(".")
     heads = _SECTIONS_BY_PLACEHOLDER.get(head, (head,))

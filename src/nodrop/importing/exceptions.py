@@ -1,7 +1,8 @@
-"""Settings of single switches that differ from their group's: another HWSKU, and ports that are held back."""
+"""Settings of single switches that differ from their group's: another AS number or HWSKU, ports held back."""
 
 from collections.abc import Iterator, Mapping
 
+from nodrop.design.asns import asns_by_device
 from nodrop.design.boxes import PlannedSwitch, resolve_switches, switches_of
 from nodrop.design.faults import IntentFault
 from nodrop.design.hwskus import hwsku_of
@@ -12,6 +13,7 @@ from nodrop.importing.parts import KeyTree, format_number_ranges
 from nodrop.importing.tier_view import CableLookup, GroupedSwitch, TierView
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Port
+from nodrop.model.routing import Bgp
 
 _Jack = tuple[str, Port]
 """A port of a switch, by the switch's name and the panel port and part."""
@@ -22,11 +24,21 @@ def derive_settings_by_switch(tier_view: TierView, intent: Intent) -> KeyTree:
     nodes = {str(node.identity): node for node in switches_of(intent).all}
     boxes = {box.device.name: box for box in tier_view.switches_from_lowest_tier if box.device.name in nodes}
     found: dict[str, KeyTree] = {}
+    for name, asn in _asns_unlike_designed(intent, boxes):
+        found.setdefault(name, {})["asn"] = asn
     for name, hwsku in _hwskus_unlike_designed(intent, nodes, boxes):
         found.setdefault(name, {})["hwsku"] = hwsku
     for name, panels in _spare_panels(tier_view, intent).items():
         found.setdefault(name, {})["spare"] = panels
     return {name: found[name] for name in boxes if name in found}
+
+
+def _asns_unlike_designed(intent: Intent, boxes: Mapping[str, GroupedSwitch]) -> Iterator[tuple[str, int]]:
+    """Yield switches whose AS number does not follow from the rule of their group."""
+    designed = asns_by_device(topology_of(intent), intent.routing, {}, switches_of(intent), [])
+    for name, box in boxes.items():
+        if isinstance(box.device.bgp, Bgp) and designed.get(name, box.device.bgp.asn) != box.device.bgp.asn:
+            yield name, box.device.bgp.asn
 
 
 def _hwskus_unlike_designed(

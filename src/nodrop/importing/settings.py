@@ -360,8 +360,8 @@ def derive_routing(tier_view: TierView, cables: CableLookup) -> DerivedIntentPar
             lacking["routing", "asn", name] = MissingIntentKey("no file says AS numbers", example)
             continue
         asn[name], unlike = found_asn
-        if unlike:
-            guessed["routing", "asn", name] = f"most have it, and not {', '.join(unlike[:8])}"
+        if 2 * len(unlike) > sum(group.name == name for group in tier_view.group_of_switch.values()):
+            guessed["routing", "asn", name] = "no rule gives the numbers of most switches"
     fields = most_common_value(
         box.device.hash_fields
         for box in tier_view.switches_from_lowest_tier

@@ -17,6 +17,7 @@ from nodrop.intent.part import SchemaMapping
 from nodrop.intent.sheet_file import CableSheetFile
 from nodrop.intent.topology import LANES_DESCRIPTION, Split, Topology
 from nodrop.intent.types import (
+    Asn,
     AddressPools,
     Bool,
     Bytes,
@@ -254,6 +255,10 @@ class DeviceSettings(SchemaMapping):
     KEYS_ELSEWHERE: ClassVar = {"name": "names.devices", "extra": "extra beside devices"}
     drained: Bool = Field(
         False, description="keep its sessions, and have all others route around it (BGP GRACEFUL_SHUTDOWN)"
+    )
+    asn: Asn | None = Field(
+        None,
+        description="the AS number of this switch, which no switch has whose routes pass it; default: by routing.asn",
     )
     hwsku: Text | None = Field(
         None, description="SONiC's HWSKU of this switch, one of its model; default: by the ports of its group"

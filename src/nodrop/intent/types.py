@@ -312,6 +312,7 @@ Addresses = Annotated[tuple[Address, ...], ListOrOnlyEntry(empty=True)]
 Collector = Annotated[tuple[str, int], _text_scalar(_parse_collector, r"[0-9A-Fa-f.:\[\]]+:[0-9]{1,5}")]
 HashFields = Annotated[tuple[Annotated[str, scalar_of_words(*HASH_FIELDS)], ...], ListOrOnlyEntry(empty=True)]
 Collectors = Annotated[tuple[Collector, ...], ListOrOnlyEntry(empty=True)]
+Asn = Annotated[int, scalar_of_whole(1, MAX_ASN)]
 AsnRule = Annotated[
     tuple[int, str],
     _text_scalar(_parse_asn_rule, r"[0-9]{1,10}(\+|\+pod)?", numeric="integer", minimum=1, maximum=MAX_ASN),
