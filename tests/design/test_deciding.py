@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+import nodrop
 from nodrop.design.deciding import find_decision
 from nodrop.design.decisions import FabricPart, deciding_key_groups
 from nodrop.engine.rules import select_lint_rules, shipped_rules
@@ -16,6 +17,7 @@ from nodrop.locate import add_finding_places, find_deciding_keys
 from nodrop.model.fabric import Device, Fabric, Interface
 from nodrop.model.fields import FIELD_TABLE, nearest_field_with_column
 from nodrop.model.nics import Nic
+from nodrop.model.routing import Bgp
 from nodrop.model.subject import parse_subject
 from nodrop.model.types import ValueType, fields_of
 from nodrop.platforms import make_place_finder
@@ -74,7 +76,10 @@ def test_a_row_of_a_place_wins_over_that_of_the_class() -> None:
         ("buffers",),
         ("topology.{tier}.model",),
     )
-    assert deciding_key_groups(FabricPart("device", ("bgp", "asn"))) == (("routing.asn.{asn}",),)
+    assert deciding_key_groups(FabricPart("device", ("bgp", "asn"))) == (
+        ("!devices.{device}.asn",),
+        ("routing.asn.{asn}",),
+    )
     assert deciding_key_groups(FabricPart("device", ("vrf_bgp", "red", "asn"))) == ()
     assert deciding_key_groups(FabricPart("device", ("bgp", "neighbors", "10.0.0.1", "bfd"))) == (("routing.bfd",),)
     assert deciding_key_groups(FabricPart("device", ("neighbors", "10.0.0.1", "bfd"))) == (("routing.bfd",),)
@@ -246,6 +251,22 @@ NOWHERE = (
 def test_what_no_stated_key_decides_has_no_place(part: str) -> None:
     """The intent states neither an MTU nor anything of hosts, and mode is left to its default too."""
     assert find_decision(loads(BLOCK, "pod.yaml"), parse_subject(part)) is None
+
+
+def test_an_as_number_of_a_single_switch_is_decided_by_the_key_that_states_it() -> None:
+    text = BLOCK.replace(b"devices:\n", b"devices:\n  spine2: {asn: 4200000099}\n")
+    intent = loads(text, "pod.yaml")
+    leaf = nodrop.build(intent).device("leaf2")
+    assert isinstance(leaf.bgp, Bgp)
+    assert isinstance(leaf.bgp.neighbors, tuple)
+    sessions = {neighbor.remote_asn: neighbor.key for neighbor in leaf.bgp.neighbors}
+    parts = {
+        ("spine2", "@bgp", "asn"): ("devices", "spine2", "asn"),
+        ("leaf2", "@neighbors", sessions[4200000099], "remote_asn"): ("devices", "spine2", "asn"),
+        ("leaf2", "@neighbors", sessions[4200000000], "remote_asn"): ("routing", "asn", "spines"),
+        ("leaf2", "@bgp", "asn"): ("routing", "asn", "leaves"),
+    }
+    assert {part: found.keys for part in parts if (found := find_decision(intent, part))} == parts
 
 
 def test_without_a_text_there_is_no_place() -> None:

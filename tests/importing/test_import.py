@@ -245,7 +245,7 @@ def test_what_is_beside_the_model_comes_back_where_it_was() -> None:
 
 def test_added_lines_come_back_in_the_blocks_that_they_belong_to() -> None:
     head = "router bgp 4200100001"
-    own = [head, " neighbor 10.1.1.225 timers 3 9", exit, "log facility local3"]
+    own = [head, " neighbor 10.1.1.225 timers 3 9", "exit", "log facility local3"]
     text = assert_comes_back(build(shipped("two-by-two", {"extra": {"leaf1": {"lines": own}}}))).text
     assert f'lines: ["{head}", " neighbor 10.1.1.225 timers 3 9", exit, "log facility local3"]' in text
 

@@ -56,7 +56,7 @@ def test_spines_under_superspines_are_leaves_where_nothing_is_below_them() -> No
 def test_one_role_for_all_switches_is_none_where_cables_join_them() -> None:
     names = {"leaf1": "sonic3", "leaf2": "sonic4", "spine1": "sonic1", "spine2": "sonic2"}
     found = derive_intent(called(bare("two-by-two"), names, role="spine"), source="site")
-    assert 'names: {template: "sonic{id}"}' in found.text
+    assert 'names: {template: {spine: "sonic{id}"}, devices: {leaf1: sonic3, leaf2: sonic4}}' in found.text
     assert "topology.spines.ids: which switches these are follows from their cables" in found.guessed
 
 

@@ -128,7 +128,7 @@ class _DecisionFinder:
                 words |= self._placeholder_values_of_port(node, subject[1]) | self._placeholder_values_of_priority(path)
             case ["device", ("port_channels" | "vlans" as table, name, *_)] if node is not None:
                 words |= self._placeholder_values_of_channel_or_vlan(node, table, name)
-            case ["device", ("bgp", "neighbors", neighbor, *_)] if node is not None:
+            case ["device", ("bgp", "neighbors", neighbor, *_) | ("neighbors", neighbor, *_)] if node is not None:
                 words |= self._placeholder_values_of_neighbor(node, neighbor)
             case ["fabric", ("links", ends, *_)]:
                 words |= self._placeholder_values_of_link(ends)

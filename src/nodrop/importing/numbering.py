@@ -1,6 +1,6 @@
-"""Numbers of switches and hosts: from their names, held against their addresses, AS numbers and places.
+"""Numbers of switches and hosts: from their addresses, AS numbers and places, and between equals from their names.
 
-A number decides addresses and ports, so of several ways to read names the one counts that explains most addresses.
+A number decides addresses and ports, so of several numbers those count that explain most addresses.
 """
 
 import re
@@ -21,11 +21,17 @@ _MOST_ID = 10**6
 _MAX_HOSTS_PER_SWITCH = 4096
 """Hosts that share a switch, as the key `leaf_group` has it."""
 
+_ROUND_ASN_STEP = 100
+"""AS numbers of a group usually begin behind a multiple of it."""
+
 NodeNumbers = list[int]
 
 
 def number_switches(devices: Sequence[Device], by_name: NodeNumbers, tier: int) -> NodeNumbers:
-    """Return numbers for the switches of a tier: `by_name` unless others explain more of their addresses."""
+    """Return numbers for the switches of a tier: those that explain most of their addresses, of equals `by_name`.
+
+    Numbers explain addresses that are as far from them as most; then those that begin where a plan lets them begin.
+    """
     if not devices:
         return by_name
     facts = [fact for fact in _addresses_and_asns_of_switches(devices) if all(value is not None for value in fact)]
@@ -40,12 +46,45 @@ def number_switches(devices: Sequence[Device], by_name: NodeNumbers, tier: int) 
     by_management = numbers_by_management(devices, tier)
     if len(devices) == 1:
         return by_management or by_name
-    best = max(candidates, key=lambda numbers: (_count_explained_facts(numbers, facts), numbers == by_management))
-    return (
-        by_management
-        if by_management and _count_explained_facts(by_management, facts) > _count_explained_facts(best, facts)
-        else best
+    candidates += [numbers for numbers in (by_management, _numbers_by_loopback(devices)) if numbers]
+    return max(
+        candidates,
+        key=lambda numbers: (
+            _count_explained_facts(numbers, facts),
+            _count_planned_addresses(numbers, devices, by_management),
+        ),
     )
+
+
+def _numbers_by_loopback(devices: Sequence[Device]) -> NodeNumbers:
+    """Return the least numbers with which a plan gives out the loopbacks of a tier; none where it does not."""
+    addresses = [address for device in devices if (address := _loopback_address(device)) is not None]
+    if len(addresses) < len(devices):
+        return []
+    span = (min(addresses) ^ max(addresses)).bit_length()
+    sizes = (1 << bits for bits in range(span, _MOST_ID.bit_length()))
+    found = ([address % size for address in addresses] for size in sizes)
+    return next((numbers for numbers in found if _are_valid_numbers(numbers)), [])
+
+
+def _count_planned_addresses(numbers: NodeNumbers, devices: Sequence[Device], by_management: NodeNumbers) -> int:
+    """Return how many addresses and AS numbers are where a plan puts switches of these numbers.
+
+    Those are management addresses, loopbacks if the share of a pool that they are in begins at a power of two that
+    holds all numbers, and AS numbers of their own if the one before the first is round.
+    """
+    planned = sum(number == other for number, other in zip(numbers, by_management, strict=True)) if by_management else 0
+    loopbacks = [_loopback_address(device) for device in devices]
+    asns = [device.bgp.asn if isinstance(device.bgp, Bgp) else None for device in devices]
+    size = 1 << max(numbers).bit_length()
+    planned += _count_from_multiple(numbers, loopbacks, size)
+    return planned + (_count_from_multiple(numbers, asns, _ROUND_ASN_STEP) if len(set(asns)) == len(asns) else 0)
+
+
+def _count_from_multiple(numbers: NodeNumbers, fact: Sequence[int | None], size: int) -> int:
+    """Return how many values are as far from a multiple of a size as their numbers say, at the best multiple."""
+    starts = Counter(value - number for number, value in zip(numbers, fact, strict=True) if value is not None)
+    return max((count for start, count in starts.items() if start >= 0 and start % size == 0), default=0)
 
 
 def number_hosts(names: Sequence[str], by_name: NodeNumbers, blocks: Sequence[int]) -> NodeNumbers:

@@ -25,7 +25,9 @@ from nodrop.model.routing import (
 
 ROUTING_FIELDS: FieldTable = {
     Bgp: {
-        "asn": ModelField("AS number", key="!devices.{device}.asn; routing.asn.{asn}", impact=impacts.PROCESS_SESSIONS_RESET),
+        "asn": ModelField(
+            "AS number", key="!devices.{device}.asn; routing.asn.{asn}", impact=impacts.PROCESS_SESSIONS_RESET
+        ),
         "vrf": ModelField("VRF", no_key=DEFAULT_VRF_ONLY_REASON),
         "router_id": ModelField(key="addressing.loopbacks addressing.oob", impact=impacts.PROCESS_SESSIONS_RESET),
         "networks": ModelField(key="addressing.loopbacks", impact=impacts.ROUTES_WITHDRAWN, unordered=True),
@@ -81,7 +83,9 @@ ROUTING_FIELDS: FieldTable = {
     BgpNeighbor: {
         "address": ModelField(key="routing.sessions; addressing.links"),
         "interface": ModelField(key="routing.sessions"),
-        "remote_asn": ModelField("AS number of the far end", key="!devices.{peer}.asn; routing.asn.{peers}", impact=impacts.SESSION_RESET),
+        "remote_asn": ModelField(
+            "AS number of the far end", key="!devices.{peer}.asn; routing.asn.{peers}", impact=impacts.SESSION_RESET
+        ),
         "description": ModelField(impact=impacts.DESCRIPTION_CHANGED),
         "enabled": ModelField(),
         "active": ModelField(key="addressing.loopbacks"),
