@@ -13,7 +13,7 @@ from nodrop.design.layout import FabricLayout, lay_out
 from nodrop.design.naming import host_identities, name_of, naming_of
 from nodrop.design.ports import cables_by_port, host_port_name, platform_port_name, port_channel_name
 from nodrop.design.splits import SplitPort
-from nodrop.design.topology import TierSwitchGroup, topology_of
+from nodrop.design.topology import topology_of
 from nodrop.intent.schema import DeviceSettings, Intent, PassThroughSettings
 from nodrop.model.fabric import Purpose
 from nodrop.model.reading import IntentDecision, IntentDecisionBasis

@@ -17,8 +17,8 @@ from nodrop.intent.part import SchemaMapping
 from nodrop.intent.sheet_file import CableSheetFile
 from nodrop.intent.topology import LANES_DESCRIPTION, Split, Topology
 from nodrop.intent.types import (
-    Asn,
     AddressPools,
+    Asn,
     Bool,
     Bytes,
     Ids,
