@@ -241,7 +241,7 @@ def test_a_switch_whose_commands_are_typed_has_the_fault_no_more() -> None:
 
 def test_github_and_sarif_carry_the_commands() -> None:
     Path("tor1.nv").write_text(NVUE)
-    assert "%0Aon tor1 (NVUE):%0A  nv set interface swp1-4 qos pfc-watchdog state enable" in (
+    assert "; on tor1 (NVUE):%0A  nv set interface swp1-4 qos pfc-watchdog state enable" in (
         nodrop("lint", "tor1.nv", "--format", "github").out
     )
     (run,) = json.loads(nodrop("lint", "tor1.nv", "--format", "sarif").out)["runs"]
@@ -327,7 +327,10 @@ def test_commands_of_a_shared_map_name_the_ports_that_it_changes() -> None:
     assert advised["lines"][0] == 'sudo sonic-db-cli CONFIG_DB HSET "DSCP_TO_TC_MAP|AZURE" 40 0'
     assert advised["ports"] == ["Ethernet0", "Ethernet8", "Ethernet16", "Ethernet24"]
     told = nodrop("lint", "config_db.json").out
-    assert "    changes 4 ports: Ethernet[0-24 by 8]\n    on sw1 (SONiC):\n" in told
+    assert "    on sw1 (SONiC), changing only the affected ports:\n" in told
+    assert "; on sw1 (SONiC):%0Achanges 4 ports: Ethernet[0-24 by 8]%0A" in (
+        nodrop("lint", "config_db.json", "--format", "github").out
+    )
 
 
 def bare_queues(*profiles: str) -> None:

@@ -83,12 +83,20 @@ def test_linting_a_site_with_faults_is_measured(tmp_path: Path) -> None:
     assert (one["switches"], many["switches"]) == (12, 108)
     assert (one["faults"], many["faults"]) == (5, 5)
     assert one["lines"] < 60
-    assert many["lines"] < 60
+    assert many["lines"] <= one["lines"]
     assert (whole["switches"], whole["fabrics"]) == (108, 1)
     for site in (one, many, whole):
         assert 0 < site["parsing_cpu_s"] < site["cpu_s"] < 120
         assert 0 < site["warm_cpu_s"] < 60
         assert 0 < site["changed_cpu_s"] < 120
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+def test_the_report_of_a_site_grows_by_one_line_for_each_fault_that_other_fabrics_have_too(tmp_path: Path) -> None:
+    """The line is `the same in pod[0001-0004] (4 other fabrics, 4 devices, 4 ports)`."""
+    one, many, _ = figures("lint.py", tmp_path / "lint.json", "--pods", "1", "7", "--instances", "5")
+    assert (one["faults"], many["faults"]) == (8, 25)
+    assert many["lines"] <= one["lines"] + 5
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")

@@ -181,10 +181,76 @@ def test_commands_of_other_switches_are_shown_where_they_differ() -> None:
 
     text = render(outcome(shut("leaf7", "Ethernet0"), shut("leaf8", "Ethernet8"), shut("leaf9", "Ethernet0")))
     assert [line.strip() for line in text.splitlines() if "sudo" in line or "SONiC" in line] == [
-        "on leaf7, leaf9 (SONiC):",
+        "= fix: enable it; on leaf7, leaf9 (SONiC):",
         "sudo config interface startup Ethernet0",
         "on leaf8 (SONiC):",
         "sudo config interface startup Ethernet8",
+    ]
+
+
+def share_map(device: str, *ports: str, impact: str = "", notes: tuple[str, ...] = ()) -> Fix:
+    """Return the command for a map that ports of a switch share."""
+    lines = ('sudo sonic-db-cli CONFIG_DB HSET "DSCP_TO_TC_MAP|AZURE" 40 0',)
+    commands = FixCommands(device=device, language="sonic", lines=lines, impact=impact, ports=ports, notes=notes)
+    return Fix(text="map the DSCP", commands=(commands,))
+
+
+def footers(*findings: Finding, width: int = 100) -> list[str]:
+    """Return the footers of one block, and the lines that belong to them."""
+    return [line[2:] for line in block(*findings, width=width).splitlines()[2:]]
+
+
+def test_ports_that_the_findings_name_are_not_listed_again_above_the_commands() -> None:
+    fix = share_map("leaf1", "swp1", "swp2", "swp3")
+    first, second, third = (finding(f"leaf1/swp{number}", fix=fix if number == 1 else None) for number in (1, 2, 3))
+    assert footers(first, second, third) == [
+        "= fix: map the DSCP; on leaf1 (SONiC), changing only the affected ports:",
+        '    sudo sonic-db-cli CONFIG_DB HSET "DSCP_TO_TC_MAP|AZURE" 40 0',
+        "= 2 more of the same on leaf1: swp2, swp3",
+    ]
+    assert footers(first, second) == [
+        "= fix: map the DSCP; on leaf1 (SONiC):",
+        "  changes 3 ports: swp[1-3]",
+        '    sudo sonic-db-cli CONFIG_DB HSET "DSCP_TO_TC_MAP|AZURE" 40 0',
+        "= 1 more of the same on leaf1: swp2",
+    ]
+
+
+def test_ports_of_another_switch_or_fabric_do_not_count_as_named() -> None:
+    first = finding("leaf1/swp1", fix=share_map("leaf1", "swp1"))
+    assert footers(first, finding("leaf2/swp2", fix=share_map("leaf2", "swp1", "swp2")))[:3] == [
+        "= fix: map the DSCP; on leaf1, leaf2 (SONiC):",
+        "  changes 1 port on leaf1: swp1",
+        "  changes 2 ports on leaf2: swp1, swp2",
+    ]
+    elsewhere = dataclasses.replace(finding("leaf1/swp2"), within="pod2")
+    shared = dataclasses.replace(first, fix=share_map("leaf1", "swp1", "swp2"))
+    assert footers(shared, elsewhere)[1] == "  changes 2 ports: swp1, swp2"
+
+
+def test_equal_commands_show_what_they_disturb_on_any_of_their_switches() -> None:
+    first = finding("leaf1/swp1", fix=share_map("leaf1", "swp1", notes=("drain first",)))
+    second = finding("leaf2/swp1", fix=share_map("leaf2", "swp1", impact="port bounce: the link goes down"))
+    assert footers(first, second)[:3] == [
+        "= fix: map the DSCP; on leaf1, leaf2 (SONiC), changing only the affected ports:",
+        "  impact: port bounce: the link goes down",
+        "  drain first",
+    ]
+
+
+def test_what_introduces_commands_is_wrapped_like_the_fix_and_commands_are_not() -> None:
+    impact = "traffic-affecting: until both ends of a cable have it, one drops packets"
+    fix = share_map("leaf-of-a-long-name", "swp1", impact=impact)
+    assert footers(finding("leaf-of-a-long-name/swp1", fix=fix), width=70)[:-1] == [
+        "= fix: map the DSCP;",
+        "  on leaf-of-a-long-name (SONiC), changing only the affected ports:",
+        "  impact: traffic-affecting: until both ends of a cable have it, one",
+        "  drops packets",
+    ]
+    assert footers(finding("leaf-of-a-long-name/swp1", fix=fix), width=60)[:3] == [
+        "= fix: map the DSCP;",
+        "  on leaf-of-a-long-name (SONiC), changing only the",
+        "  affected ports:",
     ]
 
 
@@ -326,6 +392,14 @@ def test_a_fix_is_wrapped_and_keeps_its_own_lines() -> None:
         "  = fix: give the class a watchdog that fires",
         "    before the fabric does",
         "    or turn PFC off on this port",
+    ]
+
+
+def test_a_name_with_hyphens_is_not_broken() -> None:
+    fix = Fix(text="correct the watchdog of its neighbor leaf-of-a-long-name")
+    assert footers(finding("leaf7", fix=fix), width=52) == [
+        "= fix: correct the watchdog of its neighbor",
+        "  leaf-of-a-long-name",
     ]
 
 

@@ -3,14 +3,14 @@
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from nodrop.engine.finding import FileLocation, Finding, Fix, FixCommands, RelatedPart
+from nodrop.engine.finding import FileLocation, Finding, Fix, RelatedPart
 from nodrop.errors import Problem
 from nodrop.model import subject
 from nodrop.model.subject import Subject
 from nodrop.platforms.kit.secrets import looks_like_secret
-from nodrop.report.commands import describe_changed_ports, describe_outdated_files, introduce_commands
+from nodrop.report.commands import CommandParagraph, build_command_paragraphs, describe_outdated_files
 from nodrop.report.escape import escape_terminal
 from nodrop.report.links import TerminalLinks, format_link
 from nodrop.report.names import (
@@ -147,11 +147,11 @@ def format_finding_block(
         lines += body.wrap_footer(
             f"{first_finding.confidence}, not certain: {first_finding.doubt or _UNCERTAIN_BY_RULE_REASON}"
         )
-    lines += (
-        body.format_fix(_merge_commands_of_other_findings(first_finding.fix, other_findings))
-        if first_finding.fix
-        else []
-    )
+    if first_finding.fix:
+        shares_commands = bool(first_finding.fix.commands)
+        lines += body.format_fix(first_finding.fix, build_command_paragraphs(group) if shares_commands else [])
+        for line in describe_outdated_files(group) if shares_commands else ():
+            lines += body.wrap_footer(line)
     lines += (
         body.list_other_findings(other_findings)
         if report_style.verbose
@@ -163,29 +163,6 @@ def format_finding_block(
             f"also ends {other_group[0].rule}: {finding_message_with_device(other_group[0])}{more}"
         )
     return lines
-
-
-def _merge_commands_of_other_findings(fix: Fix, other_findings: Iterable[Finding]) -> Fix:
-    """Return a fix with the commands of other switches, equal commands once, with all of their switches."""
-    if not fix.commands:
-        return fix
-    others = (each for finding in other_findings if finding.fix for each in finding.fix.commands)
-    alike: dict[tuple[str, tuple[str, ...]], list[FixCommands]] = {}
-    for each in (*fix.commands, *others):
-        alike.setdefault((each.condition, each.lines), []).append(each)
-    return replace(fix, commands=tuple(map(_merge_equal_commands, alike.values())))
-
-
-def _merge_equal_commands(alike: Sequence[FixCommands]) -> FixCommands:
-    """Return equal commands once, for all of their switches, with the notes on any of them."""
-    names = (escape_or_quote_name(commands.device) for commands in alike if commands.device)
-    merged = replace(alike[0], device=format_name_list(names))
-    if len(alike) == 1:
-        return merged
-    notes = dict.fromkeys(note for commands in alike for note in commands.notes)
-    outdated_files = dict.fromkeys(file for commands in alike for file in commands.outdated_files)
-    notes_of_all = (*describe_changed_ports(alike), *notes)
-    return replace(merged, ports=(), notes=notes_of_all, outdated_files=tuple(outdated_files))
 
 
 def _line_number_width(places: Iterable[FileLocation | None], page: ReportStyle) -> int:
@@ -240,37 +217,60 @@ class _BlockBody:
         """Lines that belong to a footer, already escaped."""
         return (f"{'':{self.gutter + 3}}{text}" for text in texts)
 
-    def format_fix(self, fix: Fix) -> list[str]:
-        """Return what to do, wrapped, and the commands for it, as they are typed: a long one is not broken."""
-        lines = self.wrap_footer(f"fix: {fix.text.strip()}")
-        shown = fix.commands if self.page.verbose else fix.commands[:MAX_DEVICES_WITH_COMMANDS]
-        for commands in shown:
-            lines += self.indent_under_footer(
-                self.page.escape_and_style("", line) for line in introduce_commands(commands)
-            )
-            typed = commands.lines if self.page.verbose else commands.lines[:_MAX_COMMAND_LINES_PER_DEVICE]
-            lines += self.indent_under_footer(f"  {self.page.escape_and_style('strong', line)}" for line in typed)
-            if left := len(commands.lines) - len(typed):
-                lines += self.indent_under_footer(
-                    [self.page.escape_and_style("", f"  {format_count(left, 'more line')}; -v shows them")]
-                )
-        for line in describe_outdated_files(fix):
-            lines += self.wrap_footer(line)
-        if left := len(fix.commands) - len(shown):
-            lines += self.indent_under_footer(
-                [
-                    self.page.escape_and_style(
-                        "", f"and on {format_count(left, 'more switch')}, needed with these; -v shows them"
-                    )
-                ]
+    def format_fix(self, fix: Fix, paragraphs: Sequence[CommandParagraph]) -> list[str]:
+        """Return what to do and the commands for it: sentences are wrapped, a command is one line, as it is typed."""
+        text = f"fix: {fix.text.strip()}"
+        shown = paragraphs if self.page.verbose else paragraphs[:MAX_DEVICES_WITH_COMMANDS]
+        first_row, *other_rows = self._join_heading(text, shown[0].heading) if shown else self.wrap_text(text)
+        lines = self.format_footer_with_details(first_row, other_rows)
+        for number, paragraph in enumerate(shown):
+            lines += self._indent_rows([] if number == 0 else [paragraph.heading])
+            lines += self._format_commands(paragraph)
+        if left := len(paragraphs) - len(shown):
+            lines += self._indent_rows(
+                [f"and on {format_count(left, 'more switch')}, needed with these; -v shows them"]
             )
         return lines
 
-    def wrap_footer(self, text: str) -> list[str]:
-        """Return a footer in lines that fit; the line breaks of its author stay."""
-        room = max(self.page.width - self.gutter - 3, 40)
+    def _format_commands(self, paragraph: CommandParagraph) -> list[str]:
+        page = self.page
+        typed = paragraph.lines if page.verbose else paragraph.lines[:_MAX_COMMAND_LINES_PER_DEVICE]
+        left = len(paragraph.lines) - len(typed)
+        return [
+            *self._indent_rows(paragraph.remarks),
+            *self.indent_under_footer(f"  {page.escape_and_style('strong', line)}" for line in typed),
+            *self.indent_under_footer([f"  {format_count(left, 'more line')}; -v shows them"] if left else []),
+        ]
+
+    def _indent_rows(self, texts: Iterable[str]) -> Iterable[str]:
+        """Return texts under a footer, in rows that fit."""
+        return self.indent_under_footer(
+            self.page.escape_and_style("", row) for text in texts for row in self.wrap_text(text)
+        )
+
+    def _join_heading(self, text: str, heading: str) -> list[str]:
+        """Return a text and the heading of commands as one sentence, in rows; the heading is not broken if it fits."""
+        *rows, last_row = self.wrap_text(f"{text};")
+        heading_rows = self.wrap_text(heading)
+        joined = f"{last_row} {heading_rows[0]}"
+        fits = len(heading_rows) == 1 and len(joined) <= self._room_for_text()
+        return [*rows, joined] if fits else [*rows, last_row, *heading_rows]
+
+    def _room_for_text(self) -> int:
+        return max(self.page.width - self.gutter - 3, 40)
+
+    def wrap_text(self, text: str) -> list[str]:
+        """Return a text in rows that fit, escaped; names are not broken, and the line breaks of its author stay."""
         written = escape_terminal(text, lines=True).split("\n")
-        first_row, *other_rows = (row for line in written for row in textwrap.wrap(line, room, break_long_words=False))
+        return [
+            row
+            for line in written
+            for row in textwrap.wrap(line, self._room_for_text(), break_long_words=False, break_on_hyphens=False)
+        ]
+
+    def wrap_footer(self, text: str) -> list[str]:
+        """Return a footer in rows that fit."""
+        first_row, *other_rows = self.wrap_text(text)
         return self.format_footer_with_details(first_row, other_rows)
 
     def list_other_findings(self, other_findings: Sequence[Finding]) -> list[str]:

@@ -11,7 +11,7 @@ from nodrop.errors import Problem
 from nodrop.model import subject
 from nodrop.model.reading import ROUTES_NOT_COMPUTED_NOTE_KIND
 from nodrop.model.subject import Subject
-from nodrop.report.commands import command_lines
+from nodrop.report.commands import lines_of_fix
 from nodrop.report.escape import escape_github_command_message, escape_github_command_property, escape_lone_surrogates
 from nodrop.report.names import finding_message_with_device, format_name_list
 from nodrop.results.outcome import (
@@ -76,7 +76,7 @@ def _format_finding(command: str, finding: Finding, other_subjects: list[Subject
         for ref in finding.related[:MAX_LISTED_OTHER_SUBJECTS]
         if ref.located and ref.located != place
     ]
-    lines += [f"Fix: {finding.fix.text}", *command_lines(finding.fix)] if finding.fix else []
+    lines += lines_of_fix(finding)
     return _format_command(command, {"title": finding.rule} | _span_properties(place), "\n".join(lines))
 
 
