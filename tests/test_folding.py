@@ -11,6 +11,7 @@ from nodrop.engine.finding import FabricVerdict, Finding
 from nodrop.engine.rule import Rule
 from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import NOTHING_JUDGED, JudgedRules, judge
+from nodrop.fix_commands import FixCommandMaker, GroupCommands
 from nodrop.folding import mark_findings_explained_by_others
 from nodrop.model.reading import Reading
 from nodrop.model.subject import subject_text
@@ -312,3 +313,33 @@ def test_a_group_is_corrected_as_a_whole_or_waits_as_a_whole() -> None:
     assert {(fix.text.partition(":")[0], fix.commands) for fix in pauses} == {
         ("correct rdma-dscp-in-lossy-class first, then check again", ())
     }
+
+
+SLOW_POLLS = {"PFC_WD/GLOBAL/POLL_INTERVAL": "250"}
+
+
+def test_commands_are_made_once_though_they_decide_what_is_folded(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading = read_with("sonic", {"set": {"leaf1/config_db.json": SLOW_POLLS}})
+    folded, made = fold(reading), list[tuple[int, ...]]()
+
+    def make_commands(self: FixCommandMaker, group: Sequence[Finding]) -> GroupCommands:
+        made.append(tuple(map(id, (finding.fix for finding in group))))
+        return make(self, group)
+
+    make = FixCommandMaker._make_commands
+    monkeypatch.setattr(FixCommandMaker, "_make_commands", make_commands)
+    found = add_fix_commands(folded, reading)
+    assert any(finding.explained_by for finding in found), "commands ended a remark"
+    assert made
+    assert len(made) == len(set(made))
+
+
+def test_a_remark_is_not_folded_where_only_some_switches_have_the_commands() -> None:
+    """Without the text of leaf2, nothing ends the cause there; a remark below it would be folded again and again."""
+    reading = read_with("sonic", {"set": {f"{leaf}/config_db.json": SLOW_POLLS for leaf in ("leaf1", "leaf2")}})
+    folded = [one for one in fold(reading) if one.rule != "broken-condition" or one.device != "leaf2"]
+    causes = {one.group for one in folded if one.rule == "watchdog-polls-too-slowly"}
+    assert len(causes) == 1
+    unread = replace(reading, sources={name: files for name, files in reading.sources.items() if name != "leaf2"})
+    found = {one.rule: one for one in add_fix_commands(tuple(folded), unread)}
+    assert found["broken-condition"].explained_by == ""

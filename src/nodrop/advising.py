@@ -1,47 +1,34 @@
-"""From findings to what to type: the commands of fixes, for the switch or host at hand and all of its ports.
+"""From findings to what to type: which findings get commands, and in which order they are corrected.
 
-Where a fix has changes, its commands are those of the edit that `nodrop fix` makes in the files of the switch, so that
-advice and fix cannot disagree. Else they are the `commands` of the rule. Findings of one group on one switch share
-their commands, in which the ports are lists or ranges. A finding that another one on its port contradicts has no
-commands: the other is corrected first.
+Findings of one group on one switch share their commands (`fix_commands.py`). A finding that another one on its port
+contradicts has no commands: the other is corrected first.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
-from nodrop import platforms
-from nodrop.advice_order import (
-    AdviceGroupKey,
-    advice_key_of_finding,
-    find_rules_to_correct_first,
-    is_port_change,
-)
-from nodrop.engine.finding import Finding, FixCommands
-from nodrop.errors import InputProblems
-from nodrop.identity import IdentitySet
-from nodrop.limits import MAX_ADVISED_EDITS
-from nodrop.locate import load_unchanged_source
-from nodrop.model.change import DISRUPTIONS, Change, Disruption, EditResult
-from nodrop.model.fabric import Device
-from nodrop.model.reading import Reading, Remark
-from nodrop.model.subject import FABRIC_HEAD, Subject, ends_of_cable_key, natural_sort_key
-from nodrop.platforms.hosts import edit as hosts
-from nodrop.platforms.hosts.command_lines import format_job_file_lines
-from nodrop.platforms.kit.change_effects import effect_of_change
-from nodrop.platforms.kit.command_lines import (
-    are_all_ports_typable,
-    disruptions_of_lines,
-    fill_port_slots,
-    has_port_slot,
-    is_typable,
-    ports_by_command,
-)
-from nodrop.platforms.kit.editing import RetryBudget
-from nodrop.platforms.kit.outdated_names import find_names_with_outdated_numbers
+from nodrop.advice_order import AdviceGroupKey, advice_key_of_finding, find_rules_to_correct_first
+from nodrop.engine.finding import Finding
+from nodrop.fix_commands import FixCommandMaker, GroupCommands, RemarkKey, remark_key
+from nodrop.identity import IdentityMap, IdentitySet
+from nodrop.model.reading import Reading
 from nodrop.results.outcome import first_shown_findings
 
-_ALL_SESSIONS_CLOSE = "all BGP sessions "
-"""How the reason of an impact begins before which a switch is drained."""
+_GroupKey = tuple[str, str, str]
+"""Rule, severity and `group` of findings that a report shows as one."""
+
+
+class _AdvicePlan(NamedTuple):
+    """The findings that get advice, as they are folded: which wait for others, and which share commands."""
+
+    advised: IdentitySet[Finding]
+    first: IdentityMap[Finding, str]
+    """The rule to correct first, by each finding that waits."""
+    groups: dict[AdviceGroupKey, dict[int, Finding]]
+    """The findings that share commands, by their numbers among all; none of a group that waits."""
+    completed: set[AdviceGroupKey]
+    """The groups whose commands also prevent the findings that their corrections would cause."""
 
 
 def add_fix_commands(
@@ -50,54 +37,80 @@ def add_fix_commands(
     """Return findings with the commands that end them and those of their group on the same switch.
 
     Unless `whole`, only those get them that a short report shows; where nobody is `advised`, none does. What an intent
-    was built into gets no commands: its files are built again. What is folded under a finding whose commands do not
-    make its changes is unfolded: nothing that is typed would end it.
+    was built into gets no commands: its files are built again.
+
+    The commands decide in turn what is folded. Findings are unfolded whose cause has commands that do not make its
+    changes: nothing that is typed would end them. A reader's remark is folded under the group whose commands end it.
     """
     if reading.decided is not None or not advised:
         return findings
-    shown = findings if whole else first_shown_findings(finding for finding in findings if not finding.hidden)
-    chosen = IdentitySet(finding for finding in shown if finding.fix is not None)
-    wanted = {advice_key_of_finding(finding) for finding in findings if finding in chosen}
-    first = find_rules_to_correct_first(findings)
-    completed = {advice_key_of_finding(finding) for finding in findings if finding.fix and finding.fix.completing}
-    groups: dict[AdviceGroupKey, list[Finding]] = {}
-    for finding in findings:
-        if not finding.hidden and finding.fix is not None and (group := advice_key_of_finding(finding)) in wanted:
-            members = groups.setdefault(group, [])
-            if finding not in first:
-                members.append(finding)
-    adviser = _FixCommandAdviser(reading)
-    advice = {group: tuple(map(adviser.add_notes, adviser.commands(members))) for group, members in groups.items()}
-    later = {finding.group for finding in findings if finding.corrected_after}
-    unmade = {group for _, group, _ in groups.keys() - adviser.made} - later
-    if any(finding.explained_by in unmade for finding in findings):
-        unfolded = tuple(
-            replace(finding, explained_by="") if finding.explained_by in unmade else finding for finding in findings
-        )
-        return add_fix_commands(unfolded, reading, advised, whole=whole)
-
-    if ended := _find_ended_remark_groups(findings, adviser):
-        folded = tuple(
-            replace(finding, explained_by=ended[key]) if (key := _key_of_group(finding)) in ended else finding
+    maker, separated = FixCommandMaker(reading), set[tuple[_GroupKey, str]]()
+    while True:
+        plan = _plan_advice(findings, whole=whole)
+        made = {key: maker.make_commands(group) for key, group in plan.groups.items()}
+        causes = _find_causes_to_change(findings, made, separated)
+        if not causes:
+            return tuple(_add_advice(finding, plan, made) for finding in findings)
+        separated |= {(key, finding.explained_by) for finding in findings if (key := _key_of_group(finding)) in causes}
+        findings = tuple(
+            replace(finding, explained_by=causes[key]) if (key := _key_of_group(finding)) in causes else finding
             for finding in findings
         )
-        return add_fix_commands(folded, reading, advised, whole=whole)
 
-    def advise(finding: Finding) -> Finding:
-        commands = advice.get(advice_key_of_finding(finding), ()) if finding in chosen else ()
-        rule = first.get(finding, "") if finding in chosen else ""
-        if finding.fix is None or not (commands or rule):
-            return finding
-        text = f"correct {rule} first, then check again: {finding.fix.text}" if rule else finding.fix.text
-        if not rule and finding.causes_findings_of:
-            group = advice_key_of_finding(finding)
-            text += _describe_caused_findings(finding, prevented=group in adviser.made and group in completed)
-        outdated = adviser.outdated_names.get(advice_key_of_finding(finding), ()) if commands and not rule else ()
-        if outdated:
-            text += f"; {' and '.join(outdated)} would still state the former number: rename it when convenient"
-        return replace(finding, fix=replace(finding.fix, text=text, commands=() if rule else commands))
 
-    return tuple(map(advise, findings))
+def _plan_advice(findings: tuple[Finding, ...], *, whole: bool) -> _AdvicePlan:
+    """Return which findings get advice, where some wait, and which share commands."""
+    shown = findings if whole else first_shown_findings(finding for finding in findings if not finding.hidden)
+    advised = IdentitySet(finding for finding in shown if finding.fix is not None)
+    wanted = {advice_key_of_finding(finding) for finding in findings if finding in advised}
+    first = find_rules_to_correct_first(findings)
+    groups: dict[AdviceGroupKey, dict[int, Finding]] = {}
+    for number, finding in enumerate(findings):
+        if not finding.hidden and finding.fix is not None and (key := advice_key_of_finding(finding)) in wanted:
+            group = groups.setdefault(key, {})
+            if finding not in first:
+                group[number] = finding
+    completed = {advice_key_of_finding(finding) for finding in findings if finding.fix and finding.fix.completing}
+    return _AdvicePlan(advised, first, groups, completed)
+
+
+def _find_causes_to_change(
+    findings: tuple[Finding, ...],
+    made: Mapping[AdviceGroupKey, GroupCommands],
+    separated: Container[tuple[_GroupKey, str]],
+) -> dict[_GroupKey, str]:
+    """Return the groups to unfold, with "", or else those to fold, with the `group` of their cause.
+
+    A group is not folded under a cause from which it was separated.
+    """
+    later = {finding.group for finding in findings if finding.corrected_after}
+    unmade = {group for (_, group, _), given in made.items() if not given.make_changes} - later
+    if unfolded := {_key_of_group(finding): "" for finding in findings if finding.explained_by in unmade}:
+        return unfolded
+    remarks_by_cause: dict[str, set[RemarkKey]] = {}
+    for (_, group, _), given in made.items():
+        if given.make_changes:
+            remarks_by_cause.setdefault(group, set()).update(given.ended_remarks)
+    return _find_ended_remark_groups(findings, remarks_by_cause, separated)
+
+
+def _add_advice(finding: Finding, plan: _AdvicePlan, made: Mapping[AdviceGroupKey, GroupCommands]) -> Finding:
+    """Return a finding with its commands, or with the rule to correct first."""
+    if finding.fix is None or finding not in plan.advised:
+        return finding
+    if rule := plan.first.get(finding, ""):
+        text = f"correct {rule} first, then check again: {finding.fix.text}"
+        return replace(finding, fix=replace(finding.fix, text=text, commands=()))
+    key = advice_key_of_finding(finding)
+    given = made.get(key, GroupCommands())
+    if not given.commands:
+        return finding
+    text = finding.fix.text
+    if finding.causes_findings_of:
+        text += _describe_caused_findings(finding, prevented=given.make_changes and key in plan.completed)
+    if given.outdated_names:
+        text += f"; {' and '.join(given.outdated_names)} would still state the former number: rename it when convenient"
+    return replace(finding, fix=replace(finding.fix, text=text, commands=given.commands))
 
 
 def _describe_caused_findings(finding: Finding, *, prevented: bool) -> str:
@@ -107,392 +120,32 @@ def _describe_caused_findings(finding: Finding, *, prevented: bool) -> str:
 
 
 def _find_ended_remark_groups(
-    findings: Iterable[Finding], adviser: "_FixCommandAdviser"
-) -> dict[tuple[str, str, str], str]:
+    findings: Iterable[Finding],
+    remarks_by_cause: Mapping[str, set[RemarkKey]],
+    separated: Container[tuple[_GroupKey, str]],
+) -> dict[_GroupKey, str]:
     """Return the groups of readers' remarks that the commands for another group end, with the `group` of that.
 
     Not those that explain others themselves, or are worse than a note that would explain them.
     """
     causes = {finding.explained_by for finding in findings}
-    groups: dict[tuple[str, str, str], list[Finding]] = {}
+    groups: dict[_GroupKey, list[Finding]] = {}
     severity_by_group: dict[str, str] = {}
     for finding in findings:
         severity_by_group.setdefault(finding.group, finding.severity)
         if not finding.hidden and not finding.explained_by and finding.group not in causes:
             groups.setdefault(_key_of_group(finding), []).append(finding)
-    remarks_by_cause: dict[str, set[tuple[Subject, str]]] = {}
-    for (_, cause, _), remarks in adviser.ended_remarks.items():
-        remarks_by_cause.setdefault(cause, set()).update(remarks)
-    ended: dict[tuple[str, str, str], str] = {}
+    ended: dict[_GroupKey, str] = {}
     for key, group in groups.items():
         for cause, remarks in remarks_by_cause.items():
             is_worse = severity_by_group[cause] == "note" != group[0].severity
             others = {key[2], *(ended_key[2] for ended_key in ended)}
-            if cause not in others and not is_worse and remarks.issuperset(map(_remark_key, group)):
+            allowed = cause not in others and (key, cause) not in separated
+            if allowed and not is_worse and remarks.issuperset(map(remark_key, group)):
                 ended[key] = cause
                 break
     return {key: cause for key, cause in ended.items() if cause not in {ended_key[2] for ended_key in ended}}
 
 
-def _key_of_group(finding: Finding) -> tuple[str, str, str]:
+def _key_of_group(finding: Finding) -> _GroupKey:
     return finding.rule, finding.severity, finding.group
-
-
-def _remark_key(remark: Remark | Finding) -> tuple[Subject, str]:
-    """Return what a reader's remark and its finding have in common."""
-    return remark.subject, repr(sorted(remark.facts.items()))
-
-
-class _FixCommandAdviser:
-    """The commands for groups of findings of a fabric."""
-
-    def __init__(self, reading: Reading) -> None:
-        self._reading = reading
-        self._devices = {device.name: device for device in reading.fabric.devices}
-        self._edits_left = MAX_ADVISED_EDITS
-        self.made: set[AdviceGroupKey] = set()
-        """Groups whose commands make the changes of their fixes."""
-        self._remarks_by_device: dict[str, set[tuple[Subject, str]] | None] = {}
-        self.ended_remarks: dict[AdviceGroupKey, set[tuple[Subject, str]]] = {}
-        """By group: the remarks of readers that its commands end."""
-        self.outdated_names: dict[AdviceGroupKey, tuple[str, ...]] = {}
-        """By group: names that the commands leave, though they state a number that changes."""
-
-    def commands(self, group: Sequence[Finding]) -> Iterator[FixCommands]:
-        """Yield the commands for a group, by device: derived from the changes, else those that the rule has.
-
-        Where only some have changes, all get those of the rule if it has any.
-        """
-        changes: dict[str, dict[tuple[object, str], Change]] = {}
-        for finding in group:
-            for change in (*finding.fix.changes, *finding.fix.completing) if finding.fix else ():
-                changes.setdefault(change.subject[0], {})[change.subject, repr(change.new)] = change
-        self._ended: set[tuple[Subject, str]] = set()
-        derived = [self._commands_of_changes(name, list(asked.values())) for name, asked in changes.items()]
-        partial = any(not finding.fix.changes and finding.fix.spelled for finding in group if finding.fix)
-        condition = next((finding.fix.condition for finding in group if finding.fix), "")
-        yield from self._commands_for_cases_owner_must_decide(group, shows_only=True)
-        if derived and all(derived) and not partial:
-            self.made.add(advice_key_of_finding(group[0]))
-            self.ended_remarks[advice_key_of_finding(group[0])] = self._ended
-            lines = [line for commands in derived if commands is not None for line in commands.lines]
-            of_switches = [change for asked in changes.values() for change in asked.values()]
-            self.outdated_names[advice_key_of_finding(group[0])] = find_names_with_outdated_numbers(lines, of_switches)
-            yield from (
-                replace(_omit_ports_named_by_findings(commands, group), condition=condition)
-                for commands in derived
-                if commands is not None
-            )
-        else:
-            yield from (
-                replace(commands, condition=condition) for commands in self._fill_commands_written_in_rule(group)
-            )
-        yield from self._commands_for_cases_owner_must_decide(group, shows_only=False)
-
-    def add_notes(self, commands: FixCommands) -> FixCommands:
-        """Return commands with notes on their effects that the lines do not show."""
-        sources = self._reading.sources.get(commands.device)
-        device = self._devices.get(commands.device)
-        if device is None or not sources:
-            return commands
-        try:
-            notes = platforms.explain_commands(
-                commands.language, commands.lines, lambda: self._load_source_files_of_device(commands.device)
-            )
-        except InputProblems:
-            notes = ()
-        if _ALL_SESSIONS_CLOSE in commands.impact and (drain := platforms.drain_commands(device, device.platform)):
-            start, end = drain
-            notes = (*notes, f"drain first: `{start}`; at the end `{end}`")
-        outdated = self._find_outdated_stages(device, commands.lines) if commands.condition != "first check" else ()
-        return replace(commands, notes=notes, outdated_files=outdated)
-
-    def _find_outdated_stages(self, device: Device, lines: Sequence[str]) -> tuple[str, ...]:
-        """Return the stages beside the state of a switch that commands leave behind; all if that is not known."""
-        outdated: list[str] = []
-        module = platforms.find_staged_module(device.platform)
-        for source in self._reading.sources[device.name]:
-            stages = self._reading.stages.get(source.display, ())
-            if not stages or module is None:
-                continue
-            try:
-                texts = {stage.display: load_unchanged_source(stage) for stage in stages}
-                outdated += module.find_outdated_stages(load_unchanged_source(source), texts, lines)
-            except InputProblems:
-                outdated += (stage.display for stage in stages)
-        return tuple(outdated)
-
-    def _commands_for_cases_owner_must_decide(
-        self, group: Sequence[Finding], *, shows_only: bool
-    ) -> Iterator[FixCommands]:
-        """Yield the commands for the cases that only the owner can distinguish, or those that show which it is.
-
-        The lines of a choice stay together, in their order.
-        """
-        spelled: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
-        for finding in group:
-            port = _port_of(finding)
-            for choice in finding.fix.choices if finding.fix else ():
-                if choice.shows_only == shows_only:
-                    where = finding.device or _host_of(finding), choice.language, choice.condition
-                    in_order = "\n".join(choice.lines)
-                    if port or not has_port_slot(in_order):
-                        spelled.setdefault(where, []).append((in_order, port if has_port_slot(in_order) else ""))
-        for (device, language, condition), commands in spelled.items():
-            if self._would_refuse_commands(device, language, commands):
-                continue
-            language, lines = self._lines_to_type_on_device(device, language, commands, saved=not shows_only)
-            if lines := self._fit_lines_to_switch_files(device, language, lines):
-                impact = _format_impact(disruptions_of_lines(lines))
-                yield FixCommands(device=device, language=language, lines=lines, condition=condition, impact=impact)
-
-    def _fill_commands_written_in_rule(self, group: Sequence[Finding]) -> Iterator[FixCommands]:
-        """Yield the commands of the rule of a group, filled with its ports."""
-        spelled: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
-        for finding in group:
-            assert finding.fix is not None
-            where = finding.device or _host_of(finding), finding.fix.language, self._host_file_of_finding(finding)
-            port = _port_of(finding)
-            commands = finding.fix.spelled
-            if commands and platforms.depends_on_context(finding.fix.language):
-                commands = ("\n".join(commands),)
-            spelled.setdefault(where, []).extend(
-                (command, port if has_port_slot(command) else "")
-                for command in commands
-                if port or not has_port_slot(command)
-            )
-        for (device, language, file), slotted in spelled.items():
-            if not slotted or self._would_refuse_commands(device, language, slotted):
-                continue
-            language, lines = self._lines_to_type_on_device(device, language, slotted)
-            if lines := self._fit_lines_to_host_file(
-                device, file, self._fit_lines_to_switch_files(device, language, lines)
-            ):
-                impact = _format_impact(disruptions_of_lines(lines))
-                yield FixCommands(device=device, language=language, lines=lines, impact=impact)
-
-    def _lines_to_type_on_device(
-        self, name: str, language: str, commands: Sequence[tuple[str, str]], *, saved: bool = True
-    ) -> tuple[str, tuple[str, ...]]:
-        """Return what takes commands, given with a port each, on a device, and all that is typed there.
-
-        What changes nothing is not `saved`. There are none where the name of a port has a meaning for a shell.
-        """
-        if not are_all_ports_typable(commands):
-            return language, ()
-        lines = _fold_commands_over_ports(language, commands)
-        if (device := self._devices.get(name)) is not None:
-            language, lines = platforms.lines_as_typed_on_device(device, language, lines)
-        return language, _add_opening_and_closing_lines(language, lines) if saved and lines else lines
-
-    def _host_file_of_finding(self, finding: Finding) -> str:
-        """Return the file of a host that a finding is about; "" for a switch, or where it is about no file."""
-        names = [source.name for source in self._reading.sources.get(finding.subject[0], ())]
-        is_host = finding.fix is not None and finding.fix.language == platforms.HOSTS_PLATFORM
-        return finding.subject[1] if is_host and finding.subject[1:2] and finding.subject[1] in names else ""
-
-    def _fit_lines_to_host_file(self, device: str, file: str, lines: tuple[str, ...]) -> tuple[str, ...]:
-        """Return lines in the form of the file of a host that they go to."""
-        source = next((source for source in self._reading.sources.get(device, ()) if source.name == file), None)
-        if source is None or not lines:
-            return lines
-        try:
-            fitted = format_job_file_lines(file, load_unchanged_source(source), lines)
-        except InputProblems:
-            return lines
-        return fitted
-
-    def _fit_lines_to_switch_files(self, device: str, language: str, lines: tuple[str, ...]) -> tuple[str, ...]:
-        """Return lines in the form that fits the files of a switch."""
-        if device not in self._devices or not self._reading.sources.get(device):
-            return lines
-        try:
-            return platforms.fit_commands(language, lines, lambda: self._load_source_files_of_device(device))
-        except InputProblems:
-            return lines
-
-    def _load_source_files_of_device(self, device: str) -> Mapping[str, bytes]:
-        return {source.name: load_unchanged_source(source) for source in self._reading.sources.get(device, ())}
-
-    def _would_refuse_commands(self, name: str, language: str, commands: Iterable[tuple[str, str]]) -> bool:
-        """Whether commands, given with a port each, name what the device does not have; it is not known of all."""
-        filled = (fill_port_slots(*command) for command in commands)
-        try:
-            return platforms.would_refuse_commands(language, filled, lambda: self._load_source_files_of_device(name))
-        except InputProblems:
-            return True
-
-    def _commands_of_changes(self, name: str, changes: Sequence[Change]) -> FixCommands | None:
-        """Return the commands that make changes on a switch, all of them; None where they are not known."""
-        device = self._devices.get(name)
-        if device is None and name in self._reading.sources:
-            self._edits_left -= 1
-            return self._commands_of_host_changes(name, changes) if self._edits_left >= 0 else None
-        if device is None or name not in self._reading.sources or device.platform not in platforms.command_languages():
-            return None
-        self._edits_left -= 1
-        return self._commands_of_switch_changes(device, changes) if self._edits_left >= 0 else None
-
-    def _commands_of_host_changes(self, name: str, changes: Sequence[Change]) -> FixCommands | None:
-        """Return the lines that make changes in the files of a host; None where no number in them does."""
-        try:
-            bundle = {source.name: load_unchanged_source(source) for source in self._reading.sources[name]}
-            edit = hosts.edit(bundle, changes, name=name)
-        except InputProblems:
-            return None
-        lines = (
-            ()
-            if edit.by_hand
-            else platforms.load_command_lines_module(platforms.HOSTS_PLATFORM).commands_of_edit(bundle, edit)
-        )
-        return FixCommands(device=name, language=platforms.HOSTS_PLATFORM, lines=lines) if lines else None
-
-    def _find_ended_remarks(self, device: Device, edited: Mapping[str, bytes]) -> set[tuple[Subject, str]]:
-        """Return the remarks that the reader of a switch makes about its files and not about them as edited."""
-        if not any(remark.subject[0] == device.name for remark in self._reading.remarks):
-            return set()
-        if device.name not in self._remarks_by_device:
-            self._remarks_by_device[device.name] = self._read_remarks(
-                device, self._load_source_files_of_device(device.name)
-            )
-        old, new = self._remarks_by_device[device.name], self._read_remarks(device, edited)
-        return set() if old is None or new is None else old - new
-
-    def _read_remarks(self, device: Device, files: Mapping[str, bytes]) -> set[tuple[Subject, str]] | None:
-        """Return the remarks of a switch's reader about files; None where these have problems."""
-        bundle = [(source, files[source.name]) for source in self._reading.sources[device.name]]
-        found = platforms.reader(device.platform).read_device(device.name, bundle)
-        return None if found.problems else {_remark_key(remark) for remark in found.remarks}
-
-    def _name_file_as_shown(self, device: str, line: str) -> str:
-        """Return a line that ends with a file of a device with the name that reports give the file."""
-        for source in self._reading.sources[device]:
-            if line.startswith("# ") and line.endswith(f" of {source.name}") and is_typable(source.display):
-                return f"{line.removesuffix(source.name)}{source.display}"
-        return line
-
-    def _commands_of_switch_changes(self, device: Device, changes: Sequence[Change]) -> FixCommands | None:
-        editor = platforms.find_editor(device.platform)
-        if editor is None:
-            return None
-        try:
-            bundle = {source.name: load_unchanged_source(source) for source in self._reading.sources[device.name]}
-            edit = editor.edit(bundle, changes, name=device.name, budget=RetryBudget(bundle, most=0))
-        except InputProblems:
-            return None
-        lines = tuple(
-            self._name_file_as_shown(device.name, line) for line in _commands_of_edit(device.platform, bundle, edit)
-        )
-        if not lines:
-            return None
-        self._ended |= self._find_ended_remarks(device, {**bundle, **edit.files}) if edit.files else set()
-        return FixCommands(
-            device=device.name,
-            language=device.platform,
-            lines=lines,
-            impact=_describe_impact(device.platform, changes, edit, lines),
-            ports=_changed_ports(changes, edit),
-        )
-
-
-def _describe_impact(platform: str, changes: Iterable[Change], edit: EditResult, lines: Iterable[str]) -> str:
-    """Return the worst disruption of changes on a running switch, with its reason; "" where none is known."""
-    of_fields = (
-        effect_of_change(
-            platform,
-            change.subject[2 if is_port_change(change) else 1 :],
-            is_port_change(change),
-            change.old,
-            change.new,
-        )
-        for change in changes
-    )
-    disruptions = [(impact.disruption, impact.reason) for impact in of_fields if impact is not None]
-    if platforms.load_command_lines_module(platform).DISTURBS_AS_PATCH:
-        disruptions += [(step.disruption, step.reason) for step in edit.steps if step.disruption != "refused"]
-    return _format_impact([*disruptions, *disruptions_of_lines(lines)])
-
-
-def _format_impact(disruptions: Iterable[tuple[Disruption, str]]) -> str:
-    worst, reason = max(disruptions, key=lambda row: DISRUPTIONS.index(row[0]), default=("none", ""))
-    return "" if worst == "none" else f"{worst}: {reason}"
-
-
-def _changed_ports(changes: Iterable[Change], edit: EditResult) -> tuple[str, ...]:
-    """Return the ports that an edit for changes is about, and those that follow because they share an object."""
-    of_groups = {port for hand in edit.by_hand for port in hand.ports}
-    all_changes = (*changes, *edit.follows)
-    return tuple(
-        sorted(
-            {*of_groups, *(change.subject[1] for change in all_changes if is_port_change(change))},
-            key=natural_sort_key,
-        )
-    )
-
-
-def _omit_ports_named_by_findings(commands: FixCommands, group: Sequence[Finding]) -> FixCommands:
-    """Return commands with the ports that they change, where those are not said otherwise.
-
-    They are said where a command names a port, as long as the findings on the device name all that change.
-    """
-    subjects = [
-        subject
-        for finding in group
-        for subject in (finding.subject, *(part.subject for part in finding.related))
-        if subject[:1] == (commands.device,)
-    ]
-    named = {subject[1] for subject in subjects if len(subject) > 1 and not subject[1].startswith("@")}
-    kinds = {port.rstrip("0123456789/").lower() for port in commands.ports}
-    are_typed = any(kind in line.lower() for kind in kinds for line in commands.lines)
-    return replace(commands, ports=()) if are_typed and (not named or named.issuperset(commands.ports)) else commands
-
-
-def _commands_of_edit(platform: str, bundle: Mapping[str, bytes], edit: EditResult) -> tuple[str, ...]:
-    """Return the commands of an edit and of its manual steps; none where some are not known."""
-    if not all(hand.commands for hand in edit.by_hand):
-        return ()
-    by_hand = [
-        (command, hand.change.subject[1] if has_port_slot(command) else "")
-        for hand in edit.by_hand
-        for command in hand.commands
-    ]
-    made = platforms.load_command_lines_module(platform).commands_of_edit(bundle, edit)
-    commands = [*((line, "") for line in made), *by_hand]
-    return (
-        _add_opening_and_closing_lines(platform, _fold_commands_over_ports(platform, commands))
-        if commands and are_all_ports_typable(commands)
-        else ()
-    )
-
-
-def _fold_commands_over_ports(language: str, commands: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Return commands, given with a port each, in as few lines as a language allows."""
-    fill_ports_into_command = platforms.load_command_lines_module(language).fill_ports_into_command
-    lines = tuple(
-        line
-        for command, ports in ports_by_command(commands).items()
-        for block in fill_ports_into_command(command, ports)
-        for line in block.split("\n")
-    )
-    return platforms.omit_already_open_contexts(language, lines) if platforms.depends_on_context(language) else lines
-
-
-def _add_opening_and_closing_lines(language: str, lines: Sequence[str]) -> tuple[str, ...]:
-    """Return lines between those that a language has before and after all commands."""
-    spelling = platforms.load_command_lines_module(language)
-    return (*spelling.LINES_BEFORE, *lines, *(line for line in spelling.LINES_AFTER if line not in lines))
-
-
-def _host_of(finding: Finding) -> str:
-    """Return the host that a finding is about; "" where it is about none."""
-    return next((subject[2] for subject in (finding.subject, finding.at) if subject[1:2] == ("hosts",)), "")
-
-
-def _port_of(finding: Finding) -> str:
-    """Return the port that a finding points at or is about; "" where it is about none."""
-    for subject in (finding.at, finding.subject):
-        if subject[0] == finding.device and len(subject) > 1 and not subject[1].startswith("@"):
-            return subject[1]
-        if subject[:2] == (FABRIC_HEAD, "links"):
-            return next((end.port for end in ends_of_cable_key(subject[2]) if end.node == finding.device), "")
-    return ""

@@ -30,6 +30,7 @@ LAYERS = (
         "advice_order",
         "advising",
         "correction_trials",
+        "fix_commands",
         "folding",
         "shared_identifiers",
     },
