@@ -20,14 +20,31 @@ LOSSLESS = "if the class is to be lossless"
             PFC.format(4) + PORT + POOL + MAP.format(3) + MARKED,
             {"": ("dcb priority-flow-control priority 3 enable", "no dcb priority-flow-control priority 4 enable")},
         ),
-        (PFC.format(3) + PORT + POOL + MAP.format(7) + MARKED, {}),
+        (
+            PFC.format(3) + PORT + POOL + MAP.format(7) + MARKED,
+            {"": ("traffic pool roce map switch-priority 3", "no traffic pool roce map switch-priority 7")},
+        ),
+        (
+            PFC.format(3) + PORT + POOL + MAP.format(7) + "   traffic pool other map switch-priority 3\n" + MARKED,
+            {
+                "": (
+                    "no traffic pool other map switch-priority 3",
+                    "traffic pool roce map switch-priority 3",
+                    "no traffic pool roce map switch-priority 7",
+                )
+            },
+        ),
         (
             PFC.format(4) + PORT + POOL + MAP.format(3),
             {
                 "if the class of priority 3 is the lossless one": (
                     "dcb priority-flow-control priority 3 enable",
                     "no dcb priority-flow-control priority 4 enable",
-                )
+                ),
+                "if the class of priority 4 is the lossless one": (
+                    "traffic pool roce map switch-priority 4",
+                    "no traffic pool roce map switch-priority 3",
+                ),
             },
         ),
         (PFC.format(3) + PORT + MAP.format(3), {LOSSLESS: ("traffic pool roce type lossless",)}),

@@ -170,6 +170,22 @@ def test_a_lossless_pool_alone_does_not_say_whether_ports_pause() -> None:
 
 
 @pytest.mark.parametrize(
+    ("taken_back", "groups"),
+    [
+        ("map switch-priority 3", [0, 5]),
+        ("type lossless", [0]),
+        ("", [0]),
+        ("force", [0]),
+    ],
+)
+def test_what_is_taken_back_of_a_traffic_pool_is_not_in_it(taken_back: str, groups: list[int]) -> None:
+    pool = "traffic pool roce type lossless\ntraffic pool roce map switch-priority 3 5\n"
+    reading = onyx(f"{pool}no traffic pool roce {taken_back}\ninterface ethernet 1/1 qos trust L3\n")
+    assert [group.index for group in require_fact(qos(reading, "Eth1/1").priority_groups)] == groups
+    assert {kind for kind, _ in remarks(reading)} <= {"lossless-half-configured"}
+
+
+@pytest.mark.parametrize(
     ("more", "pauses"),
     [
         ("interface ethernet 1/9 dcb priority-flow-control mode on force\n", (3,)),

@@ -145,11 +145,21 @@ class _NonRoutingCommandReader:
             raise CommandNotUnderstood
 
     def _read_traffic_pool(self, command: OnyxCommand) -> None:
-        if len(command.words) < 4:
+        words, pools = command.words[3:], self._settings.traffic_pools
+        if len(command.words) < 3 or not (words or command.negated):
             raise CommandNotUnderstood
-        _, _, name, *arguments = command.words
-        pool = self._settings.traffic_pools.setdefault(name, TrafficPool())
-        match arguments:
+        name = command.words[2]
+        if command.negated and words in ((), ("force",)):
+            pools.pop(name, None)
+            return
+        pool = pools.setdefault(name, TrafficPool())
+        match words:
+            case ["type", *_] if command.negated:
+                pool.lossless = False
+            case ["memory", "percent", *_] if command.negated:
+                pool.percent = None
+            case ["map", "switch-priority", *priorities] if command.negated:
+                pool.priorities -= set(self._values.indexes(command, tuple(priorities), 7))
             case ["type", kind]:
                 known_word = self._values.meaning_of_word(command, kind, {"lossless": "lossless", "lossy": "lossy"})
                 pool.lossless = known_word == "lossless"
