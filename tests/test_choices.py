@@ -24,6 +24,8 @@ router bgp 65001
   neighbor 10.1.0.1 route-map OTHER out
  exit-address-family
 """
+SPLIT = '{"DEVICE_METADATA": {"localhost": {"docker_routing_config_mode": "split-unified"}}}'
+"""What makes a SONiC switch load an frr.conf."""
 FEATURES = """pfc.port_group_list = [gpus]
 pfc.gpus.port_set = swp1-4
 pfc.gpus.cos_list = [3]
@@ -101,3 +103,24 @@ def test_a_report_says_which_case_commands_are_for(tmp_path: Path, monkeypatch: 
     monkeypatch.chdir(tmp_path)
     out = run("lint", "tor1.txt").out
     assert "unless a class uses the queue and its hosts send ECN-capable packets, on tor1 (Onyx):" in out
+
+
+@pytest.mark.parametrize(
+    ("beside", "closing"),
+    [({}, ()), ({"config_db.json": SPLIT}, ("sudo config save -y",))],
+)
+def test_an_frr_conf_alone_is_saved_by_frr_and_not_by_sonic(
+    tmp_path: Path, beside: Mapping[str, str], closing: tuple[str, ...]
+) -> None:
+    shut = FRR.replace(
+        " neighbor 10.1.0.1 remote-as 65100", " neighbor 10.1.0.1 remote-as 65100\n neighbor 10.1.0.1 shutdown"
+    )
+    files = {"frr.conf": shut, **beside}
+    for rule in ("session-shut", "dangling-reference"):
+        advised = _advice(tmp_path, files, rule)
+        assert advised
+        for commands in advised:
+            assert all(
+                line.endswith("-c 'write memory'") for line in commands.lines[: len(commands.lines) - len(closing)]
+            )
+            assert commands.lines[len(commands.lines) - len(closing) :] == closing

@@ -5,7 +5,7 @@ advice and fix cannot disagree. Else they are the `commands` of the rule. Findin
 their commands, in which the ports are lists or ranges.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -124,11 +124,17 @@ class FixCommandMaker:
             )
         except InputProblems:
             notes = ()
-        if _ALL_SESSIONS_CLOSE in commands.impact and (drain := platforms.drain_commands(device, device.platform)):
+        if _ALL_SESSIONS_CLOSE in commands.impact and (drain := self._drain_commands(device)):
             start, end = drain
             notes = (*notes, f"drain first: `{start}`; at the end `{end}`")
         outdated = self._find_outdated_stages(device, commands.lines) if commands.condition != "first check" else ()
         return replace(commands, notes=notes, outdated_files=outdated)
+
+    def _drain_commands(self, device: Device) -> tuple[str, ...]:
+        return platforms.drain_commands(device, device.platform, self._file_names_of_device(device.name))
+
+    def _file_names_of_device(self, name: str) -> frozenset[str]:
+        return frozenset(source.name for source in self._reading.sources.get(name, ()))
 
     def _find_outdated_stages(self, device: Device, lines: Sequence[str]) -> tuple[str, ...]:
         """Return the stages beside the state of a switch that commands leave behind; all if that is not known."""
@@ -206,7 +212,9 @@ class FixCommandMaker:
         lines = _fold_commands_over_ports(language, commands)
         if (device := self._devices.get(name)) is not None:
             language, lines = platforms.lines_as_typed_on_device(device, language, lines)
-        return language, _add_opening_and_closing_lines(language, lines) if saved and lines else lines
+        if saved and lines:
+            lines = _add_opening_and_closing_lines(language, lines, self._file_names_of_device(name))
+        return language, lines
 
     def _host_file_of_finding(self, finding: Finding) -> str:
         """Return the file of a host that a finding is about; "" for a switch, or where it is about no file."""
@@ -392,7 +400,7 @@ def _commands_of_edit(platform: str, bundle: Mapping[str, bytes], edit: EditResu
     made = platforms.load_command_lines_module(platform).commands_of_edit(bundle, edit)
     commands = [*((line, "") for line in made), *by_hand]
     return (
-        _add_opening_and_closing_lines(platform, _fold_commands_over_ports(platform, commands))
+        _add_opening_and_closing_lines(platform, _fold_commands_over_ports(platform, commands), bundle)
         if commands and are_all_ports_typable(commands)
         else ()
     )
@@ -410,10 +418,11 @@ def _fold_commands_over_ports(language: str, commands: Iterable[tuple[str, str]]
     return platforms.omit_already_open_contexts(language, lines) if platforms.depends_on_context(language) else lines
 
 
-def _add_opening_and_closing_lines(language: str, lines: Sequence[str]) -> tuple[str, ...]:
-    """Return lines between those that a language has before and after all commands."""
-    spelling = platforms.load_command_lines_module(language)
-    return (*spelling.LINES_BEFORE, *lines, *(line for line in spelling.LINES_AFTER if line not in lines))
+def _add_opening_and_closing_lines(language: str, lines: Sequence[str], file_names: Collection[str]) -> tuple[str, ...]:
+    """Return lines between those that a language has before and after all commands on a device with these files."""
+    opening = platforms.load_command_lines_module(language).LINES_BEFORE
+    closing = platforms.closing_lines(language, file_names)
+    return (*opening, *lines, *(line for line in closing if line not in lines))
 
 
 def _host_of(finding: Finding) -> str:

@@ -286,10 +286,20 @@ def explain_commands(
     return explain(lines, read_files) if explain is not None else ()
 
 
-def drain_commands(device: Device, language: str) -> tuple[str, ...]:
-    """Return the commands that move traffic off a switch and bring it back; none where its language has none."""
+def closing_lines(language: str, file_names: Collection[str]) -> tuple[str, ...]:
+    """Return what is typed after all commands on a device, of which there are these files."""
+    module = load_command_lines_module(language)
+    lines = getattr(module, "closing_lines", None)
+    return lines(file_names) if lines is not None else module.LINES_AFTER
+
+
+def drain_commands(device: Device, language: str, file_names: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the commands that move traffic off a switch and bring it back; none where its language has none.
+
+    `file_names` are those of its files, as far as they are known.
+    """
     commands = getattr(load_command_lines_module(language), "drain_commands", None)
-    return commands(device) if commands is not None else ()
+    return commands(device, file_names) if commands is not None else ()
 
 
 def states_during_edit(

@@ -1,6 +1,6 @@
 """Commands of FRR: the lines of several findings in one sequence, each in the context that it needs."""
 
-from nodrop.advising import _fold_commands_over_ports
+from nodrop.fix_commands import _fold_commands_over_ports
 from nodrop.platforms.frr.command_lines import drop_openings_of_open_context
 
 ROUTER, EXIT = "router bgp", "exit-address-family"

@@ -1,6 +1,6 @@
 """Commands of NVUE: `nv set` and `nv unset`, with ranges of ports, and `nv config apply`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 
 from nodrop.model.change import EditResult
@@ -37,7 +37,7 @@ def fit_commands(lines: Sequence[str], read_files: Callable[[], Mapping[str, byt
     return raise_removal_commands(_parse_root(*next(iter(read_files().items()))), lines)
 
 
-def drain_commands(device: Device) -> tuple[str, str]:
+def drain_commands(device: Device, _file_names: Collection[str]) -> tuple[str, str]:
     """Return the commands that announce all routes as a last resort, and no longer (RFC 8326)."""
     words = dialect_of_release(device.version)
     setting = "nv set router bgp graceful-shutdown"

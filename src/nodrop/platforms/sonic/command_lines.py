@@ -7,7 +7,7 @@ link-training|startup|shutdown`), pfcwd/main.py (`start`, `stop`, `interval`), s
 """
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nodrop.model.change import EditResult
@@ -28,7 +28,7 @@ from nodrop.platforms.kit.command_lines import (
 from nodrop.platforms.sonic.config import CONFIG_DB_FILE
 from nodrop.platforms.sonic.document import spell_field_in_database
 from nodrop.platforms.sonic.gcu import gcu_facts
-from nodrop.platforms.sonic.starting import FRR_FILE
+from nodrop.platforms.sonic.starting import FRR_FILE, FRR_FILES
 from nodrop.platforms.sonic.tables import EMPTY_ROW_FIELD
 from nodrop.platforms.sonic.typed_rows import would_refuse_commands as would_refuse_commands
 from nodrop.syntax.json import parse_json_text
@@ -71,12 +71,27 @@ _AUTONEG_COMMAND_WORDS = {"on": "enabled", "off": "disabled"}
 RowFields = Mapping[str, Any]
 
 
-def drain_commands(device: Device) -> tuple[str, str]:
+def closing_lines(file_names: Collection[str]) -> tuple[str, ...]:
+    """Return what is typed after all commands: nothing where FRR's files are alone, which `write memory` writes.
+
+    No file says then that the router runs SONiC.
+    """
+    return () if _are_of_frr_alone(file_names) else LINES_AFTER
+
+
+def _are_of_frr_alone(file_names: Collection[str]) -> bool:
+    return bool(file_names) and {*file_names} <= {*FRR_FILES}
+
+
+def drain_commands(device: Device, file_names: Collection[str]) -> tuple[str, str]:
     """Return the commands that move traffic off a switch, and bring it back.
 
     The traffic shift where it changes the export policies of all sessions, or where bgpcfgd's templates name them;
-    where they have other names, it would change none of them, and FRR's graceful shutdown does.
+    where they have other names, it would change none of them, and FRR's graceful shutdown does. So does it where FRR's
+    files are alone.
     """
+    if _are_of_frr_alone(file_names):
+        return _GRACEFUL_SHUTDOWN_COMMANDS
     bgp = device.bgp
     sessions = () if bgp is None or isinstance(bgp, Unknown) or isinstance(bgp.neighbors, Unknown) else bgp.neighbors
     policies = [session.export_policy for session in sessions]
