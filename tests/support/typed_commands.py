@@ -216,6 +216,13 @@ def _ports(word: str) -> list[str]:
     return [f"{braces[1]}{n}" for n in range(int(braces[2]), int(braces[3]) + 1, int(braces[4] or 1))]
 
 
+_FIELD_BY_COMMAND = {
+    ("TSB",): ("BGP_DEVICE_GLOBAL", "STATE", "tsa_enabled", "false"),
+    ("config", "vrf", "add", "mgmt"): ("MGMT_VRF_CONFIG", "vrf_global", "mgmtVrfEnabled", "true"),
+}
+"""Commands that write one field of a row, and its value."""
+
+
 def _type_config(tables: dict[str, Any], words: list[str]) -> None:
     match words:
         case ["sonic-db-cli", "CONFIG_DB", "HSET", key, *pairs]:
@@ -249,8 +256,9 @@ def _type_config(tables: dict[str, Any], words: list[str]) -> None:
             pass
         case ["config", "ntp" | "syslog" as table, "add", server]:
             tables.setdefault({"ntp": "NTP_SERVER", "syslog": "SYSLOG_SERVER"}[table], {})[server] = {}
-        case ["config", "vrf", "add", "mgmt"]:
-            tables["MGMT_VRF_CONFIG"] = {"vrf_global": {"mgmtVrfEnabled": "true"}}
+        case [*_] if (field := _FIELD_BY_COMMAND.get(tuple(words))) is not None:
+            table, row, name, value = field
+            tables.setdefault(table, {}).setdefault(row, {})[name] = value
         case ["ecnconfig", "-p", profile, *options]:
             fields = {
                 "-gmin": "green_min_threshold",

@@ -30,6 +30,7 @@ from nodrop.platforms.sonic.document import spell_field_in_database
 from nodrop.platforms.sonic.gcu import gcu_facts
 from nodrop.platforms.sonic.starting import FRR_FILE, FRR_FILES
 from nodrop.platforms.sonic.tables import EMPTY_ROW_FIELD
+from nodrop.platforms.sonic.traffic_shift import export_policies, is_shifted_policy
 from nodrop.platforms.sonic.typed_rows import would_refuse_commands as would_refuse_commands
 from nodrop.syntax.json import parse_json_text
 from nodrop.syntax.shapes import mapping_at, mapping_or_empty
@@ -49,9 +50,6 @@ _GRACEFUL_SHUTDOWN_COMMANDS = (
 )
 """FRR's own announcement of all routes as a last resort (RFC 8326), and its end; FRR takes `router bgp` without the AS
 number for the process of the default VRF, whatever number the commands in between give it (bgpd/bgp_vty.c)."""
-_SHIFTED_POLICY_NAME_PARTS = ("V4", "V6")
-"""What the name of an export policy has that the traffic shift changes; it passes over all others
-(sonic-buildimage src/sonic-bgpcfgd/bgpcfgd/managers_device_global.py)."""
 _WATCHDOG_TABLE = "PFC_WD"
 _WATCHDOG_FIELDS = {"action", "detection_time", "restoration_time"}
 _WATCHDOG_MASK_FIELD = "pfcwd_sw_enable"
@@ -63,9 +61,11 @@ _COMMAND_BY_PORT_FIELD: Mapping[str, str] = {
     "link_training": "link-training {port} {value}",
 }
 _COMMAND_BY_ROW_FIELD_VALUE: Mapping[tuple[str, str, str, str], str] = {
-    ("MGMT_VRF_CONFIG", "vrf_global", "mgmtVrfEnabled", "true"): "sudo config vrf add mgmt"
+    ("BGP_DEVICE_GLOBAL", "STATE", "tsa_enabled", "false"): "sudo TSB",
+    ("MGMT_VRF_CONFIG", "vrf_global", "mgmtVrfEnabled", "true"): "sudo config vrf add mgmt",
 }
-"""Commands that set one field of a row, and also restart what reads it (sonic-utilities config/main.py)."""
+"""Commands that set one field of a row, and also restart what reads it, or tell the operator the rest
+(sonic-utilities config/main.py; sonic-buildimage dockers/docker-fpm-frr/base_image_files/TSB)."""
 _AUTONEG_COMMAND_WORDS = {"on": "enabled", "off": "disabled"}
 
 RowFields = Mapping[str, Any]
@@ -92,15 +92,8 @@ def drain_commands(device: Device, file_names: Collection[str]) -> tuple[str, st
     """
     if _are_of_frr_alone(file_names):
         return _GRACEFUL_SHUTDOWN_COMMANDS
-    bgp = device.bgp
-    sessions = () if bgp is None or isinstance(bgp, Unknown) or isinstance(bgp.neighbors, Unknown) else bgp.neighbors
-    policies = [session.export_policy for session in sessions]
-    shifted = all(isinstance(policy, Unknown) or _is_shifted_policy(policy) for policy in policies)
+    shifted = all(isinstance(policy, Unknown) or is_shifted_policy(policy) for policy in export_policies([device.bgp]))
     return _TRAFFIC_SHIFT_COMMANDS if shifted else _GRACEFUL_SHUTDOWN_COMMANDS
-
-
-def _is_shifted_policy(name: str | None) -> bool:
-    return name is not None and any(part in name for part in _SHIFTED_POLICY_NAME_PARTS)
 
 
 def fill_ports_into_command(command: str, ports: Sequence[str]) -> tuple[str, ...]:

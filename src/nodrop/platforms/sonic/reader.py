@@ -69,6 +69,7 @@ from nodrop.platforms.sonic.tables import (
     ROLE_BY_DEVICE_TYPE,
     parse_advertised_speeds_mbps,
 )
+from nodrop.platforms.sonic.traffic_shift import remark_traffic_shift
 from nodrop.platforms.sonic.unknown_tables import (
     tables_of_unknown_effect,
     unknown_frrcfgd_columns,
@@ -160,6 +161,7 @@ class _DeviceReader:
         device = self._build_device()
         self._note_unread_parts(device)
         remark_routing_faults(config, self._localhost, self._frr, self._routing, device)
+        remark_traffic_shift(config, self._localhost, device, self._frr)
         remark_unloaded_tables_and_routing(config, self._localhost, self._start, self._frr, self._routing)
         remark_secrets(config, self._frr)
         remark_services_outside_management_vrf(config)
