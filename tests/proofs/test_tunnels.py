@@ -11,7 +11,7 @@ from nodrop.model.values import replace_fields
 from nodrop.proofs.deadlock import DependencyGraphNames
 from nodrop.proofs.proving import DeadlockProof, prove_deadlock
 from nodrop.proofs.storm import PauseSpreadGraph
-from nodrop.proofs.traffic import ArrivedPackets
+from nodrop.proofs.traffic import PacketStream
 from nodrop.report.proof import proof_facts, render_proof
 from support.dual_tor import BOUNCED, REMAP, cured, dual_tor, tunnel
 from support.lossless_fabrics import lossless
@@ -154,7 +154,7 @@ def test_packets_come_out_in_the_class_and_group_of_the_maps(
     traffic = proved(dual_tor(spines=1, qos=BOUNCED, maps=maps)).check.traffic
     numbers = {router.device.name: router.number for router in traffic.forwarding.plane.routers}
     place = next(place for place, one in enumerate(traffic.tunnels) if one.near == numbers["l1"])
-    packets = ArrivedPackets(traffic.entered[0], 2, place, 26)
+    packets = PacketStream(traffic.entered[0], 2, place, 26)
     assert (traffic.traffic_class_at(numbers["t1"], packets), traffic.priority_group_at(numbers["t1"], packets)) == (
         2,
         2,

@@ -14,7 +14,7 @@ from nodrop.proofs.circles import components_with_circles, find_shortest_circle,
 from nodrop.proofs.dependencies import Buffer, DependencyGraph
 from nodrop.proofs.forwarding import Forwarding, bit_positions
 from nodrop.proofs.side_paths import unknown_side_path_facts
-from nodrop.proofs.traffic import ArrivedPackets, MissingFact, PacketStream, TrafficAtRouters
+from nodrop.proofs.traffic import MissingFact, PacketStream, TrafficAtRouters
 from nodrop.routing import ControlPlane
 
 MAX_CIRCLE_SEARCH_STARTS = 100
@@ -133,13 +133,13 @@ def _find_circle(graph: DependencyGraph, component: Sequence[int]) -> tuple[Buff
 
 
 def _find_packets_of_circle_buffer(
-    traffic: TrafficAtRouters, buffer: Buffer, packets: ArrivedPackets, bits: int, following: int, into: int | None
+    traffic: TrafficAtRouters, buffer: Buffer, packets: PacketStream, bits: int, following: int, into: int | None
 ) -> BufferInCircle:
     """Return a destination of the packets in a buffer that leave by a channel, and where such packets come from.
 
     `into` is the tunnel into which they go as they leave.
     """
-    forwarding = traffic.forwarding
+    forwarding, (_, dscp) = traffic.forwarding, packets.require_behavior_and_dscp()
     router = forwarding.channels[buffer.channel].far
     flood = None if packets.flood is None else traffic.floods.all[packets.flood].place
     if packets.flood is not None:
@@ -154,21 +154,19 @@ def _find_packets_of_circle_buffer(
         going = next(bits & row.bits for row in rows if bits & row.bits)
     for destination in bit_positions(going):
         if (found := find_nearest_source_and_dscp(traffic, destination, buffer.channel, packets)) is not None:
-            return BufferInCircle(
-                buffer, destination, packets.dscp, *found, packets.tunnel, packets.inside, flood, into
-            )
+            return BufferInCircle(buffer, destination, dscp, *found, packets.tunnel, packets.inside, flood, into)
     raise LookupError(f"no packets come over channel {buffer.channel}")
 
 
 def find_nearest_source_and_dscp(
-    traffic: TrafficAtRouters, destination: int, channel: int, packets: ArrivedPackets
+    traffic: TrafficAtRouters, destination: int, channel: int, packets: PacketStream
 ) -> tuple[int, int] | None:
     """Return where packets of a destination enter that come over a channel: the router, and their DSCP there.
 
     It is the nearest such router; None without any. The DSCP differs from the one behind the channel where a port on
     the way writes it, or where the packets go into a tunnel.
     """
-    channels, dscp = traffic.forwarding.channels, packets.dscp
+    channels, (_, dscp) = traffic.forwarding.channels, packets.require_behavior_and_dscp()
     near = channels[channel].near
     began: dict[tuple[int, PacketStream], tuple[int, int]] = {
         (number, stream): (number, dscp if stream.dscp is None else stream.dscp)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from nodrop.proofs.forwarding import ForwardingRow
-from nodrop.proofs.traffic import ArrivedPackets, TrafficAtRouters
+from nodrop.proofs.traffic import PacketStream, TrafficAtRouters
 
 
 class Buffer(NamedTuple):
@@ -28,7 +28,7 @@ class PacketGroupAtRouter(NamedTuple):
     """Packets that reach a router alike, and their destinations."""
 
     router: int
-    packets: ArrivedPackets
+    packets: PacketStream
     bits: int
 
 
@@ -49,7 +49,7 @@ class DependencyGraph:
         """The nodes that each node leads to."""
         self.hubs: list[PacketGroupAtRouter] = []
         self._rows: dict[int, Sequence[ForwardingRow]] = {}
-        self._row_nodes: dict[tuple[int, ArrivedPackets, int | None], dict[int, tuple[int, ...]]] = {}
+        self._row_nodes: dict[tuple[int, PacketStream, int | None], dict[int, tuple[int, ...]]] = {}
         self._places_of_router: dict[int, dict[int, tuple[int, ...]]] = {}
         self._places_of_row_bits: dict[tuple[int, ...], dict[int, tuple[int, ...]]] = {}
         self.tunnel_of_row: dict[int, int] = {}
@@ -95,8 +95,8 @@ class DependencyGraph:
 
     def _build(self) -> None:
         traffic, forwarding = self.traffic, self.traffic.forwarding
-        members: dict[tuple[int, ArrivedPackets, int], list[tuple[int, ...]]] = {}
-        carried: dict[tuple[int, ArrivedPackets, int], int] = {}
+        members: dict[tuple[int, PacketStream, int], list[tuple[int, ...]]] = {}
+        carried: dict[tuple[int, PacketStream, int], int] = {}
         for number in range(len(forwarding.rows)) if self._routers is None else sorted(self._routers):
             for bits, present, packets, channels in traffic.packet_sets_sent(
                 number, self._rows_within_routers(number), exact=self.exact

@@ -23,10 +23,11 @@ class MissingFact(NamedTuple):
 
 
 class PacketStream(NamedTuple):
-    """Packets at a router: the behavior of the ports where they entered, and their DSCP.
+    """Packets at a router, or behind a channel: the behavior of the ports where they enter it, and their DSCP.
 
     Those in a tunnel have its number, and the DSCP of the packet inside. Those that the router floods have the number
-    of the step. Where no port writes DSCPs and there are no tunnels, one stream stands for all, without DSCP.
+    of the step. At a router, one stream stands for all where no port writes DSCPs and there are no tunnels: it has
+    neither behavior nor DSCP.
     """
 
     entered: int | None = None
@@ -35,19 +36,11 @@ class PacketStream(NamedTuple):
     inside: int | None = None
     flood: int | None = None
 
-
-class ArrivedPackets(NamedTuple):
-    """Packets behind a channel: the behavior of the port where they enter, and their DSCP.
-
-    Those in a tunnel have its number, and the DSCP of the packet inside; of others, these are None. Those that the
-    router behind the channel floods have the number of the step.
-    """
-
-    entered: int
-    dscp: int
-    tunnel: int | None = None
-    inside: int | None = None
-    flood: int | None = None
+    def require_behavior_and_dscp(self) -> tuple[int, int]:
+        """Return the behavior and the DSCP, which all packets have behind a channel, and where there are tunnels."""
+        assert self.entered is not None, "the stream stands for all packets"
+        assert self.dscp is not None, "a stream with a behavior has a DSCP"
+        return self.entered, self.dscp
 
 
 class TrafficAtRouters:
@@ -203,11 +196,10 @@ class TrafficAtRouters:
 
     def _stream_in_tunnel(self, place: int, stream: PacketStream, channel: int) -> PacketStream:
         """Return what packets of a stream are that a router puts into a tunnel, behind a channel."""
-        assert stream.entered is not None, "with tunnels, streams have behaviors"
-        assert stream.dscp is not None, "with tunnels, streams have DSCPs"
-        written = self.tunnels[place].outside[self.behaviors.all[stream.entered].tc[stream.dscp]]
+        entered, dscp = stream.require_behavior_and_dscp()
+        written = self.tunnels[place].outside[self.behaviors.all[entered].tc[dscp]]
         after = self.stream_after(stream, channel)
-        return PacketStream(after.entered, after.dscp if written is None else written, place, stream.dscp)
+        return PacketStream(after.entered, after.dscp if written is None else written, place, dscp)
 
     def next_channels_and_streams(
         self, number: int, stream: PacketStream, destination: int
@@ -234,19 +226,22 @@ class TrafficAtRouters:
             if self.tunnels[place].servers & bit:
                 yield from self._channels_and_streams_into_tunnel(place, stream, forwarding.rows[number])
 
-    def traffic_class_at(self, router: int, packets: ArrivedPackets) -> int:
-        """Return the traffic class of packets at the router that they reach."""
-        behavior = self.behaviors.all[packets.entered]
+    def traffic_class_at(self, router: int, packets: PacketStream) -> int:
+        """Return the traffic class of packets at the router that they reach by a channel."""
+        entered, dscp = packets.require_behavior_and_dscp()
+        behavior = self.behaviors.all[entered]
         if packets.tunnel is None or not self._is_tunnel_exit(router, packets.tunnel):
-            return behavior.tc[packets.dscp]
+            return behavior.tc[dscp]
         tunnel = self.tunnels[packets.tunnel]
-        dscp = packets.inside if tunnel.reads_inside and packets.inside is not None else packets.dscp
+        if tunnel.reads_inside and packets.inside is not None:
+            dscp = packets.inside
         tc = tunnel.tc[dscp]
         return behavior.tc[dscp] if tc is None else tc
 
-    def priority_group_at(self, router: int, packets: ArrivedPackets) -> int | None:
+    def priority_group_at(self, router: int, packets: PacketStream) -> int | None:
         """Return the priority group that holds packets at the router that they reach; None if it pauses nobody."""
-        behavior, tc = self.behaviors.all[packets.entered], self.traffic_class_at(router, packets)
+        entered, _ = packets.require_behavior_and_dscp()
+        behavior, tc = self.behaviors.all[entered], self.traffic_class_at(router, packets)
         group = None
         if packets.tunnel is not None and self._is_tunnel_exit(router, packets.tunnel):
             group = self.tunnels[packets.tunnel].group[tc]
@@ -269,7 +264,7 @@ class TrafficAtRouters:
 
     def packet_sets_sent(
         self, number: int, rows: Sequence[ForwardingRow], *, exact: bool
-    ) -> Iterator[tuple[int, int, ArrivedPackets, tuple[int, ...]]]:
+    ) -> Iterator[tuple[int, int, PacketStream, tuple[int, ...]]]:
         """Yield what a router sends: the row's bits or, if `exact`, only those present; the present ones; and channels.
 
         With what the packets are behind the channels.
@@ -285,9 +280,9 @@ class TrafficAtRouters:
             bit = 1 << self.tunnels[place].to
             for stream in self.tunneled[place]:
                 for channel, inside in self._channels_and_streams_into_tunnel(place, stream, rows):
-                    yield bit, bit, _arrived_packets_of_stream(inside), (channel,)
+                    yield bit, bit, inside, (channel,)
 
-    def flooded_packet_sets(self) -> Iterator[tuple[int, ArrivedPackets, int]]:
+    def flooded_packet_sets(self) -> Iterator[tuple[int, PacketStream, int]]:
         """Yield the flooded packets behind each channel: their destinations, their group there, and the channel."""
         channels = self.forwarding.channels
         for channel, begun in self.floods.behind.items():
@@ -306,33 +301,26 @@ class TrafficAtRouters:
 
     def _packets_behind(
         self, stream: PacketStream, channel: int, step: int, bits: int
-    ) -> Iterator[tuple[int, ArrivedPackets, int]]:
+    ) -> Iterator[tuple[int, PacketStream, int]]:
         after = self.stream_after(stream, channel, step)
         if after.dscp is not None:
-            yield bits, _arrived_packets_of_stream(after), channel
+            yield bits, after, channel
             return
         for dscp in self.kinds:
-            yield bits, ArrivedPackets(self.entered[channel], dscp, flood=step), channel
+            yield bits, PacketStream(self.entered[channel], dscp, flood=step), channel
 
     def _channels_by_arrived_packets(
         self, row: ForwardingRow, stream: PacketStream
-    ) -> Mapping[ArrivedPackets, tuple[int, ...]]:
+    ) -> Mapping[PacketStream, tuple[int, ...]]:
         """Return the channels of a row by what packets are behind them."""
         if stream.dscp is None and len(self._all_entered) == 1:
             (entered,) = self._all_entered
-            return {ArrivedPackets(entered, dscp): row.channels for dscp in self.kinds}
-        parts: defaultdict[ArrivedPackets, list[int]] = defaultdict(list)
+            return {PacketStream(entered, dscp): row.channels for dscp in self.kinds}
+        parts: defaultdict[PacketStream, list[int]] = defaultdict(list)
         for channel in row.channels:
             if stream.dscp is None:
                 for dscp in self.kinds:
-                    parts[ArrivedPackets(self.entered[channel], dscp)].append(channel)
+                    parts[PacketStream(self.entered[channel], dscp)].append(channel)
             else:
-                parts[_arrived_packets_of_stream(self.stream_after(stream, channel))].append(channel)
+                parts[self.stream_after(stream, channel)].append(channel)
         return {key: tuple(channels) for key, channels in parts.items()}
-
-
-def _arrived_packets_of_stream(stream: PacketStream) -> ArrivedPackets:
-    """Return the packets of a stream that has a behavior and a DSCP."""
-    assert stream.entered is not None, "the stream has a behavior"
-    assert stream.dscp is not None, "the stream has a DSCP"
-    return ArrivedPackets(stream.entered, stream.dscp, stream.tunnel, stream.inside, stream.flood)
