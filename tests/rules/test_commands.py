@@ -73,6 +73,8 @@ TOOLS = {
 }
 """The commands of sonic-utilities that are used, as its click groups have them."""
 
+_COMMANDS_WITHOUT_ARGUMENTS = {"sudo TSB"}
+"""Commands of the image of SONiC (sonic-buildimage dockers/docker-fpm-frr/base_image_files)."""
 _WRITTEN_LINE = re.compile(r'# in golden_config_db\.json below \w+\|\w+: "\w+": "[\w-]+"')
 """What is written into a file."""
 REFERENCES = ("dangling-reference", "bracket-reference", "malformed-value", "unknown-field", "unknown-setting")
@@ -166,7 +168,7 @@ def onyx_faults(lines: tuple[str, ...]) -> Iterator[str]:
 def sonic_faults(lines: tuple[str, ...]) -> Iterator[str]:
     """Yield the commands that no tool of SONiC has, and the fields that no YANG model has."""
     for line in lines:
-        if _WRITTEN_LINE.fullmatch(line):
+        if _WRITTEN_LINE.fullmatch(line) or line in _COMMANDS_WITHOUT_ARGUMENTS:
             continue
         inner = re.sub(r"^for port in .+?; do (.+); done$", r"\1", line).removeprefix("sudo ")
         group = next((tool for tool in TOOLS if inner.startswith(f"{tool} ")), "")
