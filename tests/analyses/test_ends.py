@@ -88,3 +88,20 @@ def test_a_switch_that_was_not_read_is_one_gap_for_each_of_its_neighbors() -> No
         (("leaf2",), "the other end of a link"),
     ]
     assert all(each.others == {"spine2"} for each in found)
+
+
+def test_the_switch_differs_whose_neighbor_has_the_speed_on_its_other_cables_too() -> None:
+    """All uplinks of leaf1 are set at once: its ports alone do not show which end is meant."""
+    slow = {f"leaf1/Ethernet{number}/speed_mbps": 200_000 for number in (224, 232, 240, 248)}
+    hits = list(find(Index(with_changes(slow)), what="speed"))
+    assert len(hits) == 4
+    assert [hit.changes for hit in hits] == [
+        ((("leaf1", f"Ethernet{number}", "speed_mbps"), 400_000),) for number in (224, 232, 240, 248)
+    ]
+
+
+def test_nothing_shows_which_end_differs_where_no_other_cable_has_either_speed() -> None:
+    leaves = {
+        f"{leaf}/Ethernet{number}/speed_mbps": 200_000 for leaf in ("leaf1", "leaf2") for number in (224, 232, 240, 248)
+    }
+    assert [hit.changes for hit in find(Index(with_changes(leaves)), what="speed")] == [()] * 8

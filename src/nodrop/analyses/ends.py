@@ -56,17 +56,46 @@ def find(index: Index, *, what: str) -> Iterator[AnalysisHit | UndecidedSubject]
 def _speed_changes(index: Index, link: Link) -> Iterator[tuple[Subject, object]]:
     """Yield the speed of the other end for that end which has another than most ports of its switch that face the same.
 
-    Nothing where that is so of both ends or neither.
+    If that is so of neither, the speed counts that the ends of other cables of one of the two switches share, towards
+    the same side: the switch at the other end differs from its neighbor's other neighbors. Nothing if it is so of both.
     """
+    ends = (link.a, link.b), (link.b, link.a)
     odd = [
         (end, far.speed_mbps)
-        for end, other_end in ((link.a, link.b), (link.b, link.a))
+        for end, other_end in ends
         if isinstance(far := index.port_at_end(other_end), Interface | HostPort)
         and _is_speed_rarer_on_side(index, end, far.speed_mbps)
     ]
+    if not odd:
+        odd = [
+            (end, shared)
+            for end, other_end in ends
+            if index.interface(*end) is not None
+            and (shared := _speed_shared_by_other_cables(index, other_end)) is not None
+            and _speed_shared_by_other_cables(index, end) is None
+        ]
     if len(odd) == 1:
         end, speed = odd[0]
         yield (end.node, end.port, "speed_mbps"), speed
+
+
+def _speed_shared_by_other_cables(index: Index, end: End) -> int | None:
+    """Return the speed of a port if another cable of its switch has it at both ends, to the same side; else None."""
+    port = index.interface(*end)
+    if port is None or isinstance(port.side, Unknown) or not isinstance(port.speed_mbps, int):
+        return None
+    for other in index.devices[end.node].interfaces:
+        if (
+            other is port
+            or isinstance(other.side, Unknown)
+            or (other.side, other.speed_mbps) != (port.side, port.speed_mbps)
+        ):
+            continue
+        far_end = index.far_end(end.node, other.name)
+        far = index.port_at_end(far_end) if far_end is not None else None
+        if isinstance(far, Interface | HostPort) and far.speed_mbps == port.speed_mbps:
+            return port.speed_mbps
+    return None
 
 
 def _is_speed_rarer_on_side(index: Index, end: End, far_mbps: object) -> bool:
