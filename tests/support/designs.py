@@ -2,6 +2,7 @@
 
 import json
 from copy import deepcopy
+from dataclasses import replace
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -9,6 +10,8 @@ from nodrop import design
 from nodrop.intent.load import loads
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Fabric, Interface
+from nodrop.model.states import Unknown
+from nodrop.model.values import replace_fields
 from nodrop.resources import resource_folder
 from nodrop.syntax.yaml import parse_yaml
 
@@ -72,3 +75,24 @@ def port(fabric: Fabric, device: str, name: str) -> Interface:
 def links_between(fabric: Fabric, *nodes: str) -> int:
     """How many links two nodes have."""
     return sum({link.a.node, link.b.node} == set(nodes) for link in fabric.links)
+
+
+@cache
+def shared_subnet() -> Fabric:
+    """A fabric whose leaves have the same subnet in their VLANs, with two hosts in each."""
+    fabric = build(shipped("storage-vlan"))
+    leaf1, leaf2, *spines = fabric.devices
+    assert not isinstance(leaf2.vlans, Unknown)
+    (vlan,) = leaf2.vlans
+    leaf2 = replace_fields(leaf2, vlans=(replace_fields(vlan, addresses=("10.3.1.1/24",)),))
+    hosts = tuple(
+        replace(
+            host,
+            ports=tuple(
+                replace(port, addresses=(f"10.3.1.{10 + number}/24",)) if "10.3." in port.addresses[0] else port
+                for port in host.ports
+            ),
+        )
+        for number, host in enumerate(fabric.hosts)
+    )
+    return replace(fabric, devices=(leaf1, leaf2, *spines), hosts=hosts)

@@ -3,19 +3,22 @@
 Access lists may treat data and CNPs differently; the packets of each DSCP therefore have a separate fate.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from nodrop.analyses._aims import LongestPrefixLookup, RequiredDestination, required_destinations_per_leaf
 from nodrop.analyses._hosts import hosts_with_cabled_ports
+from nodrop.analyses._separate_subnets import are_surely_separate
 from nodrop.model.access import FORWARDING_STAGES
 from nodrop.model.effects import DEFAULT_RDMA_DSCP, dscps_of_probe_packets, roce_dscps
+from nodrop.model.fabric import End
 from nodrop.model.index import Index
 from nodrop.model.states import known_rows
 from nodrop.model.subject import Subject
 from nodrop.routing import ControlPlane
 from nodrop.routing.filtering import AddressRange, FilterDecision, PacketSet, decide_packets, parse_prefixes
 from nodrop.routing.hop_filters import FilterResult, access_list_results_at_legs
+from nodrop.routing.legs import routed_interfaces_at
 from nodrop.routing.observation import DELIVERY_FATES, DeliveryFate, route_item
 from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, Prefix, parse_address
 from nodrop.routing.roce_packets import roce_packets_of_dscp, roce_packets_of_kinds
@@ -108,7 +111,8 @@ class _PacketFateTracer:
         self._tables: dict[tuple[int, str], LongestPrefixLookup] = {}
         self._fates: dict[tuple[int, Address], PacketFate] = {}
         self._filtered = filtered
-        self._ports = dict(_switch_ports_by_host_address(index)) if self._filtered else {}
+        self._host_ends = index.compute_once("ends of host addresses", lambda: _switch_ports_by_host_address(index))
+        self._ports = self._host_ends if self._filtered else {}
         """The switch port of each address of a host."""
 
     def sample_addresses_of_destination(self, required_destination: RequiredDestination) -> Sequence[Address]:
@@ -178,9 +182,11 @@ class _PacketFateTracer:
     def _fate_on_last_leg(self, number: int, route: RouterRoute, to: Address) -> PacketFate:
         """Return what becomes of packets on their last leg; those to the switch itself do not leave it."""
         router = self._plane.routers[number]
+        legs = tuple(hop.leg for hop in route.hops)
+        if self._is_host_elsewhere(router, legs, to):
+            return PacketFate("no route")
         if not self._filtered or any(to in leg.addresses for leg in router.legs):
             return PacketFate("delivered")
-        legs = tuple(hop.leg for hop in route.hops)
         ending = self._fate_at_legs(number, legs, "egress", to)
         if (
             ending.fate == "denied"
@@ -189,6 +195,22 @@ class _PacketFateTracer:
         ):
             return PacketFate("delivered", self._describe_filter(number, legs, "egress", to))
         return ending
+
+    def _is_host_elsewhere(self, router: VrfRouter, legs: Sequence[str], to: Address) -> bool:
+        """Return whether an address is of a host at another switch that has the subnet too: nobody answers here."""
+        end = self._host_ends.get(to)
+        if end is None or end.node == router.device.name:
+            return False
+        device = self._index.devices[end.node]
+        there = [
+            leg
+            for leg in routed_interfaces_at(self._index, end)
+            if any(subnet.contains_address(to) for subnet in leg.subnets)
+        ]
+        here = [leg for name in legs if (leg := router.leg_by_name.get(name)) is not None]
+        return bool(here and there) and all(
+            are_surely_separate(self._index, (router.device, near), (device, far)) for near in here for far in there
+        )
 
     def _fate_at_next_router_ingress(self, hop: NextHop, to: Address) -> PacketFate:
         """Return what lists do where packets enter the next router."""
@@ -249,9 +271,12 @@ class _PacketFateTracer:
         return roce_packets_of_dscp(self._index.fabric, None, to, self._dscp)
 
 
-def _switch_ports_by_host_address(index: Index) -> Iterator[tuple[Address, tuple[str, str]]]:
-    for _, ports in hosts_with_cabled_ports(index):
-        for port in ports:
-            for text in port.port.addresses:
-                if (own_address := parse_address(text)) is not None:
-                    yield own_address, (port.far.node, port.far.port)
+def _switch_ports_by_host_address(index: Index) -> Mapping[Address, End]:
+    """Return the switch port of each address of a host; of one with several ports the last."""
+    return {
+        own_address: port.far
+        for _, ports in hosts_with_cabled_ports(index)
+        for port in ports
+        for text in port.port.addresses
+        if (own_address := parse_address(text)) is not None
+    }

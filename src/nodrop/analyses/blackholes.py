@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from nodrop.analyses import AnalysisHit
 from nodrop.analyses._drops import RoutePropagation, route_propagations_of
 from nodrop.analyses._naming import names_left_out
+from nodrop.analyses._separate_subnets import are_surely_separate
 from nodrop.analyses._targets import RoutedTarget
 from nodrop.model.index import Index
 from nodrop.model.states import known_rows
@@ -21,17 +22,22 @@ def find(index: Index, *, twice: bool) -> Iterator[AnalysisHit]:
     """Yield subnets of hosts at two switches (`twice`), or the routes that drop packets to another switch's hosts."""
     for reach in route_propagations_of(index):
         hosts = sorted((target for target in reach.targets if target.kind == "hosts"), key=lambda target: target.prefix)
-        yield from _duplicate_subnet_hits(reach, hosts) if twice else _dropping_static_route_hits(reach, hosts)
+        yield from _duplicate_subnet_hits(index, reach, hosts) if twice else _dropping_static_route_hits(reach, hosts)
 
 
-def _duplicate_subnet_hits(reach: RoutePropagation, hosts: list[RoutedTarget]) -> Iterator[AnalysisHit]:
+def _duplicate_subnet_hits(index: Index, reach: RoutePropagation, hosts: list[RoutedTarget]) -> Iterator[AnalysisHit]:
     first_target: dict[tuple[str | None, Prefix], RoutedTarget] = {}
     routers = reach.plane.routers
     for host in hosts:
         earlier = first_target.setdefault((routers[host.router].vrf, host.prefix), host)
-        if earlier.router == host.router or not set(earlier.leg.addresses).isdisjoint(host.leg.addresses):
+        if earlier.router == host.router:
             continue
-        if earlier.leg.name.startswith(_VLAN_NAME_START) and host.leg.name.startswith(_VLAN_NAME_START):
+        vlans = all(target.leg.name.startswith(_VLAN_NAME_START) for target in (earlier, host))
+        if vlans and not are_surely_separate(
+            index, (routers[earlier.router].device, earlier.leg), (routers[host.router].device, host.leg)
+        ):
+            continue
+        if not vlans and not set(earlier.leg.addresses).isdisjoint(host.leg.addresses):
             continue
         yield AnalysisHit(
             subject=host.leg.subject,
