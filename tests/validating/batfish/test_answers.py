@@ -32,6 +32,7 @@ from support.batfish_answering import (
     route,
     session,
 )
+from support.designs import shared_subnet
 
 LINK = ("@fabric", "links", "leaf1:Ethernet0--spine1:Ethernet8")
 LEAF, SPINE = ("leaf1", "@neighbors", "10.1.0.0"), ("spine1", "@neighbors", "10.1.0.1")
@@ -608,3 +609,10 @@ def test_lines_that_may_matter(line: str) -> None:
 
 def test_names_that_are_no_words_are_quoted() -> None:
     assert format_node_specifier(["leaf1", "p0-leaf.1", "1a", "a b"]) == 'leaf1, p0-leaf.1, "1a", "a b"'
+
+
+def test_a_prefix_of_two_leaves_is_reached_where_all_hosts_in_it_are() -> None:
+    fates = {("leaf2", host): "NEIGHBOR_UNREACHABLE" for host in ("10.3.1.12", "10.3.1.13")}
+    seen = observed(shared_subnet(), fates=fates)
+    assert seen.seen["reach"][route_item("leaf2", "10.3.1.0/24", check="reach")] == "no route"
+    assert seen.seen["reach"][route_item("leaf1", "10.3.1.0/24", check="reach")] == "delivered"

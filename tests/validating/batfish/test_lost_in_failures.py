@@ -13,7 +13,7 @@ from nodrop.validating.batfish import failures
 from nodrop.validating.batfish.comparing import ComparedBuild, DifferingFlow, compare_reachability
 from nodrop.validating.batfish.failures import BatfishNames, FailureResults, try_failures
 from nodrop.validating.batfish.service import LoadedSnapshot
-from support.designs import build, shipped
+from support.designs import build, shared_subnet, shipped
 
 CABLE = "leaf1:Ethernet224--spine1:Ethernet0"
 FAILED = [failure_item(what) for what in ("leaf1", "spine1", CABLE, "leaf1:Ethernet232--spine1:Ethernet8")]
@@ -269,3 +269,15 @@ def test_what_was_not_told_apart_is_said(fabric: Fabric, monkeypatch: pytest.Mon
     assert {(one.prefix, one.lost) for one in flows} == {("10.0.0.2/32", False), ("10.2.2.0/24", True)}
     together = "10.0.0.1/32, 10.0.0.2/32, 10.2.1.0/24, 10.2.2.0/24"
     assert told == [f"4 prefixes differ together and were not separated:  {together}"]
+
+
+def test_hosts_of_the_failed_leaf_are_no_loss_where_another_has_their_subnet() -> None:
+    asked: dict[str, str] = {}
+
+    def answers(question: str, parameters: Mapping[str, Any]) -> Sequence[Row]:
+        asked[parameters["of"]] = parameters["headers"]["dstIps"]
+        return []
+
+    outcome(shared_subnet(), Pretended(answers))
+    assert "(10.3.1.0/24 \\ (10.3.1.12, 10.3.1.13))" in asked["s-without-leaf1"]
+    assert "\\" not in asked["s-without-spine1"]

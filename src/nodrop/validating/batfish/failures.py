@@ -14,7 +14,9 @@ from nodrop.model.fabric import End, Fabric
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject
 from nodrop.model.subject import link_subject as link_subject
+from nodrop.routing.legs import routed_interfaces
 from nodrop.routing.observation import ValidatorObservation
+from nodrop.routing.prefixes import Address, parse_address
 from nodrop.validating import leaves_by_destination_prefix
 from nodrop.validating.batfish.names import ExportedSnapshot, NodeNames, format_node_specifier
 from nodrop.validating.batfish.service import AnswerRow, LoadedSnapshot
@@ -108,7 +110,7 @@ def try_failures(
     of this size.
     """
     failure = FailureResults()
-    trial = _FailureTrials(base, called, computed, announced)
+    trial = _FailureTrials(base, called, computed, announced, addresses_behind_one_device(fabric))
     failures = dict(_failures_in_snapshot(fabric, called, computed, failure))
     most = max(MIN_TRIED_FAILURES, MAX_SWITCHES_RECOMPUTED // max(1, len(called.nodes)))
     chosen = _sample_items(list(failures), most)
@@ -189,8 +191,9 @@ class _FailureTrials:
         called: BatfishNames,
         computed: ValidatorObservation,
         announced: Mapping[str, frozenset[str]],
+        behind: Mapping[str, Sequence[Address]],
     ) -> None:
-        self._base, self._called, self._announced = base, called, announced
+        self._base, self._called, self._announced, self._behind = base, called, announced, behind
         self._devices = {node: device for device, node in called.nodes.items()}
         self._prefixes = {
             prefix: network for prefix in announced if isinstance(network := ip_network(prefix), IPv4Network)
@@ -212,7 +215,7 @@ class _FailureTrials:
             "differentialReachability",
             reference=self._base,
             pathConstraints={"startLocation": format_node_specifier([self._called.nodes[leaf] for leaf in starts])},
-            headers={"dstIps": ", ".join(missed)},
+            headers={"dstIps": ", ".join(self._left_destinations(prefix, failed_name) for prefix in missed)},
             maxTraces=MAX_SHOWN_PACKET_PATHS,
         )
         witnesses = [DifferingPacket.of(row, self._devices) for row in rows]
@@ -228,6 +231,12 @@ class _FailureTrials:
                 loss_texts.append(f"{witness.start} to {witness.to}: {witness.after}")
         snapshot.delete_snapshot()
         return _TrialOutcome(frozenset(lost), ", ".join(loss_texts))
+
+    def _left_destinations(self, prefix: str, failed_name: str) -> str:
+        """Return a prefix in Batfish's words, without the addresses in it that are gone with what fails."""
+        gone = self._behind.get(failed_name, ()) if failed_name in self._announced[prefix] else ()
+        inside = [text for text in map(str, gone) if ip_address(text) in self._prefixes[prefix]]
+        return f"({prefix} \\ ({', '.join(inside)}))" if inside else prefix
 
     def _lost_prefixes(
         self, snapshot: LoadedSnapshot, devices: Iterable[str], missed: Sequence[str]
@@ -245,6 +254,28 @@ class _FailureTrials:
                 is_present = row["Entry_Presence"] != "Only in Reference"
                 route_presence[row["Network"]] = route_presence.get(row["Network"], False) or is_present
             yield from ((device, prefix) for prefix in missed if route_presence.get(prefix) is False)
+
+
+def addresses_behind_one_device(fabric: Fabric) -> Mapping[str, Sequence[Address]]:
+    """Return the addresses of IPv4 that are at one device alone: its own, and those of hosts that are cabled to it."""
+    devices: dict[Address, set[str]] = {}
+    for device in fabric.devices:
+        for leg in routed_interfaces(device):
+            for address in leg.addresses:
+                devices.setdefault(address, set()).add(device.name)
+    names = {device.name for device in fabric.devices}
+    far_nodes = {end: far.node for link in fabric.links for end, far in ((link.a, link.b), (link.b, link.a))}
+    for host in fabric.hosts:
+        for port in host.ports:
+            node = far_nodes.get(End(host.name, port.name))
+            if node is not None and node in names:
+                for host_address in filter(None, map(parse_address, port.addresses)):
+                    devices.setdefault(host_address, set()).add(node)
+    behind: dict[str, list[Address]] = {}
+    for found_address, owners in sorted(devices.items()):
+        if found_address.family == "ipv4" and len(owners) == 1:
+            behind.setdefault(next(iter(owners)), []).append(found_address)
+    return behind
 
 
 def _devices_with_covering_route(routes: Iterable[Subject], prefixes: Mapping[str, IPv4Network]) -> Iterator[str]:

@@ -5,11 +5,12 @@ never explained away: only facts about Batfish make an item unseen.
 """
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
-from nodrop.analyses._aims import may_be_leaf, required_destinations_of
+from nodrop.analyses._aims import may_be_leaf, required_destinations_of, required_destinations_per_leaf
 from nodrop.analyses._plane import control_plane_of
 from nodrop.model.effects import DEFAULT_RDMA_DSCP
 from nodrop.model.fabric import End
@@ -18,6 +19,7 @@ from nodrop.model.reading import FilePlace, Reading
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject, natural_sort_key
 from nodrop.model.subject import link_subject as link_subject
+from nodrop.report.names import format_count
 from nodrop.routing.observation import (
     DELIVERY_FATES,
     OBSERVATION_CHECKS,
@@ -26,6 +28,7 @@ from nodrop.routing.observation import (
     ValidatorObservation,
     route_item,
 )
+from nodrop.routing.prefixes import Address
 from nodrop.validating import compute_observation, reach_items_with_other_fate_than_dscp
 from nodrop.validating.batfish import lines, questions
 from nodrop.validating.batfish.blind import (
@@ -82,7 +85,8 @@ class SnapshotObserver:
         ):
             step()
         self._add_unseen_items()
-        seconds = f"answers of {len(self.names.node_by_device)} devices in {time.monotonic() - started:.1f} s"
+        devices = format_count(len(self.names.node_by_device), "device")
+        seconds = f"answers of {devices} in {time.monotonic() - started:.1f} s"
         return ValidatorObservation(
             by=OBSERVER_NAME,
             seen={check: items for check, items in self.seen.items() if items},
@@ -235,15 +239,13 @@ class SnapshotObserver:
         reaching = ReachabilityQuestions(self._ask_batfish, self.names, known_nodes, self._rdma_dscp)
         aimed = [aim for aim in required_destinations_of(self.index) if aim.prefix.family == "ipv4"]
         found_fates = reaching.fates(starts, {to for aim in aimed for to in aim.to})
-        for router in plane.routers:
-            for aim in aimed if (router.device.name, router.vrf) in starts else ():
-                item = route_item(router.device, str(aim.prefix), router.vrf, "reach")
-                results = [(found_fates.get((router.device.name, router.vrf, to)), to) for to in aim.to]
-                ends = [(*result, to) for result, to in results if result is not None]
-                if item not in self.computed.seen.get("reach", {}) or len(ends) < len(results):
-                    continue
-                fates[item], explanation, to = min(ends, key=lambda row: DELIVERY_FATES.index(row[0]))
-                self.said["reach", item] = f"to {to}: {explanation}" if explanation else ""
+        for item, destinations in self._addresses_by_reach_item().items():
+            results = [(found_fates.get((item[0], item[2] or None, to)), to) for to in destinations]
+            ends = [(*result, to) for result, to in results if result is not None]
+            if item not in self.computed.seen.get("reach", {}) or len(ends) < len(results):
+                continue
+            fates[item], explanation, to = min(ends, key=lambda row: DELIVERY_FATES.index(row[0]))
+            self.said["reach", item] = f"to {to}: {explanation}" if explanation else ""
         for device, vrf, remaining_address in reaching.left:
             for aim in (candidate_aim for candidate_aim in aimed if remaining_address in candidate_aim.to):
                 item = route_item(device, str(aim.prefix), vrf, "reach")
@@ -259,6 +261,14 @@ class SnapshotObserver:
 
         for item in reach_items_with_other_fate_than_dscp(self.index, self._rdma_dscp):
             self.unseen["reach"][item] = f"Batfish is asked about packets of DSCP {self._rdma_dscp} alone"
+
+    def _addresses_by_reach_item(self) -> Mapping[Subject, Sequence[Address]]:
+        """Return the addresses behind each item: of all other routers that have the prefix, which may be several."""
+        addresses: defaultdict[Subject, list[Address]] = defaultdict(list)
+        for router, aim in required_destinations_per_leaf(self.index, control_plane_of(self.index)):
+            if aim.prefix.family == "ipv4":
+                addresses[route_item(router.device, str(aim.prefix), router.vrf, "reach")] += aim.to
+        return addresses
 
     @cached_property
     def _rdma_dscp(self) -> int:

@@ -200,14 +200,15 @@ class ReachabilityTest:
         if flight.has_loop:
             again = next(arrival for arrival in flight.arrivals if flight.arrivals.count(arrival) > 1)
             return "loop", f"{flow_text}: reaches {again[0].node}:{again[1]} again"
-        if not flight.arrivals:
-            return "denied", f"{flow_text}: seen nowhere{self._cause_of_loss(packet, None)}"
-        space, device = flight.arrivals[-1]
-        row = self._tables[space].route_towards(packet.target)
-        seen = f"{flow_text}: last seen at {space.node}:{device}"
-        if _drops_packets(row):
+        last = flight.arrivals[-1] if flight.arrivals else None
+        row = self._tables[packet.space if last is None else last[0]].route_towards(packet.target)
+        seen = f"{flow_text}: seen nowhere" if last is None else f"{flow_text}: last seen at {last[0].node}:{last[1]}"
+        if last is not None and _drops_packets(row):
             return "no route", seen
-        return "denied", f"{seen}{self._cause_of_loss(packet, flight.arrivals[-1])}"
+        cause = self._cause_of_loss(packet, last)
+        if not cause and row is not None and row.source == "connected":
+            return "no route", f"{seen}, and nobody in the subnet has the address"
+        return "denied", f"{seen}{cause}"
 
     def _cause_of_loss(self, packet: ProbePacket, at: PortLocation | None) -> str:
         row = self._tables[packet.space if at is None else at[0]].route_towards(packet.target)
