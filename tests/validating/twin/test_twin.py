@@ -1,5 +1,7 @@
 """Fabrics in real FRR daemons: what the twin sees is what is computed, and what is wrong is seen and said where."""
 
+import re
+
 import pytest
 
 import nodrop
@@ -9,11 +11,11 @@ from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.routing import Bgp, BgpNeighbor, StaticRoute
 from nodrop.model.values import replace_fields
-from nodrop.routing.observation import ObservationCheck, ValidatorObservation
+from nodrop.routing.observation import ObservationCheck, ValidatorObservation, route_item
 from nodrop.validating import compute_observation
 from nodrop.validating.twin import TwinOptions, observe_in_twin
 from nodrop.validating.twin.starting import prepare_start_configurations
-from support.designs import build, shipped
+from support.designs import build, shared_subnet, shipped
 from support.twin_runs import needed
 
 CHECKS: tuple[ObservationCheck, ...] = ("configuration", "links", "sessions", "addresses", "routes")
@@ -117,6 +119,26 @@ def crafted(number: int, *more: BgpNeighbor) -> Device:
             StaticRoute(prefix="10.79.0.0/16", next_hop="blackhole"),
         ),
     )
+
+
+@pytest.mark.slow
+def test_a_switch_alone_is_counted_as_one() -> None:
+    nvue = {"topology.groups.tor.platform": "nvue", "topology.groups.tor.version": "5.16"}
+    _, twin = seen(written(build(shipped("single-switch", nvue)), {}))
+    assert re.match(r"FRR \S+ ran on 1 device for \d+ s$", twin.notes[0]), twin.notes
+    assert "frr.conf is made from the files of 1 device, which state the same in other words" in twin.notes
+
+
+@pytest.mark.slow
+def test_packets_for_a_host_of_another_leaf_with_the_same_subnet_find_nobody() -> None:
+    needed()
+    index = Index(shared_subnet())
+    options = TwinOptions(checks=frozenset((*CHECKS, "reach")))
+    twin = observe_in_twin(Reading(fabric=index.fabric), index, options=options)
+    item = route_item("leaf2", "10.3.1.0/24", check="reach")
+    assert twin.seen["reach"] == compute_observation(index).seen["reach"]
+    assert twin.seen["reach"][item] == "no route"
+    assert "nobody in the subnet has the address" in twin.said["reach", item]
 
 
 @pytest.mark.slow

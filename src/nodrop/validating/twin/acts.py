@@ -7,6 +7,7 @@ from contextlib import closing
 from nodrop.model.effects import cnp_dscps, dscps_of_probe_packets
 from nodrop.model.subject import Subject
 from nodrop.model.subject import link_subject as link_subject
+from nodrop.report.names import format_count
 from nodrop.routing.prefixes import Prefix, parse_prefix
 from nodrop.routing.roce_opcodes import CNP_OPCODE
 from nodrop.validating import leaves_by_destination_prefix
@@ -84,7 +85,7 @@ def observe_reach_of_packets(
         else:
             reach_part.seen["reach"][items[item]] = reached.fate
             reach_part.said["reach", items[item]] = reached.said
-    reach_part.notes.append(f"{sent.packets} packets were followed from router to router")
+    reach_part.notes.append(f"{format_count(sent.packets, 'packet')} followed from router to router")
     return reach_part
 
 
@@ -126,7 +127,7 @@ def observe_failures(
         failure.seen["failures"][item], failure.said["failures", item] = broken.lost, broken.said
         failure.seen["recoveries"][item] = "not as before" if back else "as before"
         failure.said["recoveries", item] = back
-    failure.notes.append(f"{len(items)} failures came and went in {time.monotonic() - begun:.0f} s")
+    failure.notes.append(f"{format_count(len(items), 'failure')} came and went in {time.monotonic() - begun:.0f} s")
     return failure
 
 

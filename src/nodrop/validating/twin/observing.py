@@ -10,6 +10,7 @@ from typing import Final
 from nodrop.errors import ServiceUnavailable
 from nodrop.model.index import Index
 from nodrop.model.reading import FilePlace, Reading
+from nodrop.report.names import format_count
 from nodrop.routing.legs import unknown_leg_fact
 from nodrop.routing.observation import (
     OBSERVATION_CHECKS,
@@ -127,7 +128,7 @@ def observe_in_twin(
         observed_part = limit_observation_to_sample(observed_part, taken, own_observation, whole_observation)
     seconds = time.monotonic() - begun
     notes = (
-        f"FRR {version} ran on {len(twin_start.boots)} devices for {seconds:.0f} s",
+        f"FRR {version} ran on {format_count(len(twin_start.boots), 'device')} for {seconds:.0f} s",
         *twin_start.notes,
         *observed_part.notes,
         *twin_start.left_out,
@@ -147,7 +148,7 @@ def run_and_observe_twin(
 ) -> tuple[PartialObservation, dict[str, tuple[RefusedFrrLine, ...]], str]:
     """Start the twin and look at it; inside its own process tree. With it come the lines refused, and FRR's version."""
     lab = TwinLab(twin_work.fabric, twin_work.boots)
-    tell(f"starting {len(twin_work.boots)} devices")
+    tell(f"starting {format_count(len(twin_work.boots), 'device')}")
     lab.start()
     if not lab.running_devices and twin_work.boots:
         raise ServiceUnavailable(f"no daemon of FRR starts: {next(iter(lab.dead.values()))}")

@@ -9,6 +9,7 @@ from nodrop.model.fabric import Device
 from nodrop.model.reading import Reading
 from nodrop.model.states import Unknown, known_rows
 from nodrop.platforms.kit.running import daemons_of_platform
+from nodrop.report.names import format_count
 from nodrop.validating.twin.daemons import BootConfiguration
 from nodrop.validating.twin.outward import comment_out_outward_lines
 
@@ -78,7 +79,8 @@ def _notes_on_start_configuration(reading: Reading, confs: Mapping[str, FrrConf]
     yield from (f"FRR replaces {daemon}" for daemon in replaced_daemons)
     generated_names = [name for name, conf in confs.items() if conf.own]
     if generated_names:
-        yield f"frr.conf is made from what the files of {len(generated_names)} devices say in other words"
+        devices = format_count(len(generated_names), "device")
+        yield f"frr.conf is made from the files of {devices}, which state the same in other words"
     yield from (f"{name}: {missing_text}" for name, conf in confs.items() for missing_text in conf.missing)
 
 
