@@ -194,11 +194,9 @@ ASYMMETRIC = {
             {},
         ),
         (
-            {"BUFFER_PG": {"Ethernet0|3": {"profile": "p"}, "Ethernet0|4": {}}},
+            {"BUFFER_PG": {"Ethernet0|3": {"profile": "p"}}},
             {},
-            replace(
-                NO_QOS, priority_groups=(PriorityGroup(index=3, buffer=UNKNOWN), PriorityGroup(index=4, buffer=None))
-            ),
+            replace(NO_QOS, priority_groups=(PriorityGroup(index=3, buffer=UNKNOWN),)),
             {},
         ),
         (
@@ -218,6 +216,18 @@ def test_a_part_is_silent_about_what_it_does_not_cover(
     assert_same(reading.device, replace(NOTHING, interfaces=interfaces, **device))
     assert (reading.remarks, reading.notes, reading.problems) == ((), (), ())
     assert reading.derived == derived
+
+
+def test_a_group_without_a_profile_has_no_buffer_and_is_refused() -> None:
+    reading = read({"BUFFER_PG": {"Ethernet0|4": {}}})
+    groups = (PriorityGroup(index=4, buffer=None),)
+    assert_same(
+        reading.device,
+        replace(NOTHING, interfaces=(replace(NO_PORT, qos=replace(NO_QOS, priority_groups=groups)),)),
+    )
+    assert [(remark.kind, remark.facts["path"]) for remark in reading.remarks] == [
+        ("missing-field", "BUFFER_PG/Ethernet0|4")
+    ]
 
 
 def test_a_part_with_cables_or_ports_alone() -> None:

@@ -1,6 +1,7 @@
 """Wrong configurations that SONiC's YANG models refuse, each told once; and wrong ones that they let pass, untold here.
 
-All verdicts are those of SONiC's own validation (sonic-yang-mgmt over libyang 3) with the models of 202505.
+All verdicts are those of SONiC's own validation (sonic-yang-mgmt over libyang 1, and over libyang 3) with the models of
+202505.
 """
 
 from typing import Any
@@ -49,6 +50,18 @@ def edited(edits: Edits) -> dict[str, Any]:
 
 
 REFUSED: dict[str, tuple[Edits, str]] = {
+    "a table that is a text": ({("CRM",): "x"}, "malformed-value"),
+    "a table that is a list": ({("CRM",): []}, "malformed-value"),
+    "a table of the data plane that is a number": ({("CABLE_LENGTH",): 5}, "malformed-value"),
+    "a row that is a number": ({("CRM",): {"Config": 5}}, "malformed-value"),
+    "a row that is a text": ({("NTP_SERVER", "192.0.2.1"): "x"}, "malformed-value"),
+    "a row without fields, as the database holds it": (
+        {("LOOPBACK_INTERFACE", "Loopback1"): {"NULL": "NULL"}},
+        "malformed-value",
+    ),
+    "a second port without lanes": ({("PORT", "Ethernet8", "lanes"): GONE}, "missing-field"),
+    "a priority group without a profile": ({("BUFFER_PG", "Ethernet0|5"): {}}, "missing-field"),
+    "a queue without a buffer profile": ({("BUFFER_QUEUE", "Ethernet0|5"): {}}, "missing-field"),
     "a reference in brackets": (
         {("QUEUE", "Ethernet0|0", "scheduler"): "[SCHEDULER|scheduler.0]"},
         "bracket-reference",
@@ -81,7 +94,7 @@ REFUSED: dict[str, tuple[Edits, str]] = {
     "a traffic class that is no number": ({("DSCP_TO_TC_MAP", "AZURE", "26"): "x"}, "malformed-value"),
     "a priority group of 8": ({("TC_TO_PRIORITY_GROUP_MAP", "AZURE", "3"): "8"}, "malformed-value"),
     "a PFC priority of 8": ({("MAP_PFC_PRIORITY_TO_QUEUE", "AZURE", "8"): "3"}, "malformed-value"),
-    "a map with a long name": ({("DSCP_TO_TC_MAP", "A" * 33): {}}, "malformed-value"),
+    "a map with a long name": ({("DSCP_TO_TC_MAP", "A" * 33): {"3": "3"}}, "malformed-value"),
     "a detection time that is too short": ({(*WATCHED, "detection_time"): "99"}, "value-out-of-range"),
     "a detection time that is too long": ({(*WATCHED, "detection_time"): "5001"}, "value-out-of-range"),
     "a detection time below the polling": ({(*WATCHED, "detection_time"): "150"}, "broken-condition"),
@@ -176,9 +189,22 @@ ACCEPTED: dict[str, Edits] = {
     "a port without a cable": {("CABLE_LENGTH", "AZURE", "Ethernet0"): GONE},
     "an empty DSCP": {("DSCP_TO_TC_MAP", "AZURE", ""): "1"},
     "ECN with WRED off": {(*WRED, "wred_green_enable"): "false"},
-    "a row without fields, as the database holds it": {("LOOPBACK_INTERFACE", "Loopback1"): {"NULL": "NULL"}},
 }
 
+UNTIL_202511 = {
+    "a map without entries": ({("TC_TO_QUEUE_MAP", "SPARE"): {}}, ("TC_TO_QUEUE_MAP", "SPARE")),
+    "a list of cables without ports": ({("CABLE_LENGTH", "SPARE"): {}}, ("CABLE_LENGTH", "SPARE")),
+    "a list of profiles that ends in a comma": (
+        {("BUFFER_PORT_INGRESS_PROFILE_LIST", "Ethernet0"): {"profile_list": "ingress_lossy_profile,"}},
+        ("BUFFER_PORT_INGRESS_PROFILE_LIST", "Ethernet0", "profile_list"),
+    ),
+    "an empty list of profiles": (
+        {("BUFFER_PORT_EGRESS_PROFILE_LIST", "Ethernet0"): {"profile_list": ""}},
+        ("BUFFER_PORT_EGRESS_PROFILE_LIST", "Ethernet0", "profile_list"),
+    ),
+    "a list of speeds that ends in a comma": ({(*PORT, "adv_speeds"): "400000,"}, (*PORT, "adv_speeds")),
+}
+"""What libyang 1 refuses and libyang 3 accepts, with the path of each."""
 
 BY_DAEMONS = {"rejected-row", "watchdog-drops-everything"}
 """What is told at a place by what the daemons make of it, and so not by the models again."""
@@ -194,6 +220,33 @@ def test_what_the_models_refuse_is_told_with_its_line(case: str) -> None:
     found = [remark for remark in read(edited(edits)).remarks if remark.kind in TOLD | BY_DAEMONS]
     assert [remark.kind for remark in found] == [kind]
     assert [remark.place is not None for remark in found] == [True]
+
+
+@pytest.mark.parametrize("release", ["202505", "202511", "202605"])
+@pytest.mark.parametrize("case", UNTIL_202511, ids=lambda case: case.replace(" ", "-"))
+def test_what_libyang_1_refuses_is_told_of_releases_that_have_it(case: str, release: str) -> None:
+    edits, path = UNTIL_202511[case]
+    config = edited({**edits, ("VERSIONS", "DATABASE", "VERSION"): f"version_{release}_01"})
+    found = [remark.facts["path"] for remark in read(config).remarks if remark.kind == "malformed-value"]
+    assert found == ([] if release == "202605" else ["/".join(path)])
+
+
+def test_another_remark_on_a_table_or_row_hides_no_fault_of_it() -> None:
+    waits = "router bgp 65000\n bgp suppress-fib-pending\n neighbor 10.0.0.1 remote-as 65001\n"
+    kept = {(*LOCAL, "docker_routing_config_mode"): "split-unified"}
+    unusual = {("WRED_PROFILE",): {"mine": {"colour": "red"}}, ("QUEUE",): {}, (*LOCAL, "colour"): "red", **kept}
+    found = {(remark.kind, remark.facts.get("path")) for remark in read(edited(unusual), waits).remarks}
+    assert {kind for kind, _ in found} >= {"name-not-known-to-tools", "hardware-wait-half-set"}
+    assert {path for kind, path in found if kind == "unknown-field"} == {
+        "WRED_PROFILE/mine/colour",
+        "DEVICE_METADATA/localhost/colour",
+    }
+
+
+def test_null_is_a_row_without_fields_where_reload_does_not_validate() -> None:
+    config = edited({("LOOPBACK_INTERFACE", "Loopback1"): {"NULL": "NULL"}})
+    config["VERSIONS"] = {"DATABASE": {"VERSION": "version_202411_02"}}
+    assert not [remark for remark in read(config).remarks if remark.kind in TOLD]
 
 
 @pytest.mark.parametrize("case", ACCEPTED, ids=lambda case: case.replace(" ", "-"))

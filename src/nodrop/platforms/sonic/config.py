@@ -78,6 +78,15 @@ def required_empty_table(tables: Collection[str]) -> str | None:
     return next(last_tables, None)
 
 
+_REFUSED_AS_WHOLE = frozenset(
+    {
+        "bracket-reference", "comma-port-list", "dangling-reference", "malformed-value", "odd-name",
+        "refused-queue-key", "refused-rule", "rejected-row",
+    }
+)  # fmt: skip
+"""Kinds of remarks that, on a row or table, are about all of it."""
+
+
 class DeviceTables:
     """A device's tables, opened: `table_rows` never raises, with any content of the files."""
 
@@ -287,8 +296,11 @@ class DeviceTables:
         return device
 
     def paths_with_remarks(self) -> frozenset[tuple[str, ...]]:
-        """Return the paths at which something was remarked."""
-        return frozenset(remark[1] for remark in self._remarked)
+        """Return the paths of values that were remarked, and of rows and tables that a remark says are refused.
+
+        Other remarks on a row or table are about something else, such as the lack of a name that tools look for.
+        """
+        return frozenset(keys for kind, keys, *_ in self._remarked if len(keys) > 2 or kind in _REFUSED_AS_WHOLE)
 
     def place(self, keys: tuple[str, ...]) -> FilePlace | None:
         """Return where the nearest existing part of a path stands: a field's value, else a row's or table's key."""

@@ -24,6 +24,9 @@ _ROW_LIMIT_PATTERN = re.compile(r"at most ([0-9]+)")
 _DATABASE_VERSION_PATTERN = re.compile(r"version_([0-9]{6})_[0-9]{2}")
 _RELOAD_VALIDATES_SINCE = "202505"
 """From here on `config reload` validates all (sonic-utilities config/main.py, config_file_yang_validation)."""
+_LAST_RELEASE_ON_LIBYANG_1 = "202511"
+"""Until here sonic-yang-mgmt uses libyang 1.0.73 (sonic-buildimage rules/libyang.mk; src/sonic-yang-mgmt/sonic_yang.py,
+`import yang`). Its JSON parser refuses a list without entries, and empty values of a list are not left out first."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,6 +105,13 @@ class ReleaseSchema:
         """Whether `config reload` refuses a file with a table that has no model; False where that is not known."""
         return self.release is not None and schema_releases().index(self.release) >= schema_releases().index(
             _RELOAD_VALIDATES_SINCE
+        )
+
+    @property
+    def reads_with_libyang_1(self) -> bool:
+        """Whether empty maps and empty values of lists are refused; False where that is not known."""
+        return self.release is not None and schema_releases().index(self.release) <= schema_releases().index(
+            _LAST_RELEASE_ON_LIBYANG_1
         )
 
     @property
@@ -202,7 +212,7 @@ class ReleaseSchema:
             fields=fields,
             each=self._schemas_of_field_name_and_value(stated["each"]) if "each" in stated else None,
             most=max(int(limit[1]) for limit in limits if limit) if all(limits) else None,
-            required=tuple(name for name, field in fields.items() if field.required),
+            required=tuple(name for name, field in fields.items() if field.required or field.has_unusable_default),
             defaults={name: field.default for name, field in fields.items() if field.default is not None},
             conditions=tuple(condition for condition in conditions if not table_referenced_by_condition(condition)),
             named=named_tables,

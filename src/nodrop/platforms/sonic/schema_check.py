@@ -10,7 +10,7 @@ from functools import cache
 from nodrop.model.change import FILE_SETTING_AREA
 from nodrop.model.reading import NO_REMEDY, FileCorrection, Remedy
 from nodrop.model.types import did_you_mean_hint
-from nodrop.platforms.sonic.config import DeviceTables, is_conclusive_about_table
+from nodrop.platforms.sonic.config import DeviceTables, is_conclusive_about_table, json_type_name
 from nodrop.platforms.sonic.corrections import commands_to_correct_or_remove_field, commands_to_remove_table_rows
 from nodrop.platforms.sonic.read_secrets import build_remedy_without_secrets, mask_secrets_in_facts
 from nodrop.platforms.sonic.schema import ReleaseSchema, release_of_database_version, schema_of_release
@@ -21,6 +21,7 @@ from nodrop.platforms.sonic.schema_rows import (
     SchemaFault,
     TableSchemaJudge,
     TableVerdict,
+    build_fault,
     missing_field_fault,
     set_shared_fields_as_cause,
     strip_key_spaces,
@@ -142,6 +143,9 @@ class _TableSchemaChecker:
                 for condition, keys in verdict.outer.items():
                     if all(is_conclusive_about_table(data, other_table) for other_table in condition.tables):
                         yield from self._broken_condition_faults(tables, name, condition, keys)
+            else:
+                facts = {"found": json_type_name(rows), "expected": "an object of rows"}
+                yield build_fault("malformed-value", (name,), facts)
         if text_names:
             yield self._text_instead_of_table_fault(text_names)
 
@@ -181,16 +185,20 @@ class _TableSchemaChecker:
     def _broken_condition_faults(
         self, tables: ConditionTables, name: str, condition: RowCondition, keys: list[str]
     ) -> Iterator[SchemaFault]:
-        """Yield the rows that fail a condition on other tables; a condition that reads no field gives one fault."""
-        broken = []
-        for key in keys if condition.names else keys[:1]:
+        """Yield the rows that fail a condition on other tables.
+
+        A condition that reads no field gives one fault, and a field that no row has is one.
+        """
+        broken: list[SchemaFault] = []
+        lacking: list[SchemaFault] = []
+        for key in keys if condition.names or condition.is_when else keys[:1]:
             full_row = tables.row(name, key)
             holds = condition.holds(full_row, tables)
             if condition.subject != "row" and condition.subject not in full_row:
-                if holds:
-                    yield missing_field_fault(self._schema, (name, key), condition.subject)
-            elif not holds:
+                lacking += [missing_field_fault(self._schema, (name, key), condition.subject)] if holds else []
+            elif not holds and (condition.names or not broken):
                 broken.append(unmet_condition_fault(condition, (name, key), full_row, tables))
+        yield from lacking[:1] if len(lacking) == len(keys) else lacking
         yield from set_shared_fields_as_cause(broken)
 
 

@@ -86,7 +86,10 @@ class TableSchemaJudge:
             if row is None:
                 facts = {"found": "no key of this table", "expected": table.key_shapes_text}
                 verdict.faults.append(build_fault("malformed-value", (table.name, key), facts))
-            elif isinstance(values, dict):
+            elif not isinstance(values, dict):
+                facts = {"found": json_type_name(values), "expected": "an object of fields"}
+                verdict.faults.append(build_fault("malformed-value", (table.name, key), facts))
+            else:
                 self._judge_row(table, row, key, values, tables, verdict)
                 if _WHITESPACE_PATTERN.search(key) and (same := strip_key_spaces(key)) != key and same in rows:
                     facts = {"found": f"the key {same} twice", "expected": "each key once"}
@@ -120,6 +123,9 @@ class TableSchemaJudge:
         verdict: TableVerdict,
     ) -> None:
         path, fields = (table.name, key), row.fields
+        if row.each is not None and not values and self._schema.reads_with_libyang_1:
+            facts = {"found": "without fields", "expected": "at least one, or no such row"}
+            verdict.faults.append(build_fault("malformed-value", path, facts))
         for name, text in zip(row.parts, key.split("|"), strict=False):
             key_part = text.strip()
             if (stated := fields.get(name)) is not None:
@@ -131,6 +137,9 @@ class TableSchemaJudge:
                 return
             stated = fields.get(name)
             if name == value == EMPTY_ROW_FIELD and name not in fields:
+                if self._schema.reload_refuses_unmodeled_tables:
+                    facts = {"found": f'{{"{name}": "{value}"}}', "expected": "{}, as files have a row without fields"}
+                    verdict.faults.append(build_fault("malformed-value", path, facts))
                 continue
             if row.each is not None:
                 names, inner = row.each
@@ -145,6 +154,9 @@ class TableSchemaJudge:
                 verdict.faults.append(replace(build_fault("unknown-field", (*path, name), facts), near=near or ""))
             elif stated.many or type(value) is not str or not stated.kind.accepts(value):
                 _check_value(stated, value, (*path, name), verdict)
+                if self._schema.reads_with_libyang_1 and stated.has_refused_empty_text(value):
+                    facts = {"found": "a list with an empty value", "expected": f"a list, each {stated.kind.expected}"}
+                    verdict.faults.append(build_fault("malformed-value", (*path, name), facts))
         if row.conditions or row.required:
             self._judge_conditions_within_row(row, path, values, tables, verdict)
 

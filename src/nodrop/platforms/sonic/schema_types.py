@@ -97,22 +97,35 @@ class FieldSchema:
     many: str = ""
     """How several values are written: `list`, `filled list`, `commas`, `semicolons`; empty for one value."""
 
+    @property
+    def has_unusable_default(self) -> bool:
+        """Whether the default is no name of a row, as `0` of a buffer profile: YANG refuses a row without the field."""
+        return self.default is not None and self.default.isdecimal() and bool(self.kind.targets)
+
     def values(self, value: object) -> tuple[str, ...] | None:
         """Return the values in the file's content; None if that has another shape.
 
-        SONiC ignores empty texts in a list, except in a filled list (sonic_yang_ext.py, `_findYangTypedValue`).
+        SONiC ignores empty texts in a list since 202605, except in a filled list (sonic_yang_ext.py,
+        `_findYangTypedValue`).
         """
         if not self.many:
             return None if isinstance(value, dict) else (str(value),)
+        texts = self._list_texts(value)
+        return texts if texts is None or self.many == "filled list" else tuple(filter(None, texts))
+
+    def has_refused_empty_text(self, value: object) -> bool:
+        """Whether a list has an empty text, which releases that do not ignore it refuse."""
+        return bool(self.many) and "" in (self._list_texts(value) or ()) and not self.kind.accepts("")
+
+    def _list_texts(self, value: object) -> tuple[str, ...] | None:
+        """Return the values of a list, the empty ones too; None for content of another shape."""
         if isinstance(value, list) and not any(isinstance(member, list | dict) for member in value):
-            texts = [str(member) for member in value]
-        elif not isinstance(value, str):
+            return tuple(str(member) for member in value)
+        if not isinstance(value, str):
             return None
-        elif self.many in ("commas", "semicolons"):
-            texts = [word.strip() for word in value.split("," if self.many == "commas" else ";")]
-        else:
-            return None if value else ()
-        return tuple(texts if self.many == "filled list" else filter(None, texts))
+        if self.many in ("commas", "semicolons"):
+            return tuple(word.strip() for word in value.split("," if self.many == "commas" else ";"))
+        return None if value else ()
 
     def condition_value(self, value: object) -> str | tuple[str, ...] | None:
         """Return a value as conditions see it; None for a list without values, which is no list."""
