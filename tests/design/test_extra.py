@@ -226,3 +226,15 @@ def test_what_a_platform_has_no_place_for_is_refused(extra: Data, where: str) ->
     with pytest.raises(InputProblems) as caught:
         build(shipped("two-by-two", NVUE | {"extra": extra}))
     assert [problem.where for problem in caught.value.problems] == [where]
+
+
+def test_a_sub_interface_of_no_interface_is_refused_with_all_of_its_settings() -> None:
+    def sub_interface(base: str) -> Data:
+        return {"interface": {f"{base}.4094": {"base-interface": base, "type": "sub", "vlan": "4094"}}}
+
+    with pytest.raises(InputProblems) as caught:
+        adding_paths("spine1", sub_interface("peerlink"))
+    head = "extra.spine1.paths.interface.peerlink.4094"
+    assert {problem.where for problem in caught.value.problems} == {
+        f"{head}.{word}" for word in ("base-interface", "type", "vlan")
+    }

@@ -16,7 +16,7 @@ from nodrop.model.qos import QosProfile
 from nodrop.model.states import UNKNOWN, known_rows
 from support.command import nodrop as run
 from support.designs import build, data_of, shipped
-from support.imported_fabrics import bare, called, imported
+from support.imported_fabrics import as_read, bare, called, imported
 
 
 def test_shares_and_marks_are_read_where_no_file_says_a_speed() -> None:
@@ -112,3 +112,16 @@ def test_shares_of_a_scheduler_are_parts_of_a_hundred(shares: tuple[int, ...], e
 def test_what_follows_from_the_classes_is_not_stated(changes: dict[str, Any], stated: dict[str, Any] | None) -> None:
     found = imported(build(shipped("two-by-two", changes)))
     assert data_of(found.text).get("hosts") == stated
+
+
+def test_a_fabric_that_pauses_and_marks_nothing_is_taken_for_pfc_only_without_cnps() -> None:
+    classes = shipped("pfc-only")["classes"]
+    assert classes["control"]["dscp"] != "48"
+    fabric = as_read(build(shipped("pfc-only", {"classes.control.dscp": "48"})))
+    found = derive_intent(replace(fabric, mode="lossless"), source="site")
+    assert found.rebuilds_same_fabric, (found.problems, found.left)
+    assert found.intent is not None
+    assert found.intent.mode == "pfc-only"
+    assert found.intent.classes["control"].dscp == (48,)
+    assert "cnp" not in found.intent.classes
+    assert any(text.startswith("mode: ports pause, and no queue marks packets") for text in found.guessed)

@@ -7,6 +7,9 @@ import pytest
 from hypothesis import given, settings
 
 import nodrop
+from nodrop.design.boxes import switches_of
+from nodrop.design.naming import host_identities, name_of, naming_of
+from nodrop.design.topology import topology_of
 from nodrop.hardware import media
 from nodrop.importing import derive_intent
 from nodrop.importing.grouping import build_tier_view
@@ -17,7 +20,7 @@ from nodrop.model.compare import differences
 from nodrop.model.fabric import Fabric
 from nodrop.model.far_ends import parse_host_name
 from nodrop.model.states import UNKNOWN, known_rows
-from support.designs import Data, build, shipped
+from support.designs import Data, build, data_of, load, shipped
 from support.imported_fabrics import as_read, bare, called, imported, without_names
 from support.random_topologies import topologies
 from support.tiered_intents import group, hosts, intent, links, many_tiers, peers
@@ -254,3 +257,115 @@ def test_random_topologies_come_back_with_names_and_without(data: Data) -> None:
 @pytest.mark.nightly
 def test_many_random_topologies_come_back_with_names_and_without(data: Data) -> None:
     assert_topology_comes_back(data)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"spine1": "hall7-a", "spine2": "hall8-b"},
+        {"leaf1": "rack12-a", "leaf2": "rack13-b"},
+        {"spine1": "n5dcea7", "spine2": "n73b7ef", "leaf1": "n92", "leaf2": "n17"},
+    ],
+)
+def test_digits_of_names_that_are_no_numbers_of_a_plan_change_no_address(names: dict[str, str]) -> None:
+    found = derive_intent(as_read(build(shipped("two-by-two", {"names": {"devices": names}}))), source="site")
+    assert found.rebuilds_same_fabric, found.left
+    assert found.intent is not None
+    assert {group.wanted.ids for group in topology_of(found.intent).groups} == {(1, 2)}
+    assert {node.name for node in switches_of(found.intent).all} >= {*names.values()}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"devices": {"gpu2": "zeta"}},
+        {"devices": {"gpu1": "node77", "gpu2": "b-rack"}},
+        {"hosts": {"gpu": "dgx-a{id:02}", "storage": "nas{id:03}"}},
+        {"devices": {"gpu1": "db9", "gpu2": "x4", "storage1": "delta", "storage2": "y0"}},
+    ],
+)
+def test_hosts_that_only_descriptions_name_keep_their_names(names: Data) -> None:
+    found = derive_intent(as_read(build(shipped("two-by-two", {"names": names}))), source="site")
+    assert found.rebuilds_same_fabric, found.left
+    assert "extra" not in found.text
+    assert found.intent is not None
+    naming = naming_of(found.intent)
+    back = {name_of(naming, identity) for identity in host_identities(found.intent.endpoints)}
+    wanted = load(shipped("two-by-two", {"names": names}))
+    assert back == {name_of(naming_of(wanted), identity) for identity in host_identities(wanted.endpoints)}
+
+
+def test_a_port_whose_description_names_no_host_is_reported() -> None:
+    fabric = bare("two-by-two")
+    devices = tuple(
+        replace(
+            device,
+            interfaces=tuple(
+                replace(port, description="firewall") if device.name == "leaf2" and port.name == "Ethernet0" else port
+                for port in device.interfaces
+            ),
+        )
+        for device in fabric.devices
+    )
+    links = tuple(link for link in fabric.links if ("leaf2", "Ethernet0") not in (link.a, link.b))
+    found = derive_intent(replace(fabric, devices=devices, links=links), source="site")
+    assert any(text.startswith("leaf2 Ethernet0: described as firewall, in which is no host") for text in found.left)
+    assert not found.rebuilds_same_fabric
+
+
+SPEEDS = """\
+nodrop: 1
+fabric: speeds
+topology:
+  kind: cabling
+  groups:
+    leaf: {tier: 1, ids: 1-2, model: SN5600, platform: sonic, version: "202505", ports: {endpoints: 1-2}}
+    spine: {tier: 2, ids: 1-2, model: SN5600, platform: sonic, version: "202505"}
+  length: 20m
+  max_oversubscription: 2
+  cables:
+    - leaf1:41--spine1:5 800G DR8
+    - leaf1:42--spine2:5 800G DR8
+    - leaf1:43/1--spine1:6/1 400G DR4
+    - leaf2:41--spine1:7 800G DR8
+    - leaf2:42--spine2:7 800G DR8
+    - leaf2:43/2--spine2:6/1 400G DR4
+endpoints:
+  gpu:
+    {ids: 1-4, nic: ConnectX-7, ports: 2, spread: one-leaf, leaf_group: 2, split: 2, media: DR4, length: 5m,
+     speed: 400G}
+classes:
+  rdma:    {dscp: 26, priority: 3, lossless: true, share: 60%, ecn: {min: 150kB, max: 1500kB, probability: 100%}}
+  cnp:     {dscp: 48, priority: 6, strict: true, max_rate: 5%}
+  control: {dscp: 56, priority: 7, strict: true}
+  default: {dscp: rest, priority: 0, share: 40%}
+routing: {asn: {leaf: 4200100000+, spine: 4200000000}}
+addressing: {loopbacks: 10.0.0.0/16, links: 10.4.0.0/14, endpoints: 10.16.0.0/14, oob: 192.168.0.0/22}
+"""
+
+
+def test_cables_of_two_speeds_that_no_rule_gives_out_are_stated_one_by_one() -> None:
+    found = derive_intent(as_read(build(data_of(SPEEDS))), source="site")
+    assert "\n  kind: cabling\n" in found.text
+    assert found.rebuilds_same_fabric, (found.problems, found.left)
+
+
+def test_hosts_that_descriptions_name_make_groups_of_switches() -> None:
+    cable = {"speed": "400G", "media": "DR4", "length": "20m"}
+    groups = {
+        name: {
+            "tier": "1", "ids": "1-2", "model": "SN4700", "platform": "sonic", "version": "202505", **offset,
+            "ports": {"endpoints": "1-2"},
+            "uplinks": {"spine": {"ports": "29-32", "peer_ports": ports, "links": "2", **cable}},
+        }
+        for name, offset, ports in (("racka", {}, "1-4"), ("rackb", {"offset": "50"}, "9-12"))
+    }  # fmt: skip
+    spine = {"tier": "2", "ids": "1-2", "model": "SN4700", "platform": "sonic", "version": "202505"}
+    host = {"nic": "ConnectX-7", "ports": "2", "speed": "400G", "media": "DR4", "length": "5m", "ids": "1-2"}
+    data = data_of(SPEEDS) | {
+        "topology": {"kind": "tiers", "groups": groups | {"spine": spine}},
+        "endpoints": {f"gpu{letter}": {"leaves": f"rack{letter}", "leaf_group": "2", **host} for letter in ("a", "b")},
+    }
+    data["routing"] = {"asn": {"racka": "4200100000+", "rackb": "4200100000+", "spine": "4200000000"}}
+    found = derive_intent(as_read(build(data)), source="site")
+    assert found.rebuilds_same_fabric, (found.problems, found.left)

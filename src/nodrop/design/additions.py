@@ -153,7 +153,10 @@ def _find_additions_that_change_reading(
     """Return additions that, alone, change how a switch reads, each with the reason and the path that it changes."""
     faults: list[tuple[str, str, Subject]] = []
     for addition in values:
-        alone = _read_back_device(replace_fields(device, extra=(addition,), extra_lines=()), index)
+        try:
+            alone = _read_back_device(replace_fields(device, extra=(addition,), extra_lines=()), index)
+        except UnsupportedByPlatform:  # it needs others, with which it is tried again
+            continue
         if change := explain_addition_refusal(plain, alone):
             faults.append((addition.key, *change))
     return faults or [("", "changes together what the intent decides", ())]

@@ -14,6 +14,7 @@ from nodrop.importing.parts import (
 from nodrop.importing.tier_view import TierView, most_common_value
 from nodrop.model.fabric import PURPOSES, Interface, Mode, Purpose, TrafficClass
 from nodrop.model.qos import QosProfile, Queue, Scheduler, WredProfile
+from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown, known_rows
 
 _PURPOSE_ORDER = ("rdma", "trimmed", "cnp", "control", "storage", "inband", "default")
@@ -40,7 +41,27 @@ def stated_or_inferred_classes(tier_view: TierView) -> tuple[list[TrafficClass],
     if stated_ := [traffic_class for traffic_class in tier_view.fabric.classes if isinstance(traffic_class.tc, int)]:
         return stated_, ""
     why = "no file says what traffic is for: names and purposes follow conventions"
-    return list(_infer_classes(_ports_with_qos(tier_view), tier_view.fabric.mode)), why
+    return list(_infer_classes(_ports_with_qos(tier_view), tier_view.fabric.mode, _session_dscp(tier_view))), why
+
+
+def does_pfc_without_marking(tier_view: TierView) -> bool:
+    """Whether ports pause priorities, and no queue of any port marks packets; not where a file leaves that open."""
+    profiles = [port.qos for port in _ports_with_qos(tier_view) if isinstance(port.qos, QosProfile)]
+    queues = [profile.queues for profile in profiles]
+    marking = [queue.wred for own in queues if isinstance(own, tuple) for queue in own]
+    return (
+        any(known_rows(profile.pfc_rx_priorities) for profile in profiles)
+        and all(isinstance(own, tuple) for own in queues)
+        and all(wred is None or (isinstance(wred, WredProfile) and wred.ecn_colors == ()) for wred in marking)
+    )
+
+
+def _session_dscp(tier_view: TierView) -> int | None:
+    """Return the DSCP that most switches state for packets of BGP; None where none does."""
+    processes = (box.device.bgp for box in tier_view.switches_from_lowest_tier)
+    return most_common_value(
+        bgp.session_dscp for bgp in processes if isinstance(bgp, Bgp) and isinstance(bgp.session_dscp, int)
+    )
 
 
 def _ports_with_qos(tier_view: TierView) -> list[Interface]:
@@ -177,8 +198,11 @@ def format_size(count: int | None) -> str:
     return f"{count}B"
 
 
-def _infer_classes(ports: list[Interface], mode: Mode) -> Iterator[TrafficClass]:
-    """Yield a class for each traffic class that packets land in, called by convention."""
+def _infer_classes(ports: list[Interface], mode: Mode, session_dscp: int | None) -> Iterator[TrafficClass]:
+    """Yield a class for each traffic class that packets land in, called by convention.
+
+    Without marking nobody sends CNPs, so that the class of BGP is that of control.
+    """
     of_ports = (port.qos for port in ports if isinstance(port.qos, QosProfile))
     qos = most_common_value(profile for profile in of_ports if isinstance(profile.dscp_to_tc, tuple))
     if not isinstance(qos, QosProfile) or not isinstance(qos.dscp_to_tc, tuple):
@@ -198,6 +222,8 @@ def _infer_classes(ports: list[Interface], mode: Mode) -> Iterator[TrafficClass]
             name = "rdma"
         elif tc == most:
             name = "default"
+        elif mode == "pfc-only" and session_dscp in dscps:
+            name = "control"
         elif _CNP in dscps:
             name = "cnp"
         elif _CONTROL in dscps:

@@ -9,7 +9,7 @@ from nodrop.design.naming import NodeIdentity
 from nodrop.errors import InputProblems, Problem
 from nodrop.importing.additions import SwitchFilesAndSecrets
 from nodrop.importing.addressing import derive_addressing
-from nodrop.importing.classes import derive_classes
+from nodrop.importing.classes import derive_classes, does_pfc_without_marking
 from nodrop.importing.endpoints import derive_endpoints
 from nodrop.importing.exceptions import derive_settings_by_switch
 from nodrop.importing.grouping import GROUPING_DETAILS, GroupingDetail, build_tier_view
@@ -78,7 +78,7 @@ def derive_intent(imported: Fabric, *, source: str, files: SwitchFilesAndSecrets
     results: dict[GroupingDetail, ImportResult] = {}
     views: list[TierView] = []
     for detail in GROUPING_DETAILS:
-        view = build_tier_view(imported, detail=detail)
+        view = _guess_pfc_only(build_tier_view(imported, detail=detail))
         if not any(_has_same_groups(view, other) for other in views):
             views.append(view)
             results[detail] = _derive_from_view(view, source, files)
@@ -89,8 +89,17 @@ def derive_intent(imported: Fabric, *, source: str, files: SwitchFilesAndSecrets
         _derive_from_view(view, source, files, by_sheet=True)
         for view in views
         if NO_PORT_ASSIGNMENT_RULE_REASON in first.left
+        or any(problem.where.startswith("topology.") for problem in first.problems)
     ]
     return min((first, *sheets), key=lambda result: (bool(result.lacking or result.problems), len(result.unlike)))
+
+
+def _guess_pfc_only(view: TierView) -> TierView:
+    """Return a view of the mode without ECN where ports pause, and no queue marks."""
+    if view.fabric.mode != "lossless" or not does_pfc_without_marking(view):
+        return view
+    why = "ports pause, and no queue marks packets; if ECN is only missing, it is lossless, and the class has `ecn`"
+    return replace(view, fabric=replace(view.fabric, mode="pfc-only"), guessed_mode=why)
 
 
 def _has_same_groups(view: TierView, other: TierView) -> bool:
@@ -103,6 +112,7 @@ def _derive_from_view(
 ) -> ImportResult:
     """Return the intent of a fabric seen as groups of switches, whose cables follow rules or are stated one by one."""
     draft = shorten_topology(_derive_all_parts(sight, by_sheet=by_sheet))
+    sight = _add_described_hosts(sight, draft.host_names)
     draft = replace(
         draft, keys=without_defaults(draft.keys, lambda keys: format_intent_text(replace(draft, keys=keys)))
     )
@@ -155,6 +165,12 @@ def _derive_from_view(
         unlike=differing,
         problems=tuple(untold),
     )
+
+
+def _add_described_hosts(sight: TierView, names: Mapping[NodeIdentity, str]) -> TierView:
+    """Return a sight that knows the names of hosts in files, where nobody states hosts."""
+    hosts = {str(identity): name for identity, name in names.items()}
+    return replace(sight, host_names={**sight.host_names, **names}, was={**hosts, **sight.was})
 
 
 def _add_names(draft: DerivedIntentPart, names: Mapping[NodeIdentity, str]) -> DerivedIntentPart:

@@ -8,6 +8,13 @@ from typing import cast
 from nodrop.design.endpoints import HostPortAttachment, attachments_of_host_ports
 from nodrop.design.topology import ROLES_BY_TIER
 from nodrop.hardware import nic, nics
+from nodrop.importing.described_hosts import (
+    HostFacingPort,
+    HostGroup,
+    join_hosts_without_numbers,
+    number_host_ports,
+    split_hosts_by_switches,
+)
 from nodrop.importing.hosts import number_of_host
 from nodrop.importing.parts import (
     DerivedIntentPart,
@@ -20,8 +27,6 @@ from nodrop.importing.parts import (
 from nodrop.importing.tier_view import (
     ASSUMED_PORT_SPEED_MBPS,
     CableLookup,
-    GroupedSwitch,
-    SwitchGroup,
     TierView,
     is_port_facing,
     most_common_value,
@@ -29,46 +34,18 @@ from nodrop.importing.tier_view import (
 from nodrop.importing.uplinks import UNSTATED_VALUE_REASON, are_on_copper, derive_cable_length_and_medium
 from nodrop.intent.schema import EndpointGroup
 from nodrop.model.bridging import Vlan
-from nodrop.model.fabric import Device, End, Host, HostPortSpread, Interface, Port
-from nodrop.model.far_ends import DEFAULT_HOST_GROUP_NAME, parse_host_name
+from nodrop.model.fabric import Device, End, HostPortSpread, Interface, Port
+from nodrop.model.far_ends import DEFAULT_HOST_GROUP_NAME, parse_host_label, parse_host_name
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import natural_sort_key
 from nodrop.report.names import format_name_list
 from nodrop.units import show_speed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostFacingPort:
-    """A port of a switch towards a host."""
-
-    box: GroupedSwitch
-    port: Port
-    splits: int
-    interface: Interface
-    host: int
-    host_port: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostGroup:
-    """Hosts of a kind, with the ports of switches that they are at."""
-
-    name: str
-    switches: SwitchGroup
-    plugs: tuple[HostFacingPort, ...]
-    host: Host | None
-    """One of them, where hosts are stated."""
-
-    @property
-    def host_numbers(self) -> tuple[int, ...]:
-        """The numbers of the hosts."""
-        return tuple(sorted({plug.host for plug in self.plugs}))
-
-
 def derive_endpoints(tier_view: TierView, cables: CableLookup) -> DerivedIntentPart:
     """Return all groups of hosts, and the switches' panel ports for them."""
-    groups, guess = _find_endpoint_groups(tier_view, cables)
-    left = list(_describe_ports_to_unread_peers(tier_view, cables))
+    groups, guess, left = _find_endpoint_groups(tier_view, cables)
+    left += _describe_ports_to_unread_peers(tier_view, cables)
     lowest = tier_view.groups_of_tier(0)
     if not groups:
         why = "no file says which hosts there are"
@@ -96,16 +73,53 @@ def derive_endpoints(tier_view: TierView, cables: CableLookup) -> DerivedIntentP
         guessed["endpoints",] = guess
     ports_of = {name: {"ports": {"endpoints": format_number_ranges(own_panels)}} for name, own_panels in panels.items()}
     return DerivedIntentPart(
-        keys={"topology": {"groups": ports_of}, "endpoints": keys}, guessed=guessed, left=tuple(left)
+        keys={"topology": {"groups": ports_of}, "endpoints": keys},
+        guessed=guessed,
+        left=tuple(left),
+        host_names=dict(name for group in reversed(groups) for name in group.host_names),
     )
 
 
-def _find_endpoint_groups(sight: TierView, cables: CableLookup) -> tuple[list[HostGroup], str]:
-    """Return the groups, and how they were guessed where nobody states hosts."""
+def _find_endpoint_groups(sight: TierView, cables: CableLookup) -> tuple[list[HostGroup], str, list[str]]:
+    """Return the groups, how they were guessed where nobody states hosts, and what of them is not carried."""
     if sight.fabric.hosts:
-        return _groups_of_stated_hosts(sight, cables), ""
+        return _groups_of_stated_hosts(sight, cables), "", []
+    plugs, unnumbered = _find_host_facing_ports(sight, cables)
+    unnamed = unnumbered.pop("", [])
+    groups = [
+        group
+        for name, own_plugs in sorted(plugs.items())
+        for group in split_hosts_by_switches(sight, name, number_host_ports(own_plugs), None)
+    ]
+    groups = join_hosts_without_numbers(sight, groups, unnumbered, _has_host_layout)
+    if unnamed and not groups:
+        groups = [
+            group
+            for name, own_plugs in _group_host_facing_ports_by_kind(unnamed)
+            for group in split_hosts_by_switches(sight, name, tuple(own_plugs), None)
+        ]
+        groups = [replace(group, plugs=_number_ports_as_one_port_hosts(group.plugs)) for group in groups]
+        return groups, "no file names hosts: one with one port is taken to be at every port that leads to no switch", []
+    remarks = [
+        f"{plug.box.was} {plug.interface.name}: described as {plug.interface.description}, in which is no host; "
+        "this intent has nothing there"
+        for plug in unnamed
+        if isinstance(plug.interface.description, str) and plug.interface.description
+    ]
+    return groups, "hosts were taken from descriptions and neighbor tables", remarks
+
+
+def _has_host_layout(group: HostGroup) -> bool:
+    """Whether a rule of an intent gives hosts their ports."""
+    return _find_host_layout(group, most_common_value(_port_count_by_host(group.plugs).values()) or 1).fits
+
+
+def _find_host_facing_ports(
+    sight: TierView, cables: CableLookup
+) -> tuple[dict[str, list[HostFacingPort]], dict[str, list[HostFacingPort]]]:
+    """Return the ports towards hosts by the group that names with numbers say, and the others by the host's name."""
     plugs: dict[str, list[HostFacingPort]] = {}
-    unnamed: list[HostFacingPort] = []
+    unnumbered: dict[str, list[HostFacingPort]] = {}
     far = {end: (link.b if end == link.a else link.a) for link in cables.links for end in (link.a, link.b)}
     for box in sight.host_facing_switches:
         beyond, described = cables.find_ports_to_unread_bgp_peers(box.device.name), _description_getter(box.device)
@@ -120,44 +134,14 @@ def _find_endpoint_groups(sight: TierView, cables: CableLookup) -> tuple[list[Ho
                 continue
             splits = box.split_count_of_panel(port.port.panel)
             peer = far.get(near_end)
-            host_name = parse_host_name(peer.node if peer else described(port))
-            number = host_name[1] if host_name else 0
-            plug = HostFacingPort(box=box, port=port.port, splits=splits, interface=port, host=number, host_port=1)
-            (plugs.setdefault(host_name[0], []) if host_name else unnamed).append(plug)
-    groups = [
-        group
-        for name, own_plugs in sorted(plugs.items())
-        for group in _split_hosts_by_switches(sight, name, _number_host_ports(own_plugs), None)
-    ]
-    if unnamed and not groups:
-        groups = [
-            group
-            for name, own_plugs in _group_host_facing_ports_by_kind(unnamed)
-            for group in _split_hosts_by_switches(sight, name, tuple(own_plugs), None)
-        ]
-        groups = [replace(group, plugs=_number_ports_as_one_port_hosts(group.plugs)) for group in groups]
-        return groups, "no file names hosts: one with one port is taken to be at every port that leads to no switch"
-    return groups, "hosts were taken from descriptions and neighbor tables"
-
-
-def _split_hosts_by_switches(
-    sight: TierView, name: str, plugs: tuple[HostFacingPort, ...], host: Host | None
-) -> list[HostGroup]:
-    """Return hosts of a kind as groups, one for each group of switches that they are at."""
-    by_switches: dict[str, list[HostFacingPort]] = {}
-    groups = sight.group_of_switch
-    for plug in plugs:
-        by_switches.setdefault(groups[plug.box.device.name].name, []).append(plug)
-    first = next(iter(by_switches), "")
-    return [
-        HostGroup(
-            name=name if switches == first else f"{name}-{switches}",
-            switches=next(group for group in sight.groups if group.name == switches),
-            plugs=tuple(own_plugs),
-            host=host,
-        )
-        for switches, own_plugs in by_switches.items()
-    ]
+            text = peer.node if peer else described(port)
+            group, number = parse_host_name(text) or ("", 0)
+            label = parse_host_label(text, is_neighbor=peer is not None)
+            plug = HostFacingPort(
+                box=box, port=port.port, splits=splits, interface=port, host=number, host_port=1, name=label
+            )
+            (plugs.setdefault(group, []) if group else unnumbered.setdefault(label, [])).append(plug)
+    return plugs, unnumbered
 
 
 def _make_example_endpoints(sight: TierView) -> KeyTree:
@@ -194,16 +178,6 @@ def _may_face_host(port: Interface) -> bool:
     if port.enabled is False or is_port_facing(port, "fabric"):
         return False
     return is_port_facing(port, "host") or isinstance(port.description, str) or port.enabled is True
-
-
-def _number_host_ports(plugs: Iterable[HostFacingPort]) -> tuple[HostFacingPort, ...]:
-    """Return ports of a group with the numbers of the hosts' own ports, by switch and port."""
-    seen: dict[int, int] = {}
-    host_ports = []
-    for one in sorted(plugs, key=lambda plug: (plug.host, plug.box.number_in_tier, plug.port)):
-        seen[one.host] = seen.get(one.host, 0) + 1
-        host_ports.append(replace(one, host_port=seen[one.host]))
-    return tuple(host_ports)
 
 
 def _group_host_facing_ports_by_kind(plugs: Iterable[HostFacingPort]) -> Iterator[tuple[str, list[HostFacingPort]]]:
@@ -275,7 +249,7 @@ def _groups_of_stated_hosts(sight: TierView, cables: CableLookup) -> list[HostGr
         for name, own_plugs in sorted(
             plugs.items(), key=lambda item: (min(plug.port for plug in item[1]), natural_sort_key(item[0]))
         )
-        for group in _split_hosts_by_switches(
+        for group in split_hosts_by_switches(
             sight, name, tuple(sorted(own_plugs, key=lambda plug: (plug.host, plug.host_port))), first_hosts[name]
         )
     ]

@@ -16,6 +16,7 @@ from nodrop.importing.ranks import find_switch_tiers
 from nodrop.importing.renaming import rename_switches
 from nodrop.importing.tier_view import GroupedSwitch, SwitchGroup, TierView, most_common_value
 from nodrop.model.fabric import Device, Fabric, Interface, Link, Port
+from nodrop.model.far_ends import parse_host_name
 from nodrop.model.states import Unknown
 from nodrop.model.subject import natural_sort_key
 from nodrop.routing.tiers import RANK_BY_ROLE
@@ -197,6 +198,7 @@ class _GroupingFacts:
     def __init__(self, fabric: Fabric, tiers: Mapping[str, int]) -> None:
         self._tiers = tiers
         self._groups = {host.name: host.group for host in fabric.hosts}
+        self._described_groups = {} if fabric.hosts else _described_host_groups(fabric)
         self._links: dict[str, list[tuple[str, str, Link]]] = {}
         for link in fabric.links:
             for near, far in ((link.a, link.b), (link.b, link.a)):
@@ -211,7 +213,8 @@ class _GroupingFacts:
 
     def host_groups_at_switch(self, device: Device) -> frozenset[str]:
         """Return the groups of hosts at a switch."""
-        return frozenset(self._groups[far] for _, far, _ in self._links.get(device.name, ()) if far in self._groups)
+        stated = (self._groups[far] for _, far, _ in self._links.get(device.name, ()) if far in self._groups)
+        return frozenset(stated) | self._described_groups.get(device.name, frozenset())
 
     def use_of_ports(self, device: Device) -> dict[int, str]:
         """Return the far end of each panel port in use of a switch: hosts, or a tier."""
@@ -239,6 +242,25 @@ class _GroupingFacts:
             )
             for tier, own in above.items()
         }
+
+
+def _described_host_groups(fabric: Fabric) -> dict[str, frozenset[str]]:
+    """Return by switch the groups of hosts that the descriptions of its ports in use name; one host alone is none."""
+    switches = {device.name for device in fabric.devices}
+    between = {end for link in fabric.links if {link.a.node, link.b.node} <= switches for end in (link.a, link.b)}
+    named = [
+        (device.name, host_name)
+        for device in fabric.devices
+        for port in device.interfaces
+        if port.enabled is not False and (device.name, port.name) not in between
+        if (host_name := parse_host_name(port.description))
+    ]
+    sizes = Counter(group for group, _ in {host_name for _, host_name in named})
+    groups: dict[str, set[str]] = {}
+    for device_name, (group, _) in named:
+        if sizes[group] > 1:
+            groups.setdefault(device_name, set()).add(group)
+    return {name: frozenset(own) for name, own in groups.items()}
 
 
 def _divide_tier(devices: list[Device], facts: _GroupingFacts, detail: GroupingDetail) -> list[list[Device]]:

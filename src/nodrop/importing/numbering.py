@@ -95,7 +95,7 @@ def number_hosts(names: Sequence[str], by_name: NodeNumbers, blocks: Sequence[in
     """
     columns = [by_name, *_numbers_in_names_by_position(names)]
     candidates = [column for column in columns if _are_valid_numbers(column)]
-    candidates += [_fill_number_gaps(_drop_outlying_numbers(names, column)) for column in columns]
+    candidates += [fill_number_gaps(_drop_outlying_numbers(names, column)) for column in columns]
     return max(
         candidates, key=lambda numbers: (_are_blocks_shared_evenly(numbers, blocks), list(numbers) == sorted(numbers))
     )
@@ -186,7 +186,7 @@ def _drop_outlying_numbers(names: Sequence[str], column: NodeNumbers) -> NodeNum
     return [number if kind == usual_kind else 0 for kind, number in zip(kinds, column, strict=True)]
 
 
-def _fill_number_gaps(column: NodeNumbers) -> NodeNumbers:
+def fill_number_gaps(column: NodeNumbers) -> NodeNumbers:
     """Return a column with missing or repeated numbers replaced by the next ones."""
     taken = {number for number, times in Counter(column).items() if times == 1 and number}
     numbers: NodeNumbers = []

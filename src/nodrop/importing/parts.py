@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from nodrop.design.naming import NodeIdentity
 from nodrop.units import parse_whole_number, show_ids
 
 KeyPath = tuple[str, ...]
@@ -29,6 +30,8 @@ class DerivedIntentPart:
     """By the path of keys, what has to be added by hand."""
     left: tuple[str, ...] = ()
     """What no key says, in words."""
+    host_names: Mapping[NodeIdentity, str] = field(default_factory=dict)
+    """Names of hosts in files, where nobody states hosts."""
 
 
 def merge_parts(drafts: Iterable[DerivedIntentPart]) -> DerivedIntentPart:
@@ -37,12 +40,14 @@ def merge_parts(drafts: Iterable[DerivedIntentPart]) -> DerivedIntentPart:
     guessed: dict[KeyPath, str] = {}
     lacking: dict[KeyPath, MissingIntentKey] = {}
     remarks: list[str] = []
+    names: dict[NodeIdentity, str] = {}
     for draft in drafts:
         overlay_tree(keys, draft.keys)
         guessed |= draft.guessed
         lacking |= draft.lacking
         remarks += draft.left
-    return DerivedIntentPart(keys=keys, guessed=guessed, lacking=lacking, left=tuple(remarks))
+        names |= draft.host_names
+    return DerivedIntentPart(keys=keys, guessed=guessed, lacking=lacking, left=tuple(remarks), host_names=names)
 
 
 def merge_trees(parent_tree: KeyTree, over: Mapping[str, object]) -> KeyTree:

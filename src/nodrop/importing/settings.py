@@ -34,8 +34,9 @@ def derive_name_mode_and_mtu(sight: TierView) -> DerivedIntentPart:
     plain = not any(
         isinstance(port.qos, QosProfile) for box in sight.switches_from_lowest_tier for port in box.device.interfaces
     )
+    why = "no port has QoS, so that nothing pauses" if plain else sight.guessed_mode
     return DerivedIntentPart(
-        guessed={("mode",): "no port has QoS, so that nothing pauses"} if plain else {},
+        guessed={("mode",): why} if why else {},
         keys=facts_not_none(
             nodrop=1,
             fabric=sight.fabric.name,

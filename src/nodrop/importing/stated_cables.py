@@ -2,9 +2,15 @@
 
 from collections.abc import Iterable, Mapping
 
+from nodrop.hardware import medium
 from nodrop.importing.parts import DerivedIntentPart, KeyTree, facts_not_none
 from nodrop.importing.tier_view import CableLookup, GroupedSwitch, TierView, most_common_value
-from nodrop.importing.uplinks import are_on_copper, derive_cable_length_and_medium, links_of_group_cables
+from nodrop.importing.uplinks import (
+    are_on_copper,
+    derive_cable_length_and_medium,
+    find_fitting_medium,
+    links_of_group_cables,
+)
 from nodrop.model.fabric import End, Link, Port
 from nodrop.units import show_speed
 
@@ -38,13 +44,18 @@ def derive_cable_sheet(tier_view: TierView, cables: CableLookup) -> DerivedInten
 def _format_cable_row(
     link: Link, ends: Iterable[End], boxes: Mapping[str, GroupedSwitch], cables: CableLookup, usual_facts: KeyTree
 ) -> str:
-    """Return the text of a cable: its ends, and what differs from most cables."""
+    """Return the text of a cable: its ends, and what differs from most cables, as their medium may for its speed."""
     port = cables.port(link.a)
     length = link.length_m if isinstance(link.length_m, int) else port.cable_length_m if port else None
+    speed = port.speed_mbps if port and isinstance(port.speed_mbps, int) else None
+    usual = medium(usual_facts["media"])
+    media = link.media if isinstance(link.media, str) else None
+    if media is None and speed is not None and usual is not None and speed not in usual.speeds:
+        media = find_fitting_medium(speed, length if isinstance(length, int) else 1)
     facts = facts_not_none(
         length=f"{length}m" if isinstance(length, int) else None,
-        media=link.media if isinstance(link.media, str) else None,
-        speed=show_speed(port.speed_mbps) if port and isinstance(port.speed_mbps, int) else None,
+        media=media,
+        speed=None if speed is None else show_speed(speed),
     )
     words = [str(value) for key, value in facts.items() if value != usual_facts[key]]
     return " ".join(("--".join(f"{end.node}:{_sheet_port_name(boxes[end.node], end, cables)}" for end in ends), *words))

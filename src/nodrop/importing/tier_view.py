@@ -120,6 +120,8 @@ class TierView:
     """Those of hosts that are stated."""
     guessed: Mapping[int, str] = field(default_factory=dict)
     """By tier, how it was guessed which switches are of it; empty where it is stated."""
+    guessed_mode: str = ""
+    """Why the mode is a guess; empty where it is none."""
 
     def groups_of_tier(self, number: int) -> tuple[SwitchGroup, ...]:
         """Return the groups of a tier."""

@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from nodrop.errors import InputProblems
 from nodrop.model.fabric import Extra
-from nodrop.model.subject import natural_sort_key
+from nodrop.model.subject import natural_sort_key, subject_text
 from nodrop.platforms.kit.expressible import unsupported_error
-from nodrop.platforms.kit.extras import RoutingLine
+from nodrop.platforms.kit.extras import AdditionOverlap, RoutingLine
 from nodrop.platforms.nvue.names import expand_key
 from nodrop.platforms.nvue.read_values import STARTUP_FILE
 from nodrop.syntax.yaml import parse_yaml
@@ -41,6 +41,7 @@ def merge_statements(statements: str, extras: Sequence[Extra]) -> str:
                 _put_leaf(tree, [*extra.path, leaf_key], "")
         else:
             _put_leaf(tree, list(extra.path), "" if extra.value is None else _format_value(extra.value))
+    _check_sub_interfaces(tree, extras)
     return "".join(f"{line}\n" for line in _format_tree_lines(tree, ""))
 
 
@@ -84,6 +85,29 @@ def _check_addition(tree: _StatementTree, extra: Extra) -> None:
         raise unsupported_error(path, f"{extra.value!r} has control characters")
     if reason := _addition_conflict(tree, extra.path, ""):
         raise unsupported_error(path, reason)
+
+
+def _check_sub_interfaces(tree: _StatementTree, extras: Sequence[Extra]) -> None:
+    """Raise AdditionOverlap for all settings of added sub-interfaces whose base interface does not exist."""
+    interfaces = tree.get("interface")
+    keys = interfaces if isinstance(interfaces, dict) else ()
+    known = {name for key in keys for name in expand_key("interface", key)}
+    without_base = {
+        extra.path[1]: extra.value
+        for extra in extras
+        if extra.path[::2] == ("interface", "base-interface") and len(extra.path) == 3 and extra.value not in known
+    }
+    refusals = [
+        AdditionOverlap(
+            subject_text(("extra", extra.key)),
+            f"{extra.path[1]} is a part of {without_base[extra.path[1]]}, which does not exist",
+        )
+        for extra in extras
+        if extra.path[:1] == ("interface",) and extra.path[1] in without_base
+    ]
+    if refusals:
+        refusals[0].others = tuple(refusals[1:])
+        raise refusals[0]
 
 
 def _addition_conflict(tree: _StatementTree, path: tuple[str, ...], parent: str) -> str:
