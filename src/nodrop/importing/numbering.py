@@ -71,7 +71,7 @@ def _count_planned_addresses(numbers: NodeNumbers, devices: Sequence[Device], by
     """Return how many addresses and AS numbers are where a plan puts switches of these numbers.
 
     Those are management addresses, loopbacks if the share of a pool that they are in begins at a power of two that
-    holds all numbers, and separate AS numbers if the one before the first is round.
+    holds all numbers, and AS numbers that differ if the one before the first is round.
     """
     planned = sum(number == other for number, other in zip(numbers, by_management, strict=True)) if by_management else 0
     loopbacks = [_loopback_address(device) for device in devices]
