@@ -142,6 +142,22 @@ def test_a_sheet_that_is_none_is_refused(changes: dict[str, Any], said: str) -> 
     assert said in "\n".join(map(str, refused.value.problems))
 
 
+@pytest.mark.parametrize(
+    ("devices", "said"),
+    [
+        ({"spine1": "core-a", "spine2": "core-a"}, "names.devices.spine1: spine1 and spine2 would both be core-a"),
+        ({"spine1": "core-a", "spine9": "core-b"}, "names.devices.spine9: no switch or host spine9"),
+    ],
+)
+def test_a_faulty_name_is_reported_instead_of_the_rows_that_have_it(devices: Data, said: str) -> None:
+    data = shipped("cabling-sheet")
+    cables = data["topology"]["cables"].replace("spine1,", "core-a,").replace("spine2,", "core-b,")
+    with pytest.raises(InputProblems) as refused:
+        build(changed(data, {"topology.cables": cables, "names": {"devices": devices}}))
+    (problem,) = map(str, refused.value.problems)
+    assert said in problem
+
+
 def test_what_a_cable_more_changes() -> None:
     """A cable between leaf 1 and spine 1 changes these two alone, and nothing of their other ports."""
     data = shipped("cabling-sheet")

@@ -422,3 +422,11 @@ def test_defaults_written_out_give_the_same_fabric(name: str) -> None:
 
 def test_a_default_is_what_it_says() -> None:
     assert AppliedDefault("mtu", "9216", "why") == ("mtu", "9216", "why")
+
+
+def test_a_length_without_its_unit_is_offered_with_it() -> None:
+    text = text_of("two-by-two").replace("length: 30m", "length: 30")
+    assert said(text)[0].endswith(
+        "topology.uplinks.length: 30; expected a length from 1m to 100000m (did you mean 30m?)"
+    )
+    assert "did you mean" not in said(text.replace("length: 30", "length: 0"))[0]

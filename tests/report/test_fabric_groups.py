@@ -41,3 +41,34 @@ def test_oversubscription_is_that_of_each_group_where_they_differ(tmp_path: Path
 @pytest.mark.parametrize(("name", "size"), [("single-switch", "1 switch and 4"), ("rail-only", "8 switches and 32")])
 def test_numbers_agree_with_their_nouns(name: str, size: str) -> None:
     assert f" fabric of {size} hosts\n" in shown(name)
+
+
+def test_a_ratio_has_four_digits(tmp_path: Path) -> None:
+    """Two ports of 400G down and three up."""
+    text = (resource_folder("intents") / "two-by-two.yaml").read_text()
+    for old, new in (
+        ("spines: {ids: 1-2", "spines: {ids: 1-3"),
+        ("uplinks: 29-32", "uplinks: 30-32"),
+        ("per_spine: 2", "spine_slots: 3, per_spine: 1"),
+        ("gpu:     {ids: 1-2,", "gpu:     {ids: 1-1,"),
+        ("leaf_group: 2, leaf_ports: 1-2", "leaf_group: 1, leaf_ports: 1-1"),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    intent = tmp_path / "third.yaml"
+    intent.write_text(text)
+    assert "oversubscription  0.6667:1 at" in nodrop("show", intent).out
+
+
+def test_more_than_two_lossless_classes_are_reported_first(tmp_path: Path) -> None:
+    text = (resource_folder("intents") / "two-by-two.yaml").read_text()
+    intent = tmp_path / "three.yaml"
+    head = "3 lossless classes (rdma, a, b); expected at most 2, as `nodrop build` checks"
+    further = "".join(
+        f"  {name}: {{dscp: {dscp}, priority: {number}, lossless: true, share: 5%, "
+        "ecn: {min: 150kB, max: 1500kB, probability: 100%}}\n"
+        for name, dscp, number in (("a", 27, 4), ("b", 28, 5))
+    )
+    intent.write_text(text.replace("classes:\n", f"classes:\n{further}"))
+    assert head in nodrop("show", intent).out
+    assert "lossless classes (" not in shown("two-by-two")

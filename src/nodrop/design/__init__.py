@@ -137,9 +137,10 @@ def _check_and_plan_fabric(intent: Intent) -> _FabricDesign:
     topology, naming = topology_of(intent), naming_of(intent)
     problems: list[IntentFault] = [*_release_faults(topology), *mode_faults(intent)]
     problems += [*class_faults(intent.classes, intent.mode), *nic_setting_faults(intent)]
-    if unconnected := list(topology_faults(topology, intent.topology)):
-        raise_if_faults(intent, [*problems, *unconnected])
-    problems += name_faults(naming, intent.endpoints, switch_identities(topology))
+    unnamed = list(name_faults(naming, intent.endpoints, switch_identities(topology)))
+    if unconnected := list(topology_faults(topology, intent.topology, with_sheet=not unnamed)):
+        raise_if_faults(intent, [*problems, *unnamed, *unconnected])
+    problems += unnamed
     switches = resolve_switches(topology, naming, problems)
     raise_if_faults(intent, problems)
     layout = lay_out(topology, naming, intent.devices, switches, problems)

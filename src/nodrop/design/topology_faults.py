@@ -11,14 +11,19 @@ from nodrop.intent.topology import CableSheetTopology, LeafSpine, SwitchGroup, T
 from nodrop.units import show_ids
 
 
-def topology_faults(topology: Topology, wanted: LeafSpine | Tiers | CableSheetTopology) -> Iterator[IntentFault]:
-    """Yield names, tiers, numbers and links that make no topology, and hosts at no group of switches."""
+def topology_faults(
+    topology: Topology, wanted: LeafSpine | Tiers | CableSheetTopology, *, with_sheet: bool = True
+) -> Iterator[IntentFault]:
+    """Yield names, tiers, numbers and links that make no topology, and hosts at no group of switches.
+
+    Rows of a cabling sheet are left out without `with_sheet`: where names are faulty, they name switches that have none.
+    """
     if not isinstance(wanted, LeafSpine):
         yield from _group_faults(topology, wanted)
         yield from _switch_number_clashes_in_tier(topology)
     if isinstance(wanted, Tiers):
         yield from _uplink_faults(topology, wanted.groups)
-    if topology.sheet:
+    if topology.sheet and with_sheet:
         yield from topology.sheet.problems
     yield from _host_attachment_faults(topology.endpoints, {group.name: group.tier for group in topology.groups})
 

@@ -128,7 +128,18 @@ def scalar_of_percentage(low: int, high: int) -> ScalarAnnotation:
 
 def scalar_of_cable_length(low: int, high: int) -> ScalarAnnotation:
     """Return the type of a length within bounds."""
-    return _text_scalar(_make_bounded_reader(units.parse_length_m, low, high, "a length", "m"), units.LENGTH_REGEX)
+    read_in_range = _make_bounded_reader(units.parse_length_m, low, high, "a length", "m")
+
+    def read_length(intent_text: str) -> float:
+        try:
+            return read_in_range(intent_text)
+        except MalformedText as wrong:
+            metres = parse_whole_number(intent_text)
+            if metres is None or not low <= metres <= high:
+                raise
+            raise MalformedText(wrong.expected, hint=f"did you mean {metres}m?") from None
+
+    return _text_scalar(read_length, units.LENGTH_REGEX)
 
 
 def scalar_of_words(*texts: str, read: Callable[[str], object] = str) -> ScalarAnnotation:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from nodrop.engine.vocabulary.qos import MAX_PFC_PRIORITIES
 from nodrop.proofs.claims import DeadlockAndPauseClaims
 from nodrop.report.claims import describe_deadlock, describe_pause_reach
 from nodrop.report.document import FactList, ListItem, ReportDocument, Section, Table, list_lines
@@ -37,6 +38,10 @@ def build_fabric_document(facts: FactsByKey) -> ReportDocument:
     head = [f"{facts['fabric']}: {facts['mode']} fabric of {size}"]
     if drained := [row["name"] for row in facts["devices"] if row["drained"]]:
         head.append(f"drained, routed around by all others: {', '.join(drained)}")
+    lossless = [row["name"] for row in facts["classes"] if row["lossless"]]
+    if len(lossless) > MAX_PFC_PRIORITIES:
+        fault = f"{len(lossless)} lossless classes ({', '.join(lossless)}); expected at most {MAX_PFC_PRIORITIES}"
+        head.append(f"{fault}, as `nodrop build` checks (too-many-lossless-classes)")
     defaults = ((row["key"], row["value"], row["source"]) for row in facts["defaults"])
     return ReportDocument(
         body=(
@@ -114,7 +119,7 @@ def _oversubscription_lines(tier: FactsByKey) -> Iterator[tuple[str, str]]:
         parts = [(tier["oversubscription"], tier["roles"], [tier])]
     for ratio, names, rows in parts:
         down, up = (show_speed(sum(row[key] for row in rows)) for key in ("down_mbps", "up_mbps"))
-        yield "oversubscription", f"{ratio:g}:1 at {', '.join(names)} ({down} down, {up} up; at the worst switch)"
+        yield "oversubscription", f"{ratio:.4g}:1 at {', '.join(names)} ({down} down, {up} up; at the worst switch)"
 
 
 def _claim_lines(facts: FactsByKey) -> Iterator[tuple[str, str]]:
@@ -146,7 +151,7 @@ def _device_rows(facts: FactsByKey) -> TableRows:
 
 def _pod_rows(facts: FactsByKey) -> TableRows:
     for number, row in enumerate(facts["pods"], start=1):
-        ratio = "" if row["oversubscription"] is None else f"{row['oversubscription']:g}:1"
+        ratio = "" if row["oversubscription"] is None else f"{row['oversubscription']:.4g}:1"
         fullest = row["fullest"]
         yield (
             str(number),

@@ -220,7 +220,7 @@ def _merge_planes(groups: Sequence[SizedGroupFacts]) -> Iterator[SizedGroupFacts
 
 
 def _group_row(row: SizedGroupFacts) -> Sequence[str]:
-    ratio = "" if row["oversubscription"] is None else f"{row['oversubscription']:g}:1"
+    ratio = "" if row["oversubscription"] is None else f"{row['oversubscription']:.4g}:1"
     rates = (show_speed(mbps) if mbps else "" for mbps in (row["down_mbps"], row["up_mbps"]))
     ports = f"{row['ports_in_use']} of {row['ports']}"
     return (str(row["tier"]), row["name"], str(row["count"]), row["model"], ports, *rates, ratio)
