@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import nodrop
+from nodrop.design.deciding import find_decision
 from nodrop.errors import InputProblems
 from nodrop.intent.load import loads
 from nodrop.model.compare import differences
@@ -182,3 +183,23 @@ def test_a_switch_that_names_another_neighbor_than_the_sheet_is_a_finding(tmp_pa
     assert [(finding.rule, finding.subject) for finding in verdict.findings] == [
         ("neighbor-unlike-cable", ("leaf1", "Ethernet224", "neighbor"))
     ]
+
+
+@pytest.mark.parametrize("form", ["block", "list"])
+def test_a_decision_on_a_cable_is_at_its_row(form: str) -> None:
+    text = (resource_folder("intents") / "cabling-sheet.yaml").read_text()
+    if form == "list":
+        data = shipped("cabling-sheet")
+        cells = [[cell.strip() for cell in line.split(",")] for line in data["topology"]["cables"].splitlines()[1:]]
+        rows = "".join(f"    - {a}:{port}--{b}:{far} {length}m\n" for a, port, b, far, length in cells)
+        start = text.index("  cables: |\n")
+        end = text.index("\nendpoints:", start)
+        text = f"{text[:start]}  cables:\n{rows}{text[end + 1 :]}"
+    intent = loads(text.encode(), "intent.yaml")
+    link = next(one for one in nodrop.build(intent).links if one.a.node == "leaf1" and one.b.node == "spine2")
+    decision = find_decision(intent, (link.a.node, link.a.port))
+    assert decision is not None
+    assert decision.message == "stated here: topology.cables"
+    assert decision.line == text.splitlines()[decision.span.line - 1]
+    assert decision.line.strip().startswith(("leaf1,", "- leaf1:"))
+    assert "spine2" in decision.line

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from nodrop.analyses import AnalysisHit, HitFact, UndecidedSubject
+from nodrop.analyses._shares import usable_mbps
 from nodrop.analyses._tiers import uplink_cables
 from nodrop.model.fabric import Interface
 from nodrop.model.index import Index
@@ -28,14 +29,16 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
         below = [port for port in index.devices[name].interfaces if _is_towards_host(port)]
         if not below:
             continue
-        down, most = _total_gbps(below), _total_gbps(above)
-        if down is None or most is None:
+        down, total, usable = _total_gbps(below), _total_gbps(above), usable_mbps(index, index.devices[name], above)
+        most = None if usable is None else usable / 1000
+        if down is None or most is None or total is None:
             yield UndecidedSubject(subject=(name,), missing="interface.speed_mbps")
         elif down > wanted_max_oversubscription * most:
             facts: dict[str, HitFact] = {
                 "device": name,
                 "down": down,
                 "up": most,
+                "of": "" if most == total else f", of {total:g}, in equal shares",
                 "ratio": round(down / most, 2),
                 "wanted": wanted_max_oversubscription,
             }

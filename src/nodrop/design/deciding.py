@@ -1,6 +1,7 @@
 """The decisions of an intent on parts of its fabric: the key, and its place in the text."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -13,11 +14,12 @@ from nodrop.design.layout import FabricLayout, lay_out
 from nodrop.design.naming import host_identities, name_of, naming_of
 from nodrop.design.ports import cables_by_port, host_port_name, platform_port_name, port_channel_name
 from nodrop.design.splits import SplitPort
-from nodrop.design.topology import topology_of
+from nodrop.design.topology import CABLES_KEY_PATH, topology_of
 from nodrop.intent.schema import DeviceSettings, Intent, PassThroughSettings
 from nodrop.model.fabric import Purpose
 from nodrop.model.reading import IntentDecision, IntentDecisionBasis
 from nodrop.model.subject import FABRIC_HEAD, Subject, ends_of_cable_key
+from nodrop.syntax.places import Span
 
 IntentKeys = tuple[str | int, ...]
 _WordsByPlaceholder = dict[str, tuple[str, ...]]
@@ -75,9 +77,10 @@ class _DecisionFinder:
         for group in deciding_key_groups(aspect):
             if (match := self._match_key_templates(group, words)) is not None:
                 is_whole = aspect in _WHOLE_PARTS
-                return self._make_intent_decision(
+                decision = self._make_intent_decision(
                     match.keys, "whole" if is_whole and match.how == "stated" else match.how, match.at
                 )
+                return self._at_row_of_sheet(subject, decision)
         return None
 
     def _match_key_templates(self, group: Sequence[str], words: _WordsByPlaceholder) -> _DecidingKeys | None:
@@ -106,6 +109,31 @@ class _DecisionFinder:
         assert entries is not None
         span = entries.span(keys if at is None else at)
         return IntentDecision(keys=keys, how=how, file=self._intent.path, span=span, line=entries.line(span.line))
+
+    def _at_row_of_sheet(self, subject: Subject, decision: IntentDecision) -> IntentDecision:
+        """Return a decision of a cabling sheet at the row of the port or link; any other as it is."""
+        sheet = self._topology.sheet
+        end = ends_of_cable_key(subject[2])[0] if subject[:2] == (FABRIC_HEAD, "links") else subject[:2]
+        row = self._sheet_row_by_port.get((end[0], end[1])) if len(end) > 1 else None
+        if sheet is None or row is None or decision.keys != CABLES_KEY_PATH:
+            return decision
+        problem = sheet.places.problem(row, "")
+        line = problem.quoted_line
+        if problem.line is None or not line:
+            return decision
+        span = Span(problem.line, len(line) - len(line.lstrip()) + 1, problem.line, len(line.rstrip()) + 1)
+        return replace(decision, file=problem.path, span=span, line=line)
+
+    @cached_property
+    def _sheet_row_by_port(self) -> Mapping[tuple[str, str], int]:
+        """The index of the sheet's row at every port that one names, by switch and name."""
+        nodes = {(node.group.name, node.id): node for node in self._planned_switches.all}
+        rows: dict[tuple[str, str], int] = {}
+        for cable in self._topology.sheet.cables if self._topology.sheet else ():
+            for end in (cable.lower, cable.upper):
+                node = nodes[end.group, end.id]
+                rows[node.name, platform_port_name(node, SplitPort(*end.part))] = cable.row
+        return rows
 
     def _aspect_of_subject(self, subject: Subject) -> FabricPart:
         if subject[0] == FABRIC_HEAD:

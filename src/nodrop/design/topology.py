@@ -23,7 +23,7 @@ ROLES_BY_TIER = tuple(sorted(RANK_BY_ROLE, key=RANK_BY_ROLE.__getitem__))
 
 KeyPath = tuple[str, ...]
 _OVERSUBSCRIPTION_KEY_PATH = ("topology", "max_oversubscription")
-_CABLES_KEY_PATH = ("topology", "cables")
+CABLES_KEY_PATH = ("topology", "cables")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -345,7 +345,7 @@ def _join_of_cables(groups: Mapping[str, TierSwitchGroup], cables: tuple[StatedC
         peer_split=first.upper.part.splits,
     )
     join = _build_join(groups[first.lower.group], groups[first.upper.group], wanted)
-    return replace(join, keys=_CABLES_KEY_PATH, ports_keys=_CABLES_KEY_PATH, cables=cables)
+    return replace(join, keys=CABLES_KEY_PATH, ports_keys=CABLES_KEY_PATH, cables=cables)
 
 
 def identities_of_group(group: TierSwitchGroup) -> Iterator[NodeIdentity]:

@@ -16,7 +16,7 @@ def topology_faults(
 ) -> Iterator[IntentFault]:
     """Yield names, tiers, numbers and links that make no topology, and hosts at no group of switches.
 
-    Rows of a cabling sheet are left out without `with_sheet`: where names are faulty, they name switches that have none.
+    Without `with_sheet`, faults of a cabling sheet are left out: where names are faulty, its rows are wrong in turn.
     """
     if not isinstance(wanted, LeafSpine):
         yield from _group_faults(topology, wanted)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cached_property
 from typing import Any
 
+from nodrop.analyses._shares import do_shares_follow_speeds
 from nodrop.model.fabric import Device, End, Fabric, Host, Link
 from nodrop.model.index import Index
 from nodrop.model.modes import find_connected_components
@@ -65,7 +66,7 @@ class FabricBandwidth:
                     "level": level,
                     "roles": sorted({str(device.role) for device in own_devices}),
                     **rates,
-                    "bisection_mbps": rates["up_mbps"] // 2 or None,
+                    "bisection_mbps": rates["usable_up_mbps"] // 2 or None,
                     "groups": [{"group": group, **self._sum_rates(names)} for group, names in by_group.items()],
                 }
             )
@@ -73,12 +74,13 @@ class FabricBandwidth:
 
     def _sum_rates(self, names: list[str]) -> FactsByKey:
         """Return what switches send up and down in all, and the ratio of the one that has the worst."""
-        up, down = self._up_and_down_rates_by_switch
+        up, down, usable = self._rates_by_switch
         return {
             "devices": len(names),
             "down_mbps": sum(down[name] for name in names),
             "up_mbps": sum(up[name] for name in names),
-            "oversubscription": max((down[name] / up[name] for name in names if up[name]), default=None),
+            "usable_up_mbps": sum(usable[name] for name in names),
+            "oversubscription": max((down[name] / usable[name] for name in names if usable[name]), default=None),
         }
 
     def pod_capacity_facts(self) -> list[FactsByKey]:
@@ -98,7 +100,7 @@ class FabricBandwidth:
             if (part := part_of.get(near.node)) is None:
                 continue
             if self.level.get(far.node) == top:
-                up[part] += self.speed_mbps(link) or 0
+                up[part] += self._usable_uplink_mbps(link, near)
             elif far.node in self.index.hosts:
                 hosts[part][far.node] = self.index.hosts[far.node]
         switches: dict[str, list[str]] = defaultdict(list)
@@ -154,7 +156,7 @@ class FabricBandwidth:
                 hosts_of[plane].add(far.node)
                 crossings[plane][0] += speed
             elif level < top_level[plane]:
-                crossings[plane][level] += speed if far_level > level else 0
+                crossings[plane][level] += self._usable_uplink_mbps(link, near) if far_level > level else 0
         hosts_by_group = self._group_host_names(set().union(*hosts_of.values()))
         return (
             sum(
@@ -210,10 +212,31 @@ class FabricBandwidth:
                     heapq.heappush(reached, (tier + 1, peer))
         return level
 
+    def _usable_uplink_mbps(self, link: Link, near: End) -> int:
+        """Return what an uplink carries before the slowest one of its switch is full."""
+        speed = self.speed_mbps(link) or 0
+        return min(speed, self._fullest_share_by_switch.get(near.node, speed))
+
     @cached_property
-    def _up_and_down_rates_by_switch(self) -> tuple[Counter[str], Counter[str]]:
-        """What switches send upwards and downwards, by switch."""
-        up, down = Counter[str](), Counter[str]()
+    def _fullest_share_by_switch(self) -> Mapping[str, int]:
+        """The speed of the slowest uplink of switches that have faster ones too, which get no more than it."""
+        uplinks: dict[str, list[tuple[int, str]]] = defaultdict(list)
+        for link, near, far in self._links_from_both_ends():
+            level = self.level.get(near.node)
+            if level is not None and self.level.get(far.node, 0) > level and (speed := self.speed_mbps(link)):
+                uplinks[near.node].append((speed, near.port))
+        slowest: dict[str, int] = {}
+        for name, ends in uplinks.items():
+            if len({speed for speed, _ in ends}) > 1:
+                ports = [port for _, end in ends if (port := self.index.interface(name, end)) is not None]
+                if not do_shares_follow_speeds(self.index, self.index.devices[name], ports):
+                    slowest[name] = min(ends)[0]
+        return slowest
+
+    @cached_property
+    def _rates_by_switch(self) -> tuple[Counter[str], Counter[str], Counter[str]]:
+        """What switches send upwards and downwards, and upwards before the slowest uplink is full, by switch."""
+        up, down, usable = Counter[str](), Counter[str](), Counter[str]()
         for link, near, far in self._links_from_both_ends():
             near_level, far_level = self.level.get(near.node), self.level.get(far.node, 0)
             if near_level is None:
@@ -223,7 +246,8 @@ class FabricBandwidth:
                 down[near.node] += speed
             elif far_level > near_level:
                 up[near.node] += speed
-        return up, down
+                usable[near.node] += self._usable_uplink_mbps(link, near)
+        return up, down, usable
 
     def _leaves_by_host(self) -> Mapping[str, set[str]]:
         leaves_of_host: dict[str, set[str]] = defaultdict(set)

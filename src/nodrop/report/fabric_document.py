@@ -118,8 +118,11 @@ def _oversubscription_lines(tier: FactsByKey) -> Iterator[tuple[str, str]]:
     if len(parts) < 2 and tier["oversubscription"] is not None:
         parts = [(tier["oversubscription"], tier["roles"], [tier])]
     for ratio, names, rows in parts:
-        down, up = (show_speed(sum(row[key] for row in rows)) for key in ("down_mbps", "up_mbps"))
-        yield "oversubscription", f"{ratio:.4g}:1 at {', '.join(names)} ({down} down, {up} up; at the worst switch)"
+        keys = ("down_mbps", "up_mbps", "usable_up_mbps")
+        down, up, usable = (show_speed(sum(row[key] for row in rows)) for key in keys)
+        shares = "" if usable == up else f", of which equal shares of unequal uplinks fill {usable}"
+        rates = f"{down} down, {up} up{shares}; at the worst switch"
+        yield "oversubscription", f"{ratio:.4g}:1 at {', '.join(names)} ({rates})"
 
 
 def _claim_lines(facts: FactsByKey) -> Iterator[tuple[str, str]]:
