@@ -319,9 +319,10 @@ def read_fabric_or_intent(
 
 
 def attach_profile_to_reading(reading: "Reading", settings: CheckSettings) -> "Reading":
-    """Return a reading to be held against the profile of the settings."""
+    """Return what an intent is built into, to be held against the profile of the settings."""
     profile = settings.declared.profile or settings.config.declared.profile
-    return replace(reading, fabric=replace(reading.fabric, profile=profile)) if profile else reading
+    fabric = replace(reading.fabric, profile=profile) if profile else reading.fabric
+    return replace(reading, fabric=fabric, notes=(*reading.notes, *settings.config.notes_for_intents))
 
 
 def read_intent(source_text: "FileText") -> "tuple[bytes, Intent]":
@@ -482,8 +483,7 @@ def readings_of(
 
     InputProblems: about all inputs that cannot be built, together, or under the name where there is nothing.
     """
-    readings: list[Reading] = []
-    problems: list[Problem] = []
+    readings, problems = list["Reading"](), list[Problem]()
     every: list[FabricInputs | FileText] = [*inputs.fabrics(), *inputs.all_intents()]
     for source in every:
         try:

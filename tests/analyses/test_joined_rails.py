@@ -16,7 +16,9 @@ from support.analysis_results import say, with_changes
 UPLINKS = [f"leaf1/Ethernet{lane}" for lane in (224, 232, 240, 248)]
 SHUT = {f"{port}/enabled": False for port in UPLINKS}
 RAILS = {f"@fabric/hosts/gpu{number}/spread": "rails" for number in (1, 2)}
-APART = {"rail": 1, "leaf": "leaf1", "other_rail": 2, "other_leaf": "leaf2", "forwarding": "not stated"}
+APART = {
+    "kind": "rail", "number": 1, "leaf": "leaf1", "other_number": 2, "other_leaf": "leaf2", "forwarding": "not stated",
+}  # fmt: skip
 BOTH = {"@fabric/hosts/gpu1": APART, "@fabric/hosts/gpu2": APART}
 
 
@@ -28,9 +30,21 @@ def parted(**fields: Any) -> Fabric:
 
 def test_hosts_in_rails_are_reported_where_no_cable_in_service_joins_the_leaves() -> None:
     assert say("joined_rails", with_changes(RAILS)) == {}
-    assert say("joined_rails", with_changes(SHUT)) == {}
     assert say("joined_rails", parted()) == BOTH
     assert say("joined_rails", with_changes(RAILS | dict(list(SHUT.items())[1:]))) == {}
+
+
+def test_ports_on_several_leaves_are_reported_as_ports() -> None:
+    """Hosts of storage have one port; those of gpu are spread over leaves."""
+    port = APART | {"kind": "port"}
+    assert say("joined_rails", with_changes(SHUT)) == dict.fromkeys(BOTH, port)
+
+
+def test_a_file_about_rails_is_no_answer_where_the_owner_expects_them_joined() -> None:
+    fabric = parted(cross_nic=False)
+    fabric = replace_fields(fabric, policy=replace_fields(fabric.policy, rails="joined"))
+    only_way = APART | {"forwarding": "the only way (NCCL_CROSS_NIC=0)"}
+    assert say("joined_rails", fabric) == BOTH | {"@fabric/hosts/gpu1": only_way}
 
 
 def test_a_host_whose_spread_is_not_known_is_in_no_rails() -> None:

@@ -1,7 +1,7 @@
 """How a switch spreads traffic over its uplinks: in equal shares, unless load or link bandwidths decide otherwise.
 
-ECMP gives each of several equal paths the same share of the flows, independent of its speed. Adaptive routing chooses by
-load. BGP's link bandwidth (RFC 10005) weighs paths; FRR does so only if all of them have one.
+ECMP gives each of several equal paths the same share of the flows, independent of its speed. Adaptive routing chooses
+by load. BGP's link bandwidth (RFC 10005) weighs paths; FRR does so only if all of them have one.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,8 @@ from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import Unknown
-from nodrop.routing.words import AddressFamily, neighbor_family_statement
+from nodrop.routing.prefixes import AddressFamily
+from nodrop.routing.words import neighbor_family_statement
 
 LINK_BANDWIDTH = "extcommunity bandwidth"
 BY_PATH_COUNT = "num-multipaths"
@@ -34,7 +35,7 @@ def usable_mbps(index: Index, device: Device, uplinks: Sequence[Interface]) -> i
 
 
 def do_shares_follow_speeds(index: Index, device: Device, uplinks: Sequence[Interface]) -> bool:
-    """Whether faster uplinks of a switch get more: by adaptive routing, or by link bandwidths in ratio to the speeds."""
+    """Whether faster uplinks of a switch get more: by adaptive routing, or link bandwidths in ratio to the speeds."""
     if device.adaptive_routing is True and all(port.adaptive_routing is True for port in uplinks):
         return True
     ratios = set[float]()

@@ -120,7 +120,8 @@ def _trace_host_port_pairs(plane: "ControlPlane", src: str, dst: str, dscp: int)
     if len(sources) * len(targets) == 1:
         return []
     facts = (plane.index.fabric.policy.rails, hosts[src].spread, hosts[dst].spread)
-    isolated = tuple(map(known_or_none, facts)) == ("isolated", "rails", "rails")
+    stated, *spreads = map(known_or_none, facts)
+    isolated = stated == "isolated" and spreads in (["rails", "rails"], ["leaves", "leaves"])
     wanted = zip(sources, targets, strict=False) if isolated else product(sources, targets)
     every = (trace_pair(near, far) for near, far in wanted)
     return [pair for pair in every if pair is not None]

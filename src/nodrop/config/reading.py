@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import TypeVar
 
@@ -24,6 +24,7 @@ from nodrop.intent.load import validate_document
 from nodrop.limits import MAX_TEXT_BYTES
 from nodrop.model.declared import DeclaredFacts
 from nodrop.model.profile import Profile
+from nodrop.model.reading import Note
 from nodrop.model.spelling import parse_value
 from nodrop.model.subject import matches
 from nodrop.model.types import known_word_hint
@@ -65,6 +66,14 @@ class Config:
     """Where the site publishes the rule pages; `{rule}` stands for a rule's name."""
     places: Mapping[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)
     """Lines and columns of the rules and options that it names."""
+
+    @property
+    def notes_for_intents(self) -> tuple[Note, ...]:
+        """The note that facts of a fabric are not used where it is built from an intent; none without such facts."""
+        if replace(self.declared, profile=None) == DeclaredFacts():
+            return ()
+        message = "`fabric` of the configuration is not used for an intent, which states all of its fabric itself"
+        return (Note(kind="facts-not-used", message=message, file=str(self.path)),)
 
     @property
     def excludes(self) -> Callable[[Path], bool] | None:

@@ -151,6 +151,7 @@ def _convert_policy(policy: OwnerPolicy) -> fabric.Policy:
         max_oversubscription=_none_to_unknown(policy.max_oversubscription),
         lossless_pool_percent=_none_to_unknown(policy.lossless_pool),
         rails=_none_to_unknown(policy.rails),
+        parts=_none_to_unknown(policy.parts),
         drained=policy.drained,
     )
 

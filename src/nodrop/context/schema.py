@@ -137,7 +137,12 @@ class OwnerPolicy(SchemaMapping):
         None, description="share of the packet memory to be shared that lossless traffic has, at least: 90%"
     )
     rails: Literal["joined", "isolated"] | None = Field(
-        None, description="whether switches join the rails, or the GPUs of a host forward between them (NVLink)"
+        None,
+        description="whether switches join the leaves of a host's ports, or its GPUs forward between them (NVLink)",
+    )
+    parts: Literal["joined", "separate"] | None = Field(
+        None,
+        description="whether cables join all hosts, or parts are separate, such as planes or a network for storage",
     )
     drained: tuple[Name, ...] = Field(
         (), description="switches that are drained for maintenance, such as spine2; an empty list is as none"

@@ -181,6 +181,8 @@ def _format_policy(policy: Policy) -> Iterator[str]:
         yield f"lossless_pool: {policy.lossless_pool_percent}%"
     if not isinstance(policy.rails, Unknown):
         yield f"rails: {policy.rails}"
+    if not isinstance(policy.parts, Unknown):
+        yield f"parts: {policy.parts}"
     if policy.drained:
         yield f"drained: [{', '.join(map(_quote_text_if_needed, policy.drained))}]"
 

@@ -85,12 +85,13 @@ def build(intent: Intent) -> Fabric:
     devices = {node.name: make.build_device(node, cables[node.name]) for node in layout.switches.all}
     faults = [*memory_faults(intent.mode, intent.buffers, layout.switches, devices, cables)]
     raise_if_faults(intent, [*faults, *stream_lane_and_rate_faults(intent.services, layout.switches, devices)])
+    links, hosts = _build_links(layout), _build_hosts(intent, layout, plan)
     fabric = Fabric(
         name=intent.fabric,
         mode=intent.mode,
         devices=tuple(sorted(devices.values(), key=lambda device: natural_sort_key(device.name))),
-        links=_build_links(layout),
-        hosts=_build_hosts(intent, layout, plan),
+        links=links,
+        hosts=hosts,
         classes=classes.declared,
         policy=Policy(
             host_watchdog=timers.hosts.watchdog(classes.lossless) if timers else None,
@@ -98,7 +99,8 @@ def build(intent: Intent) -> Fabric:
             fabric_unwatched_roles=timers.unwatched if timers else (),
             rdma_mtu_bytes=intent.hosts.rdma_mtu,
             max_oversubscription=max(group.limit for group in topology.host_groups),
-            rails=rails_policy(topology),
+            rails=rails_policy(topology, intent.policy.rails, hosts, links),
+            parts=intent.policy.parts or UNKNOWN,
             lossless_pool_percent=_least_lossless_pool_percent(intent.mode, intent.buffers, devices.values()),
             drained=tuple(
                 sorted(

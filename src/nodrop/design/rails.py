@@ -4,24 +4,37 @@ A set of switches has one for each rail: switch k of the set is rail k's. With `
 rails, one after the other.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Literal
 
 from nodrop.design.faults import KeyFault
 from nodrop.design.topology import TierSwitchGroup, Topology, endpoints_of_group, group_of_endpoints
 from nodrop.intent.schema import EndpointGroup
+from nodrop.model.fabric import Host, Link
+from nodrop.model.modes import parts_by_host
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.units import show_ids
 
 RAILS_SPREAD = "rails"
 
 
-def rails_policy(topology: Topology) -> Literal["isolated"] | Unknown:
-    """Return that rails are isolated, where their switches have no links upwards; UNKNOWN where no fact shows it."""
+def rails_policy(
+    topology: Topology, stated: Literal["joined", "isolated"] | None, hosts: Sequence[Host], links: Sequence[Link]
+) -> Literal["joined", "isolated"] | Unknown:
+    """Return whether switches are to join the leaves of a host's ports, as stated or as the design shows it.
+
+    Rails whose switches have no links upwards are isolated. Other hosts are expected to be joined, which is stated only
+    where they are not.
+    """
     groups = [
         group_of_endpoints(topology, name) for name, group in topology.endpoints.items() if group.spread == RAILS_SPREAD
     ]
-    return "isolated" if any(not topology.joins_above(group) for group in groups) else UNKNOWN
+    if stated is not None:
+        return stated
+    if any(not topology.joins_above(group) for group in groups):
+        return "isolated"
+    parts_of = parts_by_host(links, {host.name for host in hosts})
+    return "joined" if any(len(parts) > 1 for parts in parts_of.values()) else UNKNOWN
 
 
 def rail_faults(

@@ -22,6 +22,7 @@ from nodrop.importing.settings import (
     derive_buffers,
     derive_name_mode_and_mtu,
     derive_nic_settings,
+    derive_reach_policy,
     derive_routing,
     derive_services_and_drained,
     derive_trimming,
@@ -218,6 +219,7 @@ def _derive_all_parts(tier_view: TierView, *, by_sheet: bool) -> DerivedIntentPa
         derive_buffers(tier_view),
         derive_trimming(tier_view),
         derive_nic_settings(tier_view),
+        derive_reach_policy(tier_view),
         derive_routing(tier_view, cables),
     ]
     drafts += [derive_addressing(tier_view, cables), derive_services_and_drained(tier_view)]

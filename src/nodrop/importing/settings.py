@@ -382,6 +382,21 @@ def derive_routing(tier_view: TierView, cables: CableLookup) -> DerivedIntentPar
     return DerivedIntentPart(keys={"routing": keys}, guessed=guessed, lacking=lacking)
 
 
+def derive_reach_policy(tier_view: TierView) -> DerivedIntentPart:
+    """Return what the owner states of hosts and ports that do not reach each other, unless the design shows it."""
+    policy, tiers = tier_view.fabric.policy, {group.tier for group in tier_view.groups}
+    keys = {"rails": policy.rails, "parts": policy.parts}
+    stated = {key: value for key, value in keys.items() if not isinstance(value, Unknown)}
+    if stated.get("rails") == "isolated" and len(tiers) < 2 and _is_any_host_in_rails(tier_view.fabric.hosts):
+        del stated["rails"]
+    return DerivedIntentPart(keys={"policy": stated} if stated else {})
+
+
+def _is_any_host_in_rails(hosts: Iterable[Host]) -> bool:
+    """Whether the ports of some hosts are in rails."""
+    return any(not isinstance(host.spread, Unknown) and host.spread == "rails" for host in hosts)
+
+
 def _infer_balancing(tier_view: TierView) -> str | None:
     """Return how flows are spread over equal paths; None for the default."""
     if any(box.device.adaptive_routing is True for box in tier_view.switches_from_lowest_tier):

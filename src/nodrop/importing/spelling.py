@@ -15,7 +15,7 @@ from nodrop.importing.short_form import KEY_ORDER_BY_PATH
 
 _TOP_KEY_ORDER = (
     "nodrop", "fabric", "mode", "mtu", "topology", "endpoints", "classes", "pfc", "buffers", "trimming", "hosts",
-    "routing", "addressing", "services", "names", "devices", "extra",
+    "policy", "routing", "addressing", "services", "names", "devices", "extra",
 )  # fmt: skip
 _GROUP_KEY_PATH: KeyPath = ("topology", "groups", "*")
 _KEY_ORDER_BY_PATH: Mapping[KeyPath, tuple[str, ...]] = {

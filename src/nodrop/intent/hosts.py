@@ -41,3 +41,19 @@ class HostNicSettings(SchemaMapping):
         None,
         description="whether the NICs take packets of a connection in any order, as adaptive routing delivers them",
     )
+
+
+class ReachPolicy(SchemaMapping):
+    """Which hosts and ports the owner does not expect to reach each other over switches."""
+
+    rails: Literal["joined", "isolated"] | None = Field(
+        None,
+        description="joined: switches join the leaves of a host's ports; isolated: they do not, as in two planes, and "
+        "the GPUs of a host forward between its ports (NVLink, PXN); default: isolated for rails without uplinks, else "
+        "joined",
+    )
+    parts: Literal["joined", "separate"] | None = Field(
+        None,
+        description="joined: cables join all hosts; separate: parts of the fabric are separate, such as planes with "
+        "separate hosts or a network for storage; default: joined",
+    )

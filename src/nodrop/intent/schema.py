@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 from pydantic import Discriminator, Field, PrivateAttr, Tag
 
 from nodrop.errors import Problem
-from nodrop.intent.hosts import HostNicSettings
+from nodrop.intent.hosts import HostNicSettings, ReachPolicy
 from nodrop.intent.names import SwitchAndHostNames
 from nodrop.intent.network import Addressing, ManagementServices, Routing
 from nodrop.intent.part import SchemaMapping
@@ -335,6 +335,7 @@ class Intent(WrittenIntent):
     buffers: Buffers = Field(default_factory=Buffers)
     trimming: TrimmedPackets = Field(default_factory=TrimmedPackets)
     hosts: HostNicSettings = Field(default_factory=HostNicSettings)
+    policy: ReachPolicy = Field(default_factory=ReachPolicy)
     routing: Routing
     addressing: Addressing
     services: ManagementServices = Field(default_factory=ManagementServices)

@@ -375,7 +375,9 @@ class Policy:
     lossless_pool_percent: int | Unknown = UNKNOWN
     """The share of the memory to be shared that lossless traffic is to have."""
     rails: Literal["joined", "isolated"] | Unknown = UNKNOWN
-    """Whether switches join the rails, or the GPUs of a host forward between them (NVLink)."""
+    """Whether switches join the leaves of a host's ports, or its GPUs forward between them (NVLink)."""
+    parts: Literal["joined", "separate"] | Unknown = UNKNOWN
+    """Whether cables join all hosts, or parts of the fabric are separate, such as planes or a network for storage."""
     drained: tuple[str, ...] = ()
     """The switches that the owner has drained, by name."""
 

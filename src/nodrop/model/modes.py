@@ -80,6 +80,26 @@ def find_connected_components(names: Iterable[str], links: Iterable[Link]) -> Ma
     return {name: find_root(name) for name in root}
 
 
+def parts_by_host(links: Iterable[Link], hosts: Collection[str]) -> Mapping[str, frozenset[str]]:
+    """Return for each host with cables the parts of the fabric that its ports are in, each by one of its switches.
+
+    A part is switches that cables join, in service or not.
+    """
+    between, host_ends = list[Link](), list[tuple[str, str]]()
+    for link in links:
+        for near, far in ((link.a.node, link.b.node), (link.b.node, link.a.node)):
+            if near in hosts and far not in hosts:
+                host_ends.append((near, far))
+        if link.a.node not in hosts and link.b.node not in hosts:
+            between.append(link)
+    names = [*(far for _, far in host_ends), *(end.node for link in between for end in (link.a, link.b))]
+    part_of = find_connected_components(dict.fromkeys(names), between)
+    parts: dict[str, set[str]] = {}
+    for host, switch in host_ends:
+        parts.setdefault(host, set()).add(part_of[switch])
+    return {host: frozenset(found) for host, found in parts.items()}
+
+
 def cabled_group_by_switch(names: Sequence[str], links: Iterable[Link], hosts: Iterable[str]) -> Mapping[str, str]:
     """Return the group of each switch: a switch of it, or "" for those that no cable joins to another switch.
 

@@ -14,7 +14,7 @@ from typing import Any
 from nodrop.analyses._shares import do_shares_follow_speeds
 from nodrop.model.fabric import Device, End, Fabric, Host, Link
 from nodrop.model.index import Index
-from nodrop.model.modes import find_connected_components
+from nodrop.model.modes import find_connected_components, parts_by_host
 from nodrop.model.subject import natural_sort_key
 from nodrop.model.values import replace_fields
 from nodrop.routing.tiers import tier_of_device
@@ -166,6 +166,13 @@ class FabricBandwidth:
             )
             // 2
         )
+
+    def parts_facts(self) -> FactsByKey:
+        """Return how many parts of the fabric no cable joins, and whether some hosts reach no others therefore."""
+        parts_of = parts_by_host(self._fabric.links, self.index.hosts.keys())
+        distinct = list(dict.fromkeys(parts_of.values()))
+        apart = any(one.isdisjoint(other) for number, one in enumerate(distinct) for other in distinct[:number])
+        return {"parts": len(frozenset[str]().union(*distinct)), "hosts_apart": apart}
 
     def _group_host_names(self, names: Iterable[str]) -> list[set[str]]:
         """Return hosts by group; a cabled node that is no known host makes a separate group."""

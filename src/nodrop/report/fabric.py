@@ -110,6 +110,7 @@ def _bandwidth_facts(fabric: Fabric, capacity: FabricBandwidth, switch_groups: M
         "injection_mbps": capacity.injection_mbps(),
         "tiers": capacity.tier_capacity_facts(switch_groups),
         "bisection_mbps": capacity.bisection_mbps(),
+        **capacity.parts_facts(),
     }
 
 

@@ -105,7 +105,11 @@ def _bandwidth_lines(facts: FactsByKey) -> Iterator[tuple[str, str]]:
         if row in climbing[1:] or row in climbing[:-1]:
             roles = ", ".join(row["roles"])
             yield "bisection", f"{_format_rate(row['bisection_mbps'])} one way over the uplinks of {roles}"
-    yield "bisection", f"{_format_rate(wide['bisection_mbps'])} one way, from one half of the fabric to the other"
+    halves = "from one half of the fabric to the other"
+    if wide["parts"] > 1:
+        apart = "; hosts of different parts cannot reach each other" if wide["hosts_apart"] else ""
+        halves = f"the sum over {wide['parts']} parts that no cable joins{apart}"
+    yield "bisection", f"{_format_rate(wide['bisection_mbps'])} one way, {halves}"
 
 
 def _oversubscription_lines(tier: FactsByKey) -> Iterator[tuple[str, str]]:

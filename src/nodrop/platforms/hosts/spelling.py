@@ -13,6 +13,7 @@ from nodrop import hardware
 from nodrop.model.addresses import interface_of
 from nodrop.model.fabric import Fabric, Host, Interface
 from nodrop.model.index import Index
+from nodrop.model.modes import parts_by_host
 from nodrop.model.purposes import RDMA_STORAGE
 from nodrop.model.states import Unknown
 from nodrop.model.subject import natural_sort_key
@@ -61,7 +62,7 @@ class NicModelSettings:
     marks: bool
     """Whether it is known how the NIC marks the packets that may be sprayed."""
     isolated_rails: bool
-    """Whether no switch joins the rails of the hosts."""
+    """Whether no switch joins the leaves of all ports of a host."""
 
     @property
     def pfc_on_off_list(self) -> str | None:
@@ -161,7 +162,8 @@ def nic_settings_by_model(fabric: Fabric) -> list[NicModelSettings]:
     index, by_model = Index(fabric), dict[str, dict[tuple[Any, ...], list[Host]]]()
     for host in fabric.hosts:
         if isinstance(host.nic, str):
-            by_model.setdefault(host.nic, {}).setdefault(_settings_key(host), []).append(host)
+            key = (*_settings_key(host), _has_isolated_ports(fabric, index, host))
+            by_model.setdefault(host.nic, {}).setdefault(key, []).append(host)
     new_settings = []
     for model in sorted(by_model, key=natural_sort_key):
         taken: set[str] = set()
@@ -239,8 +241,15 @@ def _build_nic_model_settings(fabric: Fabric, index: Index, name: str, hosts: li
         family=_address_family(hosts),
         adaptive=any(port.adaptive_routing is True for device in fabric.devices for port in device.interfaces),
         marks=facts.adaptive_routing if facts else False,
-        isolated_rails=_none_if_unknown(fabric.policy.rails) == "isolated" and _none_if_unknown(host.spread) == "rails",
+        isolated_rails=_has_isolated_ports(fabric, index, host),
     )
+
+
+def _has_isolated_ports(fabric: Fabric, index: Index, host: Host) -> bool:
+    """Whether no switch joins the leaves of all ports of a host, as the owner states of rails or as cables show."""
+    parts_of = index.compute_once("parts by host", lambda: parts_by_host(fabric.links, index.hosts.keys()))
+    stated = _none_if_unknown(fabric.policy.rails) == "isolated" and _none_if_unknown(host.spread) == "rails"
+    return stated or len(parts_of.get(host.name, ())) > 1
 
 
 def _cable_lengths_and_mtus(index: Index, hosts: list[Host]) -> list[tuple[int | None, int | None]]:
