@@ -12,6 +12,10 @@ from nodrop.model.states import Unknown, is_known_off
 
 def switch_group_by_name(index: Index) -> Mapping[str, str]:
     """Return for each switch one of all that cables in service join to it, those that were not read included."""
+    return index.compute_once("switches joined by cables in service", lambda: _group_switches(index))
+
+
+def _group_switches(index: Index) -> Mapping[str, str]:
     hosts = index.hosts.keys()
     links = [link for link in index.fabric.links if not (link.a.node in hosts or link.b.node in hosts)]
     names = [*index.devices, *(end.node for link in links for end in (link.a, link.b))]

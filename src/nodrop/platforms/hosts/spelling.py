@@ -4,7 +4,7 @@ The output follows the statements about hosts in the fabric; unknown settings ar
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -247,9 +247,23 @@ def _build_nic_model_settings(fabric: Fabric, index: Index, name: str, hosts: li
 
 def _has_isolated_ports(fabric: Fabric, index: Index, host: Host) -> bool:
     """Whether no switch joins the leaves of all ports of a host, as the owner states of rails or as cables show."""
-    parts_of = index.compute_once("parts by host", lambda: parts_by_host(fabric.links, index.hosts.keys()))
-    stated = _none_if_unknown(fabric.policy.rails) == "isolated" and _none_if_unknown(host.spread) == "rails"
-    return stated or len(parts_of.get(host.name, ())) > 1
+    if _none_if_unknown(fabric.policy.rails) == "isolated" and _none_if_unknown(host.spread) == "rails":
+        return True
+    parts_of = index.compute_once("parts by host", lambda: _known_parts_by_host(fabric, index))
+    return len(parts_of.get(host.name, ())) > 1
+
+
+def _known_parts_by_host(fabric: Fabric, index: Index) -> Mapping[str, frozenset[str]]:
+    """Return the parts that hosts are in; none where a port in use may lead to a switch that no known cable names."""
+    open_ports = (
+        port
+        for device in fabric.devices
+        for port in device.interfaces
+        if port.enabled is True
+        and _none_if_unknown(port.side) != "host"
+        and index.far_end(device.name, port.name) is None
+    )
+    return {} if next(open_ports, None) is not None else parts_by_host(fabric.links, index.hosts.keys())
 
 
 def _cable_lengths_and_mtus(index: Index, hosts: list[Host]) -> list[tuple[int | None, int | None]]:
