@@ -13,6 +13,7 @@ from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import Unknown
 from nodrop.routing.prefixes import AddressFamily
 from nodrop.routing.words import neighbor_family_statement
+from nodrop.units import parse_whole_number
 
 LINK_BANDWIDTH = "extcommunity bandwidth"
 BY_PATH_COUNT = "num-multipaths"
@@ -41,10 +42,10 @@ def do_shares_follow_speeds(index: Index, device: Device, uplinks: Sequence[Inte
     ratios = set[float]()
     for port in uplinks:
         weights = _link_bandwidths_over_port(index, device, port)
-        numbers = {int(weight) for weight in weights if weight is not None and weight.isdecimal()}
-        if len(weights) != 1 or len(numbers) != 1 or not isinstance(port.speed_mbps, int):
+        weight = parse_whole_number(next(iter(weights)) or "") if len(weights) == 1 else None
+        if not weight or not isinstance(port.speed_mbps, int):
             return False
-        ratios.add(numbers.pop() / port.speed_mbps)
+        ratios.add(weight / port.speed_mbps)
     return bool(ratios) and max(ratios) <= 1.05 * min(ratios)
 
 
