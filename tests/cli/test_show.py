@@ -81,8 +81,9 @@ def test_two_tiers_and_fewer_have_no_pods(name: str) -> None:
 
 def test_bandwidth_of_the_reference() -> None:
     wide = shown("reference-256")["bandwidth"]
-    leaves = {"devices": 4, "down_mbps": 25_600 * G, "up_mbps": 25_600 * G, "oversubscription": 1.0}
-    spines = {"devices": 2, "down_mbps": 25_600 * G, "up_mbps": 0, "oversubscription": None}
+    both_ways = {"down_mbps": 25_600 * G, "up_mbps": 25_600 * G, "usable_up_mbps": 25_600 * G}
+    leaves = {"devices": 4, **both_ways, "oversubscription": 1.0}
+    spines = {"devices": 2, "down_mbps": 25_600 * G, "up_mbps": 0, "usable_up_mbps": 0, "oversubscription": None}
     assert wide == {
         "hosts": 32,
         "gpus": 256,
@@ -105,6 +106,8 @@ def test_bandwidth_of_the_reference() -> None:
             },
         ],
         "bisection_mbps": 12_800 * G,
+        "parts": 1,
+        "hosts_apart": False,
     }
 
 
@@ -432,6 +435,7 @@ def test_every_default_of_the_schema_is_told_or_means_nothing() -> None:
         "topology.uplinks.lanes": "all lanes of the port",
         "topology.uplinks.split": "not broken out",
         "trimming": "trimmed in the mode trim alone",
+        "policy": "cables join all hosts and ports",
     }
     told = {re.sub(r"^endpoints\.[^.]+", "endpoints.*", row["key"]) for row in shown("two-by-two")["defaults"]}
     wanting = {
