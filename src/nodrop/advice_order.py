@@ -1,13 +1,13 @@
-"""The order of corrections: which findings wait because another correction would contradict theirs."""
+"""The order and places of corrections: which findings wait for others, and what hosts and ports findings are about."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nodrop.engine.finding import SEVERITIES, Finding
 from nodrop.identity import IdentityMap
-from nodrop.model.change import Change
+from nodrop.model.change import Change, EditResult
 from nodrop.model.fields import FIELD_TABLE
 from nodrop.model.qos import QosProfile
-from nodrop.model.subject import Subject
+from nodrop.model.subject import FABRIC_HEAD, Subject, ends_of_cable_key, natural_sort_key
 
 AdviceGroupKey = tuple[str, str, str | None]
 """Rule, group and switch of findings that share their commands."""
@@ -90,3 +90,30 @@ def _depends_on_other_change(new_values: Mapping[Subject, object], other_values:
 def is_port_change(change: Change) -> bool:
     """Whether a change is of a part of a port."""
     return len(change.subject) > 2 and not change.subject[1].startswith("@")
+
+
+def host_of_finding(finding: Finding) -> str:
+    """Return the host that a finding is about; "" where it is about none."""
+    return next((subject[2] for subject in (finding.subject, finding.at) if subject[1:2] == ("hosts",)), "")
+
+
+def port_of_finding(finding: Finding) -> str:
+    """Return the port that a finding points at or is about; "" where it is about none."""
+    for subject in (finding.at, finding.subject):
+        if subject[0] == finding.device and len(subject) > 1 and not subject[1].startswith("@"):
+            return subject[1]
+        if subject[:2] == (FABRIC_HEAD, "links"):
+            return next((end.port for end in ends_of_cable_key(subject[2]) if end.node == finding.device), "")
+    return ""
+
+
+def ports_changed_by_edit(changes: Iterable[Change], edit: EditResult) -> tuple[str, ...]:
+    """Return the ports that an edit for changes is about, and those that follow because they share an object."""
+    of_groups = {port for hand in edit.by_hand for port in hand.ports}
+    all_changes = (*changes, *edit.follows)
+    return tuple(
+        sorted(
+            {*of_groups, *(change.subject[1] for change in all_changes if is_port_change(change))},
+            key=natural_sort_key,
+        )
+    )

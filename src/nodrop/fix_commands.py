@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from nodrop import platforms
-from nodrop.advice_order import is_port_change
+from nodrop.advice_order import host_of_finding, is_port_change, port_of_finding, ports_changed_by_edit
 from nodrop.engine.finding import Finding, FixCommands
 from nodrop.errors import InputProblems
 from nodrop.limits import MAX_ADVISED_EDITS
@@ -18,7 +18,7 @@ from nodrop.locate import load_unchanged_source
 from nodrop.model.change import DISRUPTIONS, Change, Disruption, EditResult
 from nodrop.model.fabric import Device
 from nodrop.model.reading import Reading, Remark
-from nodrop.model.subject import FABRIC_HEAD, Subject, ends_of_cable_key, natural_sort_key
+from nodrop.model.subject import Subject
 from nodrop.platforms.hosts import edit as hosts
 from nodrop.platforms.hosts.command_lines import format_job_file_lines
 from nodrop.platforms.kit.change_effects import effect_of_change
@@ -160,12 +160,12 @@ class FixCommandMaker:
         """
         spelled: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
         for finding in group:
-            port = _port_of(finding)
+            port = port_of_finding(finding)
             for choice in finding.fix.choices if finding.fix else ():
                 if choice.shows_only == shows_only:
-                    where = finding.device or _host_of(finding), choice.language, choice.condition
-                    in_order = "\n".join(choice.lines)
-                    if port or not has_port_slot(in_order):
+                    where = finding.device or host_of_finding(finding), choice.language, choice.condition
+                    in_order = "\n".join(self._commands_of_port(finding, choice.language, choice.lines))
+                    if in_order and (port or not has_port_slot(in_order)):
                         spelled.setdefault(where, []).append((in_order, port if has_port_slot(in_order) else ""))
         for (device, language, condition), commands in spelled.items():
             if self._would_refuse_commands(device, language, commands):
@@ -180,9 +180,13 @@ class FixCommandMaker:
         spelled: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
         for finding in group:
             assert finding.fix is not None
-            where = finding.device or _host_of(finding), finding.fix.language, self._host_file_of_finding(finding)
-            port = _port_of(finding)
-            commands = finding.fix.spelled
+            where = (
+                finding.device or host_of_finding(finding),
+                finding.fix.language,
+                self._host_file_of_finding(finding),
+            )
+            port = port_of_finding(finding)
+            commands = self._commands_of_port(finding, finding.fix.language, finding.fix.spelled)
             if commands and platforms.depends_on_context(finding.fix.language):
                 commands = ("\n".join(commands),)
             spelled.setdefault(where, []).extend(
@@ -199,6 +203,21 @@ class FixCommandMaker:
             ):
                 impact = _format_impact(disruptions_of_lines(lines))
                 yield FixCommands(device=device, language=language, lines=lines, impact=impact)
+
+    def _commands_of_port(self, finding: Finding, language: str, commands: tuple[str, ...]) -> tuple[str, ...]:
+        """Return commands of a rule with the names of what the port of a finding uses, as its switch's files have it.
+
+        None where the files have changed since, or a name cannot be typed.
+        """
+        port, device = port_of_finding(finding), finding.device or ""
+        if not port or not commands or not self._reading.sources.get(device):
+            return commands
+        try:
+            return platforms.commands_of_port(
+                language, commands, port, lambda: self._load_source_files_of_device(device)
+            )
+        except InputProblems:
+            return ()
 
     def _lines_to_type_on_device(
         self, name: str, language: str, commands: Sequence[tuple[str, str]], *, saved: bool = True
@@ -331,7 +350,7 @@ class FixCommandMaker:
             language=device.platform,
             lines=lines,
             impact=_describe_impact(device.platform, changes, edit, lines),
-            ports=_changed_ports(changes, edit),
+            ports=ports_changed_by_edit(changes, edit),
         )
         return made, self._find_ended_remarks(device, {**bundle, **edit.files}) if edit.files else frozenset()
 
@@ -357,18 +376,6 @@ def _describe_impact(platform: str, changes: Iterable[Change], edit: EditResult,
 def _format_impact(disruptions: Iterable[tuple[Disruption, str]]) -> str:
     worst, reason = max(disruptions, key=lambda row: DISRUPTIONS.index(row[0]), default=("none", ""))
     return "" if worst == "none" else f"{worst}: {reason}"
-
-
-def _changed_ports(changes: Iterable[Change], edit: EditResult) -> tuple[str, ...]:
-    """Return the ports that an edit for changes is about, and those that follow because they share an object."""
-    of_groups = {port for hand in edit.by_hand for port in hand.ports}
-    all_changes = (*changes, *edit.follows)
-    return tuple(
-        sorted(
-            {*of_groups, *(change.subject[1] for change in all_changes if is_port_change(change))},
-            key=natural_sort_key,
-        )
-    )
 
 
 def _omit_ports_named_by_findings(commands: FixCommands, group: Sequence[Finding]) -> FixCommands:
@@ -423,18 +430,3 @@ def _add_opening_and_closing_lines(language: str, lines: Sequence[str], file_nam
     opening = platforms.load_command_lines_module(language).LINES_BEFORE
     closing = platforms.closing_lines(language, file_names)
     return (*opening, *lines, *(line for line in closing if line not in lines))
-
-
-def _host_of(finding: Finding) -> str:
-    """Return the host that a finding is about; "" where it is about none."""
-    return next((subject[2] for subject in (finding.subject, finding.at) if subject[1:2] == ("hosts",)), "")
-
-
-def _port_of(finding: Finding) -> str:
-    """Return the port that a finding points at or is about; "" where it is about none."""
-    for subject in (finding.at, finding.subject):
-        if subject[0] == finding.device and len(subject) > 1 and not subject[1].startswith("@"):
-            return subject[1]
-        if subject[:2] == (FABRIC_HEAD, "links"):
-            return next((end.port for end in ends_of_cable_key(subject[2]) if end.node == finding.device), "")
-    return ""

@@ -203,4 +203,9 @@ def test_a_chip_without_a_source_of_its_memory_asks_the_owner_nothing() -> None:
     ],
 )
 def test_a_pause_without_a_gap_says_what_is_stated(xon: int | None, offset: int | None, why: str) -> None:
-    assert admission.why_pause_ends_at_once(lossless(xon=xon, offset=offset)) == why
+    assert admission.why_pause_ends_at_once("sonic", lossless(xon=xon, offset=offset)) == why
+
+
+@pytest.mark.parametrize("platform", ["nvue", "onyx", "cumulus"])
+def test_a_resume_level_of_0_lasts_until_the_buffer_is_empty_where_it_is_a_level(platform: str) -> None:
+    assert admission.why_pause_ends_at_once(platform, lossless(xon=0, offset=None)) == ""

@@ -82,7 +82,7 @@ def add_sibling_changes(
     """Yield the findings of a rule, each with what its siblings have: if the rule itself sets nothing, or first.
 
     `sick` are all that the rule finds in the fabric. What siblings have and would leave the finding is no fix: they
-    may be free of it for another reason, as a port without PFC is.
+    may be free of it for another reason, as a port without PFC is. Neither is what makes `as_siblings_if` false.
     """
     siblings = _SiblingSettings(index, faulty)
     trial = _PortChangeTrial(rule, index, options)
@@ -153,7 +153,18 @@ class _PortChangeTrial:
         if item[-1] is ABSENT:
             return True
         (outcome,) = self._rule.check_function([item], self._index.fabric, self._options, index=self._index)
-        return outcome is not True
+        return outcome is not True and self._is_condition_met(item)
+
+    def _is_condition_met(self, item: Sequence[object]) -> bool:
+        """Whether the further condition of the rule is true of a changed port; true also where that is not known."""
+        condition = self._rule.as_siblings_if
+        if condition is None:
+            return True
+        is_met = self._rule.function_of_expression(condition)
+        try:
+            return bool(is_met(*item, self._index.fabric, self._options, index=self._index))
+        except UnknownFact:
+            return True
 
 
 class _SiblingSettings:

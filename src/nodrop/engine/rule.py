@@ -163,6 +163,8 @@ class Rule:
     """Under which condition `default_changes` cannot make anything worse; None is never."""
     as_siblings: tuple[ModelPath, ...]
     """What a fix makes as most sound siblings have it; of an analysis, nothing but the part that it points at: ()."""
+    as_siblings_if: Node | None
+    """What must be true of a port once it is like its siblings, if that is to be a fix; None is nothing more."""
     siblings_first: bool
     """Whether `changes` are only for where siblings tell nothing: what the rule file has first goes first."""
     fix_safe: bool
@@ -360,8 +362,7 @@ class Rule:
     def _changing_nodes(self) -> Iterator[Node]:
         """The expressions of the changes that a fix makes, and of their condition."""
         yield from chain.from_iterable((*self.changes, *self.default_changes))
-        if self.default_safe_if is not None:
-            yield self.default_safe_if
+        yield from (node for node in (self.default_safe_if, self.as_siblings_if) if node is not None)
 
     @cached_property
     def facts_used(self) -> tuple[Attribute | Call, ...]:

@@ -268,6 +268,7 @@ class RuleFile(_SchemaMapping):
     options: dict[_Name, OptionEntry] = {}
     set: dict[_Text, _Text] = {}
     as_siblings: tuple[_Text, ...] = ()
+    as_siblings_if: _Text | None = None
     corrected: bool = False
     set_default: dict[_Text, _Text] = {}
     default_safe_if: _Text | None = None
@@ -290,8 +291,9 @@ class RuleFile(_SchemaMapping):
         keys: dict[str, object] = {"with": self.arguments, "facts": self.facts, "at": self.at, "set": self.set}
         keys |= {"as_siblings": self.as_siblings, "set_default": self.set_default}
         keys |= {"corrected": self.corrected, "default_safe_if": self.default_safe_if}
+        keys |= {"as_siblings_if": self.as_siblings_if}
         allowed = {
-            "assert": {"at", "set", "as_siblings", "set_default", "default_safe_if"},
+            "assert": {"at", "set", "as_siblings", "as_siblings_if", "set_default", "default_safe_if"},
             "analysis": {"with", "facts", "as_siblings"},
             "remark": {"facts", "as_siblings", "corrected"},
         }[chosen[0]]
@@ -303,6 +305,8 @@ class RuleFile(_SchemaMapping):
             raise ValueError("check_first or otherwise without condition; expected the case that the commands are for")
         if self.default_safe_if is not None and not self.set_default:
             raise ValueError("default_safe_if without set_default; expected both, or set_default alone")
+        if self.as_siblings_if is not None and not self.as_siblings:
+            raise ValueError("as_siblings_if without as_siblings; expected both, or as_siblings alone")
         if (self.severity_if_assumed is None) != (not self.assumed):
             raise ValueError("one key of two; expected severity_if_assumed and assumed, or neither")
         return self

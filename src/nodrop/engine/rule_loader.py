@@ -137,6 +137,7 @@ class _RuleLoader:
             default_changes=tuple(self.changes("set_default", file.set_default, names, surely)),
             default_safe_if=self.expression(("default_safe_if",), file.default_safe_if, names, surely),
             as_siblings=tuple(self.paths_set_like_siblings(names)),
+            as_siblings_if=self.expression(("as_siblings_if",), file.as_siblings_if, names, surely),
             siblings_first=next(
                 (key for key in mapping_or_empty(self.document.data) if key in ("as_siblings", "set")), ""
             )

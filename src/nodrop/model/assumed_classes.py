@@ -48,20 +48,24 @@ def assume_rdma_class(
 def find_lossy_conventional_rdma_dscp(devices: Iterable[Device], classes: Sequence[TrafficClass]) -> Iterator[Remark]:
     """Yield a remark for each switch whose maps protect other DSCPs than 26 and send that to a lossy class.
 
-    `classes` are the assumed ones. Hosts may follow the convention that the switch does not.
+    `classes` are the assumed ones: of the protected DSCPs only those of RDMA are named, where the switch has these.
+    Others are for traffic that switches mark themselves, as those of dual ToRs for what bounces between the two are.
+    Hosts may follow the convention that the switch does not.
     """
     if not classes or any(DEFAULT_RDMA_DSCP in rdma.dscp for rdma in classes):
         return
     lossless_dscps = cache(_find_lossless_dscps)
+    of_rdma = {dscp for traffic_class in classes if traffic_class.purpose == "rdma" for dscp in traffic_class.dscp}
     for device in devices:
         port_by_profile = {port.qos: port for port in reversed(device.interfaces) if isinstance(port.qos, QosProfile)}
         rows = [(port, qos) for port in port_by_profile.values() if isinstance(qos := port.qos, QosProfile)]
         protecting = [(port, qos) for port, qos in rows if lossless_dscps(qos)]
         if protecting:
+            every = frozenset[int]().union(*(lossless_dscps(qos) for _, qos in protecting))
             facts = {
                 "dscp": str(DEFAULT_RDMA_DSCP),
                 "tcs": show_ids({effects.tc_of_dscp(qos, DEFAULT_RDMA_DSCP) for _, qos in protecting}),
-                "lossless": show_ids(frozenset[int]().union(*(lossless_dscps(qos) for _, qos in protecting))),
+                "lossless": show_ids(every & of_rdma or every),
             }
             at = (device.name, protecting[-1][0].name, "qos", "dscp_to_tc")
             yield Remark(kind="conventional-rdma-dscp-lossy", subject=(device.name,), place=None, facts=facts, at=at)

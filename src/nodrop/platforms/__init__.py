@@ -272,6 +272,14 @@ def lines_as_typed_on_device(device: Device, language: str, lines: Sequence[str]
     return (language, tuple(lines)) if through is None else (device.platform, through(lines, device))
 
 
+def commands_of_port(
+    language: str, commands: Sequence[str], port: str, read_files: Callable[[], Mapping[str, bytes]]
+) -> tuple[str, ...]:
+    """Return the commands of a rule with the names of what a port uses; none if one of them cannot be typed."""
+    name_objects = getattr(load_command_lines_module(language), "commands_of_port", None)
+    return name_objects(commands, port, read_files) if name_objects is not None else tuple(commands)
+
+
 def fit_commands(language: str, lines: Sequence[str], read_files: Callable[[], Mapping[str, bytes]]) -> tuple[str, ...]:
     """Return commands in the form that fits the files of a device."""
     fit = getattr(load_command_lines_module(language), "fit_commands", None)

@@ -184,7 +184,7 @@ def test_other_text_at_the_place_is_another_fact(name: str) -> None:
         ("swp1/qos/pfc_priorities", "'3'"),
         ("swp1/qos/pfc_watchdog", "enable"),
         ("swp1/qos/pfc_watchdog/detection_ms", "200"),
-        ("swp2/qos/pfc_watchdog", "qos"),
+        ("swp2/qos/pfc_watchdog", "cable-30m"),
         ("swp1/qos/priority_groups/3/buffer/headroom/xoff_bytes", "'3'"),
         ("swp1/qos/queues/3/scheduler/weight", "60"),
         ("swp1/qos/queues/3/wred/green/min_bytes", "140000"),

@@ -6,6 +6,7 @@ from nodrop import units
 from nodrop.engine.vocabulary import declare_word
 from nodrop.engine.vocabulary.buffers import lossless_queues_with_lossy_buffer
 from nodrop.engine.vocabulary.marking import marks_or_drops_early
+from nodrop.engine.vocabulary.platform import is_zero_xon_none
 from nodrop.engine.vocabulary.scheduling import lossless_queues
 from nodrop.engine.vocabulary.sides import queues_stopped_by_pause
 from nodrop.hardware import asic_of, shares
@@ -337,18 +338,21 @@ def _configured_headroom(buffer: _OptionalBufferProfile) -> Headroom | None:
 
 
 @declare_word("function")
-def why_pause_ends_at_once(buffer: _OptionalBufferProfile) -> str:
+def why_pause_ends_at_once(platform: str, buffer: _OptionalBufferProfile) -> str:
     """Why the pause of a lossless buffer ends as soon as it has begun, as a clause; nothing where it lasts.
 
     A pause ends where no more than xon, or the threshold less the offset, is taken, whichever is more (SAI
-    inc/saibuffer.h, SAI_BUFFER_PROFILE_ATTR_XON_TH and XON_OFFSET_TH).
+    inc/saibuffer.h, SAI_BUFFER_PROFILE_ATTR_XON_TH and XON_OFFSET_TH). Elsewhere than there, an xon of 0 is a level:
+    the pause lasts until the buffer is empty. An xon equal to the reserved memory before the headroom is usual: below
+    a dynamic threshold, shared memory is between the two (NVIDIA's tables for SONiC, its generator for Cumulus Linux
+    3.7 and its guides for Onyx all have it).
     """
     headroom = _configured_headroom(buffer)
     if headroom is None or isinstance(headroom.xon_bytes, Unknown) or not isinstance(buffer, BufferProfile):
         return ""
-    if not headroom.xon_bytes and headroom.xon_offset_bytes == 0:
-        return "pause starts and ends at the same level"
-    if not headroom.xon_bytes and not headroom.xon_offset_bytes:
+    if is_zero_xon_none(platform) and not headroom.xon_bytes and not headroom.xon_offset_bytes:
+        if headroom.xon_offset_bytes == 0:
+            return "pause starts and ends at the same level"
         return "it has neither an xon threshold nor an xon offset"
     limit = buffer.static_th_bytes
     if limit is not None and (headroom.xon_bytes or 0) >= limit:

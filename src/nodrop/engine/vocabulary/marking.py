@@ -73,17 +73,21 @@ def unmarked_class_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
 
 @declare_word("function", rests_on=("classes", "mode"))
 def unmarked_paused_queues_without_rdma(fabric: Fabric, device: Device, qos: QosProfile) -> tuple[int, ...] | None:
-    """Return those of `unmarked_paused_queues` that RDMA leaves by at no port of the switch; none where there is none.
+    """Return those of `unmarked_paused_queues` with PFC that RDMA leaves by at no port; none where there is none.
 
-    Where pause is set for the whole switch, only these priorities can lose it.
+    Where pause is set for the whole switch, only these priorities can lose it. They are those of the same number.
     """
+    sent = require_fact(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
     rdma_of_switch = {
         index
         for port in device.interfaces
         if not isinstance(port.qos, Unknown)
         for index in effects.rdma_queues(fabric, port.qos)
     }
-    return tuple(index for index in unmarked_paused_queues(fabric, qos) if index not in rdma_of_switch) or None
+    return (
+        tuple(index for index in unmarked_paused_queues(fabric, qos) if index in sent and index not in rdma_of_switch)
+        or None
+    )
 
 
 @declare_word("function", rests_on=("classes", "mode"))

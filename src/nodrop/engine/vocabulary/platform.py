@@ -12,6 +12,13 @@ def marking_needs_wred(platform: str) -> bool:
 
 
 @declare_word("function")
+def is_zero_xon_none(platform: str) -> bool:
+    """Whether a platform takes a resume threshold of 0 without an offset as none; not where this is unknown."""
+    traits = newest_traits(platform)
+    return traits is not None and traits.zero_xon_is_none
+
+
+@declare_word("function")
 def needs_link_local(platform: str) -> bool:
     """Whether a platform resolves link-local neighbors only on ports that are configured to route by them."""
     traits = newest_traits(platform)

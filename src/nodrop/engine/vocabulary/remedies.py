@@ -8,7 +8,13 @@ from typing import Literal
 
 from nodrop.engine.vocabulary import declare_word
 from nodrop.engine.vocabulary.headroom import headroom_chosen_by_switch_bytes, headroom_needed_bytes, takes_table_row
-from nodrop.engine.vocabulary.qos import paused_priorities, policy_watchdog, unintended_priorities
+from nodrop.engine.vocabulary.qos import (
+    paused_priorities,
+    policy_watchdog,
+    priorities_sent_but_not_obeyed,
+    unintended_priorities,
+)
+from nodrop.engine.vocabulary.sides import priorities_to_map_to_group
 from nodrop.engine.vocabulary.watchdog import MIN_POLLINGS_TO_DETECT, WATCHDOG_COUNTER_GROUP
 from nodrop.model import effects
 from nodrop.model.buffers import BufferProfile
@@ -114,6 +120,15 @@ def dscp_map_with_rdma(fabric: Fabric, qos: QosProfile | None) -> NumberMap | Un
     return tuple(tc_by_dscp[dscp] for dscp in sorted(tc_by_dscp))
 
 
+@declare_word("function")
+def priorities_obeyed_or_sent(qos: QosProfile | None) -> tuple[int, ...] | Unknown:
+    """Return the priorities whose pause a port obeys, with those on which it sends pause and does not obey it."""
+    if qos is None:
+        return UNKNOWN
+    obeyed = require_fact(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")
+    return tuple(sorted({*obeyed, *priorities_sent_but_not_obeyed(qos)}))
+
+
 @declare_word("function", rests_on=("classes",))
 def intended_priorities(fabric: Fabric, qos: QosProfile | None, priorities: tuple[int, ...] | None) -> tuple[int, ...]:
     """Those of priorities that lossless classes have."""
@@ -159,8 +174,12 @@ def intended_groups(fabric: Fabric, qos: QosProfile | None) -> tuple[PriorityGro
 
 @declare_word("function")
 def priority_groups_without_idle(qos: QosProfile | None, number: int) -> tuple[PriorityGroup, ...] | Unknown:
-    """Return a port's priority groups without one, which no traffic fills; UNKNOWN where some does."""
-    if qos is None or number in {effects.priority_group_of_tc(qos, tc) for tc in effects.used_tcs(qos)}:
+    """Return a port's priority groups without one that no traffic fills; UNKNOWN where some does or ought to."""
+    if (
+        qos is None
+        or priorities_to_map_to_group(qos, number)
+        or number in {effects.priority_group_of_tc(qos, tc) for tc in effects.used_tcs(qos)}
+    ):
         return UNKNOWN
     return priority_groups_without(qos, number)
 

@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 
 from nodrop.engine.vocabulary import declare_word
+from nodrop.engine.vocabulary.general import ranges
 from nodrop.model import effects
 from nodrop.model.fabric import Fabric, TrafficClass
+from nodrop.model.purposes import STORAGE_PURPOSES
 from nodrop.model.qos import QosProfile, Queue, Scheduler
 from nodrop.model.states import Unknown, require_fact
 
@@ -158,9 +160,44 @@ def _schedulers_of_used_queues(qos: QosProfile) -> Iterator[tuple[int, Scheduler
 @declare_word("function", rests_on=("classes", "mode"))
 def unbounded_strict_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
     """Return the queues with strict priority and no limit that traffic uses, without those of RDMA."""
-    strict = {
+    return tuple(sorted(_unlimited_strict_queues(qos) - set(effects.rdma_queues(fabric, qos))))
+
+
+@declare_word("function", rests_on=("classes", "mode"))
+def why_strict_queues_starve_rdma(fabric: Fabric, qos: QosProfile, most: int) -> str:
+    """Which strict queues without a limit may take all bandwidth from RDMA, as a clause; nothing where none may.
+
+    One does that takes unmarked packets or storage, whose rate nothing bounds; so may more than `most` of any traffic.
+    Not one that is served after RDMA: of strict queues, that with the higher number goes first.
+    """
+    unbounded = unbounded_strict_queues(fabric, qos)
+    bulk = _queues_of_bulk_traffic(fabric, qos)
+    strict = _unlimited_strict_queues(qos)
+    rdma = effects.rdma_queues(fabric, qos)
+    last_rdma = min((index if index in strict else -1 for index in rdma), default=UNICAST_QUEUES[-1])
+    for index in unbounded:
+        if index in bulk and index > last_rdma:
+            return f"queue {index} takes {bulk[index]} and has no limit"
+    if len(unbounded) > most:
+        return f"queues {ranges(unbounded)} have no limit; expected at most {most}, for CNPs and control"
+    return ""
+
+
+def _unlimited_strict_queues(qos: QosProfile) -> set[int]:
+    """Return the queues with strict priority and no limit that traffic uses."""
+    return {
         index
         for index, scheduler in _schedulers_of_used_queues(qos)
         if scheduler.type == "strict" and scheduler.peak_bytes_per_s is None
     }
-    return tuple(sorted(strict - set(effects.rdma_queues(fabric, qos))))
+
+
+def _queues_of_bulk_traffic(fabric: Fabric, qos: QosProfile) -> dict[int, str]:
+    """Return the queues of traffic whose rate nothing bounds, and what that is."""
+    storage = [traffic_class for traffic_class in fabric.classes if traffic_class.purpose in STORAGE_PURPOSES]
+    queues = {
+        effects.queue_of_tc(qos, effects.tc_of_dscp(qos, dscp)): f"storage ({traffic_class.name})"
+        for traffic_class in storage
+        for dscp in traffic_class.dscp
+    }
+    return {**queues, effects.queue_of_tc(qos, effects.tc_of_dscp(qos, 0)): "unmarked packets (DSCP 0)"}

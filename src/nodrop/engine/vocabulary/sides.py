@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from nodrop.engine.vocabulary import declare_word
+from nodrop.engine.vocabulary.general import priorities
 from nodrop.hardware.bounds import shipped_headroom_rows
 from nodrop.model import effects
 from nodrop.model.buffers import HeadroomRow
@@ -54,6 +55,21 @@ def group_pauses_nothing(qos: QosProfile, group: int) -> bool:
     return not effects.pausing_priorities_of_priority_group(qos, group) and all(
         effects.priority_group_of_tc(qos, tc) != group for tc in misplaced_tcs(qos)
     )
+
+
+@declare_word("function")
+def priorities_to_map_to_group(qos: QosProfile, group: int) -> tuple[int, ...]:
+    """Return the priority of a group's number if PFC is sent on it, but for another group or for none."""
+    sent = require_fact(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
+    return (group,) if group in sent and not effects.pausing_priorities_of_priority_group(qos, group) else ()
+
+
+@declare_word("function")
+def why_group_pauses_nothing(qos: QosProfile, group: int) -> str:
+    """Return why no sender is paused when a priority group is full, as the end of a sentence."""
+    if priorities_to_map_to_group(qos, group):
+        return f"priority {group}, on which PFC is sent, is not mapped to it"
+    return f"PFC is sent on {priorities(require_fact(qos.pfc_tx_priorities, 'interface.qos.pfc_tx_priorities'))}"
 
 
 @declare_word("function")

@@ -195,6 +195,8 @@ class PlatformTraits:
     """Whether a lossy queue can have reserved memory."""
     red_marks: bool
     """Whether ECN marks only where the WRED flag is on too."""
+    zero_xon_is_none: bool
+    """Whether a resume threshold of 0 without an offset counts as none, so that a pause ends where it begins."""
     relative_marking: frozenset[str] = frozenset()
     """The ASICs on which a queue can mark by its share of the memory that it may take."""
     hwskus: bool = False

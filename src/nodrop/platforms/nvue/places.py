@@ -340,8 +340,9 @@ class _SubjectPlaceFinder:
             yield from self._pfc_paths(port, "pfc_rx_priorities", "")
         yield ("interface", port, "qos", "pfc-watchdog", "state")
         yield ("interface", port, "qos", "pfc-watchdog")
-        yield ("interface", port, "qos")
+        yield ("interface", port, "qos", "pfc", "profile")
         yield from self._pfc_paths(port, "pfc_rx_priorities", "")
+        yield ("interface", port, "qos")
 
     def _priority_group_paths(self, port: str, field_words: list[str]) -> Iterator[Path]:
         index = field_words[0]

@@ -103,6 +103,7 @@ TRAITS = PlatformTraits(
     session_dscp=False,
     queue_reserves=False,
     red_marks=False,
+    zero_xon_is_none=False,
     relative_marking=frozenset({"spectrum-4", "spectrum-5", "spectrum-6"}),
     autoneg=True,
     fec="auto",

@@ -93,7 +93,7 @@ class QosReader:
             tc_to_queue=(*classes, *_UNMAPPED_CLASSES_8_TO_15),
             tc_to_priority_group=group_of and (*group_of, *_UNMAPPED_CLASSES_8_TO_15),
             pfc_to_queue=classes,
-            pfc_to_priority_group=group_of,
+            pfc_to_priority_group=_groups_that_pause(qos, group_of),
             tc_to_dscp=UNKNOWN if qos.rewrite else None,
             pfc_rx_priorities=rx,
             pfc_tx_priorities=tx,
@@ -164,6 +164,16 @@ class QosReader:
             wred=_build_wred_profile(marking),
             buffer=qos.queues.get(tc, UNKNOWN),
         )
+
+
+def _groups_that_pause(qos: StatedPortQos, group_of: Any) -> Any:
+    """Return the group that makes each priority pause its sender: none where only group 0 of the switch takes it.
+
+    Unless its buffer is stated, that group is lossy: when it is full, it drops packets.
+    """
+    if not qos.groups or 0 in qos.groups:
+        return group_of
+    return tuple(group or None for group in group_of)
 
 
 def _build_scheduler(mode: str, weight: int | None) -> Scheduler:

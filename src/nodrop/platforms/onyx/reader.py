@@ -161,14 +161,12 @@ class _DeviceReader:
 
     def _remark_unknown_commands(self) -> None:
         """Report the commands that Onyx does not have; commands for which that is not known are left to be noted."""
-        seen: set[tuple[str, ...]] = set()
-        noted = []
+        noted, count = [], 0
         for command in self._others:
             instead = suggest_command(command)
             if instead is None:
                 noted.append(command)
-            elif (kind := (command.kind, *command.words[:3])) not in seen and len(seen) < _MAX_NOTES:
-                seen.add(kind)
+            elif (count := count + 1) <= _MAX_NOTES:
                 facts = {"command": _command_text(command)[:80], "system": "Onyx", "hint": instead}
                 place = FilePlace(RUNNING_CONFIG_FILE, command.span)
                 remark = Remark(kind="unknown-command", subject=(self.name,), place=place, facts=facts)

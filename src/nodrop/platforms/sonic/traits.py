@@ -151,6 +151,7 @@ TRAITS = PlatformTraits(
     ),
     queue_reserves=True,
     red_marks=True,
+    zero_xon_is_none=True,
     hwskus=True,
     autoneg=None,
     fec=None,
