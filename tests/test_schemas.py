@@ -29,8 +29,14 @@ SHIPPED = {
 
 
 def document(text: str) -> Any:
-    """A text as editors read it: 1 is a number, and `on` a text."""
-    return YAML(typ="safe").load(text)
+    """A text as editors read it: 1 is a number, and `on` a text; keys are texts."""
+    return _with_text_keys(YAML(typ="safe").load(text))
+
+
+def _with_text_keys(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _with_text_keys(child) for key, child in value.items()}
+    return [_with_text_keys(child) for child in value] if isinstance(value, list) else value
 
 
 def fits(kind: str, text: str) -> bool:

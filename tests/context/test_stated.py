@@ -59,6 +59,7 @@ def declared(fabric: Fabric) -> DeclaredFacts:
         models={device.name: device.model for device in fabric.devices if isinstance(device.model, str)},
         cables=fabric.links,
         hosts=fabric.hosts,
+        external=fabric.external or None,
         policy=fabric.policy,
     )
 
@@ -171,6 +172,7 @@ def fabrics(draw: st.DrawFn) -> Fabric:
         ),
         links=draw(links()),
         hosts=tuple(draw(hosts(name)) for name in draw(st.lists(names, unique=True, max_size=3))),
+        external=tuple(draw(st.lists(names, unique=True, max_size=2))),
         classes=draw(classes()),
         policy=draw(policies),
     )
@@ -324,6 +326,7 @@ def test_cables(cable: str, link: Link) -> None:
     assert read(f"cables:\n  - {cable}\n").cables == (link,)
 
 
+KEYS = "keys: name, mode, classes, roles, models, cables, hosts, external, policy"
 EXAMPLE = "expected leaf1:Ethernet0--spine1:Ethernet8 30m DR4"
 
 
@@ -332,9 +335,12 @@ EXAMPLE = "expected leaf1:Ethernet0--spine1:Ethernet8 30m DR4"
     [
         (
             "- a\n",
-            ["1:1: a list; expected a mapping (keys: name, mode, classes, roles, models, cables, hosts, policy)"],
+            [f"1:1: a list; expected a mapping ({KEYS})"],
         ),
-        ("text\n", ["1:1: text; expected a mapping (keys: name, mode, classes, roles, models, cables, hosts, policy)"]),
+        (
+            "text\n",
+            [f"1:1: text; expected a mapping ({KEYS})"],
+        ),
         ("cables: [x]\n", [f"1:10: cables.0: x; {EXAMPLE}"]),
         ("cables:\n  - a:p--b:q 30\n", [f"2:5: cables.0: a:p--b:q 30; {EXAMPLE}"]),
         ("cables:\n  - a:p--b:q 3 m\n", [f"2:5: cables.0: a:p--b:q 3 m; {EXAMPLE}"]),

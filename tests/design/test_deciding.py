@@ -44,7 +44,7 @@ def _below(kind: ValueType, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 
 def every() -> Iterator[tuple[str, tuple[str, ...]]]:
     """The kind and the path of every field that a subject can name."""
-    of_fabric = {"links", "hosts", "classes", "policy", "name", "mode", "profile"}
+    of_fabric = {"links", "hosts", "external", "classes", "policy", "name", "mode", "profile"}
     assert {*fields_of(Fabric)} == of_fabric | {"devices", "nics"}
     yield from (("fabric", path) for path in paths(Fabric) if path[0] in of_fabric)
     for path in paths(Device):
@@ -81,8 +81,9 @@ def test_a_row_of_a_place_wins_over_that_of_the_class() -> None:
         ("routing.asn.{asn}",),
     )
     assert deciding_key_groups(FabricPart("device", ("vrf_bgp", "red", "asn"))) == ()
-    assert deciding_key_groups(FabricPart("device", ("bgp", "neighbors", "10.0.0.1", "bfd"))) == (("routing.bfd",),)
-    assert deciding_key_groups(FabricPart("device", ("neighbors", "10.0.0.1", "bfd"))) == (("routing.bfd",),)
+    bfd = (("external.{external}.bfd", "routing.bfd"),)
+    assert deciding_key_groups(FabricPart("device", ("bgp", "neighbors", "10.0.0.1", "bfd"))) == bfd
+    assert deciding_key_groups(FabricPart("device", ("neighbors", "10.0.0.1", "bfd"))) == bfd
 
 
 def test_keys_of_rows_are_keys_of_the_schema() -> None:

@@ -83,6 +83,22 @@ MEANT = {
     "ecn-backwards": {"classes.rdma.ecn.max": "1501kB"},
     "endpoints-without-ports": {"endpoints.gpu.leaf_ports": "1, 4"},
     "headroom-fills-the-memory": {"topology.uplinks.length": "2636m"},
+    "external-links": {
+        "external.wan.links": {"leaf1": {"19": "192.0.2.0/31"}},
+        "external.taken.links": {"leaf1": {"20": "192.0.2.4/31"}},
+        "external.gpu1": None,
+    },
+    "external-addresses": {"external.wan.links": {"leaf1": {"20": "192.0.2.0/31"}}},
+    "external-address-forms": {
+        "external.wan.links": {"leaf1": {"20": "192.0.2.1/31", "21": "192.0.2.5/30"}},
+        "external.wan.accept": ["0.0.0.0/0", "10.64.0.0/16 le 24"],
+        "external.wan.announce": "endpoints",
+    },
+    "external-routes": {
+        "external.wan.asn": "65001",
+        "external.wan.accept": "10.0.0.0/8",
+        "external.wan.announce": ["endpoints", "10.2.1.0/24"],
+    },
     "hosts-named-alike": {"endpoints.gpu1.ids": "5-6", "endpoints.gpu1.leaf_group": "4"},
     "hosts-set-otherwise": {"hosts": {"cnp_dscp": "48", "pfc": ["3"], "tos": "106"}},
     "later-platform": {"topology.spines.platform": "sonic", "topology.spines.version": "202505"},

@@ -125,3 +125,23 @@ def test_a_fabric_that_pauses_and_marks_nothing_is_taken_for_pfc_only_without_cn
     assert found.intent.classes["control"].dscp == (48,)
     assert "cnp" not in found.intent.classes
     assert any(text.startswith("mode: ports pause, and no queue marks packets") for text in found.guessed)
+
+
+def test_a_session_with_a_number_of_no_switch_is_a_neighbor_outside() -> None:
+    """Without fabric.yaml: the cables to it are asked for, all else follows from the session and its policies."""
+    result = derive_intent(bare("border"), source="files")
+    assert [line.partition(":")[0] for line in result.lacking] == [
+        f"external.{name}.{key}" for name in ("gateway", "wan") for key in ("media", "length")
+    ]
+    data = data_of(result.text)["external"]
+    assert data["gateway"] == {
+        "asn": "65002",
+        "links": {"leaf1": {"9": "198.51.100.1/30"}, "leaf2": {"9": "198.51.100.5/30"}},
+        "speed": "200G",
+        "mtu": "9000",
+        "accept": ["10.64.0.0/16 le 24"],
+        "max_prefixes": "100",
+        "announce": ["10.2.0.0/22"],
+    }
+    assert data["wan"]["links"]["border2"] == {"1": ["192.0.2.2/31", "2001:db8::2/127"]}
+    assert "announce" not in data["wan"]

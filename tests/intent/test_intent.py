@@ -262,8 +262,14 @@ def schema() -> Any:
 
 
 def yaml_1_2(text: str) -> Any:
-    """A document as editors and other programs read it: 1 is a number, off a text."""
-    return YAML(typ="safe").load(text)
+    """A document as editors and other programs read it: 1 is a number, off a text; keys are texts, as in JSON."""
+    return _with_text_keys(YAML(typ="safe").load(text))
+
+
+def _with_text_keys(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _with_text_keys(child) for key, child in value.items()}
+    return [_with_text_keys(child) for child in value] if isinstance(value, list) else value
 
 
 def test_the_command_prints_the_schema(capsys: pytest.CaptureFixture[str]) -> None:

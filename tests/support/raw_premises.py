@@ -30,6 +30,10 @@ class Qos:
     stops: dict[int, int]
 
 
+SEEN_OUTSIDE = {"community-list", "as-path-list"}
+"""What no route of the fabric's own networks matches: marks of a drained switch, and numbers of neighbors outside."""
+
+
 @dataclass
 class Switch:
     """A switch as its files have it."""
@@ -39,9 +43,9 @@ class Switch:
     router_id: str = ""
     networks: set[Prefix] = field(default_factory=set)
     lists: dict[str, list[tuple[Prefix, int, int]]] = field(default_factory=lambda: defaultdict(list))
-    """By prefix list, in order: prefix, least and greatest length; all of them permit."""
+    """By prefix list, in order: prefix, least and greatest length; those that permit."""
     maps: dict[str, list[tuple[str | None, bool]]] = field(default_factory=lambda: defaultdict(list))
-    """By route map, in order: the prefix list that matches, and whether a community has to match too."""
+    """By route map, in order: the prefix list that matches, and whether a community or AS path has to match too."""
     sessions: dict[str, dict[int, tuple[str, str]]] = field(default_factory=dict)
     """By port, and by version of IP: the route maps in and out."""
     qos: dict[str, Qos] = field(default_factory=dict)
@@ -63,19 +67,21 @@ class RawBuild:
         self.switches = {path.name: read_switch(path) for path in sorted(folder.iterdir()) if is_switch(path)}
         self.far: dict[tuple[str, str], tuple[str, str]] = {}
         self.entries: set[str] = set()
+        outside = set(re.findall(r"^external: \[(.*)\]$", (folder / "fabric.yaml").read_text(), re.MULTILINE))
+        outside = {name.strip() for names in outside for name in names.split(",")}
         with (folder / "plan/cabling.csv").open() as file:
             for row in csv.DictReader(file):
                 a, b = (row["a_device"], row["a_port"]), (row["b_device"], row["b_port"])
                 self.far[a], self.far[b] = b, a
-                self.entries |= {near[0] for near, far in ((a, b), (b, a)) if far[0] not in self.switches}
+                self.entries |= {near[0] for near, far in ((a, b), (b, a)) if far[0] not in {*self.switches, *outside}}
         self.entries &= self.switches.keys()
-        blocks = {prefix for one in self.switches.values() for prefix in one.networks}
+        blocks = {prefix for name in self.entries for prefix in self.switches[name].networks}
         self.destinations = {prefix for prefix in blocks if prefix.prefixlen < prefix.max_prefixlen}
 
     def hops(self, switch: Switch, version: int) -> Iterator[Hop]:
         """Yield the sessions of a switch in a family."""
         for port, families in switch.sessions.items():
-            if version in families:
+            if version in families and self.far[switch.name, port][0] in self.switches:
                 yield (port, *self.far[switch.name, port])
 
     def passes(self, announcer: Switch, listener: Switch, hop: Hop, prefix: Prefix) -> bool:
@@ -165,7 +171,7 @@ def read_frr(text: str, switch: Switch, addresses: dict[Any, str]) -> None:
             case ["route-map", name, "permit", _]:
                 switch.maps[name].append((None, False))
                 rule = (name, len(switch.maps[name]) - 1)
-            case ["match", "community", _]:
+            case ["match", "community" | "as-path", _]:
                 name, place = rule
                 switch.maps[name][place] = (switch.maps[name][place][0], True)
             case ["match", "ip" | "ipv6", "address", "prefix-list", listed]:
@@ -260,13 +266,13 @@ def read_nvue(folder: Path) -> Switch:
     policy = tree["router"]["policy"]
     for name, listed in policy["prefix-list"].items():
         for rule in listed["rule"].values():
-            for prefix, bounds in rule["match"].items():
+            for prefix, bounds in rule["match"].items() if rule["action"] == "permit" else ():
                 words = {"min-prefix-len": "ge", "max-prefix-len": "le"}
                 add_to_list(switch, name, prefix, {words[key]: int(value) for key, value in bounds.items()})
     for name, listed in policy["route-map"].items():
         for rule in listed["rule"].values():
             match = rule.get("match", {})
-            switch.maps[name].append((match.get("ip-prefix-list"), "community-list" in match))
+            switch.maps[name].append((match.get("ip-prefix-list"), not match.keys().isdisjoint(SEEN_OUTSIDE)))
     routing = tree["vrf"]["default"]["router"]["bgp"]
     for family in routing["address-family"].values():
         switch.networks |= {ip_network(prefix) for prefix in family.get("network", {})}

@@ -55,6 +55,7 @@ _PHRASE_BY_SESSION_DOWN_REASON: Final[Mapping[str, str]] = {
     "families": "no family in common",
     "filtered": "an access list drops {what}",
 }
+NOT_READ_REASON: Final = "the configuration of the other end was not read"
 _FAILURE_CHECKS: Final[tuple[ObservationCheck, ...]] = ("failures", "recoveries")
 
 
@@ -146,7 +147,9 @@ class _ObservationBuilder:
         for down in self.plane.down:
             item = down.router.subject_of_neighbor(down.neighbor)
             if down.reason == "unread":
-                self.unseen["sessions"][item] = "the configuration of the other end was not read"
+                outside = down.facts["node"] in self.index.external_nodes
+                reason = "the neighbor is outside the fabric" if outside else NOT_READ_REASON
+                self.unseen["sessions"][item] = reason
             elif down.reason == "may-be-filtered":
                 at = f"access list {down.facts['list']} of {down.facts['where']}"
                 self.unseen["sessions"][item] = f"it is not known whether {at} drops BGP"

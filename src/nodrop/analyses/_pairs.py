@@ -29,7 +29,8 @@ class CableEndPorts:
                     yield link, a, b
                 continue
             for end, far_end, near in ((link.a, link.b, a), (link.b, link.a, b)):
-                if near is not None and end.node in index.devices and far_end.node not in index.hosts:
+                is_unread = far_end.node not in index.hosts and far_end.node not in index.external_nodes
+                if near is not None and end.node in index.devices and is_unread:
                     self._unread.setdefault(end.node, set()).add(far_end.node)
 
     def devices_with_unread_neighbors(self) -> Iterator[UndecidedSubject]:

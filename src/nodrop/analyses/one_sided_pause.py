@@ -38,7 +38,7 @@ class _OneSidedPauseSearch:
         """Yield the fault of a cable in one direction."""
         devices = self._index.devices
         known_end = receiver if receiver.node in devices else sender
-        if known_end.node not in devices:
+        if known_end.node not in devices or not self._index.external_nodes.isdisjoint((sender.node, receiver.node)):
             return
         try:
             sent = self._sent_pause_priorities(sender)

@@ -52,6 +52,8 @@ def find(index: Index, *, reason: str) -> Iterator[AnalysisHit | UndecidedSubjec
                 names=tuple(str(named) for named in (facts["description"], down.facts.get("port")) if named),
             )
     for down in by_reason.get("unread", ()) if reason == "nobody" else ():
+        if down.facts["node"] in index.external_nodes:
+            continue
         unread_nodes = frozenset({str(node)} if (node := down.facts["node"]) else ())
         missing = str(down.facts.get("missing") or ("device.bgp" if unread_nodes else "fabric.links"))
         yield UndecidedSubject(subject=(down.router.device.name,), missing=missing, others=unread_nodes)

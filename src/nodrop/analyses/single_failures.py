@@ -24,7 +24,11 @@ def find(index: Index, *, what: str) -> Iterator[AnalysisHit | UndecidedSubject]
     """
     yield from undecided_subjects_of_gaps(control_plane_of(index))
     reported_failures = set()
-    hurt = {down.router.number for down in control_plane_of(index).down}
+    hurt = {
+        down.router.number
+        for down in control_plane_of(index).down
+        if down.facts.get("node") not in index.external_nodes
+    }
     hurt |= {number for _, drop in dropped_routes_of(index) for number in (drop.router, drop.link.far)}
     for failure in harmful_failure_cases(index):
         rows = (

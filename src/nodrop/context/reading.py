@@ -53,6 +53,7 @@ def parse_declared_facts(document: DocumentWithPlaces, stated_values: FabricFile
         hosts=None
         if stated_values.hosts is None
         else tuple(_convert_host(name, host) for name, host in stated_values.hosts.items()),
+        external=stated_values.external,
         policy=None if stated_values.policy is None else _convert_policy(stated_values.policy),
     )
 

@@ -163,4 +163,7 @@ class FabricFile(SchemaMapping):
         None, description="`leaf1:Ethernet0--spine1:Ethernet8 30m DR4`: all cables of the switches that are named"
     )
     hosts: dict[Name, Host] | None = Field(None, description="servers and storage nodes, by the names in `cables`")
+    external: tuple[Name, ...] | None = Field(
+        None, description="neighbors outside the fabric, such as wan, by the names in `cables`: no files are expected"
+    )
     policy: OwnerPolicy | None = Field(None, description="what the owner wants of every port")

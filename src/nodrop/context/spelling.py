@@ -50,6 +50,8 @@ def _format_lines(fabric: Fabric) -> Iterator[str]:
     yield from _format_block(
         "hosts", (f"{_quote_text_if_needed(host.name)}: {_format_host(host)}" for host in fabric.hosts)
     )
+    if fabric.external:
+        yield f"external: [{', '.join(map(_quote_text_if_needed, fabric.external))}]"
     yield from _format_block("policy", _format_policy(fabric.policy))
 
 

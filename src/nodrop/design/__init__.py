@@ -18,6 +18,7 @@ from nodrop.design.class_faults import class_faults
 from nodrop.design.classes import ClassesAndQosMaps, resolve_classes
 from nodrop.design.delivery import bgp_config_table_faults
 from nodrop.design.devices import DeviceBuilder
+from nodrop.design.external import external_routing_faults
 from nodrop.design.faults import IntentFault, KeyFault, raise_if_faults
 from nodrop.design.high_frequency import stream_lane_and_rate_faults
 from nodrop.design.host_settings import (
@@ -92,6 +93,7 @@ def build(intent: Intent) -> Fabric:
         devices=tuple(sorted(devices.values(), key=lambda device: natural_sort_key(device.name))),
         links=links,
         hosts=hosts,
+        external=tuple(sorted({cable.neighbor for cable in layout.external_cables})),
         classes=classes.declared,
         policy=Policy(
             host_watchdog=timers.hosts.watchdog(classes.lossless) if timers else None,
@@ -145,13 +147,14 @@ def _check_and_plan_fabric(intent: Intent) -> _FabricDesign:
     problems += unnamed
     switches = resolve_switches(topology, naming, problems)
     raise_if_faults(intent, problems)
-    layout = lay_out(topology, naming, intent.devices, switches, problems)
+    layout = lay_out(topology, naming, intent.devices, intent.external, switches, problems)
     plan = plan_addresses(intent, switches, problems)
     asns = asns_by_device(topology, intent.routing, intent.devices, switches, problems)
     problems += [
         *settings_faults(intent, switches),
         *addition_scope_and_kind_faults(intent.extra, switches),
         *vlan_faults(intent.endpoints),
+        *external_routing_faults(intent.external, plan, switches, asns),
     ]
     problems += [
         *bond_faults(intent.endpoints),
@@ -208,6 +211,14 @@ def _build_links(layout: FabricLayout) -> tuple[Link, ...]:
             host_cable.cabling,
         )
         for host_cable in layout.host_cables
+    ]
+    joined += [
+        (
+            _build_link_end(external_cable.switch, external_cable.switch_port),
+            End(external_cable.neighbor, external_cable.far_port),
+            external_cable.cabling,
+        )
+        for external_cable in layout.external_cables
     ]
     links = (
         Link(a=min(end, other_end), b=max(end, other_end), length_m=cabling.length_m, media=cabling.media.name)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 
 from nodrop.design.delivery import fit_bgp_to_config_tables
 from nodrop.design.high_frequency import supported_sampling
-from nodrop.design.routing import SET_PREFER_GLOBAL_NEXT_HOP
+from nodrop.design.policies import SET_PREFER_GLOBAL_NEXT_HOP
 from nodrop.design.topology import TierSwitchGroup
 from nodrop.design.watchdog import FabricWatchdogTimers
 from nodrop.hardware import switch

@@ -4,6 +4,7 @@ They are rejected if they conflict with the model, with the key of the intent th
 """
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping
 
 from nodrop import platforms
@@ -111,7 +112,7 @@ def _conflict_faults_of_switch(
                 for refusal in (error, *(error.others if isinstance(error, AdditionOverlap) else ())):
                     place = int(parse_subject(refusal.path)[1])
                     keys = _keys_of_extra_line(extra, node, lines[place][0])
-                    yield KeyFault(keys, refusal.reason, "lines beside the model", "see routing")
+                    yield KeyFault(keys, refusal.reason, "lines beside the model", _hint_for_line(refusal.reason))
                     refused_places.add(place)
                 lines = [line for place, line in enumerate(lines) if place not in refused_places]
                 continue
@@ -127,6 +128,15 @@ def _conflict_faults_of_switch(
         if len(remaining_extras) == len(values):
             return
         values = remaining_extras
+
+
+def _hint_for_line(reason: str) -> str:
+    """Return the key to use instead of a line of the routing daemon that the reason quotes."""
+    if re.search(r"`(no )?neighbor ", reason):
+        return "use external for a neighbor outside the fabric, and routing for the sessions between switches"
+    if re.search(r"`(no )?(ip |ipv6 )?(prefix-list|route-map) ", reason):
+        return "see routing, and external.*.accept and announce for neighbors outside the fabric"
+    return "see routing"
 
 
 def _faults_of_refusal(

@@ -181,6 +181,10 @@ class AddressPlan:
             for size in (self._block_size(pool),)
         )
 
+    def block_prefix_length(self, pool: AddressPoolRange) -> int:
+        """Return the length of the network that each switch has of a pool for links to hosts, or for a VLAN."""
+        return pool.bits - (self._block_size(pool) - 1).bit_length()
+
     def _block_size(self, pool: AddressPoolRange) -> int:
         return 2 * self.slots if pool.family == "ipv4" else _IPV6_BLOCK_ADDRESSES
 

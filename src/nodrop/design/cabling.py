@@ -17,11 +17,12 @@ from nodrop.hardware.lanes import (
 )
 from nodrop.hardware.ports import PortSplit
 from nodrop.hardware.schema import Medium, MediumLink, NicModel, SwitchModel
+from nodrop.intent.external import ExternalNeighbor
 from nodrop.intent.schema import EndpointGroup
 from nodrop.intent.topology import GroupUplinks, Uplinks
 from nodrop.units import show_speed
 
-LinkGroup = Uplinks | GroupUplinks | EndpointGroup
+LinkGroup = Uplinks | GroupUplinks | EndpointGroup | ExternalNeighbor
 """What an intent states of links that are alike."""
 
 

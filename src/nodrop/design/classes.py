@@ -3,7 +3,7 @@ and PFC priority of a lossless class, as the watchdog and SONiC's tools assume.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nodrop.intent.schema import Intent
 from nodrop.intent.schema import TrafficClass as Wanted
@@ -125,6 +125,14 @@ def resolve_classes(classes: Mapping[str, Wanted]) -> ClassesAndQosMaps:
             ),
             None,
         ),
+    )
+
+
+def without_lossless(classes: ClassesAndQosMaps) -> ClassesAndQosMaps:
+    """Return the classes as a port has them where none is lossless: each in its queue, all in one priority group."""
+    groups = tuple(None if tc is None else LOSSY_GROUP for tc in classes.tc_to_priority_group)
+    return replace(
+        classes, lossless=(), tc_to_priority_group=groups, pfc_to_priority_group=(None,) * len(classes.pfc_to_queue)
     )
 
 

@@ -6,10 +6,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 from nodrop.design.additions import key_path_of_acl_addition, key_path_of_addition
-from nodrop.design.addressing import plan_addresses
+from nodrop.design.addressing import AddressFamily, plan_addresses
 from nodrop.design.boxes import PlannedSwitch, PlannedSwitches, switches_of
 from nodrop.design.classes import dscps_without_class, purpose_of
 from nodrop.design.decisions import FabricPart, deciding_key_groups
+from nodrop.design.external_routing import ExternalPolicyNames
 from nodrop.design.layout import FabricLayout, lay_out
 from nodrop.design.naming import host_identities, name_of, naming_of
 from nodrop.design.ports import cables_by_port, host_port_name, platform_port_name, port_channel_name
@@ -158,6 +159,8 @@ class _DecisionFinder:
                 words |= self._placeholder_values_of_channel_or_vlan(node, table, name)
             case ["device", ("bgp", "neighbors", neighbor, *_) | ("neighbors", neighbor, *_)] if node is not None:
                 words |= self._placeholder_values_of_neighbor(node, neighbor)
+            case ["device", ("bgp", "prefix_lists" | "as_path_lists" | "route_maps", name, *_)]:
+                words |= {"external": (outside,)} if (outside := self._external_by_policy.get(name)) else {}
             case ["fabric", ("links", ends, *_)]:
                 words |= self._placeholder_values_of_link(ends)
             case ["fabric", ("hosts", name, *_)]:
@@ -173,7 +176,14 @@ class _DecisionFinder:
 
     @cached_property
     def _layout(self) -> FabricLayout:
-        return lay_out(self._topology, naming_of(self._intent), self._intent.devices, self._planned_switches, [])
+        return lay_out(
+            self._topology,
+            naming_of(self._intent),
+            self._intent.devices,
+            self._intent.external,
+            self._planned_switches,
+            [],
+        )
 
     @cached_property
     def _nodes_by_name(self) -> Mapping[str, PlannedSwitch]:
@@ -192,10 +202,18 @@ class _DecisionFinder:
             links[link.host, host_port_name(link)] = keys
             if link.bond:
                 links[link.switch.name, port_channel_name(link, link.bond)] = keys
+        for outside in self._layout.external_cables:
+            keys = ("external", outside.neighbor)
+            links[outside.switch.name, platform_port_name(outside.switch, outside.switch_port)] = keys
         return links
 
     def _placeholder_values_of_neighbor(self, node: PlannedSwitch, neighbor: str) -> _WordsByPlaceholder:
-        """Return the keys of the AS number of a neighbor, by its address or the port that leads to it."""
+        """Return the key of the AS number of a neighbor, by its address or the port that leads to it.
+
+        Of one outside the fabric, it is its name among those.
+        """
+        if outside := self._external_by_neighbor.get((node.name, neighbor)):
+            return {"external": (outside,)}
         if any(settings.asn is not None for settings in self._intent.devices.values()):
             peer = self._switch_by_neighbor.get((node.name, neighbor))
             words = {} if peer is None else _placeholder_words_of_switch(self._intent.devices, {}, peer)
@@ -205,6 +223,26 @@ class _DecisionFinder:
         peer = self._switch_by_neighbor.get((node.name, neighbor)) if len(linked) > 1 else None
         far = peer.group if peer else next(iter(linked), None) if len(linked) == 1 else None
         return {"peers": far.asn_keys[-1:]} if far else {}
+
+    @cached_property
+    def _external_by_policy(self) -> Mapping[str, str]:
+        """The neighbor outside the fabric that each list and map is about, by its name."""
+        families: tuple[AddressFamily, ...] = ("ipv4", "ipv6")
+        return {
+            policy: name
+            for name in self._intent.external
+            for family in families
+            for policy in ExternalPolicyNames.of(name, family)
+        }
+
+    @cached_property
+    def _external_by_neighbor(self) -> Mapping[tuple[str, str], str]:
+        """The neighbor outside the fabric at the far end of each session with one, by switch and far address."""
+        return {
+            (cable.switch.name, address): cable.neighbor
+            for cable in (self._layout.external_cables if self._intent.external else ())
+            for address in cable.far_addresses
+        }
 
     @cached_property
     def _switch_by_neighbor(self) -> Mapping[tuple[str, str], PlannedSwitch]:
@@ -242,6 +280,8 @@ class _DecisionFinder:
         panels = self._panel_keys(node)
         if link is None:
             return {"panels": panels}
+        if link[0] == "external":
+            return {"link": link, "external": link[1:], "panels": panels, "pool": (*link, "links")}
         to_host = link[0] == "endpoints"
         pool = {"pool": ("addressing", "endpoints" if to_host else "links")}
         return {"link": link, "panels": panels, "side": ("hosts" if to_host else "fabric",)} | pool

@@ -42,17 +42,19 @@ def deciding_key_groups(aspect: FabricPart) -> KeyGroups:
 
 _SECTIONS_BY_PLACEHOLDER: Mapping[str, tuple[str, ...]] = {
     "{link}": ("topology.uplinks", "endpoints.*"), "{panels}": ("topology",),
-    "{pool}": ("addressing.links", "addressing.endpoints"),
+    "{pool}": ("addressing.links", "addressing.endpoints", "external.*.links"),
 }  # fmt: skip
 
 
 def format_deciding_keys(aspect: FabricPart) -> str:
     """Return the keys that decide a part of an intent, for every switch and port; empty if no key does."""
     fitting = deciding_key_groups(aspect)
-    key_path = next((group[0] for group in fitting if not group[0].startswith("!")), "")
+    group = next((group for group in fitting if not group[0].startswith("!")), ())
+    key_path = next((key_path for key_path in group if not key_path.startswith("external.")), "")
     if not key_path:
         return ""
     head, _, remainder = key_path.partition(".")
     heads = _SECTIONS_BY_PLACEHOLDER.get(head, (head,))
-    shown = re.sub(r"\{\w+\}", "*", f".{remainder}" if remainder else "")
-    return " or ".join(f"{section}{shown}" for section in heads)
+    shown = [f"{section}{f'.{remainder}' if remainder else ''}" for section in heads]
+    shown += [outside for outside in group if head == "routing" and outside.startswith("external.")]
+    return " or ".join(re.sub(r"\{\w+\}", "*", section) for section in shown)

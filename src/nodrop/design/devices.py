@@ -19,7 +19,6 @@ from nodrop.design.ports import PortCables, QosProfileCache, design_interfaces
 from nodrop.design.routing import design_bgp, design_blackhole_routes
 from nodrop.design.settings import (
     ecmp_hash_fields,
-    enable_bfd,
     gnmi_port,
     otlp_collectors,
     stuck_queue_conditions,
@@ -141,16 +140,15 @@ class DeviceBuilder:
                 gateway=format_ipv4_address(plan.management_gateway),
                 own_vrf=True,
             ),
-            bgp=enable_bfd(
-                design_bgp(
-                    plan,
-                    node,
-                    cables,
-                    self._asns,
-                    self._classes.control_dscp,
-                    drained=stated_settings(self._intent.devices, node)[1].drained,
-                    weighted=is_weighted(self._intent.routing),
-                ),
+            bgp=design_bgp(
+                plan,
+                node,
+                cables,
+                self._asns,
+                self._classes.control_dscp,
+                external=self._intent.external,
+                drained=stated_settings(self._intent.devices, node)[1].drained,
+                weighted=is_weighted(self._intent.routing),
                 bfd=self._intent.routing.bfd,
             ),
             static_routes=design_blackhole_routes(plan, node),

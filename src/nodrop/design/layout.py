@@ -13,6 +13,7 @@ from nodrop.design.boxes import PlannedSwitches, format_panel_ports
 from nodrop.design.cabling import FabricCable, HostCable
 from nodrop.design.closing import suggest_smallest_fabric
 from nodrop.design.endpoints import host_cables
+from nodrop.design.external import ExternalCable, external_cables
 from nodrop.design.faults import IntentFault, KeyFault
 from nodrop.design.naming import NamingScheme
 from nodrop.design.spares import drop_spare_cables, spare_faults, spare_panels
@@ -21,6 +22,7 @@ from nodrop.design.stated_cables import host_row_faults, stated_cables
 from nodrop.design.topology import TierSwitchGroup, Topology, model_of
 from nodrop.design.uplinks import fabric_cables
 from nodrop.hardware.schema import SwitchModel
+from nodrop.intent.external import ExternalNeighbor
 from nodrop.intent.schema import DeviceSettings
 from nodrop.units import show_ids, show_speed
 
@@ -32,12 +34,14 @@ class FabricLayout:
     switches: PlannedSwitches
     fabric_cables: tuple[FabricCable, ...]
     host_cables: tuple[HostCable, ...]
+    external_cables: tuple[ExternalCable, ...]
 
 
 def lay_out(
     topology: Topology,
     naming: NamingScheme,
     devices: Mapping[str, DeviceSettings],
+    external: Mapping[str, ExternalNeighbor],
     switches: PlannedSwitches,
     problems: list[IntentFault],
 ) -> FabricLayout:
@@ -58,8 +62,9 @@ def lay_out(
     if devices:
         faults += spare_faults(topology, naming, devices, switches, hosts, uplinks)
         uplinks = drop_spare_cables(uplinks, spare_panels(devices, switches))
+    outside = external_cables(topology, external, devices, switches, (uplinks, hosts), faults)
     problems += faults
-    return FabricLayout(switches=switches, fabric_cables=uplinks, host_cables=hosts)
+    return FabricLayout(switches=switches, fabric_cables=uplinks, host_cables=hosts, external_cables=outside)
 
 
 def _panel_port_list_faults(topology: Topology, hosts: tuple[HostCable, ...]) -> Iterator[KeyFault]:

@@ -10,7 +10,7 @@ from nodrop.design.balancing import has_adaptive_routing
 from nodrop.design.boxes import PlannedSwitch
 from nodrop.design.buffers import TierBuffers
 from nodrop.design.cabling import CableProperties, HostCable
-from nodrop.design.classes import ClassesAndQosMaps, build_scheduler, class_wred_profile
+from nodrop.design.classes import ClassesAndQosMaps, build_scheduler, class_wred_profile, without_lossless
 from nodrop.design.layout import FabricLayout
 from nodrop.design.reserves import RESERVED_PURPOSES
 from nodrop.design.splits import SplitPort, blocked_panels, split_ports
@@ -44,7 +44,8 @@ class PortCable:
     port: Port
     splits: int
     """Into how many ports the panel port is split."""
-    side: PortSide
+    side: PortSide | None
+    """None where a neighbor outside the fabric is."""
     cabling: CableProperties
     addresses: tuple[str, ...]
     """Of the port, with their prefix lengths; none where BGP goes by the interface, in a VLAN, and in a bond."""
@@ -56,6 +57,10 @@ class PortCable:
     """The switch at the far end and its port; None where a host is there."""
     group: str = ""
     """The group of the host at the far end; empty where a switch is there."""
+    mtu_bytes: int | None = None
+    """Of the port, where it is not that of the fabric."""
+    external: str = ""
+    """The neighbor outside the fabric at the far end, as the intent names it."""
     bond: Bond | None = None
     """The bond that the port is a member of."""
 
@@ -95,6 +100,19 @@ def cables_by_port(layout: FabricLayout, address_plan: AddressPlan) -> dict[str,
             group=host_cable.group,
             bond=bond,
             far=f"{host_cable.host}:{host_port_name(host_cable)}",
+        )
+    for external_cable in layout.external_cables:
+        jack = external_cable.switch_port
+        result[external_cable.switch.name][jack.port] = PortCable(
+            port=jack.port,
+            splits=jack.splits,
+            side=None,
+            cabling=external_cable.cabling,
+            addresses=external_cable.addresses,
+            far_addresses=external_cable.far_addresses,
+            far=f"{external_cable.neighbor} (external)",
+            external=external_cable.neighbor,
+            mtu_bytes=external_cable.mtu_bytes,
         )
     return result
 
@@ -151,14 +169,18 @@ class QosProfileCache:
         """
         self._history, self._held, self._trims = history, held, trims
         self._classes, self._timers, self._buffers = classes, timers, buffers
-        self._made: dict[tuple[PortSide, int, PriorityGroups], QosProfile] = {}
-        self._of: dict[tuple[PortSide, int, int], QosProfile] = {}
+        self._made: dict[tuple[PortSide | None, int, PriorityGroups], QosProfile] = {}
+        self._of: dict[tuple[PortSide | None, int, int], QosProfile] = {}
 
-    def profile_for_side_speed_and_cable(self, side: PortSide, speed_mbps: int, length_m: int) -> QosProfile:
-        """Return the profile of a port towards `side` at that speed, with a cable of that length."""
+    def profile_for_side_speed_and_cable(self, side: PortSide | None, speed_mbps: int, length_m: int) -> QosProfile:
+        """Return the profile of a port towards `side` at that speed, with a cable of that length.
+
+        A side of None is a neighbor outside the fabric, where no class is lossless.
+        """
         key = (side, speed_mbps, length_m)
         if key not in self._of:
-            groups = self._buffers.priority_groups_of_port(self._classes.lossless, speed_mbps, length_m)
+            lossless = () if side is None else self._classes.lossless
+            groups = self._buffers.priority_groups_of_port(lossless, speed_mbps, length_m)
             same = (side, speed_mbps, groups)
             if same not in self._made:
                 self._made[same] = self._make_qos_profile(side, speed_mbps, groups)
@@ -169,16 +191,16 @@ class QosProfileCache:
         """Return the length of a cable in the switch's configuration."""
         return self._buffers.configured_cable_m(speed_mbps, length_m)
 
-    def _make_qos_profile(self, side: PortSide, speed_mbps: int, groups: PriorityGroups) -> QosProfile:
-        classes, buffers = self._classes, self._buffers
-        timers = self._timers and (self._timers.hosts if side == "host" else self._timers.fabric)
+    def _make_qos_profile(self, side: PortSide | None, speed_mbps: int, groups: PriorityGroups) -> QosProfile:
+        classes, buffers = (self._classes if side else without_lossless(self._classes)), self._buffers
+        timers = self._timers and side and (self._timers.hosts if side == "host" else self._timers.fabric)
         queues = tuple(
             Queue(
                 index=wanted_traffic_class.priority,
                 scheduler=build_scheduler(wanted_traffic_class, speed_mbps, guaranteed=self._held.strict_guarantees),
                 wred=class_wred_profile(wanted_traffic_class),
                 buffer=buffers.egress_queue_buffer(
-                    wanted_traffic_class.lossless,
+                    wanted_traffic_class.priority in classes.lossless,
                     trimmed=purpose == "rdma" and self._trims,
                     reserved=purpose in RESERVED_PURPOSES,
                 ),
@@ -273,7 +295,7 @@ def _make_cabled_port(
         ),
         autoneg=True if wire.cabling.media.passive else None,
         advertised_speeds_mbps=(speed,) if wire.cabling.media.passive else None,
-        mtu_bytes=mtu_bytes,
+        mtu_bytes=wire.mtu_bytes or mtu_bytes,
         addresses=wire.addresses,
         link_local=not wire.addresses and wire.side == "fabric",
         description=wire.far,

@@ -8,58 +8,47 @@ one AS number, so a path down and up again (a valley, where lossless traffic can
 Every import honours GRACEFUL_SHUTDOWN (RFC 8326).
 """
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
 
 from nodrop.design.addressing import AddressFamily, AddressPlan, AddressPoolRange
 from nodrop.design.boxes import PlannedSwitch
+from nodrop.design.external_routing import ExternalRouting
+from nodrop.design.policies import (
+    POLICY_NAMES_BY_FAMILY,
+    SEQUENCE_STEP,
+    SHUTDOWN_ROUTE_MAP,
+    accept_rules,
+    number_prefix_rules,
+)
 from nodrop.design.ports import PortCables, platform_port_name
 from nodrop.design.splits import SplitPort
+from nodrop.intent.external import ExternalNeighbor
 from nodrop.model.routing import (
     Bgp,
     BgpNeighbor,
     CommunityList,
     Ipv6Unicast,
     PrefixList,
-    PrefixRule,
     RouteMap,
     RouteMapRule,
     StaticRoute,
 )
 from nodrop.model.subject import natural_sort_key
 
-SHUTDOWN_ROUTE_MAP = "GSHUT"
 GRACEFUL_SHUTDOWN_COMMUNITY = "graceful-shutdown"
-DRAINED_LOCAL_PREFERENCE = "0"
-SET_PREFER_GLOBAL_NEXT_HOP = ("ipv6 next-hop", "prefer-global")
 SET_BANDWIDTH_BY_PATH_COUNT = ("extcommunity bandwidth", "num-multipaths")
 """The number of equal paths as the link bandwidth of a route (RFC 10005; FRR's "Weighted ECMP using BGP link
 bandwidth", which SONiC's template sets for `wcmp_enabled`). bgpd weighs paths if all equal ones have it."""
-SEQUENCE_STEP = 10
 GRACEFUL_RESTART_S = 240
 SELECT_DEFER_S = 45
 """SONiC's own times of a graceful restart (sonic-buildimage dockers/docker-fpm-frr/frr/bgpd/bgpd.main.conf.j2 and
 files/image_config/constants/constants.yml)."""
 
 
-class _PolicyNames(NamedTuple):
-    """How the policies of a family are called."""
-
-    fabric: str
-    own: str
-    accept: str
-    send: str
-    match: str
-
-
-_POLICY_NAMES_BY_FAMILY: Mapping[AddressFamily, _PolicyNames] = {
-    "ipv4": _PolicyNames("FABRIC", "OWN", "FABRIC-IN", "FABRIC-OUT", "ip address prefix-list"),
-    "ipv6": _PolicyNames("FABRIC6", "OWN6", "FABRIC6-IN", "FABRIC6-OUT", "ipv6 address prefix-list"),
-}
 _IPV6_CARRIED = Ipv6Unicast(
     active=True,
-    import_policy=_POLICY_NAMES_BY_FAMILY["ipv6"].accept,
-    export_policy=_POLICY_NAMES_BY_FAMILY["ipv6"].send,
+    import_policy=POLICY_NAMES_BY_FAMILY["ipv6"].accept,
+    export_policy=POLICY_NAMES_BY_FAMILY["ipv6"].send,
 )
 _IPV6_NOT_CARRIED = Ipv6Unicast()
 
@@ -71,8 +60,10 @@ def design_bgp(
     asns: Mapping[str, int],
     control_dscp: int | None,
     *,
+    external: Mapping[str, ExternalNeighbor],
     drained: bool,
     weighted: bool,
+    bfd: bool,
 ) -> Bgp:
     """Return a device's BGP: its own prefixes out of the leaves, those of the fabric through the spines.
 
@@ -85,6 +76,7 @@ def design_bgp(
     groups = sorted({wire.group for wire in cables.values()} & address_plan.vlans.keys())
     subnets = tuple(block for group in groups for block in address_plan.vlan_blocks(group, node))
     is_lowest = node.tier == 0
+    outside = ExternalRouting(address_plan, external, cables)
     prefixes = {family: _originated_prefixes(address_plan, node, family, subnets) for family in address_plan.families}
     return Bgp(
         asn=asns[node.name],
@@ -104,15 +96,32 @@ def design_bgp(
         prefix_lists=tuple(
             prefix_list
             for family in prefixes
-            for prefix_list in _prefix_lists(address_plan, node, family, prefixes[family])
+            for prefix_list in (
+                *outside.prefix_lists(family),
+                *_prefix_lists(address_plan, node, family, prefixes[family], outside),
+            )
         ),
         community_lists=(CommunityList(name=SHUTDOWN_ROUTE_MAP, rules=(("permit", (GRACEFUL_SHUTDOWN_COMMUNITY,)),)),),
+        as_path_lists=outside.path_lists(),
         route_maps=tuple(
-            route_map
-            for family in prefixes
-            for route_map in _route_maps(node, family, numbered=bool(address_plan.links), weighted=weighted)
+            sorted(
+                (
+                    route_map
+                    for family in prefixes
+                    for route_map in (
+                        *outside.route_maps(family),
+                        *_route_maps(node, family, outside, numbered=bool(address_plan.links), weighted=weighted),
+                    )
+                ),
+                key=lambda route_map: route_map.name,
+            )
         ),
-        neighbors=_build_neighbors(address_plan, node, cables, asns),
+        neighbors=tuple(
+            sorted(
+                (*_build_neighbors(address_plan, node, cables, asns, bfd=bfd), *outside.neighbors()),
+                key=lambda neighbor: natural_sort_key(neighbor.key),
+            )
+        ),
     )
 
 
@@ -133,10 +142,10 @@ def design_blackhole_routes(address_plan: AddressPlan, node: PlannedSwitch) -> t
 
 
 def _build_neighbors(
-    plan: AddressPlan, node: PlannedSwitch, cables: PortCables, asns: Mapping[str, int]
-) -> tuple[BgpNeighbor, ...]:
-    names, families = _POLICY_NAMES_BY_FAMILY["ipv4"], plan.families
-    neighbors = []
+    plan: AddressPlan, node: PlannedSwitch, cables: PortCables, asns: Mapping[str, int], *, bfd: bool
+) -> Iterator[BgpNeighbor]:
+    """Yield the sessions with other switches."""
+    names, families = POLICY_NAMES_BY_FAMILY["ipv4"], plan.families
     for wire in cables.values():
         if wire.peer is None:
             continue
@@ -145,27 +154,29 @@ def _build_neighbors(
         for address in ends:
             old = "ipv4" in families if address is None else ":" not in address
             new = "ipv6" in families if address is None else not old
-            neighbors.append(
-                BgpNeighbor(
-                    address=address,
-                    interface=platform_port_name(node, SplitPort(*wire.port, wire.splits)) if address is None else None,
-                    remote_asn=asns[peer.name],
-                    description=f"{peer.name} port {port}",
-                    active=old,
-                    import_policy=names.accept if old else None,
-                    export_policy=names.send if old else None,
-                    ipv6=_IPV6_CARRIED if new else _IPV6_NOT_CARRIED,
-                )
+            yield BgpNeighbor(
+                address=address,
+                interface=platform_port_name(node, SplitPort(*wire.port, wire.splits)) if address is None else None,
+                remote_asn=asns[peer.name],
+                description=f"{peer.name} port {port}",
+                active=old,
+                bfd=bfd,
+                import_policy=names.accept if old else None,
+                export_policy=names.send if old else None,
+                ipv6=_IPV6_CARRIED if new else _IPV6_NOT_CARRIED,
             )
-    return tuple(sorted(neighbors, key=lambda neighbor: natural_sort_key(neighbor.key)))
 
 
 def _prefix_lists(
-    address_plan: AddressPlan, node: PlannedSwitch, family: AddressFamily, networks: tuple[str, ...]
+    address_plan: AddressPlan,
+    node: PlannedSwitch,
+    family: AddressFamily,
+    networks: tuple[str, ...],
+    outside: ExternalRouting,
 ) -> tuple[PrefixList, ...]:
-    names = _POLICY_NAMES_BY_FAMILY[family]
-    rules: list[tuple[AddressPoolRange, int, int | None]] = [
-        (pool, pool.bits, None) for pool in address_plan.loopbacks if pool.family == family
+    names = POLICY_NAMES_BY_FAMILY[family]
+    rules: list[tuple[str, str, int | None, int | None]] = [
+        ("permit", str(pool), pool.bits, None) for pool in address_plan.loopbacks if pool.family == family
     ]
     of_hosts = [
         (pool, block) for pool, block in zip(address_plan.endpoints, address_plan.endpoint_blocks(node), strict=True)
@@ -177,54 +188,38 @@ def _prefix_lists(
     ]
     for pool, block in of_hosts:
         if pool.family == family:
-            rules.append((pool, block.prefix_length, block.prefix_length))
-    fabric = PrefixList(
-        name=names.fabric,
-        family=family,
-        rules=tuple(
-            PrefixRule(sequence=SEQUENCE_STEP * number, action="permit", prefix=str(pool), ge=least, le=most)
-            for number, (pool, least, most) in enumerate(rules, 1)
-        ),
-    )
+            rules.append(("permit", str(pool), block.prefix_length, block.prefix_length))
+    rules += outside.prefixes_in_fabric(family)
+    fabric = PrefixList(name=names.fabric, family=family, rules=number_prefix_rules(rules))
     if node.tier or not networks:
         return (fabric,)
     own_prefix_list = PrefixList(
         name=names.own,
         family=family,
-        rules=tuple(
-            PrefixRule(sequence=SEQUENCE_STEP * number, action="permit", prefix=prefix)
-            for number, prefix in enumerate(networks, 1)
-        ),
+        rules=number_prefix_rules(("permit", network, None, None) for network in networks),
     )
     return (fabric, own_prefix_list)
 
 
-def _route_maps(node: PlannedSwitch, family: AddressFamily, *, numbered: bool, weighted: bool) -> tuple[RouteMap, ...]:
+def _route_maps(
+    node: PlannedSwitch, family: AddressFamily, outside: ExternalRouting, *, numbered: bool, weighted: bool
+) -> tuple[RouteMap, ...]:
     """Return the policies for accepted and for sent routes.
 
     If the neighbors of a family have their own addresses, routes use these: a link-local address is resolved on
     no port that has another. If paths are weighted, a switch above the hosts' sends with each route how many equal
     paths it has; routes of the switches next to hosts have one way on, and need no weight.
     """
-    names = _POLICY_NAMES_BY_FAMILY[family]
+    names = POLICY_NAMES_BY_FAMILY[family]
     of_fabric = (names.match, names.fabric)
-    always = (SET_PREFER_GLOBAL_NEXT_HOP,) if numbered and family == "ipv6" else ()
-    accept = RouteMap(
-        name=names.accept,
-        rules=(
-            RouteMapRule(
-                sequence=SEQUENCE_STEP,
-                action="permit",
-                matches=(("community", SHUTDOWN_ROUTE_MAP), of_fabric),
-                sets=(*always, ("local-preference", DRAINED_LOCAL_PREFERENCE)),
-            ),
-            RouteMapRule(sequence=2 * SEQUENCE_STEP, action="permit", matches=(of_fabric,), sets=always),
-        ),
-    )
+    accept = RouteMap(name=names.accept, rules=accept_rules(of_fabric, global_next_hops=numbered and family == "ipv6"))
     passed = (names.match, names.own) if node.tier == 0 else of_fabric
     weights = (SET_BANDWIDTH_BY_PATH_COUNT,) if weighted and node.tier else ()
     send = RouteMap(
         name=names.send,
-        rules=(RouteMapRule(sequence=SEQUENCE_STEP, action="permit", matches=(passed,), sets=weights),),
+        rules=(
+            RouteMapRule(sequence=SEQUENCE_STEP, action="permit", matches=(passed,), sets=weights),
+            *outside.send_rules(family, SEQUENCE_STEP),
+        ),
     )
     return (accept, send)

@@ -16,9 +16,6 @@ from nodrop.intent.schema import Intent, Pfc
 from nodrop.intent.topology import Switches
 from nodrop.model.fabric import HASH_FIELDS, Collector, HashField
 from nodrop.model.qos import WatchdogConditions
-from nodrop.model.routing import Bgp
-from nodrop.model.states import Unknown
-from nodrop.model.values import replace_fields
 from nodrop.platforms.kit.traits import PlatformTraits, first_release, traits_of_platform
 
 GNMI_PORT = 9339
@@ -127,10 +124,3 @@ def otlp_collectors(services: ManagementServices) -> tuple[Collector, ...]:
     """Return where switches send their counters by OTLP, sorted."""
     collectors = sorted(set(services.telemetry.otlp))
     return tuple(Collector(address=address, port=port) for address, port in collectors)
-
-
-def enable_bfd(bgp: Bgp, *, bfd: bool) -> Bgp:
-    """Return a device's BGP with BFD on every session, where that is wanted."""
-    if not bfd or isinstance(bgp.neighbors, Unknown):
-        return bgp
-    return replace_fields(bgp, neighbors=tuple(replace_fields(neighbor, bfd=True) for neighbor in bgp.neighbors))

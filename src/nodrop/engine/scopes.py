@@ -155,7 +155,9 @@ def _link_items(index: Index) -> ItemsWithGaps:
         a, b = index.interface(*link.a), index.interface(*link.b)
         if a is not None and b is not None:
             items.append((link, a, b, index.devices[link.a.node], index.devices[link.b.node]))
-        elif link.a.node not in index.hosts and link.b.node not in index.hosts:
+        elif index.hosts.keys().isdisjoint((link.a.node, link.b.node)) and index.external_nodes.isdisjoint(
+            (link.a.node, link.b.node)
+        ):
             for end, far_end, port in ((link.a, link.b, b), (link.b, link.a, a)):
                 if port is None and end.node in index.devices:
                     unread.setdefault(end.node, set()).add(far_end.node)

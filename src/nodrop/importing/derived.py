@@ -12,6 +12,7 @@ from nodrop.importing.addressing import derive_addressing
 from nodrop.importing.classes import derive_classes, does_pfc_without_marking
 from nodrop.importing.endpoints import derive_endpoints
 from nodrop.importing.exceptions import derive_settings_by_switch
+from nodrop.importing.external import derive_external
 from nodrop.importing.grouping import GROUPING_DETAILS, GroupingDetail, build_tier_view
 from nodrop.importing.intent_comparison import compare_intent, find_accepted_additions
 from nodrop.importing.losses import describe_changed_switch_names, render_differences
@@ -183,6 +184,11 @@ def _add_names(draft: DerivedIntentPart, names: Mapping[NodeIdentity, str]) -> D
     keys = dict(draft.keys)
     if "devices" in keys:
         keys["devices"] = {words.get(key, key): value for key, value in keys["devices"].items()}
+    if "external" in keys:
+        keys["external"] = {
+            neighbor: facts | {"links": {words.get(key, key): value for key, value in facts["links"].items()}}
+            for neighbor, facts in keys["external"].items()
+        }
     if "extra" in keys:
         general = {*(identity.group for identity in names), *platforms.platform_names()}
         keys["extra"] = {
@@ -229,7 +235,8 @@ def _derive_all_parts(tier_view: TierView, *, by_sheet: bool) -> DerivedIntentPa
     if "endpoints" in keys:
         keys["endpoints"] = _add_vlan_pools(keys["endpoints"], pools)
     guessed = {at: why for at, why in draft.guessed.items() if find_value(keys, at) is not None}
-    return replace(draft, keys=keys, guessed=guessed)
+    outside = derive_external(tier_view, cables, keys)
+    return merge_parts((replace(draft, keys=keys, guessed=guessed), outside))
 
 
 def _add_vlan_pools(groups: KeyTree, pools: Mapping[int, object]) -> KeyTree:

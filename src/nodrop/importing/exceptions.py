@@ -67,7 +67,9 @@ def _spare_panels(tier_view: TierView, intent: Intent) -> dict[str, object]:
         {box.device.name for box in tier_view.switches_from_lowest_tier},
     )
     topology, naming = topology_of(intent), naming_of(intent)
-    layout = lay_out(topology, naming, intent.devices, resolve_switches(topology, naming, faults), faults)
+    layout = lay_out(
+        topology, naming, intent.devices, intent.external, resolve_switches(topology, naming, faults), faults
+    )
     pairs = [(lower, upper) for lower in tier_view.groups for upper in tier_view.groups]
     present = {
         frozenset({(f"{lower.name}{run.lower}", run.lower_port), (f"{upper.name}{run.upper}", run.upper_port)})

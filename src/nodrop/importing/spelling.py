@@ -15,7 +15,7 @@ from nodrop.importing.short_form import KEY_ORDER_BY_PATH
 
 _TOP_KEY_ORDER = (
     "nodrop", "fabric", "mode", "mtu", "topology", "endpoints", "classes", "pfc", "buffers", "trimming", "hosts",
-    "policy", "routing", "addressing", "services", "names", "devices", "extra",
+    "policy", "routing", "addressing", "external", "services", "names", "devices", "extra",
 )  # fmt: skip
 _GROUP_KEY_PATH: KeyPath = ("topology", "groups", "*")
 _KEY_ORDER_BY_PATH: Mapping[KeyPath, tuple[str, ...]] = {
@@ -25,7 +25,16 @@ _KEY_ORDER_BY_PATH: Mapping[KeyPath, tuple[str, ...]] = {
     ("routing",): ("protocol", "sessions", "asn"),
     ("addressing",): ("loopbacks", "links", "endpoints", "oob"),
 }
-_BLOCK_STYLE_PATHS = ("topology", "topology.groups", "endpoints", "classes", "pfc", "pfc.watchdog", "devices")
+_BLOCK_STYLE_PATHS = (
+    "topology",
+    "topology.groups",
+    "endpoints",
+    "classes",
+    "pfc",
+    "pfc.watchdog",
+    "devices",
+    "external",
+)
 _CABLING_SHEET_KEY_PATH: KeyPath = ("topology", "cables")
 _EXTRA_KEY = "extra"
 _MAX_LINE_CHARACTERS = 160

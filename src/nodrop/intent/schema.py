@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 from pydantic import Discriminator, Field, PrivateAttr, Tag
 
 from nodrop.errors import Problem
+from nodrop.intent.external import ExternalNeighbor
 from nodrop.intent.hosts import HostNicSettings, ReachPolicy
 from nodrop.intent.names import SwitchAndHostNames
 from nodrop.intent.network import Addressing, ManagementServices, Routing
@@ -338,6 +339,9 @@ class Intent(WrittenIntent):
     policy: ReachPolicy = Field(default_factory=ReachPolicy)
     routing: Routing
     addressing: Addressing
+    external: dict[Name, ExternalNeighbor] = Field(
+        default_factory=dict, description="neighbors outside the fabric by name, such as wan: BGP at leaves"
+    )
     services: ManagementServices = Field(default_factory=ManagementServices)
     names: SwitchAndHostNames = Field(default_factory=SwitchAndHostNames)
     devices: dict[Name, DeviceSettings] = Field(

@@ -70,6 +70,13 @@ def _text_scalar(
     return ScalarAnnotation(lambda value: read(value if isinstance(value, str) else ""), schema)
 
 
+def scalar_of_parsed_text(
+    read: Callable[[str], object], pattern: str, *, numeric: str | None = None
+) -> ScalarAnnotation:
+    """Return the type of text of a pattern that a function parses; it raises MalformedText."""
+    return _text_scalar(read, pattern, numeric=numeric)
+
+
 def _make_bounded_reader(
     read: Callable[[str], float], low: float, high: float, quantity_name: str, unit: str = ""
 ) -> Callable[[str], float]:

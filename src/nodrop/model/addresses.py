@@ -60,6 +60,17 @@ def network_of(text: str, *, host_bits: bool = True) -> Network | None:
         return None
 
 
+def other_address_of_pair(text: str) -> str | None:
+    """Return the other address of a network of two, such as 192.0.2.1 of 192.0.2.0/31; None in any other network."""
+    interface = interface_of(text)
+    if interface is None:
+        return None
+    number, spare_bits = int(interface.ip), interface.max_prefixlen - interface.network.prefixlen
+    if spare_bits == 1:
+        return str(type(interface.ip)(number ^ 1))
+    return str(type(interface.ip)(number ^ 3)) if spare_bits == 2 and number & 3 in (1, 2) else None
+
+
 LINK_OR_SWITCH_LOCAL_PREFIXES = ("127.", "169.254.", "fe80:", "::1")
 """How addresses begin that mean something on one link or switch only."""
 

@@ -114,6 +114,7 @@ def assemble_fabric(
         links=cabling.links,
         hosts=tuple(sorted(hosts, key=lambda host: natural_sort_key(host.name))),
         nics=tuple(nic for host_reading in hosts_read for nic in host_reading.nics),
+        external=tuple(sorted(set(declared_context.external or ()) - {reading.device.name for reading in readings})),
         classes=tuple(sorted(classes, key=lambda traffic_class: traffic_class.name)),
         policy=declared_context.policy or Policy(),
         profile=declared_context.profile,

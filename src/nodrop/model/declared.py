@@ -18,6 +18,7 @@ class DeclaredFacts:
     models: Mapping[str, str] = field(default_factory=dict)
     cables: tuple[Link, ...] | None = None
     hosts: tuple[Host, ...] | None = None
+    external: tuple[str, ...] | None = None
     policy: Policy | None = None
     profile: Profile | None = None
     """Choices of a check that nobody states about a fabric."""
@@ -26,7 +27,7 @@ class DeclaredFacts:
         """Return this statement with the policy of another statement.
 
         Policy is the owner's wishes for the fabric: mode, classes, policy and the roles that the other states. Facts
-        are its name, models, cables, hosts and the roles of further switches.
+        are its name, models, cables, hosts, neighbors outside and the roles of further switches.
         """
         roles = {**self.roles, **statement.roles}
         return replace(self, mode=statement.mode, classes=statement.classes, policy=statement.policy, roles=roles)
@@ -41,6 +42,7 @@ class DeclaredFacts:
             models={**fallback.models, **self.models},
             cables=fallback.cables if self.cables is None else self.cables,
             hosts=fallback.hosts if self.hosts is None else self.hosts,
+            external=fallback.external if self.external is None else self.external,
             policy=self.policy or fallback.policy,
             profile=self.profile or fallback.profile,
         )

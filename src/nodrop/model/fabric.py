@@ -393,6 +393,8 @@ class Fabric:
     hosts: tuple[Host, ...] = ()
     nics: tuple[Nic, ...] = ()
     """How files of hosts say that NICs are set; what the owner states of them is in `hosts`."""
+    external: tuple[str, ...] = ()
+    """The nodes in `links` that are outside the fabric by its owner's statement, such as a WAN router, sorted."""
     classes: tuple[TrafficClass, ...] = ()
     policy: Policy = Policy()
     profile: Profile | None = None

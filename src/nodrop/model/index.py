@@ -114,6 +114,11 @@ class Index:
         """The group of each device: what known cables join, where they join several groups; else ""."""
         return cabled_group_by_switch(list(self.devices), self.fabric.links, self.hosts)
 
+    @cached_property
+    def external_nodes(self) -> Set[str]:
+        """The nodes that are stated to be outside the fabric: no file of theirs is expected."""
+        return frozenset(self.fabric.external)
+
     def interface(self, device: str, name: str) -> Interface | None:
         """Return the port `name` of a device."""
         if device not in self._interfaces:

@@ -60,6 +60,7 @@ def declared_facts_of(fabric: Fabric) -> DeclaredFacts:
         models={device.name: device.model for device in fabric.devices if isinstance(device.model, str)},
         cables=fabric.links or None,
         hosts=fabric.hosts or None,
+        external=fabric.external or None,
         policy=fabric.policy,
     )
 

@@ -28,6 +28,9 @@ class FabricBandwidth:
 
     def __init__(self, fabric: Fabric) -> None:
         self._fabric, self.index = fabric, Index(fabric)
+        outside = self.index.external_nodes
+        self._links = tuple(link for link in fabric.links if outside.isdisjoint((link.a.node, link.b.node)))
+        """Without those to neighbors outside the fabric."""
         self.level = self._compute_levels()
 
     def speed_mbps(self, link: Link) -> int | None:
@@ -91,9 +94,7 @@ class FabricBandwidth:
         top = max(self.level.values(), default=0)
         if top < _MIN_TIERS_FOR_PODS:
             return []
-        part_of = find_connected_components(
-            (name for name, level in self.level.items() if level < top), self._fabric.links
-        )
+        part_of = find_connected_components((name for name, level in self.level.items() if level < top), self._links)
         up: Counter[str] = Counter()
         hosts: dict[str, dict[str, Host]] = defaultdict(dict)
         for link, near, far in self._links_from_both_ends():
@@ -111,7 +112,7 @@ class FabricBandwidth:
             if device.name in part_of:
                 devices[part_of[device.name]].append(device)
         links: dict[str, list[Link]] = defaultdict(list)
-        for link in self._fabric.links:
+        for link in self._links:
             parts = {part_of.get(end.node) for end in (link.a, link.b) if end.node not in self.index.hosts}
             if len(parts) == 1 and (part := parts.pop()) is not None:
                 links[part].append(link)
@@ -140,7 +141,7 @@ class FabricBandwidth:
         groups adds nothing, for it does not join each half of a group to the other.
         """
         level_of = self.level.get
-        climbing = [link for link in self._fabric.links if level_of(link.a.node) != level_of(link.b.node)]
+        climbing = [link for link in self._links if level_of(link.a.node) != level_of(link.b.node)]
         plane_of = find_connected_components(self.level, climbing)
         hosts_of: dict[str, set[str]] = defaultdict(set)
         crossings: dict[str, Counter[int]] = defaultdict(Counter)
@@ -193,7 +194,7 @@ class FabricBandwidth:
         return above_hosts
 
     def _links_from_both_ends(self) -> Iterator[tuple[Link, End, End]]:
-        for link in self._fabric.links:
+        for link in self._links:
             yield link, link.a, link.b
             yield link, link.b, link.a
 

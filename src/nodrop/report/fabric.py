@@ -127,7 +127,7 @@ def _pod_facts(fabric: Fabric, capacity: FabricBandwidth) -> list[FactsByKey]:
 
 def _link_facts(fabric: Fabric, capacity: FabricBandwidth, switch_groups: Mapping[str, str]) -> list[FactsByKey]:
     roles: dict[str, str] = {device.name: str(device.role) for device in fabric.devices} | dict(switch_groups)
-    roles |= {host.name: host.group for host in fabric.hosts}
+    roles |= {host.name: host.group for host in fabric.hosts} | {name: name for name in fabric.external}
     groups: Counter[tuple[Any, ...]] = Counter()
     for link in fabric.links:
         ends = sorted((link.a.node, link.b.node), key=lambda node: (capacity.level.get(node, 0), roles.get(node, "")))

@@ -11,6 +11,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
+from nodrop.model.addresses import other_address_of_pair
 from nodrop.model.bridging import PortChannel, Vlan
 from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Management, Port
 from nodrop.model.states import Unknown, known_rows
@@ -138,8 +139,10 @@ class _RackLists:
                 )
         for port in device.interfaces:
             far = self._index.far_end(device.name, port.name)
+            is_external = far is not None and far.node in self._index.external_nodes
             for address in _addresses_or_empty(port):
                 peer = _far_address_of_same_family(self._index.port_at_end(far), address) if far else ""
+                peer = (other_address_of_pair(address) or "") if is_external else peer
                 yield (device.name, port.name, address, *(far or ("", "")), peer)
 
     def _far_end_and_bond(self, device: Device, channel: PortChannel) -> tuple[End | None, tuple[str, str]]:

@@ -13,15 +13,20 @@ from nodrop.routing.prefixes import AddressFamily
 def summarize_control_plane(index: Index) -> Iterator[str]:
     """Yield a fabric's computed facts: its sessions, and by family the announced routes and how many are used."""
     plane = _plane.control_plane_of(index)
-    unread = sum(down.reason == "unread" for down in plane.down)
+    external = sum(down.facts.get("node") in index.external_nodes for down in plane.down if down.reason == "unread")
+    unread = sum(down.reason == "unread" for down in plane.down) - external
     doubtful = sum(down.reason == "may-be-filtered" for down in plane.down)
     words = [f"BGP sessions: {len(plane.sessions)} up"]
-    if len(plane.down) > unread + doubtful:
-        words.append(f"{format_count(len(plane.down) - unread - doubtful, 'neighbor statement')} without one")
+    if len(plane.down) > external + unread + doubtful:
+        words.append(
+            f"{format_count(len(plane.down) - external - unread - doubtful, 'neighbor statement')} without one"
+        )
     if doubtful:
         words.append(f"{doubtful} that access lists may drop")
     if unread:
         words.append(f"{unread} towards what was not read")
+    if external:
+        words.append(f"{external} towards neighbors outside the fabric")
     yield ", ".join(words)
     for family in plane.families:
         yield _summarize_family(plane, family)

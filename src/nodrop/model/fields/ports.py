@@ -45,7 +45,7 @@ PORT_FIELDS: FieldTable = {
             key=f"{_SPEED_KEYS} {{link}}.media", impact=impacts.LINK_BOUNCE, needs="autoneg"
         ),
         "link_training": ModelField(key=_MEDIA_KEYS),
-        "mtu_bytes": ModelField("MTU", key="mtu", impact=impacts.MTU_CHANGED, routing=False),
+        "mtu_bytes": ModelField("MTU", key="external.{external}.mtu mtu", impact=impacts.MTU_CHANGED, routing=False),
         "addresses": ModelField(key="{pool}", impact=impacts.ADDRESS_CHANGED, unordered=True),
         "link_local": ModelField("IPv6 link-local", key="routing.sessions", impact=impacts.ADDRESS_CHANGED),
         "vrf": ModelField("VRF", no_key=DEFAULT_VRF_ONLY_REASON, impact=impacts.ADDRESS_CHANGED),

@@ -72,19 +72,25 @@ ROUTING_FIELDS: FieldTable = {
         "graceful_shutdown": ModelField(
             "drained (GRACEFUL_SHUTDOWN)", key="devices.{device}.drained", impact=impacts.DRAIN_CHANGED
         ),
-        "prefix_lists/**": ModelField(key="addressing.loopbacks", impact=impacts.ROUTE_POLICY_CHANGED),
+        "prefix_lists/**": ModelField(
+            key="external.{external} addressing.loopbacks", impact=impacts.ROUTE_POLICY_CHANGED
+        ),
         "community_lists/**": ModelField(impact=impacts.ROUTE_POLICY_CHANGED),
-        "as_path_lists/**": ModelField(impact=impacts.ROUTE_POLICY_CHANGED),
+        "as_path_lists/**": ModelField(key="external.{external} routing", impact=impacts.ROUTE_POLICY_CHANGED),
         "as_path_lists/*": ModelField("AS path list"),
-        "route_maps/**": ModelField(impact=impacts.ROUTE_POLICY_CHANGED),
+        "route_maps/**": ModelField(key="external.{external} routing", impact=impacts.ROUTE_POLICY_CHANGED),
         "neighbors": ModelField(),
-        "neighbors/*": ModelField("BGP neighbor", impact=impacts.NEIGHBOR_SESSION_CHANGED),
+        "neighbors/*": ModelField(
+            "BGP neighbor", key="external.{external} routing", impact=impacts.NEIGHBOR_SESSION_CHANGED
+        ),
     },
     BgpNeighbor: {
-        "address": ModelField(key="routing.sessions; addressing.links"),
+        "address": ModelField(key="external.{external}.links routing.sessions; addressing.links"),
         "interface": ModelField(key="routing.sessions"),
         "remote_asn": ModelField(
-            "AS number of the far end", key="!devices.{peer}.asn; routing.asn.{peers}", impact=impacts.SESSION_RESET
+            "AS number of the far end",
+            key="!devices.{peer}.asn; external.{external}.asn routing.asn.{peers}",
+            impact=impacts.SESSION_RESET,
         ),
         "description": ModelField(impact=impacts.DESCRIPTION_CHANGED),
         "enabled": ModelField(),
@@ -93,7 +99,7 @@ ROUTING_FIELDS: FieldTable = {
         "export_policy": ModelField(impact=impacts.ROUTE_POLICY_CHANGED),
         "import_prefix_list": ModelField(impact=impacts.ROUTE_POLICY_CHANGED),
         "export_prefix_list": ModelField(impact=impacts.ROUTE_POLICY_CHANGED),
-        "bfd": ModelField("BFD", key="routing.bfd"),
+        "bfd": ModelField("BFD", key="external.{external}.bfd routing.bfd"),
         "hold_s": ModelField("hold time", key=EXTRA_SETTING_KEYS, impact=impacts.SESSION_TIMERS_CHANGED),
         "allowas_in": ModelField(impact=impacts.ROUTE_POLICY_CHANGED),
         "next_hop_self": ModelField(),
@@ -106,7 +112,9 @@ ROUTING_FIELDS: FieldTable = {
         "as_override": ModelField("AS override", impact=impacts.ROUTE_POLICY_CHANGED),
         "default_originate": ModelField("announced default route", impact=impacts.ROUTE_POLICY_CHANGED),
         "default_policy": ModelField("route map of the default route", impact=impacts.ROUTE_POLICY_CHANGED),
-        "maximum_prefix": ModelField("maximum of prefixes", impact=impacts.SESSION_RESET),
+        "maximum_prefix": ModelField(
+            "maximum of prefixes", key="external.{external}.max_prefixes routing", impact=impacts.SESSION_RESET
+        ),
         "passive": ModelField(impact=impacts.SESSION_RESET),
         "local_asn": ModelField("local AS number", impact=impacts.SESSION_RESET),
         "local_asn_mode": ModelField("use of the local AS number", impact=impacts.SESSION_RESET),
@@ -137,7 +145,7 @@ ROUTING_FIELDS: FieldTable = {
         "as_override": ModelField("AS override"),
         "default_originate": ModelField("announced default route"),
         "default_policy": ModelField("route map of the default route"),
-        "maximum_prefix": ModelField("maximum of prefixes"),
+        "maximum_prefix": ModelField("maximum of prefixes", key="external.{external}.max_prefixes routing"),
     },
     StaticRoute: {
         "prefix": ModelField(),

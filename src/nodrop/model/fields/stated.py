@@ -19,6 +19,7 @@ STATED_FIELDS: FieldTable = {
         "links": ModelField(key="{link}"),
         "links/*": ModelField("cable"),
         "hosts": ModelField(key="endpoints.{group}"),
+        "external": ModelField("neighbors outside the fabric", key="external", unordered=True),
         "nics": ModelField("NICs"),
         "nics/*": ModelField("NIC", no_key="each of its fields has a row"),
         "classes": ModelField(key="classes.{named}; classes"),

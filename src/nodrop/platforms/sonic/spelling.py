@@ -38,7 +38,7 @@ class UniqueNameByValue:
 
 
 class QosObjectNames:
-    """All names of one device, given in the order of its ports."""
+    """All names of one device, given in the order of its ports, those with PFC first: tools know names of theirs."""
 
     def __init__(self, device: Device, ports: Iterable[Interface]) -> None:
         self.maps: dict[str, UniqueNameByValue] = {
@@ -48,7 +48,7 @@ class QosObjectNames:
         seen: set[object] = set()
         if device.switch_dscp_to_tc is not None:
             self.map_name("dscp_to_tc", require_fact(device.switch_dscp_to_tc))
-        for port in ports:
+        for port in sorted(ports, key=_is_without_pfc):
             assert isinstance(port.qos, QosProfile)
             key = (port.qos, port.speed_mbps, lossless_profile_name(port))
             if key not in seen:
@@ -125,6 +125,11 @@ class QosObjectNames:
             reserved = buffer.size_bytes != 0 and buffer.pool in unreserved
             lossy = "q_reserved_profile" if reserved else "q_lossy_profile"
             self.buffer_profile_name(buffer, "egress_lossless_profile" if "lossless" in (buffer.pool or "") else lossy)
+
+
+def _is_without_pfc(port: Interface) -> bool:
+    """Whether a port sends no pause for any priority."""
+    return not (isinstance(port.qos, QosProfile) and require_fact(port.qos.pfc_tx_priorities))
 
 
 def lossless_profile_name(port: Interface) -> str:
