@@ -78,7 +78,7 @@ def test_values_are_spelt_for_people() -> None:
 def test_keys_that_decide_are_told_without_what_stands_for_others() -> None:
     every = {format_deciding_keys(FabricPart(kind, ("addresses",))) for kind in ("port", "device")}
     assert not any("{" in one for one in every)
-    assert "addressing.links or addressing.endpoints" in every
+    assert "addressing.links or addressing.endpoints or external.*.links" in every
 
 
 def test_ports_that_are_described_otherwise_are_one_line() -> None:
