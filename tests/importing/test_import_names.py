@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 import nodrop
+from nodrop.importing.numbering import number_hosts
 from nodrop.model.compare import differences
 from support.designs import build, shipped
 from support.imported_fabrics import imported
@@ -49,6 +50,17 @@ def test_names_come_back_as_templates_and_exceptions(case: str) -> None:
     assert [line in one for one in found.text.splitlines() if one.startswith("names:")] == [True] * bool(line)
     assert found.intent is not None
     assert list(differences(fabric, nodrop.build(found.intent))) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "by_name", "number"),
+    [("na--h3_G8wzct", 0, 3), ("rack3-gpu8", 8, 8), ("oslo", 0, 1)],
+)
+def test_a_host_alone_has_the_number_of_its_name_that_its_place_needs_fewest_others_for(
+    name: str, by_name: int, number: int
+) -> None:
+    """At the third pair of switches: the third host if one is at each pair, the eighth if three are."""
+    assert number_hosts([name], [by_name], [2]) == [number]
 
 
 def test_keys_of_an_import_mean_switches_by_their_names() -> None:

@@ -91,23 +91,30 @@ def number_hosts(names: Sequence[str], by_name: NodeNumbers, blocks: Sequence[in
     """Return numbers for the hosts of a group, whose names are in the order of their places at switches.
 
     `blocks` are the switches, or sets of them, that they are at, from 0. Numbers by which hosts share switches evenly
-    come first, then those in order.
+    come first, then those in order, those `by_name`, and those by which fewest hosts share a switch.
     """
     columns = [by_name, *_numbers_in_names_by_position(names)]
     candidates = [column for column in columns if _are_valid_numbers(column)]
     candidates += [fill_number_gaps(_drop_outlying_numbers(names, column)) for column in columns]
-    return max(
-        candidates, key=lambda numbers: (_are_blocks_shared_evenly(numbers, blocks), list(numbers) == sorted(numbers))
-    )
+
+    def rank(numbers: NodeNumbers) -> tuple[bool, bool, bool, int]:
+        each = _find_hosts_per_block(numbers, blocks)
+        return each > 0, numbers == sorted(numbers), numbers == by_name, -each
+
+    return max(candidates, key=rank)
 
 
-def _are_blocks_shared_evenly(numbers: NodeNumbers, blocks: Sequence[int]) -> bool:
-    """Whether as many hosts share each switch, or set of them, by their numbers."""
+def _find_hosts_per_block(numbers: NodeNumbers, blocks: Sequence[int]) -> int:
+    """Return the least number of hosts that share each switch, or set of them, by their numbers; 0 if none does."""
     if len(numbers) != len(blocks):
-        return False
-    return any(
-        all((number - 1) // each == block for number, block in zip(numbers, blocks, strict=True))
-        for each in range(1, min(max(numbers), _MAX_HOSTS_PER_SWITCH) + 1)
+        return 0
+    return next(
+        (
+            each
+            for each in range(1, min(max(numbers), _MAX_HOSTS_PER_SWITCH) + 1)
+            if all((number - 1) // each == block for number, block in zip(numbers, blocks, strict=True))
+        ),
+        0,
     )
 
 
