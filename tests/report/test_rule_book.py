@@ -368,7 +368,6 @@ def test_configurations_show_the_finding_and_the_settings_that_differ() -> None:
         "",
         "```diff",
         "@@ leaf1/config_db.json",
-        "  (AZURE_LOSSLESS has the name AZURE_LOSSY)",
         "- PORT_QOS_MAP Ethernet0 pfc_enable: 3",
         "+ PORT_QOS_MAP Ethernet0 pfc_enable",
         "```",

@@ -104,13 +104,14 @@ def expects_rdma(
 ) -> bool:
     """Whether a port of a lossless fabric has to be: one towards hosts or switches, or with QoS on a switch of RDMA.
 
-    One that is known to face neither is none, unless it has PFC.
+    One that is known to face neither is none if other ports have PFC and it has not.
 
     Without cables a switch whose role is known is one of RDMA, and so is one with PFC on any of its ports. One without
     may be of another network, such as that for management: UNKNOWN.
     """
     if not isinstance(side, Unknown):
-        return side is not None or (qos is not None and _may_have_pfc(qos))
+        others_pause = any(_may_have_pfc(interface.qos) for interface in interfaces)
+        return side is not None or (qos is not None and (_may_have_pfc(qos) or not others_pause))
     if qos is None:
         return False
     if isinstance(role, Unknown) and not any(_may_have_pfc(interface.qos) for interface in interfaces):
