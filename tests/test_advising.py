@@ -298,7 +298,8 @@ def test_the_default_is_safe_where_the_port_is_known_to_face_a_host() -> None:
         (
             {"pfc_enable": "4", "pfcwd_sw_enable": "4"},
             "nic-does-not-slow-down",
-            "if the NIC is right: correct PFC of leaf1 Ethernet0",
+            "if the NIC is right: turn ECN marking off for that priority on leaf1 Ethernet0 and all other ports, "
+            "and set `mode: pfc-only`",
         ),
     ],
 )

@@ -15,7 +15,7 @@ SLOW = {"leaf1/Ethernet224": "spine1/Ethernet0", "leaf1/Ethernet240": "spine2/Et
 """A cable of leaf 1 to each spine, beside one of 400G."""
 SLOWER = {f"{port}/speed_mbps": 200_000 for ends in SLOW.items() for port in ends}
 ONE_OF_TWO = {
-    "device": "leaf1", "uplinks": 4, "slowest": 200.0, "fastest": 400.0, "share": 300.0, "usable": 800.0,
+    "device": "leaf1", "uplinks": 4, "slowest": 200.0, "fastest": 400.0, "usable": 800.0,
     "total": 1200.0,
 }  # fmt: skip
 
@@ -90,7 +90,7 @@ def test_oversubscription_is_that_of_what_equal_shares_fill() -> None:
     )
     assert say("oversubscription", fabric) == {
         "leaf1": {
-            "device": "leaf1", "down": 1200.0, "up": 800.0, "of": ", of 1200, in equal shares", "ratio": 1.5,
+            "device": "leaf1", "down": 1200.0, "up": 800.0, "of": " (of 1200)", "ratio": 1.5,
             "wanted": 1.0,
         }
     }  # fmt: skip

@@ -416,6 +416,13 @@ def test_formats_that_cannot_be_written(formats: list[str], said: str) -> None:
     assert not Path("a").exists()
 
 
+def _with_text_keys(data: Any) -> Any:
+    """Return what YAML loads as JSON has it: a panel port is a key of text."""
+    if isinstance(data, dict):
+        return {str(key): _with_text_keys(value) for key, value in data.items()}
+    return list(map(_with_text_keys, data)) if isinstance(data, list) else data
+
+
 def test_schemas_fit_what_they_describe() -> None:
     yaml = YAML(typ="safe", pure=True)
     described = {
@@ -429,7 +436,7 @@ def test_schemas_fit_what_they_describe() -> None:
         assert schema["$schema"] == "http://json-schema.org/draft-07/schema#"
         Draft7Validator.check_schema(schema)
         for text in texts:
-            Draft7Validator(schema).validate(yaml.load(text))
+            Draft7Validator(schema).validate(_with_text_keys(yaml.load(text)))
         assert not Draft7Validator(schema).is_valid({"no-such-key": 1})
 
 

@@ -422,6 +422,7 @@ def test_every_default_of_the_schema_is_told_or_means_nothing() -> None:
         "endpoints.*.lanes": "all lanes of the port",
         "endpoints.*.ports_per_leaf": "no two ports of a host share a leaf, or all do",
         "endpoints.*.split": "not broken out",
+        "external": "no neighbors outside",
         "extra": "nothing is added",
         "hosts.fifo_class": "control messages of NCCL have the class of its data",
         "hosts.queue_pairs": "not stated; the environment of a job says it",

@@ -147,8 +147,10 @@ def test_hostile_names_are_fixed_like_any_other(name: str) -> None:
 
 
 def test_of_a_platform_that_is_only_read_every_command_is_told_with_its_line() -> None:
-    raw = TESTS / "platforms" / "onyx" / "bad.txt"
-    made = fixed({"bad.txt": raw.read_bytes()})
+    raw = (TESTS / "platforms" / "onyx" / "bad.txt").read_bytes()
+    line = b"   interface ethernet 1/31-1/32 qos map dscp 24-25,27-31 to switch-priority 0\n"
+    assert line in raw
+    made = fixed({"bad.txt": raw.replace(line, line + line.replace(b"1/31-1/32", b"1/1-1/4"))})
     assert made.files == {}
     typed = {one.finding.subject: one for one in made.remaining if one.finding.rule == "pfc-without-watchdog"}
     one = typed["leaf2", "Eth1/1"]

@@ -136,7 +136,7 @@ interface ethernet 1/1 pfc-wd
 def test_a_lossless_group_that_no_priority_is_bound_to_lacks_the_binding(tmp_path: Path) -> None:
     findings = found(tmp_path / "before", "sw1.txt", ONYX)
     finding = findings["lossless-pg-without-pfc"]
-    assert "priority 3, on which PFC is sent, is not mapped to it" in finding.message
+    assert "priority 3 with PFC is not in it" in finding.message
     commands = commands_of(finding)
     assert "interface ethernet 1/1 ingress-buffer iPort.pg3 bind switch-priority 3" in commands
     assert not {"lossless-queue-without-ecn", "traffic-classes-share-lossless-group"} & findings.keys()

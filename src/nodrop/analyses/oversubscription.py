@@ -38,7 +38,7 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
                 "device": name,
                 "down": down,
                 "up": most,
-                "of": "" if most == total else f", of {total:g}, in equal shares",
+                "of": "" if most == total else f" (of {total:g})",
                 "ratio": round(down / most, 2),
                 "wanted": wanted_max_oversubscription,
             }

@@ -46,10 +46,8 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
             at=tuple(port.far),
             facts={
                 "host": host.name,
-                "hosts": len(own),
                 "leaf": port.far.node,
                 "other_host": other_host.name,
-                "other_hosts": len(hosts_of[apart]),
                 "other_leaf": other_port.far.node,
             },
             related=((tuple(other_port.far), f"the port of {other_host.name}"),),

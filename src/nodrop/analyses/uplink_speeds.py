@@ -41,7 +41,6 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
                 "uplinks": len(speeds),
                 "slowest": slowest / 1000,
                 "fastest": fastest / 1000,
-                "share": round(sum(speeds) / len(speeds) / 1000, 1),
                 "usable": len(speeds) * slowest / 1000,
                 "total": sum(speeds) / 1000,
             },

@@ -68,7 +68,7 @@ def priorities_to_map_to_group(qos: QosProfile, group: int) -> tuple[int, ...]:
 def why_group_pauses_nothing(qos: QosProfile, group: int) -> str:
     """Return why no sender is paused when a priority group is full, as the end of a sentence."""
     if priorities_to_map_to_group(qos, group):
-        return f"priority {group}, on which PFC is sent, is not mapped to it"
+        return f"priority {group} with PFC is not in it"
     return f"PFC is sent on {priorities(require_fact(qos.pfc_tx_priorities, 'interface.qos.pfc_tx_priorities'))}"
 
 
