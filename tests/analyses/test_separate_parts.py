@@ -9,7 +9,7 @@ UPLINKS = [f"leaf1/Ethernet{lane}" for lane in (224, 232, 240, 248)]
 SHUT: dict[str, object] = {f"{port}/enabled": False for port in UPLINKS}
 STORAGE = {
     "@fabric/hosts/storage2": {
-        "host": "storage2", "hosts": 1, "leaf": "leaf2", "other_host": "storage1", "other_hosts": 1,
+        "host": "storage2", "leaf": "leaf2", "other_host": "storage1",
         "other_leaf": "leaf1",
     }
 }  # fmt: skip
