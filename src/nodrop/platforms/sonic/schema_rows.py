@@ -150,7 +150,7 @@ class TableSchemaJudge:
                 meant = _fields_that_may_be_meant(row, path, values, name, tables) if is_listed else ()
                 hint = self._unknown_field_hint(table.name, meant, name) if is_listed else ""
                 facts = {"release": self._schema.release_label, "hint": hint}
-                near = only_near_name(name, set(meant).difference(values))
+                near = only_near_name(name, [field_name for field_name in meant if field_name not in values])
                 verdict.faults.append(replace(build_fault("unknown-field", (*path, name), facts), near=near or ""))
             elif stated.many or type(value) is not str or not stated.kind.accepts(value):
                 _check_value(stated, value, (*path, name), verdict)
@@ -198,13 +198,14 @@ def _fields_that_may_be_meant(
 ) -> tuple[str, ...]:
     """Return the fields that a row may have in place of an unknown one: those whose own conditions it would meet."""
     table, key = path
-    others = {field_name: value for field_name, value in values.items() if field_name != name}
+    known = {field_name: values[field_name] for field_name in row.fields if field_name in values}
     refused = {
         condition.subject
         for condition in row.conditions
-        if condition.subject in row.fields.keys() - values.keys()
+        if condition.subject in row.fields
+        and condition.subject not in values
         and condition.tables <= {table}
-        and not condition.holds(row.row_with_defaults(key, {**others, condition.subject: values[name]}), tables)
+        and not condition.holds(row.row_with_defaults(key, {**known, condition.subject: values[name]}), tables)
     }
     return tuple(field_name for field_name in row.fields if field_name not in row.parts and field_name not in refused)
 
