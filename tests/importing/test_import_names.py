@@ -63,6 +63,11 @@ def test_a_host_alone_has_the_number_of_its_name_that_its_place_needs_fewest_oth
     assert number_hosts([name], [by_name], [2]) == [number]
 
 
+def test_hosts_with_one_number_in_all_names_are_numbered_by_the_other() -> None:
+    assert number_hosts(["na--ho1_1", "na--ho2_1"], [1, 1], [0, 0]) == [1, 2]
+    assert number_hosts(["oslo1", "rome1"], [1, 1], [0, 0]) == [1, 2]
+
+
 def test_keys_of_an_import_mean_switches_by_their_names() -> None:
     changes = {
         "names.devices": {"leaf1": "leaf2", "leaf2": "leaf1", "spine1": "core"},

@@ -195,10 +195,11 @@ def _drop_outlying_numbers(names: Sequence[str], column: NodeNumbers) -> NodeNum
 
 def fill_number_gaps(column: NodeNumbers) -> NodeNumbers:
     """Return a column with missing or repeated numbers replaced by the next ones."""
-    taken = {number for number, times in Counter(column).items() if times == 1 and number}
+    kept = {number for number, times in Counter(column).items() if times == 1 and number}
+    taken = set(kept)
     numbers: NodeNumbers = []
     for number in column:
-        if number not in taken:
+        if number not in kept:
             number = next(free for free in count((numbers[-1] if numbers else 0) + 1) if free not in taken)
             taken.add(number)
         numbers.append(number)
