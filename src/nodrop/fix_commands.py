@@ -293,7 +293,7 @@ class FixCommandMaker:
     ) -> tuple[FixCommands, frozenset[RemarkKey]] | None:
         """Return the lines that make changes in the files of a host; None where no number in them does."""
         try:
-            bundle = {source.name: load_unchanged_source(source) for source in self._reading.sources[name]}
+            bundle = self._load_source_files_of_device(name)
             edit = hosts.edit(bundle, changes, name=name)
         except InputProblems:
             return None
@@ -336,7 +336,7 @@ class FixCommandMaker:
         if editor is None:
             return None
         try:
-            bundle = {source.name: load_unchanged_source(source) for source in self._reading.sources[device.name]}
+            bundle = self._load_source_files_of_device(device.name)
             edit = editor.edit(bundle, changes, name=device.name, budget=RetryBudget(bundle, most=0))
         except InputProblems:
             return None

@@ -1,10 +1,7 @@
 """Subnets that two switches have: whether hosts of one can be reached over the other."""
 
-from collections.abc import Iterator
-
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
-from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown, is_known_off, known_rows
 from nodrop.routing.legs import RoutedInterface
 
@@ -47,11 +44,5 @@ def _may_extend_vlans(device: Device) -> bool:
         return True
     return any(
         isinstance(bgp.neighbors, Unknown) or any(neighbor.evpn for neighbor in bgp.neighbors)
-        for bgp in _bgp_processes(device)
+        for bgp in device.known_bgp_processes
     )
-
-
-def _bgp_processes(device: Device) -> Iterator[Bgp]:
-    if isinstance(device.bgp, Bgp):
-        yield device.bgp
-    yield from known_rows(device.vrf_bgp)

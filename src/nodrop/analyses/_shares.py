@@ -11,14 +11,13 @@ from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import Unknown
-from nodrop.routing.prefixes import AddressFamily
+from nodrop.routing.prefixes import ADDRESS_FAMILIES
 from nodrop.routing.words import neighbor_family_statement
 from nodrop.units import parse_whole_number
 
 LINK_BANDWIDTH = "extcommunity bandwidth"
 BY_PATH_COUNT = "num-multipaths"
 """The link bandwidth that is the number of equal paths, which is independent of the speed of cables."""
-_FAMILIES: tuple[AddressFamily, ...] = ("ipv4", "ipv6")
 
 
 def usable_mbps(index: Index, device: Device, uplinks: Sequence[Interface]) -> int | None:
@@ -98,7 +97,7 @@ def _link_bandwidths_of_policies(bgp: Bgp, neighbor: BgpNeighbor, direction: str
     """
     rules = {route_map.name: route_map.rules for route_map in bgp.route_maps}
     found = set[str | None]()
-    for family in _FAMILIES:
+    for family in ADDRESS_FAMILIES:
         statement = neighbor_family_statement(neighbor, family)
         if not statement.active:
             continue

@@ -19,7 +19,7 @@ SessionEnd = tuple[Subject, BgpNeighbor]
 
 def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield the end that does not watch, of each session over a cable that the other end does."""
-    watching = {device.name for device in index.fabric.devices if any(map(_uses_bfd, _bgp_processes(device)))}
+    watching = {device.name for device in index.fabric.devices if any(map(_uses_bfd, device.known_bgp_processes))}
     if not watching:
         return
     sessions: dict[str, Mapping[tuple[str | None, str], SessionEnd]] = {}
@@ -58,11 +58,6 @@ def _is_only_bfd_session(
     return len(own) > 2 and sum(neighbor.bfd for _, neighbor in own) == 1
 
 
-def _bgp_processes(device: Device) -> tuple[Bgp, ...]:
-    default_processes = () if isinstance(device.bgp, Unknown) or device.bgp is None else (device.bgp,)
-    return (*default_processes, *known_rows(device.vrf_bgp))
-
-
 def _uses_bfd(bgp: Bgp) -> bool:
     return any(neighbor.bfd for neighbor in known_rows(bgp.neighbors))
 
@@ -71,7 +66,7 @@ def _sessions_of_device(device: Device) -> Mapping[tuple[str | None, str], Sessi
     """Return the sessions of a device by VRF and key, with their subjects."""
     return {
         (bgp.vrf, neighbor.key): (_session_subject(device, bgp, neighbor), neighbor)
-        for bgp in _bgp_processes(device)
+        for bgp in device.known_bgp_processes
         for neighbor in known_rows(bgp.neighbors)
     }
 

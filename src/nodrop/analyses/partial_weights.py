@@ -12,7 +12,6 @@ from nodrop.analyses import AnalysisHit
 from nodrop.analyses._drops import RoutePropagation, route_propagations_of
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, RouteMapRule
-from nodrop.model.states import known_rows
 from nodrop.model.subject import Subject
 from nodrop.routing.decision import LearnedTableEntry
 from nodrop.routing.policy_gaps import is_prefix_in_lists
@@ -52,9 +51,7 @@ def find(index: Index) -> Iterator[AnalysisHit]:
 
 def _bgp_processes_of_fabric(index: Index) -> Iterator[Bgp]:
     for device in index.fabric.devices:
-        if isinstance(device.bgp, Bgp):
-            yield device.bgp
-        yield from known_rows(device.vrf_bgp)
+        yield from device.known_bgp_processes
 
 
 def _has_link_bandwidth(bgp: Bgp) -> bool:

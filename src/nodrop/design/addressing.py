@@ -25,10 +25,10 @@ from nodrop.design.topology import TierSwitchGroup, Topology, model_of, topology
 from nodrop.hardware.schema import SwitchModel
 from nodrop.intent.network import Routing
 from nodrop.intent.schema import Intent
+from nodrop.model.addresses import ADDRESS_BITS
 from nodrop.model.routing import TITLE_BY_ADDRESS_FAMILY
 
 AddressFamily = Literal["ipv4", "ipv6"]
-_ADDRESS_BITS_BY_FAMILY = {"ipv4": 32, "ipv6": 128}
 TIER_SHARES_PER_POOL = 4
 """In how many parts a pool is divided, one for each tier."""
 _FRACTION_WORD_BY_PARTS = {4: "quarter", 8: "eighth"}
@@ -65,7 +65,7 @@ class AddressPoolRange:
     @property
     def bits(self) -> int:
         """The length of an address in bits."""
-        return _ADDRESS_BITS_BY_FAMILY[self.family]
+        return ADDRESS_BITS[self.family]
 
     @property
     def prefix_length(self) -> int:
@@ -86,7 +86,7 @@ class LinkAddresses(NamedTuple):
     @property
     def length(self) -> int:
         """The length of the prefix of both."""
-        return _ADDRESS_BITS_BY_FAMILY[self.family] - 1
+        return ADDRESS_BITS[self.family] - 1
 
 
 def format_ipv4_address(address: int) -> str:

@@ -9,13 +9,13 @@ from nodrop.design.topology import Topology
 from nodrop.intent.network import Routing
 from nodrop.intent.schema import PassThroughSettings
 from nodrop.intent.topology import Switches
+from nodrop.model.addresses import ADDRESS_BITS
 from nodrop.model.routing import Bgp, BgpNeighbor, PrefixList, PrefixRule, RouteMap
 from nodrop.model.states import require_fact
 from nodrop.model.values import replace_fields
 from nodrop.platforms.kit.traits import BgpTableTraits, first_release, traits_of_platform
 
 _DELIVERY_KEY_PATH = ("routing", "delivery")
-_ADDRESS_BITS_BY_FAMILY = {"ipv4": 32, "ipv6": 128}
 
 
 def can_keep_bgp_in_config_tables(tier: Switches) -> bool:
@@ -108,8 +108,7 @@ def _complete_list_ranges(prefix_list: PrefixList, routing_tables: BgpTableTrait
     return replace_fields(
         prefix_list,
         rules=tuple(
-            _complete_rule_range(rule, _ADDRESS_BITS_BY_FAMILY[prefix_list.family], routing_tables)
-            for rule in prefix_list.rules
+            _complete_rule_range(rule, ADDRESS_BITS[prefix_list.family], routing_tables) for rule in prefix_list.rules
         ),
     )
 

@@ -19,6 +19,7 @@ from nodrop.design.external import (
 from nodrop.design.policies import POLICY_NAMES_BY_FAMILY, SEQUENCE_STEP, accept_rules, number_prefix_rules
 from nodrop.design.ports import PortCables
 from nodrop.intent.external import ExternalNeighbor
+from nodrop.model.addresses import ADDRESS_BITS
 from nodrop.model.routing import (
     AsPathList,
     BgpNeighbor,
@@ -28,7 +29,6 @@ from nodrop.model.routing import (
     RouteMapRule,
 )
 
-_LONGEST_PREFIX = {"ipv4": 32, "ipv6": 128}
 _EVERY_PREFIX = {"ipv4": "0.0.0.0/0", "ipv6": "::/0"}
 
 
@@ -66,7 +66,7 @@ class ExternalRouting:
         """Yield the lists of prefixes that each neighbor at the switch may announce, and that are announced to it."""
         for name in self._own_of_family(family):
             names, wanted = ExternalPolicyNames.of(name, family), self._external[name]
-            longest = _LONGEST_PREFIX[family]
+            longest = ADDRESS_BITS[family]
             own_pools = own_pool_prefixes(self._plan, family)
             accepted = sort_accepted(one for one in wanted.accept if family_of_address(one.prefix) == family)
             rows: list[tuple[str, str, int | None, int | None]] = [

@@ -17,6 +17,8 @@ from ipaddress import (
 Address = IPv4Address | IPv6Address
 InterfaceAddress = IPv4Interface | IPv6Interface
 Network = IPv4Network | IPv6Network
+ADDRESS_BITS = {"ipv4": 32, "ipv6": 128}
+"""By family: the length of an address, and of the longest prefix."""
 
 
 _OCTET_PATTERN = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"

@@ -10,7 +10,7 @@ from nodrop.model.overlays import MultiChassis, MuxCable, Tunnel
 from nodrop.model.profile import Profile
 from nodrop.model.qos import NumberMap, PfcWatchdog, QosProfile, WatchdogConditions
 from nodrop.model.routing import Bgp, BgpNeighbor, StaticRoute
-from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.model.states import UNKNOWN, Unknown, known_rows
 from nodrop.model.values import model_dataclass
 
 Mode = Literal["lossless", "pfc-only", "lossy", "trim", "uec"]
@@ -296,6 +296,11 @@ class Device:
         if isinstance(self.bgp, Unknown):
             return UNKNOWN
         return () if self.bgp is None else self.bgp.neighbors
+
+    @property
+    def known_bgp_processes(self) -> tuple[Bgp, ...]:
+        """The BGP processes of all VRFs, the default one first, as far as they are known."""
+        return (*((self.bgp,) if isinstance(self.bgp, Bgp) else ()), *known_rows(self.vrf_bgp))
 
 
 @model_dataclass

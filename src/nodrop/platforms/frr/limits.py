@@ -7,7 +7,7 @@ import re
 
 from nodrop.limits import MAX_ADMINISTRATIVE_DISTANCE, MAX_UINT32
 from nodrop.model import policy_values
-from nodrop.model.addresses import is_address_or_prefix
+from nodrop.model.addresses import ADDRESS_BITS, is_address_or_prefix
 from nodrop.model.fabric import Device
 from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap
 from nodrop.model.states import require_fact
@@ -71,7 +71,6 @@ _AS_PATH_REGEX_PATTERN = re.compile(r"[0-9_^|\[,{}() \]$*+.?\\-]+")
 _INTERFACE_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,14}")
 """A name that Linux gives an interface, without those that look like other words (net/core/dev.c, dev_valid_name)."""
 _LARGEST_SEQUENCE = 65535
-_MAX_LENGTH_BY_FAMILY = {"ipv4": 32, "ipv6": 128}
 
 
 def expressible_bgp_processes(device: Device) -> tuple[Bgp, ...]:
@@ -143,7 +142,7 @@ def _check_prefix(prefix: str, *path: object) -> None:
 
 def _check_prefix_lists(lists: tuple[PrefixList, ...]) -> None:
     # The two families may share a name, so that each is looked at by itself.
-    for family in _MAX_LENGTH_BY_FAMILY:
+    for family in ADDRESS_BITS:
         check_row_names_and_order(
             [named_list for named_list in lists if named_list.family == family], "bgp", "prefix_lists"
         )
@@ -158,8 +157,8 @@ def _check_prefix_lists(lists: tuple[PrefixList, ...]) -> None:
             if rule.prefix != ANY_PREFIX_WORD:
                 _check_prefix(rule.prefix, *where, "prefix")
             check_range(rule.sequence, 1, MAX_UINT32, *where, "sequence")
-            check_range(rule.ge, 0, _MAX_LENGTH_BY_FAMILY[prefix_list.family], *where, "ge")
-            check_range(rule.le, 0, _MAX_LENGTH_BY_FAMILY[prefix_list.family], *where, "le")
+            check_range(rule.ge, 0, ADDRESS_BITS[prefix_list.family], *where, "ge")
+            check_range(rule.le, 0, ADDRESS_BITS[prefix_list.family], *where, "le")
 
 
 def _check_community_lists(lists: tuple[CommunityList, ...]) -> None:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from nodrop.limits import MAX_SIMILAR_NAMES_COMPARED
 from nodrop.model import policy_values
+from nodrop.model.addresses import ADDRESS_BITS
 from nodrop.model.change import CommandsForCase
 from nodrop.model.reading import FilePlace, Remark, Remedy
 from nodrop.model.routing import (
@@ -43,7 +44,6 @@ BFD_PROFILE = "BFD profile"
 _PREFIX_LIST_SEQUENCE_STEP = 5
 _FIRST_EXPANDED_COMMUNITY_LIST = 100
 """The first number of a community list whose lines are expressions."""
-_MAX_PREFIX_LENGTH_BY_COMMAND = {"ip": 32, "ipv6": 128}
 """Of a prefix of IPv6, the longer ones."""
 
 
@@ -202,7 +202,7 @@ class RoutingPolicyBuilder:
             raise CommandNotUnderstood
         action_word, prefix, *bounds = rule_words
         limits = {
-            word: checked_number(length, most=_MAX_PREFIX_LENGTH_BY_COMMAND[family])
+            word: checked_number(length, most=ADDRESS_BITS["ipv6" if family == "ipv6" else "ipv4"])
             for word, length in zip(bounds[::2], bounds[1::2], strict=True)
         }
         if set(limits) - {"ge", "le"}:

@@ -9,6 +9,7 @@ from typing import Any
 
 from nodrop.limits import MAX_ADMINISTRATIVE_DISTANCE, MAX_UINT32
 from nodrop.model import policy_values
+from nodrop.model.addresses import ADDRESS_BITS
 from nodrop.model.fabric import Device
 from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap, StaticRoute
 from nodrop.model.states import require_fact
@@ -60,7 +61,6 @@ NVUE_WORD_BY_ROUTE_MAP_SET = {
 
 _COMMUNITY_PATTERN = re.compile(r"[0-9]{1,5}:[0-9]{1,5}")
 _LARGEST_RULE = 65535
-_MAX_PREFIX_LENGTH_BY_FAMILY = {"ipv4": 32, "ipv6": 128}
 _BGP_ORIGINS = ("egp", "igp", "incomplete")
 
 
@@ -180,8 +180,8 @@ def _check_prefix_lists(lists: tuple[PrefixList, ...]) -> None:
         for rule in prefix_list.rules:
             where = (*path, "rules", rule.sequence)
             check_range(rule.sequence, 1, _LARGEST_RULE, *where, "sequence")
-            check_range(rule.ge, 0, _MAX_PREFIX_LENGTH_BY_FAMILY[prefix_list.family], *where, "ge")
-            check_range(rule.le, 0, _MAX_PREFIX_LENGTH_BY_FAMILY[prefix_list.family], *where, "le")
+            check_range(rule.ge, 0, ADDRESS_BITS[prefix_list.family], *where, "ge")
+            check_range(rule.le, 0, ADDRESS_BITS[prefix_list.family], *where, "le")
             if (":" in rule.prefix) != (prefix_list.family == "ipv6"):
                 raise unsupported_error((*where, "prefix"), f"{rule.prefix} is not {prefix_list.family}")
 

@@ -24,7 +24,6 @@ from nodrop.platforms.sonic.bgp_rows import LEFT_OUT_BY_TEMPLATE_REASON, NO_COLU
 from nodrop.platforms.sonic.config import DeviceTables
 from nodrop.units import parse_whole_number
 
-_MAX_PREFIX_LENGTH_BY_FAMILY = {"ipv4": 32, "ipv6": 128}
 _PREFIX_SET_MODE_BY_FAMILY = {"ipv4": "IPv4", "ipv6": "IPv6"}
 _EXACT_RANGE_WORD = "exact"
 _PREFIX_LIST_SEQUENCE_STEP = 5
