@@ -39,8 +39,8 @@ def add_fix_commands(
     Unless `whole`, only those get them that a short report shows; where nobody is `advised`, none does. What an intent
     was built into gets no commands: its files are built again.
 
-    The commands decide in turn what is folded. Findings are unfolded whose cause has commands that do not make its
-    changes: nothing that is typed would end them. A reader's remark is folded under the group whose commands end it.
+    Then findings are folded anew: those whose cause has commands that do not make its changes stand alone again, for
+    these commands would not end them, and a reader's remark is folded under the group whose commands end it.
     """
     if reading.decided is not None or not advised:
         return findings

@@ -295,7 +295,7 @@ def explain_commands(
 
 
 def closing_lines(language: str, file_names: Collection[str]) -> tuple[str, ...]:
-    """Return what is typed after all commands on a device that has these files."""
+    """Return the closing commands of every list for a device with files of these names."""
     module = load_command_lines_module(language)
     lines = getattr(module, "closing_lines", None)
     return lines(file_names) if lines is not None else module.LINES_AFTER

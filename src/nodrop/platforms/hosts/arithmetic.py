@@ -27,7 +27,7 @@ class _NotKnownError(ValueError):
 
 
 def expand_arithmetic(line: str, variables: Mapping[str, str]) -> str:
-    """Return a line with the numbers of its arithmetic; what is not known stays as it is written."""
+    """Return a line with each arithmetic expansion replaced by its result; one that is not known is kept as written."""
 
     def expand(expansion: re.Match[str]) -> str:
         try:

@@ -72,7 +72,7 @@ RowFields = Mapping[str, Any]
 
 
 def closing_lines(file_names: Collection[str]) -> tuple[str, ...]:
-    """Return what is typed after all commands: nothing where FRR's files are alone, which `write memory` writes.
+    """Return the closing commands of every list; none where FRR's files are alone, which `write memory` saves.
 
     No file says then that the router runs SONiC.
     """
