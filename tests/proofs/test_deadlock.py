@@ -13,6 +13,7 @@ import pytest
 
 from clos import three_tier, two_tier
 from nodrop.model import effects
+from nodrop.model.addresses import ADDRESS_FAMILIES
 from nodrop.model.fabric import End, Fabric
 from nodrop.model.index import Index
 from nodrop.model.overlays import Tunnel
@@ -21,7 +22,7 @@ from nodrop.model.states import UNKNOWN, Unknown, known_rows
 from nodrop.proofs.deadlock import DeadlockCheckResult, DependencyGraphNames, check_deadlock
 from nodrop.proofs.dependencies import DependencyGraph
 from nodrop.routing import ControlPlane, compute_control_plane
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, Prefix, parse_address
+from nodrop.routing.prefixes import Address, Prefix, parse_address
 from support.dual_tor import loopback_of, with_random_tunnels
 from support.flooding import random_clos_with_vlans, with_random_vlans
 from support.lossless_fabrics import fat_tree, links_between, lossless, ring, sampled_failures, seeds, with_random_qos

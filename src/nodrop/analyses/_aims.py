@@ -7,17 +7,10 @@ from typing import NamedTuple
 from nodrop.analyses._drops import RoutePropagation, route_propagations_of
 from nodrop.analyses._hosts import hosts_with_cabled_ports
 from nodrop.analyses._targets import MANAGEMENT_VRFS, RoutedTarget
+from nodrop.model.addresses import ADDRESS_BITS, ADDRESS_FAMILIES, AddressFamily
 from nodrop.model.index import Index
 from nodrop.routing import ControlPlane
-from nodrop.routing.prefixes import (
-    ADDRESS_BITS,
-    ADDRESS_FAMILIES,
-    Address,
-    AddressFamily,
-    Prefix,
-    network_address,
-    parse_address,
-)
+from nodrop.routing.prefixes import Address, Prefix, network_address, parse_address
 from nodrop.routing.routers import VrfRouter
 from nodrop.routing.static_routes import readable_static_routes
 from nodrop.routing.tiers import tier_of_device

@@ -10,6 +10,7 @@ from nodrop.analyses._drops import RoutePropagation, route_propagations_of
 from nodrop.analyses._fates import explain_acl_doubt, find_packet_fates
 from nodrop.analyses._plane import control_plane_of
 from nodrop.analyses._targets import MANAGEMENT_VRFS
+from nodrop.model.addresses import ADDRESS_FAMILIES
 from nodrop.model.effects import dscps_of_probe_packets
 from nodrop.model.fabric import End, Interface, Link
 from nodrop.model.identifiers import possible_anycast_addresses
@@ -29,7 +30,7 @@ from nodrop.routing.observation import (
     failure_item,
     route_item,
 )
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address
+from nodrop.routing.prefixes import Address
 from nodrop.routing.routers import VrfRouter
 from nodrop.routing.routes import FamilyRoutes
 from nodrop.routing.static_routes import readable_static_routes

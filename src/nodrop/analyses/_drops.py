@@ -9,11 +9,12 @@ from typing import Literal, NamedTuple
 
 from nodrop.analyses._plane import control_plane_of
 from nodrop.analyses._targets import AnnouncedPrefixes, RoutedTarget, host_and_loopback_targets
+from nodrop.model.addresses import ADDRESS_BITS, ADDRESS_FAMILIES, AddressFamily
 from nodrop.model.index import Index
 from nodrop.routing import ControlPlane
 from nodrop.routing.adverts import AdvertPart, RouteAdvert, destinations_of_parts
 from nodrop.routing.decision import LearnedTable
-from nodrop.routing.prefixes import ADDRESS_BITS, ADDRESS_FAMILIES, AddressFamily, Prefix
+from nodrop.routing.prefixes import Prefix
 from nodrop.routing.speakers import SpeakerLink
 from nodrop.routing.tiers import tier_of_device
 

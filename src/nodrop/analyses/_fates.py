@@ -10,6 +10,7 @@ from nodrop.analyses._aims import LongestPrefixLookup, RequiredDestination, requ
 from nodrop.analyses._hosts import hosts_with_cabled_ports
 from nodrop.analyses._separate_subnets import are_surely_separate
 from nodrop.model.access import FORWARDING_STAGES
+from nodrop.model.addresses import ADDRESS_FAMILIES
 from nodrop.model.effects import DEFAULT_RDMA_DSCP, dscps_of_probe_packets, roce_dscps
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
@@ -20,7 +21,7 @@ from nodrop.routing.filtering import AddressRange, FilterDecision, PacketSet, de
 from nodrop.routing.hop_filters import FilterResult, access_list_results_at_legs
 from nodrop.routing.legs import routed_interfaces_at
 from nodrop.routing.observation import DELIVERY_FATES, DeliveryFate, route_item
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, Prefix, parse_address
+from nodrop.routing.prefixes import Address, Prefix, parse_address
 from nodrop.routing.roce_packets import roce_packets_of_dscp, roce_packets_of_kinds
 from nodrop.routing.routers import VrfRouter
 from nodrop.routing.routes import NextHop, RouterRoute

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from nodrop.analyses._hosts import hosts_with_cabled_ports
 from nodrop.model.access import AccessList
+from nodrop.model.addresses import ADDRESS_BITS, ADDRESS_FAMILIES, AddressFamily
 from nodrop.model.effects import cnp_dscps, roce_dscps
 from nodrop.model.fabric import Device, End
 from nodrop.model.index import Index
@@ -14,7 +15,7 @@ from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import Unknown, is_known_off, known_rows
 from nodrop.routing.filtering import AddressRange, PacketSet, parse_prefixes
 from nodrop.routing.legs import RoutedInterface, routed_interfaces, routed_interfaces_at
-from nodrop.routing.prefixes import ADDRESS_BITS, ADDRESS_FAMILIES, Address, AddressFamily, Prefix, parse_address
+from nodrop.routing.prefixes import Address, Prefix, parse_address
 from nodrop.routing.roce_packets import RocePacketKind, roce_packets_of_kinds
 from nodrop.routing.session_packets import (
     IPV6_LINK_LOCAL_RANGE,

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from nodrop.model.addresses import AddressFamily
 from nodrop.model.routing import Bgp, BgpNeighbor, RouteMap
 from nodrop.model.subject import Subject
 from nodrop.routing.destinations import is_prefix_permitted
-from nodrop.routing.prefixes import AddressFamily, Prefix
+from nodrop.routing.prefixes import Prefix
 from nodrop.routing.routers import VrfRouter
 from nodrop.routing.words import neighbor_family_statement
 

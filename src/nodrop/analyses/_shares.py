@@ -7,17 +7,14 @@ by load. BGP's link bandwidth (RFC 10005) weighs paths; FRR does so only if all 
 from collections.abc import Iterator, Sequence
 
 from nodrop.analyses._tiers import port_addresses_without_length
+from nodrop.model.addresses import ADDRESS_FAMILIES
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
+from nodrop.model.policy_values import BANDWIDTH_BY_PATH_COUNT, LINK_BANDWIDTH
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import Unknown
-from nodrop.routing.prefixes import ADDRESS_FAMILIES
 from nodrop.routing.words import neighbor_family_statement
 from nodrop.units import parse_whole_number
-
-LINK_BANDWIDTH = "extcommunity bandwidth"
-BY_PATH_COUNT = "num-multipaths"
-"""The link bandwidth that is the number of equal paths, which is independent of the speed of cables."""
 
 
 def usable_mbps(index: Index, device: Device, uplinks: Sequence[Interface]) -> int | None:
@@ -55,7 +52,7 @@ def are_paths_weighed_by_count(index: Index, upper: Device, lowers: frozenset[st
         far = index.far_end(upper.name, port.name)
         if far is not None and far.node in lowers and isinstance(upper.bgp, Bgp):
             weights |= _link_bandwidths_of_policies(upper.bgp, neighbor, "export_policy")
-    return weights == {BY_PATH_COUNT}
+    return weights == {BANDWIDTH_BY_PATH_COUNT}
 
 
 def _sessions_over_ports(index: Index, device: Device) -> Iterator[tuple[BgpNeighbor, Interface]]:

@@ -5,10 +5,11 @@ from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from nodrop.analyses._plane import control_plane_of
+from nodrop.model.addresses import ADDRESS_BITS
 from nodrop.model.index import Index
 from nodrop.routing import ControlPlane
 from nodrop.routing.legs import RoutedInterface
-from nodrop.routing.prefixes import ADDRESS_BITS, Prefix, network_address, parse_prefix
+from nodrop.routing.prefixes import Prefix, network_address, parse_prefix
 from nodrop.routing.routers import VrfRouter
 from nodrop.routing.routes import FamilyRoutes
 

@@ -6,11 +6,11 @@ from nodrop.analyses import AnalysisHit
 from nodrop.analyses._drops import RoutePropagation, route_propagations_of
 from nodrop.analyses._naming import names_left_out
 from nodrop.analyses._targets import RoutedTarget, network_statement_positions
-from nodrop.model.addresses import interface_of, network_of
+from nodrop.model.addresses import AddressFamily, interface_of, network_of
 from nodrop.model.edit import find_value
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject
-from nodrop.routing.prefixes import AddressFamily, parse_prefix
+from nodrop.routing.prefixes import parse_prefix
 from nodrop.routing.routers import VrfRouter
 from nodrop.routing.static_routes import is_discard_route, readable_static_routes
 

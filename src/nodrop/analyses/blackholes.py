@@ -8,9 +8,10 @@ from nodrop.analyses._drops import RoutePropagation, route_propagations_of
 from nodrop.analyses._naming import names_left_out
 from nodrop.analyses._separate_subnets import are_surely_separate
 from nodrop.analyses._targets import RoutedTarget
+from nodrop.model.addresses import ADDRESS_BITS
 from nodrop.model.index import Index
 from nodrop.model.states import known_rows
-from nodrop.routing.prefixes import ADDRESS_BITS, Prefix, network_address, parse_prefix
+from nodrop.routing.prefixes import Prefix, network_address, parse_prefix
 
 RESTS_ON = frozenset({"cables", "hosts"})
 NEEDS_ROUTING = True

@@ -12,13 +12,14 @@ from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.analyses._facing import HostFileTargets, host_file_targets_of
 from nodrop.analyses._hosts import cabled_host_ports
 from nodrop.analyses._link_layers import is_nic_file_for_roce
+from nodrop.model.addresses import AddressFamily
 from nodrop.model.fabric import End, HostPort
 from nodrop.model.index import Index
 from nodrop.model.nics import Nic, value_or_none
 from nodrop.model.routing import TITLE_BY_ADDRESS_FAMILY
 from nodrop.model.states import Unknown, known_rows
 from nodrop.routing.legs import routed_interfaces_at, unknown_leg_fact
-from nodrop.routing.prefixes import AddressFamily, parse_address
+from nodrop.routing.prefixes import parse_address
 
 RESTS_ON = frozenset({"cables", "hosts"})
 _FIRST_CONFIGURED_GID_INDEX = 2

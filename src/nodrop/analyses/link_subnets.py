@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import AnalysisHit
+from nodrop.model.addresses import ADDRESS_BITS, ADDRESS_FAMILIES, AddressFamily
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, is_known_off, known_rows
 from nodrop.model.subject import FABRIC_HEAD
-from nodrop.routing.prefixes import ADDRESS_BITS, ADDRESS_FAMILIES, AddressFamily, Prefix, parse_prefix
+from nodrop.routing.prefixes import Prefix, parse_prefix
 
 RESTS_ON = frozenset({"cables"})
 READS_NEARBY_FACTS = True

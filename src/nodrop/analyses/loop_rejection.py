@@ -11,12 +11,13 @@ from itertools import chain
 from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.analyses._naming import names_left_out
 from nodrop.analyses._plane import control_plane_of
+from nodrop.model.addresses import ADDRESS_FAMILIES
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor
 from nodrop.model.states import Unknown
 from nodrop.routing import ControlPlane
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, parse_address
+from nodrop.routing.prefixes import parse_address
 from nodrop.routing.routers import VrfRouter
 from nodrop.routing.tiers import tier_of_device
 from nodrop.routing.words import neighbor_family_statement

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from nodrop.analyses import AnalysisHit
 from nodrop.analyses._drops import RoutePropagation, route_propagations_of
 from nodrop.model.index import Index
+from nodrop.model.policy_values import LINK_BANDWIDTH
 from nodrop.model.routing import Bgp, RouteMapRule
 from nodrop.model.subject import Subject
 from nodrop.routing.decision import LearnedTableEntry
@@ -21,8 +22,6 @@ from nodrop.routing.words import neighbor_family_statement
 
 RESTS_ON = frozenset({"cables"})
 NEEDS_ROUTING = True
-
-LINK_BANDWIDTH = "extcommunity bandwidth"
 
 
 class _SessionWithoutLinkBandwidth(NamedTuple):

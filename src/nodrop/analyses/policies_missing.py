@@ -9,10 +9,10 @@ from typing import NamedTuple
 from nodrop.analyses import AnalysisHit
 from nodrop.analyses._plane import control_plane_of
 from nodrop.analyses._refusals import find_referenced_policies
+from nodrop.model.addresses import ADDRESS_FAMILIES
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp
 from nodrop.model.subject import Subject
-from nodrop.routing.prefixes import ADDRESS_FAMILIES
 from nodrop.routing.routers import VrfRouter
 from nodrop.routing.words import neighbor_family_statement
 

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from nodrop.analyses import AnalysisHit
 from nodrop.analyses._plane import control_plane_of
+from nodrop.model.addresses import ADDRESS_FAMILIES
 from nodrop.model.index import Index
 from nodrop.routing.paths import PathStart, PathWalk
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address
+from nodrop.routing.prefixes import Address
 from nodrop.routing.static_routes import readable_static_routes
 
 RESTS_ON = frozenset({"cables"})

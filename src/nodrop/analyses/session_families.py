@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from nodrop.analyses import AnalysisHit
 from nodrop.analyses._drops import route_propagations_of
 from nodrop.analyses._naming import names_left_out
+from nodrop.model.addresses import AddressFamily
 from nodrop.model.index import Index
-from nodrop.routing.prefixes import AddressFamily
 from nodrop.routing.routers import BgpSession, SessionSide
 from nodrop.routing.words import neighbor_family_statement
 

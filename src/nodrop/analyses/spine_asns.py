@@ -10,13 +10,14 @@ from collections.abc import Iterable, Iterator
 
 from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.analyses._tiers import UplinkCable, port_addresses_without_length, possible_bgp_peers_by_key, uplink_cables
+from nodrop.model.addresses import ADDRESS_FAMILIES
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
 from nodrop.routing.destinations import is_prefix_permitted
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, Prefix, parse_prefix
+from nodrop.routing.prefixes import Prefix, parse_prefix
 from nodrop.routing.words import neighbor_family_statement
 
 RESTS_ON = frozenset({"cables", "roles"})

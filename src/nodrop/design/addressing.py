@@ -13,7 +13,7 @@ routers have in common (RFC 6164, section 5).
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from socket import AF_INET6, inet_ntop
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import netaddr
 
@@ -25,10 +25,9 @@ from nodrop.design.topology import TierSwitchGroup, Topology, model_of, topology
 from nodrop.hardware.schema import SwitchModel
 from nodrop.intent.network import Routing
 from nodrop.intent.schema import Intent
-from nodrop.model.addresses import ADDRESS_BITS
+from nodrop.model.addresses import ADDRESS_BITS, AddressFamily
 from nodrop.model.routing import TITLE_BY_ADDRESS_FAMILY
 
-AddressFamily = Literal["ipv4", "ipv6"]
 TIER_SHARES_PER_POOL = 4
 """In how many parts a pool is divided, one for each tier."""
 _FRACTION_WORD_BY_PARTS = {4: "quarter", 8: "eighth"}

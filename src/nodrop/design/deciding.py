@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from nodrop.design.additions import key_path_of_acl_addition, key_path_of_addition
-from nodrop.design.addressing import AddressFamily, plan_addresses
+from nodrop.design.addressing import plan_addresses
 from nodrop.design.boxes import PlannedSwitch, PlannedSwitches, switches_of
 from nodrop.design.classes import dscps_without_class, purpose_of
 from nodrop.design.decisions import FabricPart, deciding_key_groups
@@ -17,6 +17,7 @@ from nodrop.design.ports import cables_by_port, host_port_name, platform_port_na
 from nodrop.design.splits import SplitPort
 from nodrop.design.topology import CABLES_KEY_PATH, topology_of
 from nodrop.intent.schema import DeviceSettings, Intent, PassThroughSettings
+from nodrop.model.addresses import AddressFamily
 from nodrop.model.fabric import Purpose
 from nodrop.model.reading import IntentDecision, IntentDecisionBasis
 from nodrop.model.subject import FABRIC_HEAD, Subject, ends_of_cable_key

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import netaddr
 
-from nodrop.design.addressing import AddressFamily, AddressPlan, AddressPoolRange
+from nodrop.design.addressing import AddressPlan, AddressPoolRange
 from nodrop.design.boxes import PlannedSwitch, PlannedSwitches, format_panel_ports, stated_settings
 from nodrop.design.cabling import CableProperties, FabricCable, HostCable, LinkEndKind, resolve_cabling
 from nodrop.design.faults import IntentFault, KeyFault
@@ -20,7 +20,7 @@ from nodrop.design.static_buffers import has_static_headroom
 from nodrop.design.topology import Topology
 from nodrop.intent.external import AcceptedPrefix, ExternalNeighbor, PanelPort
 from nodrop.intent.schema import DeviceSettings
-from nodrop.model.addresses import other_address_of_pair
+from nodrop.model.addresses import AddressFamily, other_address_of_pair
 from nodrop.model.routing import TITLE_BY_ADDRESS_FAMILY
 from nodrop.model.subject import natural_sort_key
 from nodrop.units import show_ids

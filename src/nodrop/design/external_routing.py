@@ -8,7 +8,7 @@ goes down to no other, so no path goes down and up again.
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from nodrop.design.addressing import AddressFamily, AddressPlan
+from nodrop.design.addressing import AddressPlan
 from nodrop.design.external import (
     accepted_prefixes,
     family_of_address,
@@ -19,7 +19,7 @@ from nodrop.design.external import (
 from nodrop.design.policies import POLICY_NAMES_BY_FAMILY, SEQUENCE_STEP, accept_rules, number_prefix_rules
 from nodrop.design.ports import PortCables
 from nodrop.intent.external import ExternalNeighbor
-from nodrop.model.addresses import ADDRESS_BITS
+from nodrop.model.addresses import ADDRESS_BITS, AddressFamily
 from nodrop.model.routing import (
     AsPathList,
     BgpNeighbor,

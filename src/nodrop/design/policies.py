@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from nodrop.design.addressing import AddressFamily
+from nodrop.model.addresses import AddressFamily
 from nodrop.model.routing import PrefixRule, RouteMapRule
 
 SHUTDOWN_ROUTE_MAP = "GSHUT"

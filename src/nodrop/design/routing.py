@@ -10,7 +10,7 @@ Every import honours GRACEFUL_SHUTDOWN (RFC 8326).
 
 from collections.abc import Iterator, Mapping
 
-from nodrop.design.addressing import AddressFamily, AddressPlan, AddressPoolRange
+from nodrop.design.addressing import AddressPlan, AddressPoolRange
 from nodrop.design.boxes import PlannedSwitch
 from nodrop.design.external_routing import ExternalRouting
 from nodrop.design.policies import (
@@ -23,6 +23,8 @@ from nodrop.design.policies import (
 from nodrop.design.ports import PortCables, platform_port_name
 from nodrop.design.splits import SplitPort
 from nodrop.intent.external import ExternalNeighbor
+from nodrop.model.addresses import AddressFamily
+from nodrop.model.policy_values import BANDWIDTH_BY_PATH_COUNT, LINK_BANDWIDTH
 from nodrop.model.routing import (
     Bgp,
     BgpNeighbor,
@@ -36,7 +38,7 @@ from nodrop.model.routing import (
 from nodrop.model.subject import natural_sort_key
 
 GRACEFUL_SHUTDOWN_COMMUNITY = "graceful-shutdown"
-SET_BANDWIDTH_BY_PATH_COUNT = ("extcommunity bandwidth", "num-multipaths")
+SET_BANDWIDTH_BY_PATH_COUNT = (LINK_BANDWIDTH, BANDWIDTH_BY_PATH_COUNT)
 """The number of equal paths as the link bandwidth of a route (RFC 10005; FRR's "Weighted ECMP using BGP link
 bandwidth", which SONiC's template sets for `wcmp_enabled`). bgpd weighs paths if all equal ones have it."""
 GRACEFUL_RESTART_S = 240

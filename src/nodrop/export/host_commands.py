@@ -2,10 +2,11 @@
 
 from collections.abc import Collection, Iterator, Mapping
 
+from nodrop.model.addresses import ADDRESS_FAMILIES, AddressFamily
 from nodrop.model.fabric import Host, HostPort
 from nodrop.model.index import Index
 from nodrop.routing.legs import routed_interfaces
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, parse_address
+from nodrop.routing.prefixes import Address, parse_address
 
 
 def host_iproute2_commands(host: Host, interfaces: Mapping[str, str], index: Index) -> Iterator[str]:

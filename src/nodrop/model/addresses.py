@@ -1,6 +1,7 @@
 """Texts of addresses as values, None if a text is no address: the model holds the content of files, also nonsense."""
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from ipaddress import (
     IPv4Address,
@@ -13,11 +14,14 @@ from ipaddress import (
     ip_interface,
     ip_network,
 )
+from typing import Literal
 
 Address = IPv4Address | IPv6Address
 InterfaceAddress = IPv4Interface | IPv6Interface
 Network = IPv4Network | IPv6Network
-ADDRESS_BITS = {"ipv4": 32, "ipv6": 128}
+AddressFamily = Literal["ipv4", "ipv6"]
+ADDRESS_FAMILIES: tuple[AddressFamily, ...] = ("ipv4", "ipv6")
+ADDRESS_BITS: Mapping[AddressFamily, int] = {"ipv4": 32, "ipv6": 128}
 """By family: the length of an address, and of the longest prefix."""
 
 

@@ -39,6 +39,10 @@ _LINK_BANDWIDTH_PATTERN = re.compile(
 """bgpd/bgp_routemap.c, set_ecomm_lb: megabytes per second from 1 to 25600, or a number of paths, or their sum."""
 _COMMUNITY_PATTERN = re.compile(r"([0-9]{1,5}):([0-9]{1,5})")
 
+LINK_BANDWIDTH: Final = "extcommunity bandwidth"
+"""What a route map sets to give a route a link bandwidth (RFC 10005)."""
+BANDWIDTH_BY_PATH_COUNT: Final = "num-multipaths"
+"""The link bandwidth that is the number of equal paths, which is independent of the speed of cables."""
 ORIGIN_NUMBER_BY_NAME: Final = {"igp": 0, "egp": 1, "incomplete": 2}
 
 _NUMBER_BY_WELL_KNOWN_COMMUNITY: Final = {
@@ -268,7 +272,7 @@ _READER_BY_CLAUSE: Final[Mapping[tuple[str, str], Callable[[str], object]]] = {
     ("match", "metric"): parse_32_bit_number,
     ("set", "as-path prepend"): parse_prepend,
     ("set", "community"): parse_set_community,
-    ("set", "extcommunity bandwidth"): parse_link_bandwidth,
+    ("set", LINK_BANDWIDTH): parse_link_bandwidth,
     ("set", "ip next-hop"): parse_set_next_hop,
     ("set", "ipv6 next-hop"): parse_ipv6_next_hop_preference,
     ("set", "ipv6 next-hop global"): parse_global_ipv6_next_hop,

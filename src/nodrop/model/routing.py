@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Literal, get_args
 
+from nodrop.model.addresses import AddressFamily
 from nodrop.model.states import Unknown
 from nodrop.model.values import model_dataclass
 
 PolicyAction = Literal["permit", "deny"]
-AddressFamily = Literal["ipv4", "ipv6"]
 TITLE_BY_ADDRESS_FAMILY: Mapping[AddressFamily, str] = {"ipv4": "IPv4", "ipv6": "IPv6"}
 RouteSource = Literal["connected", "static", "kernel"]
 PrivateAsnRemoval = Literal["remove", "remove-all", "replace", "replace-all"]

@@ -7,6 +7,7 @@ switch is alone in its class.
 from collections.abc import Iterable
 from functools import cached_property
 
+from nodrop.model.addresses import AddressFamily
 from nodrop.model.fabric import End
 from nodrop.proofs.exchanges import AlikeCables
 from nodrop.proofs.forwarding import Forwarding
@@ -20,7 +21,6 @@ from nodrop.routing.failed import FailedState
 from nodrop.routing.failures import FailureAnalysis
 from nodrop.routing.policy import GRACEFUL_SHUTDOWN_COMMUNITY
 from nodrop.routing.prefix_limits import has_prefix_limit
-from nodrop.routing.prefixes import AddressFamily
 from nodrop.routing.speakers import BgpSpeaker, FamilySpeakers
 
 

@@ -8,9 +8,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, Self
 
+from nodrop.model.addresses import ADDRESS_FAMILIES, AddressFamily
 from nodrop.proofs.forwarding import Forwarding, bit_positions
 from nodrop.routing.policy import CompiledPolicy
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, AddressFamily
 from nodrop.routing.speakers import SpeakerLink
 
 

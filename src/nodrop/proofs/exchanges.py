@@ -12,12 +12,12 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from nodrop.model.addresses import AddressFamily
 from nodrop.model.fabric import End
 from nodrop.proofs.behaviors import DistinctPortBehaviors
 from nodrop.proofs.exchange_policies import CablePolicyExchange, PolicyUses, SessionPolicies
 from nodrop.proofs.forwarding import Forwarding, bit_positions
 from nodrop.proofs.traffic import TrafficAtRouters
-from nodrop.routing.prefixes import AddressFamily
 from nodrop.routing.routers import SessionSide
 from nodrop.routing.speakers import BgpSpeaker, SpeakerLink
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 
+from nodrop.model.addresses import AddressFamily
 from nodrop.model.fabric import End, Link
 from nodrop.model.index import Index
 from nodrop.proofs.alike_failures import AlikeFailures, is_independent_of_neighbor_order
@@ -15,7 +16,6 @@ from nodrop.proofs.harmless import HarmlessFailureCheck
 from nodrop.proofs.invariants import DeadlockFreedomConditions
 from nodrop.routing import ControlPlane, compute_control_plane
 from nodrop.routing.failures import FailureAnalysis
-from nodrop.routing.prefixes import AddressFamily
 
 MAX_CHECKED_FAILURE_STATES = 1000
 """Of how many states the graph of buffers is computed at most."""

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from nodrop.analyses._targets import AnnouncedPrefixes, bridged_host_targets, host_and_loopback_targets
+from nodrop.model.addresses import ADDRESS_BITS, ADDRESS_FAMILIES, AddressFamily
 from nodrop.proofs.floods import FabricFloods, FloodedVlan
 from nodrop.proofs.tunnels import FabricTunnels, HostPrefixes, TunnelEnds, TunnelWay
 from nodrop.routing import ControlPlane
 from nodrop.routing.adverts import destinations_of_parts
 from nodrop.routing.decision import LearnedTable, LearnedTableEntry
 from nodrop.routing.legs import RoutedInterface, WorkingPorts
-from nodrop.routing.prefixes import ADDRESS_BITS, ADDRESS_FAMILIES, AddressFamily, Prefix
+from nodrop.routing.prefixes import Prefix
 from nodrop.routing.routers import VrfRouter
 from nodrop.routing.routes import FamilyRoutes, NextHop
 from nodrop.routing.speakers import BgpSpeaker

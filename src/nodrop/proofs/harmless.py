@@ -8,11 +8,11 @@ state before which routers begin to send up what they get from above.
 
 from collections.abc import Iterable, Mapping
 
+from nodrop.model.addresses import AddressFamily
 from nodrop.model.fabric import Link
 from nodrop.proofs.forwarding import Forwarding
 from nodrop.proofs.invariants import DeadlockFreedomConditions
 from nodrop.routing.failures import FailureAnalysis, FailureOutcome
-from nodrop.routing.prefixes import AddressFamily
 from nodrop.routing.routes import FamilyRoutes
 from nodrop.routing.static_routes import is_discard_route, readable_static_routes
 from nodrop.routing.tiers import TierDirections, tier_of_device

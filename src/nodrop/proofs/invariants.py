@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from nodrop.analyses._targets import AnnouncedPrefixes
+from nodrop.model.addresses import ADDRESS_FAMILIES
 from nodrop.proofs.forwarding import Forwarding, bit_positions
 from nodrop.routing.adverts import destinations_of_parts
-from nodrop.routing.prefixes import ADDRESS_FAMILIES
 from nodrop.routing.routes import FamilyRoutes
 from nodrop.routing.speakers import BgpSpeaker, SpeakerLink
 from nodrop.routing.static_routes import is_discard_route, readable_static_routes

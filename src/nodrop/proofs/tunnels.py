@@ -9,12 +9,13 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
+from nodrop.model.addresses import ADDRESS_BITS
 from nodrop.model.fabric import Device
 from nodrop.model.overlays import Tunnel
 from nodrop.model.qos import NumberMap
 from nodrop.model.states import Unknown, known_rows
 from nodrop.routing import ControlPlane
-from nodrop.routing.prefixes import ADDRESS_BITS, Address, Prefix, parse_address, parse_prefix
+from nodrop.routing.prefixes import Address, Prefix, parse_address, parse_prefix
 
 HostPrefixes = Mapping[int, tuple[Prefix, ...]]
 """The prefixes of hosts by the number of their destination."""

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import _plane
+from nodrop.model.addresses import AddressFamily
 from nodrop.model.index import Index
 from nodrop.model.routing import TITLE_BY_ADDRESS_FAMILY
 from nodrop.report.names import format_count
 from nodrop.routing import ControlPlane
-from nodrop.routing.prefixes import AddressFamily
 
 
 def summarize_control_plane(index: Index) -> Iterator[str]:

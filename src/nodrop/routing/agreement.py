@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
+from nodrop.model.addresses import AddressFamily
 from nodrop.model.routing import BgpNeighbor, Ipv6Unicast
 from nodrop.model.subject import Subject
 from nodrop.model.values import replace_fields
-from nodrop.routing.prefixes import AddressFamily, parse_address
+from nodrop.routing.prefixes import parse_address
 from nodrop.routing.routers import BgpSession, DownSession, SessionDownReason, SessionSide, VrfRouter
 
 SessionHalf = tuple[VrfRouter, BgpNeighbor]

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator
 
+from nodrop.model.addresses import ADDRESS_FAMILIES, AddressFamily
 from nodrop.model.routing import Bgp, StaticRoute
 from nodrop.routing.originating import may_learn_local_weight_route, redistributes_static_routes
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, AddressFamily, Prefix, parse_prefix
+from nodrop.routing.prefixes import Prefix, parse_prefix
 from nodrop.routing.routers import VrfRouter
 from nodrop.routing.speakers import FamilySpeakers
 from nodrop.routing.static_routes import (

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from nodrop.model.addresses import ADDRESS_FAMILIES, AddressFamily
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
@@ -21,7 +22,7 @@ from nodrop.routing.kept_next_hops import (
 )
 from nodrop.routing.legs import WorkingPorts
 from nodrop.routing.prefix_limits import find_sides_keeping_lost_routes, has_prefix_limit, sessions_over_limit
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily
+from nodrop.routing.prefixes import Address
 from nodrop.routing.route_sources import packet_source_addresses_by_way
 from nodrop.routing.routers import BgpSession, DownSession, SessionSide, VrfRouter, build_routers
 from nodrop.routing.routes import FamilyRoutes

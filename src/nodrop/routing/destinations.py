@@ -5,8 +5,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
+from nodrop.model.addresses import ADDRESS_BITS, AddressFamily
 from nodrop.model.routing import PrefixList, PrefixRule
-from nodrop.routing.prefixes import ADDRESS_BITS, AddressFamily, Prefix, parse_prefix
+from nodrop.routing.prefixes import Prefix, parse_prefix
 
 PrefixListRules = tuple[PrefixRule, ...]
 """A prefix list without its name."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from nodrop.model.addresses import ADDRESS_FAMILIES, AddressFamily
 from nodrop.model.fabric import End, Link
 from nodrop.routing.adverts import AdvertPart, PathAttributes, destinations_of_parts
 from nodrop.routing.agreement import may_reach_neighbor_over_routers
@@ -18,7 +19,7 @@ from nodrop.routing.decision import HeardAdverts, LearnedTable
 from nodrop.routing.failed import FailedState, FailureResultCache, RouteTableChange, change_between_learned_tables
 from nodrop.routing.legs import WorkingPorts
 from nodrop.routing.originating import prefixes_with_neighbor_next_hop, redistributes_static_routes
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, Prefix, network_address, parse_address
+from nodrop.routing.prefixes import Address, Prefix, network_address, parse_address
 from nodrop.routing.recomputed import find_routes_with_fewer_hops, routes_after_failure
 from nodrop.routing.routes import FamilyRoutes
 from nodrop.routing.speakers import BgpSpeaker

@@ -12,6 +12,7 @@ wins, it goes on so (bgpd/bgpd.c, peer_xfer_config; bgpd/bgp_network.c, bgp_acce
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
+from nodrop.model.addresses import ADDRESS_FAMILIES, AddressFamily
 from nodrop.model.routing import BgpNeighbor
 from nodrop.routing.agreement import (
     TTL_SECURITY_FACT,
@@ -22,7 +23,7 @@ from nodrop.routing.agreement import (
     needs_connected_subnet,
 )
 from nodrop.routing.legs import RoutedInterface
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, parse_address
+from nodrop.routing.prefixes import Address, parse_address
 from nodrop.routing.routers import BgpSession, DownSession, SessionSide, VrfRouter
 from nodrop.routing.session_filters import SessionPacketEnd, find_blocking_list
 from nodrop.routing.session_packets import single_address_range

@@ -11,8 +11,9 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from nodrop.model.access import AccessEntry, AccessList, PortRange
+from nodrop.model.addresses import AddressFamily
 from nodrop.model.states import Unknown
-from nodrop.routing.prefixes import AddressFamily, Prefix, parse_prefix
+from nodrop.routing.prefixes import Prefix, parse_prefix
 from nodrop.routing.roce_opcodes import opcodes_matching
 
 MAX_PACKET_PARTS = 4_000

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from nodrop.limits import MAX_ADMINISTRATIVE_DISTANCE
+from nodrop.model.addresses import ADDRESS_FAMILIES, AddressFamily
 from nodrop.model.routing import Bgp, StaticRoute
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject
@@ -20,7 +21,7 @@ from nodrop.routing.next_hop_tracking import neighbors_maybe_reached_by_bgp
 from nodrop.routing.originating import may_learn_local_weight_route
 from nodrop.routing.peerings import find_looping_as_overrides, is_internal_session
 from nodrop.routing.policy_gaps import find_uncomputed_clauses, matches_only_prefixes, prefix_only_map_permits
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, AddressFamily, parse_address
+from nodrop.routing.prefixes import parse_address
 from nodrop.routing.route_sources import find_set_src_rules_with_foreign_address
 from nodrop.routing.routers import BgpSession, SessionSide, VrfRouter
 from nodrop.routing.routes import FamilyRoutes

@@ -5,11 +5,11 @@ from typing import Literal, NamedTuple
 
 from nodrop.model.access import ENTERING_STAGES, FORWARDING_STAGES, AccessEntry, AccessList, Binding
 from nodrop.model.access import AccessListStage as ListStage
+from nodrop.model.addresses import ADDRESS_BITS
 from nodrop.model.states import known_rows
 from nodrop.routing.control_plane import ControlPlane
 from nodrop.routing.filtering import FilterDecision, PacketSet, decide_packets
 from nodrop.routing.paths import PathWalk, RouterOnPath
-from nodrop.routing.prefixes import ADDRESS_BITS
 from nodrop.routing.routers import VrfRouter
 
 _INGRESS_STAGES: frozenset[ListStage] = FORWARDING_STAGES & ENTERING_STAGES

@@ -6,6 +6,7 @@ unless one of the two is a client of a route reflector (FRR, bgpd/bgp_route.c, s
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from nodrop.model.addresses import ADDRESS_BITS
 from nodrop.routing.adverts import AdvertPart, IbgpOrMultihopSource, PathAttributes, RouteAdvert, destinations_of_parts
 from nodrop.routing.decision import (
     HeardAdverts,
@@ -18,7 +19,7 @@ from nodrop.routing.decision import (
     is_equal_by_med,
 )
 from nodrop.routing.policy import CompiledPolicy
-from nodrop.routing.prefixes import ADDRESS_BITS, Address, Prefix
+from nodrop.routing.prefixes import Address, Prefix
 from nodrop.routing.speakers import BgpSpeaker, SpeakerLink
 from nodrop.routing.words import IbgpOrMultihopPeering
 

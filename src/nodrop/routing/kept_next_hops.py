@@ -8,13 +8,14 @@ bgp_find_or_add_nexthop). What else a neighbor does with such a next hop is not 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
+from nodrop.model.addresses import AddressFamily
 from nodrop.model.routing import BgpNeighbor
 from nodrop.routing.agreement import may_need_connected_subnet, needs_connected_subnet
 from nodrop.routing.decision import LearnedTableEntry
 from nodrop.routing.next_hop_policy import SET_GLOBAL_NEXT_HOP_KIND, UNCHANGED_HOP_CLAUSE
 from nodrop.routing.originating import redistributes_static_routes
 from nodrop.routing.peerings import announced_next_hop_if_global, is_internal_session
-from nodrop.routing.prefixes import Address, AddressFamily, parse_address
+from nodrop.routing.prefixes import Address, parse_address
 from nodrop.routing.routers import BgpSession, SessionSide, VrfRouter
 from nodrop.routing.speakers import BgpSpeaker
 from nodrop.routing.words import PolicyReader, has_ipv4_next_hops

@@ -18,8 +18,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from nodrop.model import policy_values as values
+from nodrop.model.addresses import AddressFamily
 from nodrop.model.routing import Bgp, BgpNeighbor, RouteMapRule
-from nodrop.routing.prefixes import Address, AddressFamily, parse_address
+from nodrop.routing.prefixes import Address, parse_address
 
 PEER_ADDRESS_NEXT_HOP = "peer-address"
 LITERAL_NEXT_HOP_KEY = "address"

@@ -3,13 +3,14 @@
 from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping
 
+from nodrop.model.addresses import AddressFamily
 from nodrop.model.routing import Bgp, BgpNeighbor, PrefixRule
 from nodrop.model.states import known_rows
 from nodrop.routing.adverts import DEFAULT_PREFERENCE, INCOMPLETE, AdvertPart, PathAttributes
 from nodrop.routing.destinations import DestinationClasses, PrefixListRules
 from nodrop.routing.legs import RoutedInterface
 from nodrop.routing.policy import CompiledPolicy, drain_attributes
-from nodrop.routing.prefixes import Address, AddressFamily, Prefix, parse_address, parse_prefix
+from nodrop.routing.prefixes import Address, Prefix, parse_address, parse_prefix
 from nodrop.routing.routers import VrfRouter
 from nodrop.routing.static_routes import find_outgoing_interface, is_static_route_in_table, readable_static_routes
 from nodrop.routing.words import PolicyReader, SessionPolicy, neighbor_family_statement, prefix_lists_read_by

@@ -3,7 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from nodrop.routing.prefixes import Address, AddressFamily, parse_address
+from nodrop.model.addresses import AddressFamily
+from nodrop.routing.prefixes import Address, parse_address
 from nodrop.routing.routers import BgpSession, SessionSide, VrfRouter
 from nodrop.routing.sessions import peer_address_stated_or_derived
 from nodrop.routing.words import IbgpOrMultihopPeering, neighbor_family_statement

@@ -3,13 +3,11 @@
 import re
 from functools import cache, lru_cache
 from ipaddress import IPv6Address, ip_address
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from nodrop.model.addresses import ADDRESS_BITS as ADDRESS_BITS
+from nodrop.model.addresses import ADDRESS_BITS, AddressFamily
 from nodrop.units import parse_whole_number
 
-AddressFamily = Literal["ipv4", "ipv6"]
-ADDRESS_FAMILIES: tuple[AddressFamily, ...] = ("ipv4", "ipv6")
 _IPV4_ADDRESS_PATTERN = re.compile(r"(?:(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])(?:\.(?!$)|$)){4}")
 """As ipaddress takes it, which needs ten times as long."""
 _MAX_KEPT_ADDRESSES = 1 << 21

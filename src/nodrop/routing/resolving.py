@@ -7,10 +7,11 @@ route: 0, or the MED of a route of BGP (bgpd/bgp_zebra.c, bgp_zebra_announce).
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from nodrop.model.addresses import ADDRESS_FAMILIES, AddressFamily
 from nodrop.routing.adverts import AdvertPart, destinations_of_parts
 from nodrop.routing.decision import LearnedTable, LearnedTableEntry
 from nodrop.routing.destinations import DestinationClasses
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, Prefix, network_address
+from nodrop.routing.prefixes import Address, Prefix, network_address
 from nodrop.routing.routers import VrfRouter
 from nodrop.routing.static_routes import is_static_route_in_table, readable_static_routes
 

@@ -4,11 +4,12 @@ from collections.abc import Iterable
 from typing import Final, Literal
 
 from nodrop.model.access import PortRange
+from nodrop.model.addresses import ADDRESS_BITS, AddressFamily
 from nodrop.model.effects import cnp_dscps, roce_dscps
 from nodrop.model.fabric import Fabric
 from nodrop.model.states import Unknown
 from nodrop.routing.filtering import EVERY_ECN, AddressRange, PacketSet
-from nodrop.routing.prefixes import ADDRESS_BITS, Address, AddressFamily, Prefix
+from nodrop.routing.prefixes import Address, Prefix
 from nodrop.routing.roce_opcodes import CNP_OPCODE, DATA_OPCODES, OPTIONAL_DATA_OPCODES
 
 ROCE_PORT: Final = 4791

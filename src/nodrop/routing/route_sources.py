@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
+from nodrop.model.addresses import ADDRESS_BITS, AddressFamily
 from nodrop.model.routing import Bgp, RouteMapRule
 from nodrop.routing.legs import RoutedInterface
-from nodrop.routing.prefixes import ADDRESS_BITS, Address, AddressFamily, parse_address, parse_prefix
+from nodrop.routing.prefixes import Address, parse_address, parse_prefix
 from nodrop.routing.routers import VrfRouter
 from nodrop.routing.routes import RouterRoute
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cached_property
 from typing import Literal, NamedTuple
 
+from nodrop.model.addresses import ADDRESS_FAMILIES, AddressFamily
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor
@@ -17,7 +18,7 @@ from nodrop.routing.legs import (
     routed_interfaces,
     unknown_leg_fact,
 )
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, Prefix, network_address, parse_address
+from nodrop.routing.prefixes import Address, Prefix, network_address, parse_address
 
 SessionDownReason = Literal[
     "shutdown",

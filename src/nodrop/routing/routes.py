@@ -6,13 +6,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from nodrop.limits import MAX_ADMINISTRATIVE_DISTANCE
+from nodrop.model.addresses import ADDRESS_BITS, AddressFamily
 from nodrop.model.routing import StaticRoute
 from nodrop.routing.agreement import may_need_connected_subnet
 from nodrop.routing.convergence import ConvergedState
 from nodrop.routing.decision import LearnedTableEntry
 from nodrop.routing.next_hop_tracking import neighbors_reached_without_bgp
 from nodrop.routing.peerings import is_internal_session
-from nodrop.routing.prefixes import ADDRESS_BITS, Address, AddressFamily, Prefix, network_address, parse_address
+from nodrop.routing.prefixes import Address, Prefix, network_address, parse_address
 from nodrop.routing.routers import VrfRouter
 from nodrop.routing.static_routes import (
     BgpRouteSource,

@@ -6,8 +6,9 @@ They are not ECN-capable: Linux asks for ECN on no connection that it opens (ip-
 from typing import Final
 
 from nodrop.model.access import PortRange
+from nodrop.model.addresses import ADDRESS_BITS
 from nodrop.routing.filtering import AddressRange, PacketSet
-from nodrop.routing.prefixes import ADDRESS_BITS, Address, Prefix
+from nodrop.routing.prefixes import Address, Prefix
 
 BGP_PORT, BFD_PORT, BFD_MULTIHOP_PORT = 179, 3784, 4784
 """RFC 4271; RFC 5881 and RFC 5883."""

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from nodrop.model.addresses import ADDRESS_FAMILIES, AddressFamily
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor, StaticRoute, format_next_hop
@@ -23,7 +24,7 @@ from nodrop.routing.agreement import (
     may_use_ipv4_next_hops,
 )
 from nodrop.routing.legs import RoutedInterface, WorkingPorts, is_port_list_complete
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, parse_address
+from nodrop.routing.prefixes import Address, parse_address
 from nodrop.routing.routers import BgpSession, DownSession, SessionDownReason, SessionSide, VrfRouter
 from nodrop.routing.session_filters import BlockingAccessList, SessionPacketEnd, find_blocking_list, has_bound_lists
 from nodrop.routing.session_packets import IPV6_LINK_LOCAL_RANGE, single_address_range

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from nodrop.identity import IdentityMap, IdentitySet
 from nodrop.limits import MAX_ADMINISTRATIVE_DISTANCE
+from nodrop.model.addresses import ADDRESS_BITS, AddressFamily
 from nodrop.model.routing import Aggregate, Bgp, PrefixRule
 from nodrop.routing.adverts import AdvertPart, PathAttributes, destinations_of_parts
 from nodrop.routing.agreement import needs_connected_subnet
@@ -21,7 +22,7 @@ from nodrop.routing.peerings import (
     next_hops_beyond_far_end,
 )
 from nodrop.routing.policy import CompiledPolicy
-from nodrop.routing.prefixes import ADDRESS_BITS, Address, AddressFamily, Prefix, parse_address, parse_prefix
+from nodrop.routing.prefixes import Address, Prefix, parse_address, parse_prefix
 from nodrop.routing.resolving import NextHopResolver
 from nodrop.routing.routers import BgpSession, SessionSide, VrfRouter
 from nodrop.routing.words import (

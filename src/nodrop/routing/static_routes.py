@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from nodrop.limits import MAX_ADMINISTRATIVE_DISTANCE
+from nodrop.model.addresses import AddressFamily
 from nodrop.model.routing import Bgp, StaticRoute
 from nodrop.model.states import known_rows
 from nodrop.routing.legs import RoutedInterface
-from nodrop.routing.prefixes import AddressFamily, Prefix, parse_address, parse_prefix
+from nodrop.routing.prefixes import Prefix, parse_address, parse_prefix
 from nodrop.routing.routers import VrfRouter
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from nodrop.model.addresses import AddressFamily
 from nodrop.model.routing import (
     AsPathList,
     Bgp,
@@ -15,7 +16,7 @@ from nodrop.model.routing import (
 from nodrop.model.values import replace_fields
 from nodrop.routing.destinations import PrefixListRules
 from nodrop.routing.next_hop_policy import PEER_ADDRESS_NEXT_HOP, UNCHANGED_HOP_CLAUSE, find_set_next_hops
-from nodrop.routing.prefixes import Address, AddressFamily, Prefix, parse_address, parse_prefix
+from nodrop.routing.prefixes import Address, Prefix, parse_address, parse_prefix
 
 
 class SessionPolicy(NamedTuple):

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from nodrop.model.addresses import AddressFamily
 from nodrop.model.fabric import Device
-from nodrop.model.routing import AddressFamily, Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
+from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
 from nodrop.model.states import Unknown, require_fact
 from nodrop.platforms.frr import rows as frr_rows
 from nodrop.platforms.frr.limits import expressible_bgp_processes

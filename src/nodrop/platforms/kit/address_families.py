@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from nodrop.model.routing import AddressFamily, Bgp, BgpNeighbor
+from nodrop.model.addresses import AddressFamily
+from nodrop.model.routing import Bgp, BgpNeighbor
 
 _IPV6_NOT_CARRIED = BgpNeighbor().ipv6
 """The settings of a session that does not carry IPv6. Most sessions have this very object, which is compared first."""

@@ -10,8 +10,8 @@ from ipaddress import AddressValueError, IPv4Address
 from typing import Any, Literal
 
 from nodrop.limits import MAX_UINT32
-from nodrop.model.addresses import is_address_or_prefix
-from nodrop.model.routing import ROUTE_SOURCE_BY_NAME, AddressFamily, Aggregate, BgpNeighbor, Redistribution
+from nodrop.model.addresses import AddressFamily, is_address_or_prefix
+from nodrop.model.routing import ROUTE_SOURCE_BY_NAME, Aggregate, BgpNeighbor, Redistribution
 from nodrop.model.states import UNKNOWN
 from nodrop.platforms.frr.words import password_digest
 from nodrop.platforms.kit.bindings import FieldBinding, NumberRangeCheck, refuse_unless_default

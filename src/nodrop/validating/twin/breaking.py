@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from nodrop.model.effects import dscps_of_probe_packets
 from nodrop.model.fabric import End
-from nodrop.model.states import Unknown, known_rows
+from nodrop.model.states import known_rows
 from nodrop.model.subject import Subject, ends_of_cable_key
 from nodrop.routing import compute_control_plane
 from nodrop.routing.prefixes import Prefix
@@ -204,7 +204,7 @@ def failure_and_recovery_timeouts(twin_lab: TwinLab) -> FailureTimeouts:
 def _relies_on_hold_timer(lab: TwinLab, name: str) -> bool:
     """Whether a device notices that a neighbor is gone by silence alone."""
     device = lab.fabric.device(name)
-    processes = [bgp for bgp in (device.bgp, *known_rows(device.vrf_bgp)) if bgp and not isinstance(bgp, Unknown)]
+    processes = device.known_bgp_processes
     far = any(neighbor.ebgp_multihop for process in processes for neighbor in known_rows(process.neighbors))
     return far or "no bgp fast-external-failover" in lab.answer_of_daemon(name, "show running-config")
 

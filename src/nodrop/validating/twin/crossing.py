@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
+from nodrop.model.addresses import ADDRESS_FAMILIES, AddressFamily
 from nodrop.model.fabric import Link
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, Prefix, parse_address, parse_prefix
+from nodrop.routing.prefixes import Address, Prefix, parse_address, parse_prefix
 from nodrop.validating.twin.packets import PortLocation, ProbePacket, TwinSockets
 from nodrop.validating.twin.plan import TwinInterface, TwinPlan
 

@@ -3,8 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
+from nodrop.model.addresses import ADDRESS_FAMILIES
 from nodrop.model.fabric import Fabric
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, Prefix, parse_address, parse_prefix
+from nodrop.routing.prefixes import Address, Prefix, parse_address, parse_prefix
 from nodrop.validating.twin.lab import TwinLab
 from nodrop.validating.twin.plan import NamespaceKey, TwinInterface, TwinPlan
 

@@ -10,7 +10,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from nodrop.routing.prefixes import ADDRESS_BITS, Address, AddressFamily, Prefix, network_address
+from nodrop.model.addresses import ADDRESS_BITS, AddressFamily
+from nodrop.routing.prefixes import Address, Prefix, network_address
 
 _GETLINK, _GETADDR, _GETROUTE = 18, 22, 26
 _REQUEST, _DUMP = 0x1, 0x300

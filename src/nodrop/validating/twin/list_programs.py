@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from nodrop.model.access import AccessEntry, AccessList, AccessListStage, Bits, PortRange
+from nodrop.model.addresses import ADDRESS_BITS, ADDRESS_FAMILIES, AddressFamily
 from nodrop.model.states import Unknown
 from nodrop.routing.filtering import parse_prefixes
-from nodrop.routing.prefixes import ADDRESS_BITS, ADDRESS_FAMILIES, Address, AddressFamily, Prefix
+from nodrop.routing.prefixes import Address, Prefix
 from nodrop.routing.roce_packets import ROCE_PORT
 from nodrop.validating.twin import bpf
 from nodrop.validating.twin.bpf import BpfInstruction, BpfProgram, JumpLabel

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
 from nodrop.model.access import ENTERING_STAGES, AccessEntry, AccessList, AccessListStage, Binding, PortRange
+from nodrop.model.addresses import ADDRESS_FAMILIES
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.states import UNKNOWN, Unknown, known_rows
 from nodrop.model.values import replace_fields
 from nodrop.routing.filtering import decide_packets
 from nodrop.routing.legs import routed_interfaces
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address
+from nodrop.routing.prefixes import Address
 from nodrop.routing.roce_packets import roce_packets_of_dscp
 from nodrop.validating.twin import bpf
 from nodrop.validating.twin.bpf import BpfInstruction

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from nodrop.model.routing import Bgp
-from nodrop.model.states import Unknown, known_rows
+from nodrop.model.states import known_rows
 from nodrop.model.subject import Subject
 from nodrop.routing.observation import route_item
 from nodrop.routing.prefixes import parse_address
@@ -56,8 +55,7 @@ def stated_sessions_of_device(twin_lab: TwinLab, node: str) -> SessionItemByVrfA
     """Return the sessions that a device states."""
     found_configured_sessions: SessionItemByVrfAndNeighbor = {}
     device = twin_lab.fabric.device(node)
-    processes: list[Bgp] = [] if isinstance(device.bgp, Unknown) or device.bgp is None else [device.bgp]
-    for process in (*processes, *known_rows(device.vrf_bgp)):
+    for process in device.known_bgp_processes:
         for neighbor in known_rows(process.neighbors):
             inside = (node, "@neighbors") if process.vrf is None else (node, "@vrf_bgp", process.vrf, "neighbors")
             key = str(parse_address(neighbor.key) or neighbor.key)

@@ -268,11 +268,9 @@ class _TwinPlanner:
         """The interfaces of a device over which BGP expects a neighbor, each with the VRF of the process."""
         vrfs_by_device = {}
         for device in self.fabric.devices:
-            processes = [bgp for bgp in (device.bgp, *known_rows(device.vrf_bgp)) if not isinstance(bgp, Unknown)]
             sessions = [
                 (neighbor, process.vrf)
-                for process in processes
-                if process
+                for process in device.known_bgp_processes
                 for neighbor in known_rows(process.neighbors)
             ]
             vrfs_by_device[device.name] = {neighbor.interface: vrf for neighbor, vrf in sessions if neighbor.interface}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from nodrop.export.frr_conf import FrrConf, frr_conf
 from nodrop.model.fabric import Device
 from nodrop.model.reading import Reading
-from nodrop.model.states import Unknown, known_rows
+from nodrop.model.states import known_rows
 from nodrop.platforms.kit.running import daemons_of_platform
 from nodrop.report.names import format_count
 from nodrop.validating.twin.daemons import BootConfiguration
@@ -61,13 +61,7 @@ def prepare_start_configurations(reading: Reading) -> TwinStartConfigurations:
 def daemons_of_device(reading: Reading, device: Device) -> tuple[str, ...]:
     """Return the daemons that a device starts of itself, in their order."""
     own_runs = daemons_of_platform(device.platform)
-    processes = (device.bgp, *known_rows(device.vrf_bgp))
-    watched = any(
-        neighbor.bfd
-        for process in processes
-        if process is not None and not isinstance(process, Unknown)
-        for neighbor in known_rows(process.neighbors)
-    )
+    watched = any(neighbor.bfd for process in device.known_bgp_processes for neighbor in known_rows(process.neighbors))
     off = any(remark.kind == own_runs.unless and remark.subject[0] == device.name for remark in reading.remarks)
     return (*own_runs.daemons, *(own_runs.with_bfd if watched and not off else ()))
 
