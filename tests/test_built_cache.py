@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import nodrop
-from nodrop import built_cache, cache, judging
+from nodrop import built_cache, cache, fabric_readings
 from nodrop.cache import Store
 from nodrop.inputs import FileText
 from nodrop.intent.schema import Intent
@@ -32,7 +32,7 @@ def text(raw: bytes = INTENT, display: str = "intent.yaml") -> FileText:
 
 
 def read(store: Store | None, source: FileText) -> Reading:
-    return judging.read_fabric_or_intent(source, CheckSettings(store=store))
+    return fabric_readings.read_fabric_or_intent(source, CheckSettings(store=store))
 
 
 @pytest.fixture
@@ -123,7 +123,7 @@ def test_templates_are_part_of_the_code(tmp_path: Path, monkeypatch: pytest.Monk
 )
 def test_an_entry_that_says_something_else_is_built_again(store: Store, built: list[str], entry: bytes) -> None:
     plain = read(store, text())
-    intent = judging.read_intent(text())[1]
+    intent = fabric_readings.read_intent(text())[1]
     for kind in ("built", "switches"):
         key = built_cache.key_of_intent(store, kind, intent, "intent.yaml")  # type: ignore[arg-type]
         assert key is not None
@@ -131,14 +131,14 @@ def test_an_entry_that_says_something_else_is_built_again(store: Store, built: l
             assert store.has(key)
         store.put(key, entry if kind == "built" else built_cache._PACKER.pack((1, 2)))
     assert same(read(store, text()), plain)
-    assert judging.switch_names_of_intent(text(), store) >= {"leaf1", "spine2"}
+    assert fabric_readings.switch_names_of_intent(text(), store) >= {"leaf1", "spine2"}
 
 
 def test_names_of_switches_are_found_without_building(store: Store, built: list[str]) -> None:
-    names = judging.switch_names_of_intent(text(), store)
-    assert judging.switch_names_of_intent(text(), store) == names == {"leaf1", "leaf2", "spine1", "spine2"}
+    names = fabric_readings.switch_names_of_intent(text(), store)
+    assert fabric_readings.switch_names_of_intent(text(), store) == names == {"leaf1", "leaf2", "spine1", "spine2"}
     assert len(built) == 1
-    assert judging.switch_names_of_intent(text(), None) == names
+    assert fabric_readings.switch_names_of_intent(text(), None) == names
     assert len(built) == 2
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nodrop import judging, outcome_cache, reading_cache
+from nodrop import fabric_readings, judging, outcome_cache, reading_cache
 from nodrop.cache import Store
 from nodrop.engine import verdicts
 from nodrop.engine.rules import shipped_rules
@@ -318,7 +318,9 @@ def test_everything_that_an_outcome_holds_can_be_kept() -> None:
     """A new part of a finding without a form would have every fabric judged each time, and nobody would notice."""
     (inputs,) = find_inputs(["site"]).fabrics()
     made = judging.run_rules(
-        judging.read_fabric_or_intent(inputs, CheckSettings()), judging.chosen_rules(CheckSettings()), CheckSettings()
+        fabric_readings.read_fabric_or_intent(inputs, CheckSettings()),
+        judging.chosen_rules(CheckSettings()),
+        CheckSettings(),
     )
     values = outcome_cache._StoredOutcome(*(getattr(made, name) for name in outcome_cache._STORED_FIELDS))
     assert (

@@ -9,7 +9,8 @@ from nodrop.engine.finding import Finding
 from nodrop.engine.rule import Rule
 from nodrop.engine.rules import select_lint_rules
 from nodrop.engine.verdicts import rule_options, rule_severity
-from nodrop.judging import CheckSettings, all_rules, read_fabric_at_path, run_rules
+from nodrop.fabric_readings import read_fabric_at_path
+from nodrop.judging import CheckSettings, all_rules, run_rules
 from nodrop.model.declared import DeclaredFacts
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading

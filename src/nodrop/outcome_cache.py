@@ -13,7 +13,7 @@ from pathlib import Path
 from types import GenericAlias
 from typing import Any, get_type_hints
 
-from nodrop import judging
+from nodrop import fabric_readings, judging
 from nodrop.cache import Store
 from nodrop.engine.suppressions import today
 from nodrop.errors import InputProblems
@@ -55,7 +55,7 @@ def check_or_recall_outcome(
     An intent is checked each time, and so is what statistics are asked for of.
     """
     if not isinstance(source, FabricInputs) or settings.store is None or settings.statistics:
-        reading = judging.read_fabric_or_intent(source, settings, executor, progress=progress)
+        reading = fabric_readings.read_fabric_or_intent(source, settings, executor, progress=progress)
         return _check_reading(reading, source, settings, progress)
     runs = DeviceReadings(source.bundles, executor, settings.store, progress)
     key = _outcome_key(source, settings, settings.store, runs)
@@ -63,7 +63,7 @@ def check_or_recall_outcome(
         outcome = _load_outcome(settings.store, key, source, runs)
         if outcome is not None:
             return judging.record_site_rules_in_outcome(outcome, settings)
-    reading = judging.read_fabric_or_intent(source, settings, cached_runs=runs)
+    reading = fabric_readings.read_fabric_or_intent(source, settings, cached_runs=runs)
     new_outcome = _check_reading(reading, source, settings, progress)
     if key is not None and key == _outcome_key(
         source, settings, settings.store, runs

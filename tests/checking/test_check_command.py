@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nodrop import judging
+from nodrop import fabric_readings
 from nodrop.inputs import DeviceFiles, FabricInputs, FileText
 from nodrop.model.reading import DeviceReading, Reading
 from nodrop.opening import read_device_files
@@ -436,13 +436,13 @@ def test_only_what_has_changed_is_read(git: Git, two_by_two: Path, monkeypatch: 
     commit(git)
     unwatched("Ethernet224", path="pod1/leaf1/config_db.json")
     read: list[str] = []
-    before = judging.read_fabric_or_intent
+    before = fabric_readings.read_fabric_or_intent
 
     def counted(what: FabricInputs | FileText, *given: object, **named: object) -> Reading:
         read.append(what.folder_of_fabric if isinstance(what, FabricInputs) else what.display)
         return before(what, *given, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(judging, "read_fabric_or_intent", counted)
+    monkeypatch.setattr(fabric_readings, "read_fabric_or_intent", counted)
     made = of_json("--base", "main")
     assert read == ["pod1", "pod1"]
     assert made["unchanged_fabrics"] == ["pod0", "pod2"]

@@ -10,9 +10,9 @@ from nodrop.design.deciding import find_decision
 from nodrop.design.decisions import FabricPart, deciding_key_groups
 from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
+from nodrop.fabric_readings import build_and_read_back
 from nodrop.intent.load import loads
 from nodrop.intent.schema import Intent
-from nodrop.judging import build_and_read_back
 from nodrop.locate import add_finding_places, find_deciding_keys
 from nodrop.model.fabric import Device, Fabric, Interface
 from nodrop.model.fields import FIELD_TABLE, nearest_field_with_column

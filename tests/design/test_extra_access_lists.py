@@ -6,8 +6,8 @@ import pytest
 
 from nodrop.engine.rules import select_lint_rules, shipped_rules
 from nodrop.engine.verdicts import judge
+from nodrop.fabric_readings import build_and_read_back
 from nodrop.intent.load import loads
-from nodrop.judging import build_and_read_back
 from nodrop.locate import add_finding_places
 from nodrop.platforms import make_place_finder
 from support.extra_lists import OWNERS, PORTS, Entry, intent_with

@@ -9,9 +9,9 @@ from nodrop import design
 from nodrop.design.hwskus import hwsku_of
 from nodrop.design.static_buffers import has_static_headroom
 from nodrop.design.topology import topology_of
+from nodrop.fabric_readings import build_and_read_back
 from nodrop.hardware import find_design_obstacle, switch, switches
 from nodrop.intent.schema import Intent
-from nodrop.judging import build_and_read_back
 from nodrop.platforms.kit.traits import traits_of_platform
 from nodrop.report.plan_words import format_fact_lines
 from support.designs import build, load, shipped

@@ -6,7 +6,7 @@ import pytest
 
 import nodrop
 from nodrop.errors import InputProblems
-from nodrop.judging import build_and_read_back
+from nodrop.fabric_readings import build_and_read_back
 from support.designs import Data, build, changed, load
 from support.tiered_intents import bgp, many_tiers, peers
 

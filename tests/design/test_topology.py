@@ -9,7 +9,7 @@ import pytest
 import nodrop
 from nodrop.design.topology import topology_of
 from nodrop.errors import InputProblems
-from nodrop.judging import build_and_read_back
+from nodrop.fabric_readings import build_and_read_back
 from nodrop.model.states import Unknown
 from nodrop.report.bandwidth import FabricBandwidth
 from support.designs import Data, build, changed, load, shipped

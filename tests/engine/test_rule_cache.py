@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nodrop import cache, judging
+from nodrop import cache, fabric_readings, judging
 from nodrop.cache import Store
 from nodrop.config import Config
 from nodrop.engine import rule_cache, rules
@@ -114,7 +114,7 @@ def test_recalled_rules_compute_the_same(
             assert source(rule.check_function) == source(loaded_rule.check_function)
         for node, loaded_node in zip(rule.message_nodes, loaded_rule.message_nodes, strict=True):
             assert source(rule.function_of_expression(node)) == source(loaded_rule.function_of_expression(loaded_node))
-    reading = judging.read_fabric_at_path(str(resource_folder("examples") / "stock-switch"))
+    reading = fabric_readings.read_fabric_at_path(str(resource_folder("examples") / "stock-switch"))
     verdicts = [judge(reading, select_lint_rules(known_rules)) for known_rules in (recalled, loaded)]
     assert len(verdicts[0].findings) > 3
     assert verdicts[0].findings == verdicts[1].findings

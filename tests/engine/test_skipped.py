@@ -16,7 +16,8 @@ from nodrop.engine.skipped import (
     find_never_run_rules,
     find_skipped_rules,
 )
-from nodrop.judging import CheckSettings, chosen_rules, read_fabric_at_path, run_rules
+from nodrop.fabric_readings import read_fabric_at_path
+from nodrop.judging import CheckSettings, chosen_rules, run_rules
 from nodrop.report.json import render as json_of
 from nodrop.report.text import render
 from nodrop.resources import resource_folder

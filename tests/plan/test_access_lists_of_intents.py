@@ -5,7 +5,7 @@ from functools import cache
 import pytest
 
 import nodrop
-from nodrop.judging import build_and_read_back
+from nodrop.fabric_readings import build_and_read_back
 from nodrop.model.compare import differences
 from nodrop.model.reading import Reading
 from nodrop.plan.model import Plan

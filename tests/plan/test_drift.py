@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import nodrop
 from nodrop import platforms
-from nodrop.judging import build_and_read_back
+from nodrop.fabric_readings import build_and_read_back
 from nodrop.model.assemble import assemble_fabric
 from nodrop.model.declared import DeclaredFacts
 from nodrop.model.fabric import Fabric

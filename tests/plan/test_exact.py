@@ -9,7 +9,7 @@ import pytest
 
 import nodrop
 from nodrop.errors import InputProblems
-from nodrop.judging import build_and_read_back
+from nodrop.fabric_readings import build_and_read_back
 from nodrop.model.change import worst_disruption
 from nodrop.model.reading import Reading
 from nodrop.plan.effects import switch_files_if_unchanged

@@ -102,7 +102,7 @@ def test_what_a_reviewer_reads(name: str, update_golden: bool) -> None:
 
 @pytest.mark.parametrize("name", ["two-by-two", "reference-256-nvue-leaves", "storage-vlan"])
 def test_a_fabric_is_no_change_of_itself(name: str) -> None:
-    from nodrop.judging import build_and_read_back
+    from nodrop.fabric_readings import build_and_read_back
     from support.designs import load
 
     one, other = (build_and_read_back(load(shipped(name)), "intent.yaml", "build")[1] for _ in range(2))
@@ -417,7 +417,7 @@ def test_leaves_come_before_spines_and_spines_one_by_one() -> None:
 
 
 def test_pods_go_one_after_the_other() -> None:
-    from nodrop.judging import build_and_read_back
+    from nodrop.fabric_readings import build_and_read_back
     from support.designs import load
 
     old = build_and_read_back(load(shipped("reference-256")), "intent.yaml", "build")[1]

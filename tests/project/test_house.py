@@ -24,6 +24,7 @@ LAYERS = (
     {"fixing", "explaining", "importing", "checking"},
     {"outcome_cache"},
     {
+        "fabric_readings",
         "judging",
         "schemas",
         "accepted_findings",

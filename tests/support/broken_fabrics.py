@@ -6,9 +6,10 @@ from functools import cache
 from nodrop.engine.example_setup import EXAMPLES, build_port_name_table, rename_ports
 from nodrop.engine.rule import RuleExample
 from nodrop.engine.rules import select_lint_rules, shipped_rules
+from nodrop.fabric_readings import read_fabric_or_intent
 from nodrop.hardware.dynamic import fill_in_computed_buffer_sizes
 from nodrop.inputs import find_inputs
-from nodrop.judging import CheckSettings, read_fabric_or_intent
+from nodrop.judging import CheckSettings
 from nodrop.model.edit import set_value
 from nodrop.model.reading import Reading
 from nodrop.model.subject import parse_subject

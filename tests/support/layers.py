@@ -23,9 +23,9 @@ WHOLE: Final = {
     "nodrop.cli.main": ("main", "run"),
     "nodrop.explaining": ("render_rule_at_subject",),
     "nodrop.fixing": ("fix",),
-    "nodrop.judging": (
+    "nodrop.judging": ("run_rules",),
+    "nodrop.fabric_readings": (
         "build_and_read_back",
-        "run_rules",
         "read_fabric_or_intent",
         "read_fabric_at_path",
         "require_one_fabric_reading",

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from nodrop import platforms
-from nodrop.judging import build_and_read_back
+from nodrop.fabric_readings import build_and_read_back
 from nodrop.model.fabric import Device
 from nodrop.model.reading import Reading, Source
 from nodrop.plan.effects import switch_files_if_unchanged

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from nodrop import judging
+from nodrop import fabric_readings, judging
 from nodrop.checking.finding_comparison import compare_findings
 from nodrop.checking.run import CheckRun
 from nodrop.checking.two_states import ComparedFabrics, FabricSource, FabricSourcePair, fabric_source_name
@@ -94,7 +94,7 @@ def _unchanged_members(
         source = pair.new
         if source is None or source in changing:
             continue
-        read = partial(judging.read_fabric_or_intent, source, run.settings, run.executor)
+        read = partial(fabric_readings.read_fabric_or_intent, source, run.settings, run.executor)
         try:
             identifiers = identifiers_of(read().fabric)
         except InputProblems:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import replace
 
-from nodrop import judging
+from nodrop import fabric_readings, judging
 from nodrop.checking.finding_comparison import compare_findings
 from nodrop.checking.rollout import order_rollout, should_compute_routing
 from nodrop.checking.two_states import remove_switches
@@ -36,10 +36,10 @@ def compare_with_wanted(
     under `running_name`.
     """
     progress(f"reading {name}")
-    after = judging.require_one_fabric_reading(wanted_inputs, settings, name)
+    after = fabric_readings.require_one_fabric_reading(wanted_inputs, settings, name)
     progress("reading what runs")
     stated = settings.declared.completed_from(declared_facts_of(after.fabric))
-    before = judging.read_fabric_or_intent(
+    before = fabric_readings.read_fabric_or_intent(
         running_inputs.require_single_fabric(), replace(settings, declared=stated), executor
     )
     if not before.fabric.devices:

@@ -5,7 +5,7 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
-from nodrop import context, judging
+from nodrop import context, fabric_readings
 from nodrop.checking.policy import PolicyPair
 from nodrop.checking.policy_changes import NewlyPassingFindings
 from nodrop.checking.two_states import FabricSource, fabric_source_name
@@ -88,7 +88,7 @@ class CheckRun:
             profile = settings.declared.profile or settings.config.declared.profile
             return replace(reading, fabric=replace(reading.fabric, profile=profile))
         stated_now = self.read_facts_declared_beside_files(fabric_source) if beside is None else beside
-        return judging.read_fabric_or_intent(
+        return fabric_readings.read_fabric_or_intent(
             fabric_source,
             settings,
             self.executor,
@@ -110,7 +110,7 @@ class CheckRun:
                     if isinstance(fabric_source, FabricInputs)
                     else (None, None)
                 )
-                source = judging.read_fabric_or_intent(
+                source = fabric_readings.read_fabric_or_intent(
                     fabric_source,
                     settings,
                     self.executor,
@@ -148,6 +148,6 @@ class CheckRun:
         if isinstance(text, FabricInputs):
             return frozenset(bundle.name for bundle in text.bundles)
         try:
-            return judging.switch_names_of_intent(text, self.settings.store)
+            return fabric_readings.switch_names_of_intent(text, self.settings.store)
         except InputProblems:
             return frozenset()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from nodrop.checking.policy import PolicyPair
 from nodrop.errors import InputProblems
+from nodrop.fabric_readings import read_intent
 from nodrop.inputs import DeviceFiles, DiskWithHeldTexts, FabricInputs, FileText, find_inputs
-from nodrop.judging import read_intent
 from nodrop.limits import MAX_TEXT_BYTES
 from nodrop.model.reading import Note, Reading
 from nodrop.revisions import FormerTree

@@ -57,7 +57,8 @@ def command(
     from nodrop.cli.output import write_error_line
     from nodrop.engine.baseline import BASELINE_FILE, Baseline, format_baseline, load
     from nodrop.errors import describe_os_failure
-    from nodrop.judging import chosen_rules, read_fabric_or_intent, update_baseline
+    from nodrop.fabric_readings import read_fabric_or_intent
+    from nodrop.judging import chosen_rules, update_baseline
     from nodrop.publish.file import replace_file
     from nodrop.publish.landing import resolve_real_output_path
     from nodrop.results.merged import merge_outcomes
@@ -105,8 +106,9 @@ def command(
 
 
 def _check_fabric(source: "FabricInputs | FileText", settings: "CheckSettings", *, routing: bool) -> "FabricOutcome":
+    from nodrop.fabric_readings import read_fabric_or_intent
     from nodrop.inputs import FabricInputs
-    from nodrop.judging import chosen_rules, read_fabric_or_intent, run_rules, turn_input_problems_into_outcome
+    from nodrop.judging import chosen_rules, run_rules, turn_input_problems_into_outcome
     from nodrop.model.identifiers import identifiers_of
 
     outcomes: list[FabricOutcome] = []

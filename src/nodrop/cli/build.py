@@ -193,8 +193,8 @@ def _encode_files(artifacts: "list[Artifact]", top: str) -> dict[str, bytes]:
 
 def _build_and_read_back(task: _IntentBuildTask) -> "tuple[tuple[Artifact, ...], Reading]":
     """Return the files of an intent, and their reading."""
+    from nodrop.fabric_readings import attach_profile_to_reading, build_and_read_back
     from nodrop.intent.load import loads
-    from nodrop.judging import attach_profile_to_reading, build_and_read_back
 
     below = f"{task.output}/{task.top}".rstrip("/")
     artifacts, reading = build_and_read_back(loads(task.raw, task.display, lambda _: task.sheet), task.display, below)
@@ -209,8 +209,8 @@ def _read_built_files(task: _IntentBuildTask) -> "Reading":
 def _read_intent_and_check_name(path: str, names: dict[str, str]) -> "tuple[bytes, Intent]":
     """Read an intent; its fabric must not have the name of an earlier one's, because folders have these names."""
     from nodrop.errors import InputProblems
+    from nodrop.fabric_readings import read_intent
     from nodrop.inputs import find_named_intent
-    from nodrop.judging import read_intent
 
     raw, intent = read_intent(find_named_intent(path))
     if intent.fabric in names:

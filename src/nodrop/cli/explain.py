@@ -81,7 +81,8 @@ def _render_explanation(words: tuple[str, ...], at: str | None, settings: "Check
 
 def _render_subject_page(path: str, at: str, settings: "CheckSettings", platform: str | None) -> str:
     from nodrop import platforms
-    from nodrop.judging import chosen_rules, read_fabric_at_path, run_rules
+    from nodrop.fabric_readings import read_fabric_at_path
+    from nodrop.judging import chosen_rules, run_rules
     from nodrop.locate import place_of
     from nodrop.model.edit import get_value
     from nodrop.model.subject import parse_subject

@@ -50,7 +50,8 @@ def command(
     """
     from nodrop.cli.output import emit_outcome, exit_code
     from nodrop.cli.working import open_result_cache
-    from nodrop.judging import add_faults_of_configured_suppressions, chosen_rules, read_fabric_or_intent
+    from nodrop.fabric_readings import read_fabric_or_intent
+    from nodrop.judging import add_faults_of_configured_suppressions, chosen_rules
     from nodrop.results.merged import merge_outcomes
     from nodrop.results.outcome import ReadAndIgnoredFiles
     from nodrop.shared_identifiers import add_shared_identifier_findings

@@ -48,7 +48,7 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
       nodrop path gpu1 gpu2 intent.yaml --without spine1
     """
     from nodrop.cli.output import write_output
-    from nodrop.judging import read_fabric_at_path
+    from nodrop.fabric_readings import read_fabric_at_path
     from nodrop.model.index import Index
     from nodrop.report import hops
     from nodrop.report.json import encode_json_document

@@ -111,8 +111,8 @@ def _read_pairs(paths: tuple[str, str], settings: "CheckSettings", *, nothing: b
     """
     from nodrop.cli.working import open_executor, open_result_cache
     from nodrop.errors import InputProblems
+    from nodrop.fabric_readings import readings_of
     from nodrop.inputs import find_inputs
-    from nodrop.judging import readings_of
     from nodrop.plan.pairing import pair_fabrics
 
     with open_result_cache(paths, nothing=nothing) as store:

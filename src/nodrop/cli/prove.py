@@ -80,8 +80,9 @@ def command(
     """
     from nodrop.cli.output import save_report, write_output
     from nodrop.errors import InputProblems
+    from nodrop.fabric_readings import require_one_fabric_reading
     from nodrop.inputs import find_inputs
-    from nodrop.judging import CheckSettings, require_one_fabric_reading
+    from nodrop.judging import CheckSettings
     from nodrop.model.index import Index
     from nodrop.proofs.proving import prove_deadlock
     from nodrop.report.json import encode_json_document

@@ -85,7 +85,7 @@ class ReadingOptions:
 
     def fabric(self, paths: tuple[str, ...], settings: "CheckSettings") -> "Reading":
         """Return the one fabric that lies at the paths, or that an intent means; InputProblems where there is none."""
-        from nodrop.judging import require_one_fabric_reading
+        from nodrop.fabric_readings import require_one_fabric_reading
 
         return require_one_fabric_reading(self.inputs(paths, settings), settings, " ".join(paths))
 

@@ -28,8 +28,8 @@ def command(intent: str, headroom: bool, form: str) -> None:
     from nodrop.design.defaults import applied_defaults
     from nodrop.design.naming import naming_of
     from nodrop.design.topology import topology_of
+    from nodrop.fabric_readings import read_intent
     from nodrop.inputs import find_named_intent
-    from nodrop.judging import read_intent
     from nodrop.report import buffering
     from nodrop.report.document_text import render
     from nodrop.report.fabric import fabric_facts

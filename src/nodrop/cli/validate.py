@@ -99,12 +99,8 @@ def validate_and_report(paths: tuple[str, ...], choices: CheckChoices, ask: Vali
     """Validate the fabrics at some paths, report the findings, and return the exit code."""
     from nodrop.cli.output import ProgressLine, emit_outcome, exit_code
     from nodrop.cli.working import open_command_settings
-    from nodrop.judging import (
-        add_faults_of_configured_suppressions,
-        chosen_rules,
-        read_fabric_at_path,
-        turn_input_problems_into_outcome,
-    )
+    from nodrop.fabric_readings import read_fabric_at_path
+    from nodrop.judging import add_faults_of_configured_suppressions, chosen_rules, turn_input_problems_into_outcome
     from nodrop.results.merged import merge_outcomes
     from nodrop.shared_identifiers import add_shared_identifier_findings
 
@@ -136,7 +132,8 @@ def _validate_fabric(
     ask: ValidatorRequest,
     progress: Callable[[str], None],
 ) -> "FabricOutcome":
-    from nodrop.judging import read_fabric_at_path, run_rules
+    from nodrop.fabric_readings import read_fabric_at_path
+    from nodrop.judging import run_rules
     from nodrop.model.identifiers import identifiers_of
     from nodrop.model.index import Index
     from nodrop.model.reading import Note

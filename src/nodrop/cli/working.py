@@ -14,7 +14,14 @@ from nodrop.cli.output import write_error_line
 from nodrop.judging import CheckSettings
 from nodrop.parallel import process_pool_for_devices
 
-_PRELOADED_MODULES = ("nodrop.collect", "nodrop.design", "nodrop.judging", "nodrop.engine.verdicts", "nodrop.locate")
+_PRELOADED_MODULES = (
+    "nodrop.collect",
+    "nodrop.design",
+    "nodrop.fabric_readings",
+    "nodrop.judging",
+    "nodrop.engine.verdicts",
+    "nodrop.locate",
+)
 """What every process of a pool needs."""
 
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from nodrop.engine.finding import Finding
 from nodrop.engine.rule import Rule
 from nodrop.errors import InputProblems
+from nodrop.fabric_readings import read_fabric_or_intent
 from nodrop.fixing.fix_selection import FindingKey, FixTrial, key_of_finding
 from nodrop.inputs import FileText
 from nodrop.intent.load import MAX_INTENT_BYTES
-from nodrop.judging import CheckSettings, read_fabric_or_intent, run_rules
+from nodrop.judging import CheckSettings, run_rules
 from nodrop.locate import decision_of
 from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject

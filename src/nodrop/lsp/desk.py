@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from nodrop import config, context, judging
+from nodrop import config, context, fabric_readings, judging
 from nodrop.config import Config
 from nodrop.context.profile import loads_profile
 from nodrop.engine.finding import FileLocation, Finding, Severity
@@ -166,7 +166,7 @@ class TextChecker:
         files = {text.display for bundle in (*inputs.bundles, *inputs.hosts) for _, text in bundle.files}
         marks: DiagnosticsByFile = {file: [] for file in sorted({*files, str(path)})}
         try:
-            reading = judging.read_fabric_or_intent(inputs, site.settings)
+            reading = fabric_readings.read_fabric_or_intent(inputs, site.settings)
             outcome = self._check_reading(reading, site)
         except InputProblems as error:
             reading, outcome = None, FabricOutcome(problems=error.problems)
@@ -187,7 +187,9 @@ class TextChecker:
         text = DiskWithHeldTexts(open_texts).intent(path)
         try:
             intent = loads_intent(text.held, shown, text.open_named_file)
-            reading = judging.attach_profile_to_reading(judging.read_intent_as_built(intent, shown), site.settings)
+            reading = fabric_readings.attach_profile_to_reading(
+                fabric_readings.read_intent_as_built(intent, shown), site.settings
+            )
         except InputProblems as error:
             marks: DiagnosticsByFile = {shown: []}
             for problem in error.problems:
