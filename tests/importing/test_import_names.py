@@ -68,6 +68,30 @@ def test_hosts_with_one_number_in_all_names_are_numbered_by_the_other() -> None:
     assert number_hosts(["oslo1", "rome1"], [1, 1], [0, 0]) == [1, 2]
 
 
+def test_ports_decide_between_numbers_of_names_that_have_several() -> None:
+    assert number_hosts(["na--1ho_", "na--3ho_"], [0, 0], [0, 0], [2]) == [1, 3]
+    assert number_hosts(["a7f", "b9c"], [0, 0], [0, 0], [1]) == [1, 2]
+
+
+def test_hosts_with_a_gap_between_them_come_back_equal() -> None:
+    """A number of the names, behind which letters follow, and half a split port for each host."""
+    changes = {
+        "endpoints.gpu.ids": "1, 3",
+        "endpoints.gpu.spread": "one-leaf",
+        "endpoints.gpu.split": 4,
+        "endpoints.gpu.ports": 2,
+        "endpoints.gpu.speed": "100G",
+        "endpoints.gpu.media": "DAC",
+        "endpoints.gpu.leaf_group": 4,
+        "names": {"hosts": {"gpu": "na--{id}ho_"}},
+    }
+    fabric = build(shipped("two-by-two", changes))
+    found = imported(fabric)
+    assert (found.left, found.lacking, found.problems) == ((), (), ())
+    assert found.intent is not None
+    assert list(differences(fabric, nodrop.build(found.intent))) == []
+
+
 def test_keys_of_an_import_mean_switches_by_their_names() -> None:
     changes = {
         "names.devices": {"leaf1": "leaf2", "leaf2": "leaf1", "spine1": "core"},

@@ -1,8 +1,10 @@
 """Hosts that are stated, by group and number: as their names have it, and their places at the switches."""
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from nodrop.design.naming import HOST_ROLE, NodeIdentity, host_identity
 from nodrop.importing.numbering import number_hosts
@@ -12,7 +14,8 @@ from nodrop.model.fabric import End, Fabric, Host, Port
 from nodrop.model.subject import natural_sort_key
 from nodrop.units import parse_whole_number
 
-_SwitchPortSortKey = tuple[int, tuple[tuple[int, int, str], ...], Port]
+_SwitchSortKey = tuple[tuple[int, int, str], ...]
+_SwitchPortSortKey = tuple[int, _SwitchSortKey, Port]
 _LAST_SORT_KEY: _SwitchPortSortKey = (1, (), Port(0))
 """After every place."""
 
@@ -36,6 +39,11 @@ def identify_stated_hosts(fabric: Fabric, known: Mapping[str, NodeIdentity]) -> 
     ):
         groups.setdefault(host.group, []).append(host)
     identities: dict[str, NodeIdentity] = {}
+    splits = {
+        (natural_sort_key(device.name), panel): count
+        for device in fabric.devices
+        for panel, count in Counter(port.port.panel for port in device.interfaces if port.port is not None).items()
+    }
     for group, hosts in groups.items():
         width = (
             most_common_value(
@@ -44,7 +52,8 @@ def identify_stated_hosts(fabric: Fabric, known: Mapping[str, NodeIdentity]) -> 
             or 1
         )
         blocks = [_switch_set_of_host(places[host.name], width) for host in hosts if host.name in places]
-        numbers = number_hosts([host.name for host in hosts], list(map(number_of_host, hosts)), blocks)
+        steps = _number_steps_by_places([places_by_host.get(host.name, []) for host in hosts], splits)
+        numbers = number_hosts([host.name for host in hosts], list(map(number_of_host, hosts)), blocks, steps)
         of_group = {host.name: host_identity(group, number) for host, number in zip(hosts, numbers, strict=True)}
         stated = {name: known[name] for name in of_group if name in known and known[name].role == HOST_ROLE}
         identities |= stated if len(stated) == len(of_group) else of_group
@@ -55,6 +64,27 @@ def _switch_set_of_host(place: _SwitchPortSortKey, width: int) -> int:
     """Return the switch, or set of so many switches, that a host is cabled to, from 0."""
     number = place[1][-1][2] if place[1] else "1"
     return (int(number) - 1) // width
+
+
+def _number_steps_by_places(
+    places_by_host: Sequence[Sequence[_SwitchPortSortKey]], splits: Mapping[tuple[_SwitchSortKey, int], int]
+) -> list[int | None]:
+    """Return how far apart the numbers of each host and the next are, by their first ports; None where none says so.
+
+    At one switch, every number has as many ports in a row as a host has there. `splits` are the parts of each port.
+    """
+    first_positions: list[tuple[_SwitchSortKey, int, int] | None] = []
+    for places in places_by_host:
+        _, switch, first = min(places, default=_LAST_SORT_KEY)
+        each = sum(place[1] == switch for place in places)
+        position = first.panel * splits.get((switch, first.panel), 1) + max(first.split - 1, 0)
+        first_positions.append((switch, position, each) if places else None)
+    return [
+        (there[1] - here[1]) // here[2]
+        if here and there and (here[0], here[2]) == (there[0], there[2]) and (there[1] - here[1]) % here[2] == 0
+        else None
+        for here, there in pairwise(first_positions)
+    ]
 
 
 def _switch_ports_by_host(fabric: Fabric) -> dict[str, list[_SwitchPortSortKey]]:

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from ipaddress import IPv4Interface
-from itertools import count
+from itertools import count, pairwise
 
 from nodrop.design.addressing import pool_divisor_of_tier
 from nodrop.importing.pools import addresses_of
@@ -87,19 +87,23 @@ def _count_from_multiple(numbers: NodeNumbers, fact: Sequence[int | None], size:
     return max((count for start, count in starts.items() if start >= 0 and start % size == 0), default=0)
 
 
-def number_hosts(names: Sequence[str], by_name: NodeNumbers, blocks: Sequence[int]) -> NodeNumbers:
+def number_hosts(
+    names: Sequence[str], by_name: NodeNumbers, blocks: Sequence[int], steps: Sequence[int | None] = ()
+) -> NodeNumbers:
     """Return numbers for the hosts of a group, whose names are in the order of their places at switches.
 
-    `blocks` are the switches, or sets of them, that they are at, from 0. Numbers by which hosts share switches evenly
-    come first, then those in order, those `by_name`, and those by which fewest hosts share a switch.
+    `blocks` are the switches, or sets of them, that they are at, from 0, and `steps` how far apart the numbers of each
+    host and the next are by their ports. Numbers by which hosts share switches evenly come first, then those in order,
+    those that fit most steps, those `by_name`, and those by which fewest hosts share a switch.
     """
     columns = [by_name, *_numbers_in_names_by_position(names)]
     candidates = [column for column in columns if _are_valid_numbers(column)]
     candidates += [fill_number_gaps(_drop_outlying_numbers(names, column)) for column in columns]
 
-    def rank(numbers: NodeNumbers) -> tuple[bool, bool, bool, int]:
+    def rank(numbers: NodeNumbers) -> tuple[bool, bool, int, bool, int]:
         each = _find_hosts_per_block(numbers, blocks)
-        return each > 0, numbers == sorted(numbers), numbers == by_name, -each
+        fitting = sum(there - here == step for (here, there), step in zip(pairwise(numbers), steps, strict=False))
+        return each > 0, numbers == sorted(numbers), fitting, numbers == by_name, -each
 
     return max(candidates, key=rank)
 
