@@ -10,6 +10,7 @@ from nodrop.hardware import (
     asic,
     buildable_models,
     find_design_obstacle,
+    hint_for_undesignable_model,
     media,
     model_of_sku,
     nearest_word_hint,
@@ -179,9 +180,18 @@ def test_what_is_not_known_is_an_obstacle() -> None:
     assert find_design_obstacle(switch("AS9716-32D"), "sonic") == "the memory of AS9716-32D is not known"
     assert find_design_obstacle(switch("8101-32FH"), "sonic") == "8101-32FH is not known under sonic"
     assert find_design_obstacle(switch("SN3800"), "nvue") == "SN3800 is not known under nvue"
+    assert "(jericho-2) keeps packets in memory outside its chip" in str(
+        find_design_obstacle(switch("7280CR3-32D4"), "sonic")
+    )
     assert "AS9716-32D" not in buildable_models("sonic")
     assert "SN3800" not in buildable_models("nvue")
     assert {"SN2700", "SN4700", "SN5600"} <= set(buildable_models("nvue"))
+
+
+def test_a_model_that_cannot_be_designed_is_linted_and_one_of_another_network_os_is_not() -> None:
+    assert "`nodrop lint` checks" in hint_for_undesignable_model(switch("7280CR3-32D4"), "sonic")
+    assert "`nodrop lint` checks" in hint_for_undesignable_model(switch("8111-32EH"), "sonic")
+    assert hint_for_undesignable_model(switch("SN3800"), "nvue") == "see `nodrop hardware`"
 
 
 @pytest.mark.parametrize("platform", [platform for platform in platforms.writable_platforms() if platform != "sonic"])

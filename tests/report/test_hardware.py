@@ -90,6 +90,12 @@ def test_a_page_says_what_other_names_a_model_has_and_since_when_it_is_known() -
     assert "also SN5600D" in [" ".join(line.split()) for line in run("hardware", "SN5600").out.splitlines()]
 
 
+def test_a_page_says_that_a_model_without_a_design_is_linted() -> None:
+    lines = [" ".join(line.split()) for line in run("hardware", "7280CR3-32D4").out.splitlines()]
+    assert "lint configurations are checked; rules of headroom and memory may stay undecided, which -v lists" in lines
+    assert not [line for line in run("hardware", "SN4700").out.splitlines() if line.strip().startswith("lint")]
+
+
 def test_a_page_says_what_is_not_known() -> None:
     text = run("hardware", "8122-64EH").out
     assert [line for line in text.splitlines() if "not known" in line] == [

@@ -76,13 +76,14 @@ def ascending(numbers: set[int]) -> tuple[int, ...]:
 
 
 def maps(size: int, targets: int) -> st.SearchStrategy[Any]:
-    """Maps that are missing, empty, partial, or whole."""
+    """Maps that are missing, partial, or whole; SONiC refuses one without an entry."""
 
     def spread(chosen: dict[int, int], rest: int | None) -> tuple[int | None, ...]:
         return tuple(chosen.get(index, rest) for index in range(size))
 
-    chosen = st.dictionaries(st.integers(0, size - 1), st.integers(0, targets - 1), max_size=4)
-    return maybe(st.builds(spread, chosen, maybe(st.integers(0, targets - 1))))
+    indexes, numbers = st.integers(0, size - 1), st.integers(0, targets - 1)
+    some = st.dictionaries(indexes, numbers, min_size=1, max_size=4)
+    return maybe(st.builds(spread, some, st.none()) | st.builds(spread, st.just({}) | some, numbers))
 
 
 schedulers = st.builds(

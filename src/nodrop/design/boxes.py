@@ -7,7 +7,13 @@ from nodrop.design.faults import IntentFault, KeyFault
 from nodrop.design.naming import NamingScheme, NodeIdentity, intent_key_words_of_switch, name_of, naming_of
 from nodrop.design.splits import count_ports_with_splits, declared_splits
 from nodrop.design.topology import TierSwitchGroup, Topology, group_of_endpoints, identities_of_group, topology_of
-from nodrop.hardware import find_design_obstacle, nearest_word_hint, switch, switches
+from nodrop.hardware import (
+    find_design_obstacle,
+    hint_for_undesignable_model,
+    hint_for_unknown_model,
+    switch,
+    switches,
+)
 from nodrop.hardware.schema import SwitchModel
 from nodrop.intent.schema import DeviceSettings, Intent
 from nodrop.intent.topology import MOST_LINKS_PER_SWITCH_PAIR, Switches
@@ -142,12 +148,13 @@ def _nodes_of_group(
 ) -> tuple[PlannedSwitch, ...]:
     keys, wanted = (*group.keys, "model"), group.wanted
     if wanted.model not in switches():
-        hint = nearest_word_hint(wanted.model, switches())
+        hint = hint_for_unknown_model(wanted.model)
         problems.append(KeyFault(keys, wanted.model, "a switch model of the catalogue", hint))
         return ()
     model = switch(wanted.model)
     if (reason := find_design_obstacle(model, wanted.platform)) is not None:
-        problems.append(KeyFault(keys, reason, "a model that can be designed", "see `nodrop hardware`"))
+        hint = hint_for_undesignable_model(model, wanted.platform)
+        problems.append(KeyFault(keys, reason, "a model that can be designed", hint))
         return ()
     ports = count_ports_with_splits(model, declared_splits(topology, group, model))
     up = sum({panel: join.split for join in topology.joins_above(group) for panel in join.lower_ports}.values())

@@ -18,6 +18,8 @@ from nodrop.syntax.places import sanitize_for_message
 from nodrop.syntax.yaml import parse_yaml
 
 _HARDWARE_FOLDER = Path(__file__).parent
+_SURE_SIMILARITY = 0.7
+"""From where on two names of models are a slip apart; below it one is another model of the same maker."""
 _MAX_LISTED_NAMES = 12
 _M = TypeVar("_M", bound=BaseModel)
 
@@ -150,11 +152,34 @@ def find_design_obstacle(switch_model: SwitchModel, platform: str) -> str | None
     """Return why nothing can be designed for a model under a network OS; None where it can."""
     if platform not in switch_model.platforms:
         return f"{switch_model.name} is not known under {platform}"
+    chip = asic(switch_model.asic)
     if switch_model.buffer_bytes is None:
+        if chip.external_memory:
+            place = f"{switch_model.name} ({switch_model.asic}) keeps packets in memory outside its chip"
+            return f"{place}, and nodrop has no formula for its buffers"
         return f"the memory of {switch_model.name} is not known"
-    if not asic(switch_model.asic).has_headroom_terms and not switch_model.sonic.headroom:
+    if not chip.has_headroom_terms and not switch_model.sonic.headroom:
         return f"neither a formula nor a table of the headroom of {switch_model.name} ({switch_model.asic}) is known"
     return None
+
+
+def hint_for_undesignable_model(switch_model: SwitchModel, platform: str) -> str:
+    """Return what can be done with a model that no fabric is designed for: it is linted, without rules of its buffers.
+
+    Under a network OS that the model does not have while it has others, only another model helps.
+    """
+    others = "see `nodrop hardware`"
+    if switch_model.platforms and platform not in switch_model.platforms:
+        return others
+    return f"`nodrop lint` checks its configurations, but not all of their buffers; for other models {others}"
+
+
+def hint_for_unknown_model(word: str) -> str:
+    """Return a hint naming the model that a slip means; else where models are listed, and what others can have."""
+    close = difflib.get_close_matches(word, switches(), n=1, cutoff=_SURE_SIMILARITY)
+    if close:
+        return f"did you mean {close[0]}?"
+    return "`nodrop hardware` lists them; `nodrop lint` also checks configurations of other models"
 
 
 def fastest_breakouts_with_known_headroom(switch_model: SwitchModel) -> tuple[tuple[int, int], ...]:

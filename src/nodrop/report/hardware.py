@@ -21,6 +21,8 @@ from nodrop.units import show_bytes, show_ids, show_speed
 
 _TEXT_BY_SERVICE_PORT_KIND = {False: "", True: ", for service", "extra": ", extra, not for the fabric"}
 """What a kind of ports is for, in the line about it."""
+_LINT_WITHOUT_BUFFERS = "configurations are checked; rules of headroom and memory may stay undecided, which -v lists"
+"""What lint does for a model that no fabric is designed for."""
 
 PAGE_WIDTH_CHARACTERS = 110
 
@@ -203,6 +205,8 @@ def _page_lines(box: SwitchModel) -> Iterator[str]:
         reason, since = find_design_obstacle(box, platform), box.since.get(platform)
         support = "fabrics are designed and written" + (f", from {since} on" if since else "")
         yield from _wrap_labelled_texts([(platform, support if reason is None else f"no: {reason}")])
+    if not any(find_design_obstacle(box, platform) is None for platform in platforms_default_first()):
+        yield from _wrap_labelled_texts([("lint", _LINT_WITHOUT_BUFFERS)])
     if any(traits_of_platform(platform).counts_ports for platform in box.platforms):
         yield from _wrap_labelled_texts([("ports", f"{box.max_port_count} at most, those for service among them")])
     yield from _wrap_labelled_texts(("known trouble", trouble) for trouble in box.troubles)

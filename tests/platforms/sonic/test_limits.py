@@ -178,6 +178,8 @@ REFUSED = [
     (f"{QOS}/trust", "pcp", f"{QOS}/trust", "a SONiC port with these maps trusts dscp"),
     (f"{QOS}/dscp_to_tc", None, f"{QOS}/trust", "a SONiC port with these maps trusts None"),
     (f"{QOS}/dscp_to_tc", (1,), f"{QOS}/dscp_to_tc", "has 1 entries; SONiC's map has 64"),
+    (f"{QOS}/dscp_to_tc", (None,) * 64, f"{QOS}/dscp_to_tc", "maps nothing: SONiC refuses a map without an entry"),
+    ("switch_dscp_to_tc", (None,) * 64, "switch_dscp_to_tc", "maps nothing: SONiC refuses a map without an entry"),
     (f"{QOS}/pfc_tx_priorities", (4, 3), f"{QOS}/pfc_tx_priorities", PRIORITIES),
     (f"{QOS}/pfc_tx_priorities", (8,), f"{QOS}/pfc_tx_priorities", PRIORITIES),
     (f"{QOS}/pfc_tx_priorities", (-1,), f"{QOS}/pfc_tx_priorities", PRIORITIES),
