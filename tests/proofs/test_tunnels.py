@@ -14,7 +14,7 @@ from nodrop.proofs.storm import PauseSpreadGraph
 from nodrop.proofs.traffic import PacketStream
 from nodrop.report.proof import proof_facts, render_proof
 from support.dual_tor import BOUNCED, REMAP, cured, dual_tor, tunnel
-from support.lossless_fabrics import lossless
+from support.lossless_fabrics import LOSSLESS, lossless
 
 ASSUMPTION = "Either leaf of a server with two can be the standby one, unless a file says which one is."
 
@@ -101,8 +101,13 @@ FAR = {"mux_cables": (), "tunnels": (), "dual_tor": False}
          [("l1", "the maps of tunnel MuxTunnel0")]),
         ({"l1": {"tunnels": (tunnel(1, 2, tc_to_dscp=(26,) * 16),)}, "l2": {"mux_cables": ()}},
          [("l1", "the DSCP outside of tunnel MuxTunnel0, which has a map and whose mode is not pipe")]),
+        ({"l2": {"mux_cables": (), "switch_dscp_to_tc": (0,) * 64}},
+         [("l2", "whether the DSCP map of the switch or of the port sorts what leaves MuxTunnel0")]),
+        ({"l2": {"mux_cables": (), "switch_dscp_to_tc": UNKNOWN}},
+         [("l2", "whether the DSCP map of the switch or of the port sorts what leaves MuxTunnel0")]),
     ],
-    ids=["no tunnel", "no peer", "peer elsewhere", "no servers", "no way out", "unknown map", "map in mode uniform"],
+    ids=["no tunnel", "no peer", "peer elsewhere", "no servers", "no way out", "unknown map", "map in mode uniform",
+         "other map of the switch", "unknown map of the switch"],
 )  # fmt: skip
 def test_what_no_file_says_is_named(changes: dict[str, Any], missing: list[tuple[str, str]]) -> None:
     fabric = dual_tor()
@@ -111,6 +116,17 @@ def test_what_no_file_says_is_named(changes: dict[str, Any], missing: list[tuple
     proof = proved(fabric)
     assert [(*fact.subject, fact.what) for fact in proof.check.missing] == missing
     assert proof.verdict == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("fabric", "table"),
+    [(dual_tor(spines=1), LOSSLESS.dscp_to_tc), (cured(2), (0,) * 64)],
+    ids=["the same map", "the tunnel has its own"],
+)
+def test_a_map_of_the_switch_leaves_nothing_open(fabric: Fabric, table: Any) -> None:
+    for name in ("l1", "l2"):
+        fabric = with_leaf(fabric, name, switch_dscp_to_tc=table)
+    assert proved(fabric).check.missing == ()
 
 
 def test_failures_are_searched_one_by_one() -> None:

@@ -49,6 +49,11 @@ class Tunnel:
     """The priority group of packets that come out."""
 
     @property
+    def hides_dscp(self) -> bool:
+        """Whether the DSCP outside is neither that inside nor one that a map gives to the traffic class inside."""
+        return self.dscp_mode == "pipe" and self.tc_to_dscp is None
+
+    @property
     def remapped(self) -> bool:
         """Whether it has maps for packets that go in and for those that come out, apart from the maps of ports."""
         maps = (self.tc_to_dscp, self.tc_to_queue, self.dscp_to_tc, self.tc_to_priority_group)

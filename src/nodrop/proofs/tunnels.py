@@ -12,7 +12,7 @@ from typing import NamedTuple
 from nodrop.model.addresses import ADDRESS_BITS
 from nodrop.model.fabric import Device
 from nodrop.model.overlays import Tunnel
-from nodrop.model.qos import NumberMap
+from nodrop.model.qos import NumberMap, QosProfile
 from nodrop.model.states import Unknown, known_rows
 from nodrop.routing import ControlPlane
 from nodrop.routing.prefixes import Address, Prefix, parse_address, parse_prefix
@@ -147,6 +147,8 @@ class FabricTunnels:
         maps = (tunnel.tc_to_dscp, tunnel.tc_to_queue, *out)
         if any(isinstance(table, Unknown) for table in maps):
             self._record_gap(device, f"the maps of tunnel {tunnel.name}")
+        if end is not None and end.dscp_to_tc is None and _switch_map_may_differ(far):
+            self._record_gap(far, f"whether the DSCP map of the switch or of the port sorts what leaves {end.name}")
         is_pipe = not isinstance(tunnel.dscp_mode, Unknown) and tunnel.dscp_mode == "pipe"
         if tunnel.tc_to_dscp is not None and not is_pipe:
             self._record_gap(
@@ -179,6 +181,18 @@ class FabricTunnels:
         ]
         own = (one for one in found if address is not None and _does_text_equal_address(one.sender, address))
         return next(own, next((one for one in found if one.sender is None), None))
+
+
+def _switch_map_may_differ(device: Device) -> bool:
+    """Whether a switch-wide DSCP map, which some ASICs apply to what comes out of tunnels, is unlike that of a port.
+
+    sonic-swss pull request 2023: without the map of the switch, such packets have a class by default.
+    """
+    whole = device.switch_dscp_to_tc
+    if whole is None:
+        return False
+    maps = (port.qos.dscp_to_tc for port in device.interfaces if isinstance(port.qos, QosProfile))
+    return isinstance(whole, Unknown) or any(table is not None and table != whole for table in maps)
 
 
 def _overlap(one: Prefix, other: Prefix) -> bool:

@@ -529,3 +529,13 @@ def test_clients_of_a_route_reflector_are_inside_its_as(family: str) -> None:
     assert refused.value.path.endswith(f"{family}reflector_client")
     inside = random_values.replaced(changed(where, True), ("bgp", "neighbors", 0, "remote_asn"), "internal")
     assert "route-reflector-client" in "".join(artifact.text for artifact in write(inside))
+
+
+def test_a_port_without_a_dscp_map_is_refused_beside_one_of_the_switch() -> None:
+    """Whether such a port has the map of the switch is left open, so it would not come back as it was."""
+    device = replace(changed(f"{QOS}/dscp_to_tc", None), switch_dscp_to_tc=leaf().interfaces[0].qos.dscp_to_tc)
+    port = device.interfaces[0]
+    ports = (replace(port, qos=replace(port.qos, trust=None)), *device.interfaces[1:])
+    with pytest.raises(UnsupportedByPlatform) as caught:
+        write(replace(device, interfaces=ports))
+    assert str(caught.value).endswith("is left open where the switch has a map for all ports")

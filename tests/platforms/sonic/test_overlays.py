@@ -9,6 +9,7 @@ from nodrop import platforms
 from nodrop.errors import UnsupportedByPlatform
 from nodrop.model.index import Index
 from nodrop.model.overlays import MultiChassis, MuxCable, Tunnel
+from nodrop.model.qos import QosProfile
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
 from nodrop.resources import resource_folder
@@ -36,6 +37,21 @@ def test_a_pair_with_its_peer_link_and_port_channels() -> None:
     assert read({**PORTS, **tables}).device.multi_chassis == MultiChassis(
         peer_link="Ethernet0", port_channels=("PortChannel2", "PortChannel10")
     )
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ({"Ethernet0": {"pfc_enable": "3"}}, None),
+        ({"global": {"dscp_to_tc_map": "AZURE"}, "Ethernet0": {"pfc_enable": "3"}}, UNKNOWN),
+        ({"global": {"dscp_to_tc_map": "AZURE"}, "Ethernet0": {"dscp_to_tc_map": "LOSSY"}}, (0, *[None] * 63)),
+    ],
+)
+def test_a_port_without_a_dscp_map_may_have_that_of_the_switch(rows: dict[str, Any], expected: Any) -> None:
+    tables = {"DSCP_TO_TC_MAP": {"AZURE": {"0": "1"}, "LOSSY": {"0": "0"}}, "PORT_QOS_MAP": rows}
+    (port,) = read({**PORTS, **tables}).device.interfaces
+    assert isinstance(port.qos, QosProfile)
+    assert port.qos.dscp_to_tc is UNKNOWN if expected is UNKNOWN else port.qos.dscp_to_tc == expected
 
 
 def test_a_tunnel_with_its_ends_and_maps() -> None:

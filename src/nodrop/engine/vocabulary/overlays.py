@@ -17,8 +17,8 @@ def tunnels_into_the_same_priority(tunnels: tuple[Tunnel, ...]) -> tuple[str, ..
 
 @declare_word("function")
 def tunnels_that_hide_the_dscp(tunnels: tuple[Tunnel, ...]) -> tuple[str, ...]:
-    """Return the tunnels that do not copy the DSCP inside to the outside."""
-    return tuple(tunnel.name for tunnel in tunnels if tunnel.dscp_mode == "pipe")
+    """Return the tunnels that neither copy the DSCP inside to the outside nor derive one from the traffic class."""
+    return tuple(tunnel.name for tunnel in tunnels if tunnel.hides_dscp)
 
 
 @declare_word("function")

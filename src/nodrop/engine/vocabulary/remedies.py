@@ -283,7 +283,7 @@ def tunnels_carrying_dscp(tunnels: tuple[Tunnel, ...]) -> tuple[Tunnel, ...]:
 
 
 def _keep_dscp_in_tunnel(tunnel: Tunnel) -> Tunnel:
-    outer = "uniform" if tunnel.dscp_mode in ("pipe", "derived") else tunnel.dscp_mode
+    outer = "uniform" if tunnel.hides_dscp or tunnel.dscp_mode == "derived" else tunnel.dscp_mode
     return replace_fields(
         tunnel, dscp_mode=outer, dscp_after="kept" if tunnel.dscp_after == "derived" else tunnel.dscp_after
     )

@@ -66,6 +66,8 @@ def check_expressible(device: Device) -> SwitchModel:
             checked.add(qos)
             path = ("interfaces", interface.name, "qos")
             _check_maps(qos, path)
+            if qos.dscp_to_tc is None and device.switch_dscp_to_tc is not None:
+                raise unsupported_error((*path, "dscp_to_tc"), "is left open where the switch has a map for all ports")
             _check_buffers(device, qos, names, path)
     _check_split_lanes(facts, device.interfaces)
     return facts

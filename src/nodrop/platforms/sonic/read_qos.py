@@ -218,6 +218,8 @@ class QosReader:
                 for attribute in TABLE_BY_MAP_ATTRIBUTE
             }
             sent = config.priorities(keys, binding, "pfc_enable")
+        if maps["dscp_to_tc"] is None and self._has_switch_wide_map:
+            maps["dscp_to_tc"] = UNKNOWN
         return QosProfile(
             trust=_trust_by_bound_maps(maps["dscp_to_tc"], maps["pcp_to_tc"]),
             **maps,
@@ -229,6 +231,11 @@ class QosReader:
             ingress_buffers=self._read_port_buffer_profile_list(port, ingress, "INGRESS"),
             egress_buffers=self._read_port_buffer_profile_list(port, egress, "EGRESS"),
         )
+
+    @property
+    def _has_switch_wide_map(self) -> bool:
+        """Whether the switch has a DSCP map: SAI leaves open whether a port without one of its own has that."""
+        return self.switch_row is not None and TABLE_BY_MAP_ATTRIBUTE["dscp_to_tc"][1] in self.switch_row
 
     def switch_wide_dscp_map(self) -> NumberMap | None | Unknown:
         """Return the DSCP map of the whole switch."""

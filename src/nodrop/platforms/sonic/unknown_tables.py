@@ -28,16 +28,19 @@ class HarmlessTable:
     """Why a table changes nothing that is checked, and the source.
 
     With `when`, that is so if each of these fields has one of these values, the first of them SONiC's default;
-    with `rows`, the other rows are harmless in any case.
+    with `rows`, the other rows are harmless in any case. With `only`, no other row is harmless.
     """
 
     because: str
     source: str
     when: Mapping[str, tuple[str, ...]]
     rows: frozenset[str]
+    only: frozenset[str]
 
     def has_harmless_rows(self, rows: object) -> bool:
         """Return whether the rows of a table are harmless."""
+        if self.only and not (isinstance(rows, Mapping) and self.only.issuperset(rows)):
+            return False
         if not self.when:
             return True
         if not isinstance(rows, Mapping):
@@ -71,6 +74,7 @@ def harmless_tables() -> Mapping[str, HarmlessTable]:
             source=group["source"],
             when={field: tuple(values) for field, values in group.get("when", {}).items()},
             rows=frozenset(group.get("rows", ())),
+            only=frozenset(group.get("only", ())),
         )
         for group in _read_table_facts()["harmless"]
         for table in chain.from_iterable(group["tables"])
