@@ -29,6 +29,7 @@ TABLE = TESTS / "rules" / "commands.txt"
 PLATFORM_WORDS = re.compile(
     r"`?nv (?:un)?set|NVUE|SONiC|Onyx|Cumulus|FRR\b|config_db|pfcwd|counterpoll|vtysh"
     r"|DEVICE_METADATA|BUFFER_|PFC_WD|_map\b|address-family|multipath-relax|maximum-paths|router bgp|\bTSA\b|sudo "
+    r"|\b(?:qos_\w+|traffic|datapath|switchd)\.conf"
 )
 """What belongs into the commands of a rule, and not into its sentence."""
 FRR_WORDS = re.compile(r"maximum-paths|multipath-relax|address-family|router bgp")
