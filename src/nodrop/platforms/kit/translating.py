@@ -14,6 +14,7 @@ from nodrop.limits import MAX_COMMANDS_PER_FILE
 from nodrop.model.access import AccessList
 from nodrop.model.bridging import PortChannel, Vlan
 from nodrop.model.fabric import Device, Interface
+from nodrop.model.qos import QosProfile
 from nodrop.model.reading import NO_REMEDY, DeviceReading, FilePlace, Note, Remark, Remedy, Source
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject, natural_sort_key
@@ -64,6 +65,8 @@ class TranslatedFiles:
     """Whether the addresses that the routing daemon gives to interfaces are among the lines."""
     classifies: bool = False
     """Whether the files say what becomes of traffic classes."""
+    qos_basis: str = ""
+    """Why what the files make of traffic classes is not certain; empty where it is."""
     of_5: bool = False
     """Whether the files are those of release 5, whose defaults are known: before it, what is not said is not known."""
     weighs: bool = False
@@ -103,6 +106,11 @@ class TranslatedFiles:
     def add_not_understood(self, source_place: FilePlace, source_text: str) -> None:
         """Add a line that was not understood."""
         self.others.append((source_place, f"{source_text} is not understood and was not checked"))
+
+    def add_assumption(self, source_place: FilePlace, basis: str) -> None:
+        """Add a line that was read in one of several ways, and why in that one."""
+        if (source_place, basis) not in self.others:
+            self.others.append((source_place, basis))
 
 
 def format_command_word(text: str) -> str:
@@ -254,6 +262,9 @@ def _with_unstated_unknown(
     if not translation.classifies:
         device = replace_fields(device, buffer_pools=UNKNOWN, watchdog_polling_ms=UNKNOWN)
         derived = {subject: reason for subject, reason in derived.items() if "qos" not in subject}
+    elif translation.qos_basis:
+        own = (port.name for port in device.interfaces if isinstance(port.qos, QosProfile))
+        derived |= {(device_reading.device.name, name, "qos"): translation.qos_basis for name in own}
     return device, derived
 
 

@@ -1,19 +1,20 @@
 """Meaning of NCLU's commands: interfaces, services, RoCE, and commands for FRR.
 
-Sources: Cumulus Linux 3.7 and 4.4, NCLU and RDMA over Converged Ethernet (`storage-optimized`, `net add roce`); Cumulus
-Linux 5, NCLU to NVUE Common Commands.
+Sources: Cumulus Linux 3.7 and 4.4, NCLU; Cumulus Linux 5, NCLU to NVUE Common Commands; for RoCE `macros.py`.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from nodrop.model.reading import FilePlace
 from nodrop.model.types import did_you_mean_hint
 from nodrop.platforms.kit.near_words import find_near_word
 from nodrop.platforms.kit.secrets import find_nclu_secrets, mask_secret
-from nodrop.platforms.kit.translating import TranslatedFiles, format_command_word, non_blank_lines
+from nodrop.platforms.kit.translating import FileRemark, TranslatedFiles, format_command_word, non_blank_lines
 from nodrop.platforms.nclu.deleting import drop_deleted_rows
+from nodrop.platforms.nclu.macros import RoceMacro, expand_macro, parse_port_macro, parse_switch_macro
+from nodrop.platforms.nclu.value_faults import find_value_fault
 from nodrop.syntax.lines import read_or_keep_line
 from nodrop.syntax.places import quote_text
 from nodrop.units import parse_whole_number
@@ -21,6 +22,7 @@ from nodrop.units import parse_whole_number
 COMMANDS_FILE = "nclu.txt"
 
 _PROMPT_PATTERN = re.compile(r"[\w.-]++@([\w.-]++):?[\w.:~/-]*+[$#][ \t]*+(?:sudo[ \t]++)?")
+_INTERFACE_DELETION_PATTERN = re.compile(r"\bnet[ \t]++del[ \t]++interface\b")
 _QUOTED_OR_PLAIN_WORD_PATTERN = re.compile(r"'([^']*)'|\"([^\"]*)\"|(\S+)")
 _PORT_RANGE_PATTERN = re.compile(
     r"([A-Za-z]{1,40}[0-9]{0,9}?s?)([0-9]{1,9})-(?:[A-Za-z]{1,40}[0-9]{0,9}?s?)?([0-9]{1,9})"
@@ -28,25 +30,6 @@ _PORT_RANGE_PATTERN = re.compile(
 _BGP_NEIGHBOR_OVER_PORT_PATTERN = re.compile(r"neighbor (swp[0-9]{1,3}(?:s[0-9]{1,2})?) interface\b")
 """A session over a port of the panel, or a part of one: it makes the port an interface."""
 _NVUE_FEC_WORDS = {"rs": "rs", "baser": "baser", "off": "off", "auto": "auto"}
-_NVUE_ROCE_COMMANDS = (
-    "congestion-control {0} traffic-class 0 ecn disable",
-    "mapping {0} trust l3",
-    "mapping {0} dscp 0-25,27-47,49-63 switch-priority 0",
-    "mapping {0} dscp 26 switch-priority 3",
-    "mapping {0} dscp 48 switch-priority 2",
-    "egress-scheduler {0} traffic-class 2 mode strict",
-    "congestion-control {1} traffic-class 3 min-threshold 153600",
-    "congestion-control {1} traffic-class 3 max-threshold 1536000",
-    "congestion-control {1} traffic-class 3 probability 100",
-    "congestion-control {1} traffic-class 3 ecn enable",
-)
-"""What the switch is told by `storage-optimized` and `roce`: the global profile, then that of the ports."""
-_NVUE_PFC_COMMANDS = (
-    "pfc {0} switch-priority 3",
-    "pfc {0} port-buffer 70000",
-    "pfc {0} xoff-threshold 18000",
-    "pfc {0} xon-threshold 0",
-)
 _UNMODELED_WORDS = frozenset({
     "acl", "clag", "dhcp", "dot1x", "evpn", "forwarding", "igmp", "msdp", "mpls", "ospf", "ospf6", "pbr", "pim", "ptp",
     "snmp-server", "time", "vxlan", "vrrp", "nexthop", "debug", "syslog", "lnv", "vrf", "aggregate",
@@ -63,7 +46,7 @@ _KNOWN_WORDS = _UNMODELED_WORDS | _UNMODELED_PORT_WORDS | {
 }  # fmt: skip
 """Words that a slip may mean."""
 _QOS_WORDS = frozenset({"dscp", "ecn", "lossless", "pfc", "qos", "roce", "storage-optimized", "traffic"})
-_QOS_COMMANDS_HINT = "`net add roce lossless`, and before 4.4 `net add interface swp1 storage-optimized pfc`"
+_QOS_COMMANDS_HINT = "`net add roce lossless`, and before 4.3 `net add interface swp1 storage-optimized pfc`"
 _TUNNEL_PORT_PREFIXES = ("vni", "vxlan")
 _NET_SUBCOMMANDS = ("abort", "add", "commit", "del", "example", "help", "pending", "rollback", "show")
 _IGNORED_BGP_WORDS = ("graceful-restart", "timers", "log-neighbor-changes", "cluster-id")
@@ -73,7 +56,8 @@ def translate_commands(config_text: str) -> TranslatedFiles:
     """Return the meaning of the commands, in their order."""
     translation = TranslatedFiles(serves=True, routes=True, balances=True)
     translation.add_secrets(find_nclu_secrets(config_text), COMMANDS_FILE)
-    reader = _NcluCommandTranslator(translation)
+    deletes = _INTERFACE_DELETION_PATTERN.search(config_text) is not None
+    reader = _NcluCommandTranslator(translation, deletes_interfaces=deletes)
     hosts: dict[str, FilePlace] = {}
     for _, line, span in non_blank_lines(config_text):
         prompt = _PROMPT_PATTERN.match(line)
@@ -96,8 +80,10 @@ def translate_commands(config_text: str) -> TranslatedFiles:
 
 
 class _NcluCommandTranslator:
-    def __init__(self, translation: TranslatedFiles) -> None:
+    def __init__(self, translation: TranslatedFiles, *, deletes_interfaces: bool) -> None:
         self._found = translation
+        self._deletes_interfaces = deletes_interfaces
+        """Whether settings of interfaces are deleted, maybe of a few of those that a list gave them to."""
         self._asns: dict[str, tuple[str, FilePlace]] = {}
         """Of each VRF with BGP, the default one empty: its AS number, and where it is said."""
         self._bgp: list[tuple[str, str, str, FilePlace, str]] = []
@@ -108,6 +94,8 @@ class _NcluCommandTranslator:
         self._tunnels: set[str] = set()
         self._gone: list[tuple[int, int, int, str]] = []
         """Of each `net del`, how many lines there were of each kind before it, and what it takes back."""
+        self._macros: list[tuple[str, FilePlace, str]] = []
+        """Of each RoCE macro: why what it sets is not certain, where it is, and its words."""
         self.stray: list[tuple[FilePlace, str]] = []
 
     def translate_command(self, words: Sequence[str], at: tuple[FilePlace, str]) -> None:
@@ -115,8 +103,7 @@ class _NcluCommandTranslator:
         place, text = at[0], mask_secret(" ".join(("net", *words)))
         match list(words):
             case ["add", *rest]:
-                if not rest or not self._read_added_setting(rest, place, text):
-                    self._remark_unknown_command(rest, place, text)
+                self._add_setting(rest, place, text)
             case ["del", "all"]:
                 self._gone.clear()
                 self._found.lines.clear()
@@ -125,8 +112,9 @@ class _NcluCommandTranslator:
                 self._bgp.clear()
                 self._asns.clear()
             case ["del", *rest]:
-                gone = mask_secret(" ".join(("net", "add", *rest)))
-                self._gone.append((len(self._found.lines), len(self._bridged), len(self._bgp), gone))
+                for single in self._each_interface(rest):
+                    gone = mask_secret(" ".join(("net", "add", *single)))
+                    self._gone.append((len(self._found.lines), len(self._bridged), len(self._bgp), gone))
                 if rest[:2] in (["bgp"], ["bgp", "autonomous-system"]):
                     self._asns.pop("", None)
                 elif rest[:2] == ["bgp", "vrf"] and rest[3:4] in ([], ["autonomous-system"]):
@@ -137,6 +125,24 @@ class _NcluCommandTranslator:
                 self._found.remark_unknown_command(place, text, "NCLU", f"`{verb}`: {near}")
             case _:
                 self._found.add_not_understood(place, f"command {quote_text(text)}")
+
+    def _add_setting(self, words: list[str], place: FilePlace, text: str) -> None:
+        """Take over a setting, unless NCLU refuses one of its values: then the switch does not have it."""
+        if fault := find_value_fault(words):
+            facts = {"path": text, "found": quote_text(fault.found), "expected": fault.expected}
+            self._found.remarks.append(FileRemark("malformed-value", (), place, facts))
+            return
+        for single in self._each_interface(words):
+            single_text = text if single is words else mask_secret(" ".join(("net", "add", *single)))
+            if not single or not self._read_added_setting(single, place, single_text):
+                self._remark_unknown_command(single, place, single_text)
+
+    def _each_interface(self, words: list[str]) -> Iterator[list[str]]:
+        """Yield the command, or one for each of its interfaces where parts of lists are deleted."""
+        if self._deletes_interfaces and words[:1] == ["interface"] and len(words) > 1:
+            yield from (["interface", name, *words[2:]] for name in _expand_name_ranges(words[1]))
+        else:
+            yield words
 
     def _remark_unknown_command(self, words: Sequence[str], place: FilePlace, command: str) -> None:
         """Remark a command that NCLU does not have: a slip, or classes of traffic set in words of other systems."""
@@ -175,6 +181,12 @@ class _NcluCommandTranslator:
         self._found.lines[:] = drop_deleted_rows(self._found.lines, lines, lambda line: line.said)
         self._bridged[:] = drop_deleted_rows(self._bridged, bridged, lambda bridge_row: bridge_row[2])
         self._bgp[:] = drop_deleted_rows(self._bgp, bgp, lambda bgp_row: bgp_row[4])
+        kept = {line.said for line in self._found.lines if line.command.startswith("nv set qos ")}
+        for basis, place, source_text in self._macros:
+            if source_text in kept:
+                self._found.classifies = True
+                self._found.qos_basis = basis
+                self._found.add_assumption(place, basis)
 
     def _add_frr_block(self, head: str, place: FilePlace, commands: Sequence[tuple[str, str, FilePlace, str]]) -> None:
         self._found.frr.append((head, place))
@@ -226,8 +238,10 @@ class _NcluCommandTranslator:
                 self._found.add_nvue_command(
                     f"service syslog default server {format_command_word(server)}", place, source_text
                 )
-            case ["roce", ("lossless" | "lossy") as mode]:
-                self._expand_roce_macro("", mode == "lossless", place, source_text)
+            case ["roce", *_] if macro := parse_switch_macro(words):
+                self._add_macro(macro, place, source_text)
+            case ["storage-optimized", "correct-legacy-qos-config"]:
+                pass
             case ["bgp", *rest]:
                 vrf = rest[1] if rest[:1] == ["vrf"] and len(rest) > 2 else ""
                 return self._read_bgp(
@@ -243,7 +257,7 @@ class _NcluCommandTranslator:
         head = f"interface {names}"
         kind = "loopback" if names == "lo" else "eth" if names.startswith("eth") else "swp"
         if re.match(r"(?:swp|eth|lo)", names) and "." not in names:
-            self._found.add_nvue_command(f"{head} type {kind}", place, source_text)
+            self._found.add_nvue_command(f"{head} type {kind}", place, " ".join(source_text.split(" ")[:4]))
         commands: list[str] = []
         match words:
             case []:
@@ -274,8 +288,8 @@ class _NcluCommandTranslator:
                 commands = [f"link breakout {format_command_word(value)}"]
             case ["bridge", *rest]:
                 self._translate_bridge_setting(names, rest, place, source_text)
-            case ["storage-optimized", *rest]:
-                self._expand_roce_macro(names, rest[:1] == ["pfc"], place, source_text)
+            case ["storage-optimized", *_] if macro := parse_port_macro(names, words):
+                self._add_macro(macro, place, source_text)
             case [word, *_] if word in _UNMODELED_PORT_WORDS or word in ("link", "vxlan"):
                 pass
             case _:
@@ -340,18 +354,10 @@ class _NcluCommandTranslator:
                 f"interface {format_command_word(bond)} bond member {_format_port_list(member)}", place, source_text
             )
 
-    def _expand_roce_macro(self, ports: str, pauses: bool, place: FilePlace, source_text: str) -> None:
-        """Add the commands of the macro: on some ports, or on all."""
-        self._found.classifies = True
-        profile = "ROCE" if ports else "default-global"
-        qos_commands = [
-            *_NVUE_ROCE_COMMANDS,
-            *(pfc_command.replace("{0}", "{1}") for pfc_command in _NVUE_PFC_COMMANDS if pauses),
-        ]
-        for command in qos_commands:
-            self._found.add_nvue_command(f"qos {command.format('default-global', profile)}", place, source_text)
-        for kind in ("congestion-control", *(("pfc",) if pauses else ())) if ports else ():
-            self._found.add_nvue_command(f"interface {ports} qos {kind} profile {profile}", place, source_text)
+    def _add_macro(self, macro: RoceMacro, place: FilePlace, source_text: str) -> None:
+        self._macros.append((macro.basis, place, source_text))
+        for command in expand_macro(macro):
+            self._found.add_nvue_command(command, place, source_text)
 
     def _read_bgp(self, vrf: str, words: list[str], place: FilePlace, source_text: str) -> bool:
         match words:
