@@ -32,7 +32,7 @@ _PAUSE_COMMANDS = (
 )
 _SWITCH_PROFILE, _PORT_PROFILE = "default-global", "ROCE"
 _PORT_MACRO_BASIS = (
-    "`storage-optimized` uses priority 3 in Cumulus Linux 3.7 and from 4.1 on, which is assumed, and 1 in 3.6 and 4.0"
+    "`storage-optimized` uses priority 3 in Cumulus Linux 3.7 and from 4.1 on (assumed), 1 in 3.6 and 4.0"
 )
 _SWITCH_MACRO_BASIS = "NVIDIA does not say what `roce` sets, which is read as `storage-optimized` of Cumulus Linux 3.7"
 

@@ -115,16 +115,19 @@ def _faults_of_entry(words: Sequence[str]) -> Iterator[ValueFault]:
 
 def _fault_of_names(names: str) -> Iterator[ValueFault]:
     """Yield the fault of a list of interfaces: a range without an end, or one that ends before it begins."""
-    prefix = False
+    has_prefix = False
     for name in names.split(","):
-        scope = _RANGE_PATTERN.fullmatch(name)
-        if scope is not None and (prefix or scope[1]) and int(scope[2]) <= int(scope[4]):
-            prefix = True
-        elif scope is None and _NAME_PATTERN.fullmatch(name) and not name.endswith("-"):
-            prefix = True
-        elif not (prefix and name.isdecimal()):
+        if not (_is_name_or_range(name, has_prefix=has_prefix) or (has_prefix and name.isdecimal())):
             yield ValueFault(name, "interfaces, such as swp1-4,swp6")
             return
+        has_prefix = True
+
+
+def _is_name_or_range(name: str, *, has_prefix: bool) -> bool:
+    """Whether a text is an interface, or a range of them, whose numbers may follow a prefix before it."""
+    if scope := _RANGE_PATTERN.fullmatch(name):
+        return (has_prefix or bool(scope[1])) and int(scope[2]) <= int(scope[4])
+    return _NAME_PATTERN.fullmatch(name) is not None and not name.endswith("-")
 
 
 def _fault_of_neighbors(names: str) -> Iterator[ValueFault]:

@@ -234,7 +234,7 @@ class QosReader:
 
     @property
     def _has_switch_wide_map(self) -> bool:
-        """Whether the switch has a DSCP map: SAI leaves open whether a port without one of its own has that."""
+        """Whether the switch has a DSCP map: SAI leaves open whether a port without a map has that of the switch."""
         return self.switch_row is not None and TABLE_BY_MAP_ATTRIBUTE["dscp_to_tc"][1] in self.switch_row
 
     def switch_wide_dscp_map(self) -> NumberMap | None | Unknown:
