@@ -1,6 +1,7 @@
 """Rules about files of hosts that need more than one part of a fabric: adaptive routing, PCIe, jobs, restarts."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -202,3 +203,36 @@ def test_a_tos_is_an_error_only_beside_stated_classes(tmp_path: Path, intent: st
         (tmp_path / "fabric.yaml").write_text(intent)
     findings = nodrop.lint(nodrop.read([str(tmp_path)])).findings
     assert [finding.severity for finding in findings if finding.rule == "nic-tos-not-rdma"] == [severity]
+
+
+OF_ALL_CONNECTIONS = "echo {} > /sys/class/infiniband/$rdma/tc/1/traffic_class"
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (":", "3-4"),
+        ("cma_roce_tos -d $rdma -t 106", ""),
+        ("cma_roce_tos -d $rdma -t 138", "4"),
+        (f"cma_roce_tos -d $rdma -t 106; {OF_ALL_CONNECTIONS.format(138)}", "4"),
+        (f"cma_roce_tos -d $rdma -t 138; {OF_ALL_CONNECTIONS.format(106)}", ""),
+        ("cma_roce_tos -d $rdma -t 138; mlnx_qos -i $port --dscp2prio set,34,3", ""),
+        ("cma_roce_tos -d $rdma -t 2", "3-4"),
+    ],
+    ids=["no DSCP", "its class", "the other class", "other of all", "its of all", "its own map", "lossy"],
+)
+def test_a_nic_answers_marks_on_the_priority_of_its_own_rdma(lines: str, expected: str) -> None:
+    """The switch pauses priorities 3 and 4, and the NIC answers marks on 3 alone."""
+    fabric = build(shipped("two-by-two", {}))
+    answers = "\n".join(f"echo 1 > /sys/class/net/$port/ecn/roce_{end}/enable/3" for end in ("np", "rp"))
+    each = lines.replace("; ", "\n")
+    text = f"for port in eth2; do\n{answers}\nfor rdma in mlx5_0; do\n{each}\ndone\ndone\n"
+    own = Artifact(device="", path="hosts/gpu1/roce.sh", text=text)
+    written = [
+        replace(one, text=one.text.replace('"pfc_enable": "3"', '"pfc_enable": "3,4"'))
+        for one in nodrop.write(fabric)
+        if not one.path.startswith("hosts/")
+    ]
+    outcome = nodrop.lint(nodrop.read_back([*written, own], fabric))
+    found = {one.facts["expected"] for one in outcome.findings if one.rule == "nic-does-not-slow-down"}
+    assert found == ({expected} if expected else set())

@@ -129,6 +129,39 @@ def test_rdma_has_the_dscps_that_maps_protect(
     assert lossy_dscps(tmp_path) == expected
 
 
+TWO_CLASSES = dict.fromkeys(range(64), 0) | {26: 3, 34: 4}
+
+
+@pytest.mark.parametrize(
+    ("tos_by_host", "expected", "wrong"),
+    [
+        ({"gpu1": 138, "gpu2": 138}, "DSCP 34: hosts send RDMA with it, and it is lossless", []),
+        ({"gpu1": 106, "gpu2": 138}, "DSCP 26, 34: hosts send RDMA with it, and it is lossless", []),
+        ({"gpu1": 138, "gpu2": 50}, "DSCP 34: hosts send RDMA with it, and it is lossless", ["gpu2"]),
+        ({"gpu1": 50, "gpu2": 50}, "DSCP 26: NVIDIA's convention", ["gpu1", "gpu2"]),
+        ({"gpu1": 106, "gpu2": 106}, "DSCP 26: NVIDIA's convention", []),
+        (
+            {"gpu1": 138, "gpu2": 138, "gpu3": 138, "gpu4": 106},
+            "DSCP 34: hosts send RDMA with it, and it is lossless",
+            ["gpu4"],
+        ),
+    ],
+    ids=["all in the second class", "in both", "one lossy", "all lossy", "convention", "few in another"],
+)
+def test_rdma_has_the_lossless_dscps_that_hosts_send(
+    tos_by_host: dict[str, int], expected: str, wrong: list[str], tmp_path: Path
+) -> None:
+    write_switch(tmp_path / "leaf1", maps={"Ethernet0": TWO_CLASSES}, pfc={"Ethernet0": "3,4"})
+    for host, tos in tos_by_host.items():
+        (tmp_path / "hosts" / host).mkdir(parents=True)
+        (tmp_path / "hosts" / host / "roce.sh").write_text(f"cma_roce_tos -d mlx5_0 -t {tos}\n")
+    reading = nodrop.read([str(tmp_path)])
+    assert [f"{row.value}: {row.reason}" for row in reading.assumed if row.fact == "RDMA"] == [expected]
+    findings = nodrop.lint(reading).findings
+    assert sorted({row.subject[0] for row in findings if row.rule == "nic-tos-not-rdma"}) == wrong
+    assert ("pfc-on-unintended-priority" in {row.rule for row in findings}) is expected.startswith("DSCP 26:")
+
+
 def test_a_stated_class_has_no_note(tmp_path: Path) -> None:
     write_switch(tmp_path / "leaf1", maps={"Ethernet0": STOCK}, pfc={"Ethernet0": "3,4"})
     (tmp_path / "fabric.yaml").write_text("classes: {rdma: {purpose: rdma, dscp: [3], tc: 3, lossless: true}}\n")

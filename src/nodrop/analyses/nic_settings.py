@@ -9,7 +9,7 @@ from nodrop.analyses._link_layers import LINK_LAYER_FACT, is_nic_file_for_roce
 from nodrop.model import effects
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
-from nodrop.model.nics import ROCE_HEADERS_BYTES, Nic, value_or_none
+from nodrop.model.nics import ROCE_HEADERS_BYTES, Nic, rdma_dscps_of_nic, value_or_none
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, UnknownFact, require_fact
 from nodrop.units import show_ids
@@ -207,17 +207,28 @@ def _check_dscp_to_priority(nic: Nic, _: int, fabric: Fabric, facing: PortFacing
 
 
 def _check_dcqcn_priorities(nic: Nic, _: int, fabric: Fabric, facing: PortFacingNic | None) -> SettingFault | None:
-    """Where switches mark, NICs have to answer; where the mode has no marking, it is only an effort for nothing."""
+    """Where switches mark, NICs have to answer; where the mode has no marking, it is only an effort for nothing.
+
+    A NIC whose file says what DSCP its RDMA has answers on the priority of that DSCP, the others are not asked for.
+    """
     if fabric.mode == "pfc-only":
         return None
     numbers = require_fact(nic.dcqcn_priorities)
     wanted_numbers = (_pfc_priorities_of_port(facing) or ()) if fabric.mode == "lossless" else ()
+    own_numbers = _priorities_of_own_rdma(nic)
+    wanted_numbers = tuple(number for number in wanted_numbers if number in own_numbers) or wanted_numbers
     if numbers and set(wanted_numbers) <= set(numbers):
         return None
     if not wanted_numbers:
         return SettingFault(_format_ids(numbers), "the priority of RDMA")
     wanted = tuple(sorted({*wanted_numbers, *(numbers if len(numbers) > 1 else ())}))
     return SettingFault(_format_ids(numbers), _format_ids(wanted_numbers), wanted)
+
+
+def _priorities_of_own_rdma(nic: Nic) -> frozenset[int]:
+    """Return the priorities of the DSCPs that a file gives to RDMA, by its map, else by the upper bits."""
+    table = value_or_none(nic, "dscp_to_priority") or (None,) * 64
+    return frozenset(dscp >> 3 if table[dscp] is None else table[dscp] for dscp in rdma_dscps_of_nic(nic))
 
 
 def _check_mtu(_: Nic, mtu_bytes: int, __: Fabric, facing: PortFacingNic | None) -> SettingFault | None:

@@ -1,12 +1,13 @@
-"""The class of RDMA without a stated one: from the lossless maps, else from hosts, else NVIDIA's convention."""
+"""The class of RDMA without a stated one: from lossless maps and hosts, else NVIDIA's convention."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from nodrop.model import effects, modes
 from nodrop.model.effects import DEFAULT_RDMA_DSCP
 from nodrop.model.fabric import Device, Mode, TrafficClass
-from nodrop.model.nics import value_or_none
+from nodrop.model.nics import rdma_dscps_of_nic
 from nodrop.model.qos import QosProfile
 from nodrop.model.reading import Assumption, HostReading, Remark
 from nodrop.model.states import UNKNOWN, Unknown, UnknownFact
@@ -25,7 +26,8 @@ def assume_rdma_class(
 ) -> tuple[tuple[TrafficClass, ...], Assumption]:
     """Return the RDMA class and that of other lossless traffic, if any, and what is assumed of RDMA.
 
-    Where maps protect other DSCPs than 26, RDMA has those: the owner wants them lossless. A RoCE macro is made for 26.
+    Where maps protect the DSCPs that hosts send, RDMA has those; else, where they protect other DSCPs than 26, it has
+    these: the owner wants them lossless. A RoCE macro is made for 26.
     Switches without QoS on any port and without a stated purpose have no class: it would be reported missing on every
     port of every network that is not meant for RDMA.
     """
@@ -37,7 +39,7 @@ def assume_rdma_class(
         dscps, others, because = _NVIDIA_RDMA_DSCP_CONVENTION
     else:
         dscps, others, because = _infer_rdma_and_lossless_dscps(
-            profiles, set() if devices else _rdma_dscps_of_hosts(hosts_read)
+            profiles, _count_hosts_by_rdma_dscp(hosts_read), has_switches=bool(devices)
         )
     rdma = TrafficClass(name="rdma", purpose="rdma", dscp=dscps, tc=UNKNOWN, lossless=mode in modes.PFC_MODES)
     other = TrafficClass(name="other-lossless", purpose="unknown", dscp=others, tc=UNKNOWN, lossless=True)
@@ -72,15 +74,21 @@ def find_lossy_conventional_rdma_dscp(devices: Iterable[Device], classes: Sequen
 
 
 def _infer_rdma_and_lossless_dscps(
-    profiles: Iterable[QosProfile], sent: set[int]
+    profiles: Iterable[QosProfile], host_counts: Mapping[int, int], *, has_switches: bool
 ) -> tuple[tuple[int, ...], tuple[int, ...], str]:
     """Return the DSCPs of RDMA, those of other lossless traffic, and the evidence.
 
-    RDMA has the DSCPs that all ports with lossless classes protect. Some ports of dual ToRs also protect what bounces
-    between the two.
+    RDMA has the DSCPs that hosts send and all ports with lossless classes protect, else those that these ports protect.
+    Some ports of dual ToRs also protect what bounces between the two. Fewer than half as many hosts as send the most
+    frequent DSCP do not decide: theirs may be a fault.
     """
     protected = [lossless for qos in profiles if (lossless := _find_lossless_dscps(qos))]
     some = frozenset[int]().union(*protected)
+    most = max(host_counts.values(), default=0)
+    sent = {dscp for dscp, count in host_counts.items() if 2 * count >= most}
+    lossless = sent & frozenset.intersection(*protected) if protected else set()
+    if lossless - {DEFAULT_RDMA_DSCP}:
+        return tuple(sorted(lossless)), tuple(sorted(some - lossless)), "hosts send RDMA with it, and it is lossless"
     if some and DEFAULT_RDMA_DSCP not in some:
         common = frozenset.intersection(*protected) or some
         because = f"the only DSCP{'s' if len(common) > 1 else ''} in a lossless class"
@@ -89,7 +97,7 @@ def _infer_rdma_and_lossless_dscps(
             tuple(sorted(some - common)),
             f"{because}{' of every port' if some > common else ''}",
         )
-    if not some and len(sent) == 1 and DEFAULT_RDMA_DSCP not in sent:
+    if not has_switches and len(sent) == 1 and DEFAULT_RDMA_DSCP not in sent:
         return tuple(sent), (), "the only DSCP that files of hosts give to RDMA"
     return _NVIDIA_RDMA_DSCP_CONVENTION
 
@@ -114,9 +122,9 @@ def _is_meant_lossless(qos: QosProfile, tc: int) -> bool:
         return False
 
 
-def _rdma_dscps_of_hosts(readings: Iterable[HostReading]) -> set[int]:
-    """Return the DSCPs that files of hosts give to RDMA, without 0, which is what RDMA has unless set."""
-    sent = (
-        value_or_none(nic, field) for reading in readings for nic in reading.nics for field in ("tos", "traffic_class")
-    )
-    return {tos >> 2 for tos in sent if tos is not None} - {0}
+def _count_hosts_by_rdma_dscp(readings: Iterable[HostReading]) -> Counter[int]:
+    """Return how many hosts give each DSCP to RDMA by their files, without 0, which is what RDMA has unless set."""
+    counts: Counter[int] = Counter()
+    for reading in readings:
+        counts.update(frozenset[int]().union(*map(rdma_dscps_of_nic, reading.nics)) - {0})
+    return counts

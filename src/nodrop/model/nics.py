@@ -115,3 +115,10 @@ def value_or_none(nic: Nic, field: str) -> Any:
     """Return the value of a NIC field from a file, None where the file does not mention it."""
     fact = getattr(nic, field)
     return None if isinstance(fact, Unknown) else fact
+
+
+def rdma_dscps_of_nic(nic: Nic) -> frozenset[int]:
+    """Return the DSCPs that a file gives to RDMA: that of the driver, which is for all connections, else all others."""
+    driver = value_or_none(nic, "driver_traffic_class")
+    stated = (driver,) if driver else (value_or_none(nic, "tos"), value_or_none(nic, "traffic_class"))
+    return frozenset(tos >> 2 for tos in stated if tos)
