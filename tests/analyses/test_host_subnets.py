@@ -81,3 +81,10 @@ def test_what_may_be_an_address_is_unknown_once_for_each_switch() -> None:
         (("leaf1",), "device.vlans")
     ]
     assert len(found) == 1
+
+
+def test_an_address_that_switches_share_is_one_of_each() -> None:
+    (own,) = vlan("Ethernet16")
+    shared = replace_fields(own, virtual_addresses=("10.2.1.16/31",))
+    assert outside(with_vlans(BARE, leaf1=(own,), leaf2=vlan("Ethernet24", "10.2.1.16/31"))) != {}
+    assert outside(with_vlans(BARE, leaf1=(shared,))) == {}

@@ -255,7 +255,7 @@ def _address_owners(plane: ControlPlane) -> Iterator[tuple[Subject, tuple[str, .
         shared = possible_anycast_addresses(router.device)
         for leg in router.legs if router.vrf is None else ():
             for address in leg.addresses:
-                if address.is_link_local or (leg.ports and leg.ports != (leg.name,)):
+                if address.is_link_local or leg.subject[1] == "@vlans" or (leg.ports and leg.ports != (leg.name,)):
                     continue
                 if leg.ports or str(address) not in shared:
                     alone.add(address)

@@ -157,7 +157,7 @@ def _channel_and_vlan_addresses(device: Device) -> Iterator[tuple[str, str, _Add
         holder = _AddressHolder(device.name, f"VLAN {vlan.id}", (device.name, "@vlans", vlan.key), anycast=True)
         yield from (
             (_uniqueness_scope_of_vrf(vlan.vrf), address, holder)
-            for address in strip_prefixes_and_link_locals(vlan.addresses)
+            for address in strip_prefixes_and_link_locals(vlan.all_addresses)
         )
 
 

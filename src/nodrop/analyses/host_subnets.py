@@ -114,7 +114,7 @@ def _leg_or_unmatched_address(
 
 
 def _address_outside_subnet_hits(index: Index, rows: Sequence[_HostPortAttachment]) -> Iterator[AnalysisHit]:
-    routed = {vlan.id for device in index.devices.values() for vlan in known_rows(device.vlans) if vlan.addresses}
+    routed = {vlan.id for device in index.devices.values() for vlan in known_rows(device.vlans) if vlan.all_addresses}
     untagged = {
         port_leg.leg.name for row in rows for port_leg in row.ways if row.leg is not None and not port_leg.tagged
     }

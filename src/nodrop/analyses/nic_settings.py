@@ -227,8 +227,9 @@ def _check_dcqcn_priorities(nic: Nic, _: int, fabric: Fabric, facing: PortFacing
 
 def _priorities_of_own_rdma(nic: Nic) -> frozenset[int]:
     """Return the priorities of the DSCPs that a file gives to RDMA, by its map, else by the upper bits."""
-    table = value_or_none(nic, "dscp_to_priority") or (None,) * 64
-    return frozenset(dscp >> 3 if table[dscp] is None else table[dscp] for dscp in rdma_dscps_of_nic(nic))
+    table: tuple[int | None, ...] = value_or_none(nic, "dscp_to_priority") or (None,) * 64
+    stated = ((dscp >> 3, table[dscp]) for dscp in rdma_dscps_of_nic(nic))
+    return frozenset(by_default if number is None else number for by_default, number in stated)
 
 
 def _check_mtu(_: Nic, mtu_bytes: int, __: Fabric, facing: PortFacingNic | None) -> SettingFault | None:

@@ -85,8 +85,8 @@ def _infer_rdma_and_lossless_dscps(
     protected = [lossless for qos in profiles if (lossless := _find_lossless_dscps(qos))]
     some = frozenset[int]().union(*protected)
     most = max(host_counts.values(), default=0)
-    sent = {dscp for dscp, count in host_counts.items() if 2 * count >= most}
-    lossless = sent & frozenset.intersection(*protected) if protected else set()
+    sent = frozenset(dscp for dscp, count in host_counts.items() if 2 * count >= most)
+    lossless = sent.intersection(*protected) if protected else frozenset[int]()
     if lossless - {DEFAULT_RDMA_DSCP}:
         return tuple(sorted(lossless)), tuple(sorted(some - lossless)), "hosts send RDMA with it, and it is lossless"
     if some and DEFAULT_RDMA_DSCP not in some:

@@ -50,8 +50,15 @@ class Vlan:
     enabled: bool | Unknown = True
     mtu_bytes: int | None | Unknown = None
     addresses: tuple[str, ...] = ()
+    virtual_addresses: tuple[str, ...] = ()
+    """Addresses that other switches in the VLAN have, too, so that each is the gateway of hosts (VRR, VRRP)."""
     vrf: str | None = None
     description: str | None = None
+
+    @property
+    def all_addresses(self) -> tuple[str, ...]:
+        """The addresses that the switch alone has, then those that it shares."""
+        return (*self.addresses, *self.virtual_addresses)
 
     @property
     def key(self) -> str:

@@ -335,7 +335,7 @@ class FabricFloods:
 
 def _floods_only_for_others(vlan: _BridgedVlan, cables: Iterable[tuple[End, _Cable]]) -> bool:
     """Whether a switch without an address in a VLAN has only packets to flood that others flooded before."""
-    return not vlan.vlan.addresses and not vlan.has_hosts and all(cable.joins is not None for _, cable in cables)
+    return not vlan.vlan.all_addresses and not vlan.has_hosts and all(cable.joins is not None for _, cable in cables)
 
 
 def _find_bridged_vlans(index: Index) -> tuple[_BridgedVlan, ...]:

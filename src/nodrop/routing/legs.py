@@ -80,7 +80,7 @@ def _legs_before_daemon_shutdown(device: Device) -> Iterator[RoutedInterface]:
         ports = tuple(port for member in vlan.members for port in members.get(member.interface, (member.interface,)))
         on = not is_known_off(vlan.enabled)
         subject = (device.name, "@vlans", vlan.key)
-        yield _make_interface_leg(f"VLAN {vlan.id}", vlan.vrf, subject, vlan.addresses, ports, enabled=on)
+        yield _make_interface_leg(f"VLAN {vlan.id}", vlan.vrf, subject, vlan.all_addresses, ports, enabled=on)
     for loopback in known_rows(device.loopbacks):
         subject = (device.name, "@loopbacks", loopback.name)
         yield _make_interface_leg(loopback.name, loopback.vrf, subject, loopback.addresses, (), 0)

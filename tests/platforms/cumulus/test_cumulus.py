@@ -541,3 +541,10 @@ def test_a_port_that_frr_shuts_is_told_and_one_that_it_raises_is_no_news() -> No
         (("swp1",), {"interface": "swp1"})
     ]
     assert not any("shutdown" in one.message for one in reading.notes)
+
+
+@pytest.mark.parametrize("line", ["address-virtual 00:00:5e:00:01:01 10.9.0.254/24", "vrrp 44 10.9.0.254/24"])
+def test_addresses_that_switches_share_are_read(line: str) -> None:
+    text = f"iface bridge\n  bridge-ports swp1\n  bridge-vlan-aware yes\n  bridge-vids 10\niface vlan10\n  {line}\n"
+    vlans = require_fact(read("cumulus", interfaces=f"{text}  vlan-id 10\n  vlan-raw-device bridge\n").device.vlans)
+    assert [vlan.virtual_addresses for vlan in vlans if vlan.id == 10] == [("10.9.0.254/24",)]

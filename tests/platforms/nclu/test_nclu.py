@@ -126,6 +126,7 @@ def test_vlans_of_the_bridge() -> None:
     }
     (gateway,) = (vlan for vlan in require_fact(reading.device.vlans) if vlan.id == 10)
     assert (gateway.addresses, gateway.vrf, gateway.mtu_bytes) == (("10.9.0.1/24",), "RED", UNKNOWN)
+    assert gateway.virtual_addresses == ("10.9.0.254/24",)
 
 
 @pytest.mark.parametrize(

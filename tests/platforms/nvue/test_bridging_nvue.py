@@ -11,7 +11,7 @@ from nodrop.errors import UnsupportedByPlatform
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
-from nodrop.model.states import UNKNOWN
+from nodrop.model.states import UNKNOWN, known_rows
 from support.designs import build, shipped
 from support.nvue_devices import as_nvue, fabric
 from support.nvue_startup import device as read
@@ -238,3 +238,33 @@ def test_a_location_that_a_shell_or_yaml_would_break_is_refused() -> None:
     with pytest.raises(UnsupportedByPlatform) as refused:
         platforms.writer_of_platform("nvue").write(leaf("5.16", snmp_location="o'hare"), Index(fabric()))
     assert refused.value.path == "snmp_location"
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ("ip vrr address 10.3.1.254/24", ("10.3.1.254/24",)),
+        ("ip vrr address 10.3.1.254/24\nip vrr state up", ("10.3.1.254/24",)),
+        ("ip vrr address 10.3.1.254/24\nip vrr state down", ()),
+        ("ip vrr address 10.3.1.254/24\nip vrr enable off", ()),
+        ("ip vrr address 10.3.1.254/24\nip vrr vrr-state down", ()),
+        ("ip vrr address 10.3.1.254/24\nip vrr address 2001:db8::1/64", ("10.3.1.254/24", "2001:db8::1/64")),
+        ("ip vrrp virtual-router 44 address 10.3.1.254", ("10.3.1.254/24",)),
+        ("ip vrrp virtual-router 44 address 10.9.9.9", ("10.9.9.9",)),
+        ("ip vrrp virtual-router 44 address 10.3.1.254\nip vrrp enable off", ()),
+        ("ip vrr mac-address 00:00:5e:00:01:0a", ()),
+    ],
+)
+def test_addresses_that_switches_share_are_read(lines: str, expected: tuple[str, ...]) -> None:
+    settings = "\n".join(f"nv set interface vlan100 {line}" for line in lines.splitlines())
+    device = read_file(f"nv set interface vlan100 ip address 10.3.1.1/24\n{settings}\n").device
+    (vlan,) = known_rows(device.vlans)
+    assert (vlan.addresses, vlan.virtual_addresses) == (("10.3.1.1/24",), expected)
+
+
+def test_addresses_that_switches_share_are_refused_and_not_lost() -> None:
+    shared = replace(SVI, virtual_addresses=("10.3.1.254/24",))
+    for platform, device in (("nvue", leaf("5.16", vlans=(shared,))), ("sonic", fabric().device("leaf1"))):
+        with pytest.raises(UnsupportedByPlatform) as caught:
+            platforms.writer_of_platform(platform).write(replace(device, vlans=(shared,)), Index(fabric()))
+        assert str(caught.value).endswith("vlans/100/virtual_addresses: are read for rules, and not written")

@@ -115,7 +115,7 @@ def neighbors_outliving_macs(device: Device) -> str:
         return ""
     ageing = traits.mac_ageing_s if mac is None else mac
     for vlan in known_rows(device.vlans):
-        families = {":" in address for address in vlan.addresses}
+        families = {":" in address for address in vlan.all_addresses}
         neighbor_s = max(
             (time_s or traits.reachable_s for is_6, time_s in ((False, arp), (True, nd)) if is_6 in families), default=0
         )

@@ -100,7 +100,7 @@ def _interface_stanzas(device: Device, names: BatfishInterfaceNames) -> Iterator
     for vlan in known_rows(device.vlans):
         off = is_known_off(vlan.enabled)
         name = f"{names.vlan}{vlan.id}"
-        addresses, size = _ipv4_addresses(vlan.addresses), _unknown_to_none(vlan.mtu_bytes)
+        addresses, size = _ipv4_addresses(vlan.all_addresses), _unknown_to_none(vlan.mtu_bytes)
         yield InterfaceStanza(name=name, addresses=addresses, mtu_bytes=size, vrf=vlan.vrf, vlan=vlan.id, off=off)
     for sub_interface in find_sub_interfaces(device):
         yield InterfaceStanza(name=names.port(sub_interface.name), vrf=sub_interface.vrf)

@@ -133,6 +133,9 @@ SWITCH_FIELDS: FieldTable = {
         "enabled": ModelField(impact=impacts.VLAN_CHANGED),
         "mtu_bytes": ModelField("MTU", key="mtu"),
         "addresses": ModelField(key="{link}.vlan.pool", impact=impacts.VLAN_CHANGED, unordered=True),
+        "virtual_addresses": ModelField(
+            no_key="a VLAN of an intent has one leaf", impact=impacts.VLAN_CHANGED, unordered=True
+        ),
         "vrf": ModelField("VRF", no_key=DEFAULT_VRF_ONLY_REASON, impact=impacts.VLAN_CHANGED),
         "description": ModelField(),
     },

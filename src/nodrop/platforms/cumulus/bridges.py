@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from nodrop.limits import MAX_VLAN
 from nodrop.model.reading import FilePlace
-from nodrop.platforms.kit.translating import TranslatedFiles
+from nodrop.platforms.kit.translating import TranslatedFiles, format_command_word
 from nodrop.syntax.places import quote_text
 from nodrop.units import parse_whole_number
 
@@ -20,6 +20,8 @@ _SVI_NAME_PATTERN = re.compile(r"vlan([0-9]{1,4})")
 _BRIDGE_PORT_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,30}")
 """A port of a bridge: a switch port or a bond; with a dot it is a VLAN of one, as traditional bridges have them."""
 _BRIDGE_WORD_BY_ATTRIBUTE = {"bridge-access": "access", "bridge-pvid": "untagged", "bridge-vids": "vlan"}
+_VIRTUAL_ADDRESS_ATTRIBUTES = ("address-virtual", "vrrp")
+"""Settings of addresses that switches share, behind a MAC address or the number of a virtual router (ifupdown2)."""
 _VLAN_COMMAND_BY_ATTRIBUTE = {"address": "ip address", "vrf": "ip vrf", "mtu": "link mtu"}
 
 SettingLinesByKey = Mapping[str, Sequence[tuple[Sequence[str], FilePlace]]]
@@ -124,8 +126,14 @@ def _add_vlan_interface(name: str, bridge: str, stanza: InterfaceStanza, transla
     for key, command in _VLAN_COMMAND_BY_ATTRIBUTE.items():
         for words, place in stanza.settings.get(key, ()):
             for word in words[:1]:
-                safe = re.sub(r"[^A-Za-z0-9_.,:/%-]", "", word) or "-"
-                translation.add_nvue_command(f"{head} {command} {safe}", place, f"{key} of {name}")
+                setting = f"{command} {format_command_word(word)}"
+                translation.add_nvue_command(f"{head} {setting}", place, f"{key} of {name}")
+    for key in _VIRTUAL_ADDRESS_ATTRIBUTES:
+        for words, place in stanza.settings.get(key, ()):
+            for word in words[1:]:
+                translation.add_nvue_command(
+                    f"{head} ip vrr address {format_command_word(word)}", place, f"{key} of {name}"
+                )
 
 
 def _format_vlan_list(line_words: Sequence[str]) -> str:

@@ -145,6 +145,9 @@ def check_without_unwritten_parts(device: Device) -> None:
     for channel in require_fact(device.port_channels):
         if channel.segment is not None:
             raise unsupported_error(["port_channels", channel.name, "segment"], "is read for rules, and not written")
+    for vlan in require_fact(device.vlans):
+        if vlan.virtual_addresses:
+            raise unsupported_error(["vlans", vlan.key, "virtual_addresses"], "are read for rules, and not written")
 
 
 def check_session_far_end(neighbor: BgpNeighbor, *path: object) -> None:

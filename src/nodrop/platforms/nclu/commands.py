@@ -339,6 +339,11 @@ class _NcluCommandTranslator:
             match words:
                 case [("ip" | "ipv6"), ("address" | "add"), address, *_]:
                     commands.append(f"{head} ip address {format_command_word(address)}")
+                case [("ip" | "ipv6"), "address-virtual", _, *addresses]:
+                    commands += [f"{head} ip vrr address {format_command_word(address)}" for address in addresses]
+                case ["vrrp", number, *addresses]:
+                    router = f"{head} ip vrrp virtual-router {format_command_word(number)}"
+                    commands += [f"{router} address {format_command_word(address)}" for address in addresses]
                 case ["vrf", name]:
                     commands.append(f"{head} ip vrf {format_command_word(name)}")
                 case ["mtu", size]:

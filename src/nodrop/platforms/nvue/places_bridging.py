@@ -33,5 +33,9 @@ def bond_and_vlan_paths(
             yield ("interface", member, "bridge", "domain", domain, *(("vlan", key) if word == "vlan" else (word,)))
     elif field in _NVUE_PATH_BY_FIELD:
         yield ("interface", NAME_PREFIX_BY_BRIDGING_PART[area] + key, *_NVUE_PATH_BY_FIELD[field])
+    elif field == "virtual_addresses":
+        own_name = NAME_PREFIX_BY_BRIDGING_PART[area] + key
+        for family in ("ip", "ipv4", "ipv6"):
+            yield from (("interface", own_name, family, word) for word in ("vrr", "vrrp"))
     if area == "@vlans" and field in ("", "members"):
         yield from (("bridge", "domain", domain, *(("vlan", key) if key else ())) for domain in domains)

@@ -7,12 +7,18 @@ VLANs of its bridge with tags and VLAN 1 without, unless it has a list or is an 
 import re
 from collections.abc import Iterator
 
+from nodrop.model.addresses import address_of, network_of
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject, natural_sort_key
 from nodrop.platforms.nvue.names import expand_names
 from nodrop.platforms.nvue.read_overlays import ethernet_segment_of_bond
-from nodrop.platforms.nvue.read_ports import FileInterfaces, read_addresses, read_vrf_of_interface
+from nodrop.platforms.nvue.read_ports import (
+    FileInterfaces,
+    may_be_address,
+    read_addresses,
+    read_vrf_of_interface,
+)
 from nodrop.platforms.nvue.read_values import ConfigNodeView
 
 VLAN_ID_RANGE = (1, 4094)
@@ -141,7 +147,7 @@ def _build_vlan(
 ) -> Vlan:
     if gateway is None:
         return Vlan(id=number, members=members)
-    link = ports.link(gateway)
+    link, own_addresses = ports.link(gateway), read_addresses(gateway)
     for field, reason in link.derived:
         if field in ("enabled", "mtu_bytes"):
             derived[ports.config.device, "@vlans", str(number), field] = reason
@@ -150,7 +156,35 @@ def _build_vlan(
         members=members,
         enabled=link.enabled,
         mtu_bytes=link.mtu_bytes,
-        addresses=read_addresses(gateway),
+        addresses=own_addresses,
+        virtual_addresses=_read_virtual_addresses(gateway, own_addresses),
         vrf=read_vrf_of_interface(gateway),
         description=gateway.text("description"),
     )
+
+
+def _read_virtual_addresses(gateway: ConfigNodeView, own_addresses: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the addresses of VRR and VRRP; one of VRRP has no length and lies in a subnet of the switch."""
+    found_addresses: dict[str, None] = {}
+    for family in ("ip", "ipv4", "ipv6"):
+        vrr, vrrp = gateway.below(family, "vrr"), gateway.below(family, "vrrp")
+        if not _is_switched_off(vrr):
+            found_addresses.update(dict.fromkeys(filter(may_be_address, vrr.texts("address"))))
+        for _, router in vrrp.below("virtual-router").items() if not _is_switched_off(vrrp) else ():
+            shared = filter(may_be_address, router.texts("address"))
+            found_addresses.update((_with_length_of_subnet(address, own_addresses), None) for address in shared)
+    return tuple(found_addresses)
+
+
+def _is_switched_off(view: ConfigNodeView) -> bool:
+    """Whether a protocol of virtual addresses is off on an interface."""
+    return bool({view.text(key) for key in ("enable", "state", "vrr-state")} & {"off", "disabled", "down"})
+
+
+def _with_length_of_subnet(address: str, own_addresses: tuple[str, ...]) -> str:
+    """Return an address with the length of the subnet of the switch that it lies in, where it has none."""
+    number = None if "/" in address else address_of(address)
+    if number is None:
+        return address
+    subnets = [subnet for own in own_addresses if (subnet := network_of(own)) is not None]
+    return next((f"{address}/{subnet.prefixlen}" for subnet in subnets if number in subnet), address)

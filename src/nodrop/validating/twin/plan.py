@@ -171,7 +171,7 @@ class _TwinPlanner:
                     space=self._add_namespace(device.name, vlan.vrf),
                     name=spelt.format(vlan.id),
                     leg=f"VLAN {vlan.id}",
-                    addresses=vlan.addresses,
+                    addresses=vlan.all_addresses,
                     mtu_bytes=_clamp_mtu(vlan.mtu_bytes),
                     enabled=not is_known_off(vlan.enabled),
                 )
