@@ -76,7 +76,7 @@ def ascending(numbers: set[int]) -> tuple[int, ...]:
 
 
 def maps(size: int, targets: int) -> st.SearchStrategy[Any]:
-    """Maps that are missing, partial, or whole; SONiC refuses one without an entry."""
+    """Maps that are missing, partial, or whole; most releases refuse one without an entry."""
 
     def spread(chosen: dict[int, int], rest: int | None) -> tuple[int | None, ...]:
         return tuple(chosen.get(index, rest) for index in range(size))

@@ -70,6 +70,7 @@ THRICE = f"{QOS}/priority_groups/3/buffer/headroom/computed"
 NO_MTU = "a port has one: without a field it is the switch's default"
 NO_SIZE = "only the dynamic buffer model computes a pool's size"
 HALF = "has half of a character, which no file can hold"
+NO_ENTRY = "SONiC has a map without an entry since 202605, and this is 202505"
 NO_RULES = "a list without rules is no list"
 SPEEDS = "are not one or more speeds, the slowest first, each once"
 CONNECTED = Redistribution(source="connected")
@@ -178,8 +179,8 @@ REFUSED = [
     (f"{QOS}/trust", "pcp", f"{QOS}/trust", "a SONiC port with these maps trusts dscp"),
     (f"{QOS}/dscp_to_tc", None, f"{QOS}/trust", "a SONiC port with these maps trusts None"),
     (f"{QOS}/dscp_to_tc", (1,), f"{QOS}/dscp_to_tc", "has 1 entries; SONiC's map has 64"),
-    (f"{QOS}/dscp_to_tc", (None,) * 64, f"{QOS}/dscp_to_tc", "maps nothing: SONiC refuses a map without an entry"),
-    ("switch_dscp_to_tc", (None,) * 64, "switch_dscp_to_tc", "maps nothing: SONiC refuses a map without an entry"),
+    (f"{QOS}/dscp_to_tc", (None,) * 64, f"{QOS}/dscp_to_tc", NO_ENTRY),
+    ("switch_dscp_to_tc", (None,) * 64, "switch_dscp_to_tc", NO_ENTRY),
     (f"{QOS}/pfc_tx_priorities", (4, 3), f"{QOS}/pfc_tx_priorities", PRIORITIES),
     (f"{QOS}/pfc_tx_priorities", (8,), f"{QOS}/pfc_tx_priorities", PRIORITIES),
     (f"{QOS}/pfc_tx_priorities", (-1,), f"{QOS}/pfc_tx_priorities", PRIORITIES),

@@ -18,6 +18,7 @@ from nodrop.platforms.kit.traits import traits_of_platform
 from nodrop.platforms.sonic.releases import (
     DATABASE_VERSION_BY_RELEASE,
     FIRST_RELEASE_BY_FEATURE,
+    MAP_WITHOUT_ENTRY_FEATURE,
     WAITING_ANNOUNCEMENTS_FEATURE,
 )
 from nodrop.resources import resource_folder
@@ -173,6 +174,7 @@ NEEDED = [
     ("a pool of both directions", "buffer_pools/1/direction", "both", "buffer_pools/egress_lossy/direction"),
     ("a map of traffic classes to DSCPs", f"{QOS}/tc_to_dscp", (1,) * 16, f"{QOS}/tc_to_dscp"),
     ("queues 8 and 9", f"{QOS}/tc_to_queue", (9,) * 16, f"{QOS}/tc_to_queue"),
+    (MAP_WITHOUT_ENTRY_FEATURE, f"{QOS}/pfc_to_queue", (None,) * 8, f"{QOS}/pfc_to_queue"),
     (WAITING_ANNOUNCEMENTS_FEATURE, "bgp/suppress_fib_pending", True, "bgp/suppress_fib_pending"),
     (
         "packet trimming",

@@ -275,8 +275,6 @@ def _check_map_size(attribute: str, value: tuple[object, ...], path: tuple[str, 
     size = TABLE_BY_MAP_ATTRIBUTE[attribute][2]
     if len(value) != size:
         raise unsupported_error(path, f"has {len(value)} entries; SONiC's map has {size}")
-    if all(entry is None for entry in value):
-        raise unsupported_error(path, "maps nothing: SONiC refuses a map without an entry")
 
 
 def _check_priorities(priorities: tuple[int, ...], path: tuple[str, ...]) -> None:

@@ -3,11 +3,17 @@
 from collections.abc import Iterator
 
 from nodrop.model.fabric import Device, Interface
-from nodrop.model.qos import QosProfile
+from nodrop.model.qos import NumberMap, QosProfile
 from nodrop.model.routing import Bgp
-from nodrop.model.states import require_fact
+from nodrop.model.states import Unknown, require_fact
 from nodrop.platforms.kit.expressible import unsupported_error
-from nodrop.platforms.sonic.releases import FIRST_RELEASE_BY_FEATURE, WAITING_ANNOUNCEMENTS_FEATURE, has_feature
+from nodrop.platforms.sonic.releases import (
+    FIRST_RELEASE_BY_FEATURE,
+    MAP_WITHOUT_ENTRY_FEATURE,
+    WAITING_ANNOUNCEMENTS_FEATURE,
+    has_feature,
+)
+from nodrop.platforms.sonic.tables import TABLE_BY_MAP_ATTRIBUTE
 from nodrop.platforms.sonic.traits import TRAITS
 
 _MOST_MBPS = 800_000
@@ -53,12 +59,19 @@ def _needed_features(device: Device) -> Iterator[_NeededFeature]:
             yield "a pool's percentage", ("buffer_pools", pool.name, "percentage")
         if pool.direction == "both":
             yield "a pool of both directions", ("buffer_pools", pool.name, "direction")
+    if _is_without_entry(device.switch_dscp_to_tc):
+        yield MAP_WITHOUT_ENTRY_FEATURE, ("switch_dscp_to_tc",)
     seen: set[QosProfile] = set()
     for port in device.interfaces:
         yield from _features_needed_by_port(port)
         if isinstance(port.qos, QosProfile) and port.qos not in seen:
             seen.add(port.qos)
             yield from _features_needed_by_qos(port.qos, ("interfaces", port.name, "qos"))
+
+
+def _is_without_entry(table: NumberMap | None | Unknown) -> bool:
+    """Whether a map has no entry, which makes a row without fields."""
+    return not isinstance(table, Unknown) and table is not None and all(entry is None for entry in table)
 
 
 def _features_needed_by_port(port: Interface) -> Iterator[_NeededFeature]:
@@ -75,6 +88,9 @@ def _features_needed_by_qos(qos: QosProfile, path: tuple[str, ...]) -> Iterator[
     watchdog = require_fact(qos.pfc_watchdog)
     if watchdog is not None and require_fact(watchdog.history) is not None:
         yield "a history of pauses", (*path, "pfc_watchdog", "history")
+    for name in TABLE_BY_MAP_ATTRIBUTE:
+        if _is_without_entry(getattr(qos, name)):
+            yield MAP_WITHOUT_ENTRY_FEATURE, (*path, name)
     if qos.tc_to_dscp is not None:
         yield "a map of traffic classes to DSCPs", (*path, "tc_to_dscp")
     for name in ("tc_to_queue", "pfc_to_queue"):

@@ -28,6 +28,7 @@ WAITING_ANNOUNCEMENTS_FEATURE = "announcements that wait for the hardware"
 `--asic-offload=notify_on_offload`) since the templates say `bgp suppress-fib-pending`. Before, it answers BGP when the
 kernel has a route; 202311 has the field of DEVICE_METADATA, and no daemon that reads it."""
 
+MAP_WITHOUT_ENTRY_FEATURE = "a map without an entry"
 FIRST_RELEASE_BY_FEATURE = {
     "modes of a golden configuration": "202311",
     "FEC mode auto": "202311",
@@ -48,6 +49,7 @@ FIRST_RELEASE_BY_FEATURE = {
     "a history of pauses": "202511",
     "high-frequency telemetry": "202511",
     "separated routing in frr.conf": "202605",
+    MAP_WITHOUT_ENTRY_FEATURE: "202605",
 }
 """The first release whose models or start scripts hold something; what is not here they all hold."""
 
