@@ -11,11 +11,13 @@ import nodrop
 from nodrop.errors import InputProblems
 from nodrop.fabric_readings import build_and_read_back
 from nodrop.model.change import worst_disruption
+from nodrop.model.fabric import Interface
 from nodrop.model.reading import Reading
 from nodrop.plan.effects import switch_files_if_unchanged
 from nodrop.plan.model import CHANGE_RISKS, Plan
 from nodrop.plan.patches import SwitchPatchFiles, make_patches
 from nodrop.platforms.frr.changes import find_vtysh_changes
+from nodrop.platforms.nvue.edit_between import edit_between_file_versions as edit_nvue_between
 from nodrop.platforms.sonic.edit import PATCH, edit_between_file_versions
 from nodrop.platforms.sonic.patch import diff_tables
 from support import nvue_replay
@@ -94,6 +96,60 @@ def test_an_nvue_switch_comes_to_its_new_file(wanted: dict[str, Any]) -> None:
         assert nvue_replay.played(script, nvue_replay.settings(old), single) == nvue_replay.settings(new)
         assert nvue_replay.patched(document, nvue_replay.settings(old), single) == nvue_replay.settings(new)
         assert patch.by_hand == ()
+
+
+SMALL_HOSTS = {
+    "ids": "1-2", "nic": "ConnectX-6", "spread": "one-leaf", "leaf_group": 1, "leaf_ports": 4, "split": 2,
+    "speed": "200G", "media": "AOC", "length": "3m",
+}  # fmt: skip
+
+
+def test_ports_of_an_nvue_switch_are_broken_out_in_two_revisions() -> None:
+    """NVUE refuses QoS of parts in the revision that makes them; the rest waits for nothing."""
+    old, new = reading("nvue"), reading_of("nvue", {"endpoints.small": SMALL_HOSTS})
+    plan = nodrop.plan(old, new)
+    assert plan.left == {}
+    (going,) = (
+        fact.effect
+        for block in plan.changes
+        for fact in block.facts
+        if any(isinstance(entry.old, Interface) for entry in fact.entries)
+    )
+    assert (going.risk, going.method) == ("none", "patch")
+    leaves = [row for row in made(old, new) if "changes-1.nv" in row[1].files]
+    assert [patch.device for _, patch, *_ in leaves] == ["leaf1", "leaf2"]
+    for _, patch, before, after in leaves:
+        assert set(patch.files) == {f"changes-{number}.{form}" for number in (1, 2) for form in ("nv", "yaml")}
+        assert patch.by_hand == ()
+        files = {name: raw.decode() for name, raw in patch.files.items()}
+        was, wanted = (bundle["startup.yaml"].decode() for bundle in (before, after))
+        single = nvue_replay.leaves(was) | nvue_replay.leaves(wanted)
+        by_commands = by_documents = nvue_replay.settings(was)
+        for number in (1, 2):
+            by_commands = nvue_replay.played(files[f"changes-{number}.nv"], by_commands, single)
+            by_documents = nvue_replay.patched(files[f"changes-{number}.yaml"], by_documents, single)
+        assert by_commands == by_documents == nvue_replay.settings(wanted)
+        lines = files["changes-2.nv"].splitlines()
+        assert lines
+        assert all(line.startswith("nv set interface swp4s0 qos ") for line in lines)
+        assert "nv set interface swp4 link breakout 2x lanes-per-port 4" in files["changes-1.nv"].splitlines()
+        assert "swp4s0 qos" not in files["changes-1.nv"]
+
+
+def test_ports_that_were_broken_out_are_put_together_by_hand() -> None:
+    old, new = reading_of("nvue", {"endpoints.small": SMALL_HOSTS}), reading("nvue")
+    (leaf1, *_) = made(old, new)
+    assert any(line.startswith("leaf1/swp4: ports come and go") for line in leaf1[1].by_hand)
+
+
+def test_a_port_in_use_bounces_when_it_is_broken_out() -> None:
+    files = switch_files_if_unchanged(reading("nvue"), "leaf1")
+    assert files is not None
+    text = files["startup.yaml"].decode()
+    broken = text.replace("      swp1:\n", "      swp1:\n        link: {breakout: {2x: {}}}\n", 1)
+    edit = edit_nvue_between(files, {"startup.yaml": broken.encode()}, name="leaf1")
+    assert edit is not None
+    assert [(step.disruption, step.affected) for step in edit.steps] == [("port bounce", ("swp1",))]
 
 
 def test_names_that_say_the_same_are_not_worth_it_that_ports_are_shut() -> None:

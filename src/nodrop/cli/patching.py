@@ -31,6 +31,7 @@ nodrop reads none of these folders as a configuration, unless it is named itself
   changes.vtysh   FRR: vtysh -f changes.vtysh, then keep the new frr.conf
   changes.yaml    NVUE: nv config patch changes.yaml, then nv config apply and nv config save;
                   changes.nv has the same as commands
+  changes-1.yaml  NVUE: the first of two revisions where ports are broken out: patch and apply each in turn
   1-, 2- ...      steps, each of which waits for the one before: all of 1- before any of 2-
   by-hand.txt     what is left to a person
 

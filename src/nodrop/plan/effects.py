@@ -116,7 +116,9 @@ class ChangeEffectFinder:
             for flag, impact in zip(unused, known_impacts, strict=True)
         ]
         known_impacts = (
-            [ChangeImpact("none", IDLE_PORT_REASON)] if _were_all_ports_shut(change, ports) else known_impacts
+            [ChangeImpact("none", IDLE_PORT_REASON)]
+            if _were_all_ports_shut(change, ports) or _do_only_shut_ports_go(fact)
+            else known_impacts
         )
         risks: list[ChangeRisk] = [impact.disruption for impact in known_impacts if impact is not None]
         reasons = [impact.reason for impact in known_impacts if impact is not None]
@@ -195,7 +197,15 @@ class ChangeEffectFinder:
                     manual_step.change.subject: manual_step.line for manual_step in whole_edit.by_hand
                 }
             self._whole[key] = whole_edit if whole_edit is None else self._edit_to_new_files(change, whole_edit)
+            self._forget_manual_steps_in_new_files(change.name, self._whole[key])
         return self._whole[key] or EditResult()
+
+    def _forget_manual_steps_in_new_files(self, name: str, edit: EditResult | None) -> None:
+        """Forget the changes of a switch that no patch of facts makes, and that the one of its files does."""
+        if edit is not None and name in self.left:
+            pending = {manual_step.change.subject for manual_step in edit.by_hand}
+            left = {subject: line for subject, line in self.left.pop(name).items() if subject in pending}
+            self.left |= {name: left} if left else {}
 
     def _edit_to_new_files(self, change: DeviceChange, facts: EditResult) -> EditResult:
         """Return the edit that makes the new files themselves, where a patch does that."""
@@ -274,9 +284,17 @@ def _were_all_ports_shut(change: DeviceChange, ports: tuple[str, ...]) -> bool:
     return all(interface.enabled is False for interface in change.old.interfaces if interface.name in ports)
 
 
+def _do_only_shut_ports_go(fact: ChangedFact) -> bool:
+    """Whether a fact is that ports go, all of them shut before."""
+    return bool(fact.entries) and all(
+        isinstance(entry.old, Interface) and entry.old.enabled is False and entry.new is None for entry in fact.entries
+    )
+
+
 def _effect_key(fact: ChangedFact, ports: tuple[str, ...], change: DeviceChange) -> Hashable:
     """Return what facts of the same effect have in common: make, kind of fact, and whether the ports use it."""
-    used = _were_all_ports_shut(change, ports), _needed_flags_if_off(fact, ports, change)
+    idle = _were_all_ports_shut(change, ports), _do_only_shut_ports_go(fact)
+    used = idle, _needed_flags_if_off(fact, ports, change)
     return platform_release_and_model_of_change(change), bool(ports), used, fact_shape_key(fact, counted=False)
 
 

@@ -7,7 +7,9 @@ from nodrop import platforms
 from nodrop.errors import InputProblems
 from nodrop.model.change import EditResult, ManualChange
 from nodrop.model.edit import get_value
-from nodrop.model.fabric import Device, Fabric
+from nodrop.model.fabric import Device, Fabric, Interface
+from nodrop.model.states import UNKNOWN
+from nodrop.model.values import replace_fields
 from nodrop.plan.model import CHANGE_RISKS, ChangeRisk
 from nodrop.platforms.kit.editing import is_equal, sources_of_files
 
@@ -55,11 +57,23 @@ def find_pending_manual_steps(
     fabric = Fabric(name="", mode="lossless", devices=(parse_device(platform, name, files),))
     for manual_step in by_hand:
         try:
-            is_present = is_equal(get_value(fabric, manual_step.change.subject), manual_step.change.new)
+            value = get_value(fabric, manual_step.change.subject)
+            is_present = is_equal(
+                *(_without_uncarried_fields(platform, part) for part in (value, manual_step.change.new))
+            )
         except ValueError:
             is_present = manual_step.change.new is None
         if not is_present:
             yield manual_step
+
+
+def _without_uncarried_fields(platform: str, value: object) -> object:
+    """Return a value, a whole port without what no file of the platform says."""
+    if not isinstance(value, Interface):
+        return value
+    paths = (path.split("/") for path in platforms.unsupported_paths(platform))
+    uncarried_fields = (path[2] for path in paths if path[:2] == ["interfaces", "*"] and len(path) == 3)
+    return replace_fields(value, **dict.fromkeys(uncarried_fields, UNKNOWN))
 
 
 def parse_device(platform: str, name: str, files: ConfigFiles) -> Device:

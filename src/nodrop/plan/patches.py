@@ -34,6 +34,8 @@ _PATCH_FILE_PATTERNS = (
     "changes.vtysh",
     "changes.yaml",
     "changes.nv",
+    "changes-*.yaml",
+    "changes-*.nv",
     MANUAL_STEPS_FILE,
 )
 """What the tools of switches take, as patterns of names."""

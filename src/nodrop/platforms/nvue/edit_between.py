@@ -1,12 +1,12 @@
 """Edits that make a new document of an old one, setting by setting, regardless of the model."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from nodrop.model.change import EditResult
 from nodrop.platforms import main_config_file
 from nodrop.platforms.kit.editing import sources_of_files
 from nodrop.platforms.nvue.edit_draft import PendingSettingChanges
-from nodrop.platforms.nvue.edit_operations import PRESENT_WITHOUT_VALUE, combine_operations
+from nodrop.platforms.nvue.edit_operations import PRESENT_WITHOUT_VALUE, SetOrUnsetOperation, combine_operations
 from nodrop.platforms.nvue.edit_steps import format_operations, split_into_steps
 from nodrop.platforms.nvue.names import expand_key
 from nodrop.platforms.nvue.reader import read_device
@@ -24,18 +24,25 @@ def edit_between_file_versions(
 ) -> EditResult | None:
     """Return the edit that makes a device's new document of its old one, with all of its settings.
 
-    None where the breakout of ports differs, which takes two applies and no patch alone, and where there is not one
-    document on both sides. Raises InputProblems where one of them cannot be read.
+    Where ports are broken out, it has two revisions: NVUE takes QoS of parts only once there are any. None where ports
+    that were broken out get another breakout or none, and where there is not one document on both sides. Raises
+    InputProblems where one of them cannot be read.
     """
     file = main_config_file("nvue", old_files)
     if not (file in old_files and file in new_files):
         return None
     trees = NvueFileTree(old_files[file], file), NvueFileTree(new_files[file], file)
     before, after = (expand_ranges(tree.root, "") for tree in trees)
-    if _breakouts_by_port(before) != _breakouts_by_port(after):
+    breakouts_before, breakouts_after = _breakouts_by_port(before), _breakouts_by_port(after)
+    if any(breakouts_after.get(port) != breakout for port, breakout in breakouts_before.items()):
         return None
+    broken_out = tuple(f"{port}s" for port in breakouts_after.keys() - breakouts_before.keys())
     gone = dict.fromkeys(_removed_paths(before, after, (), schema_root()))
-    new_operations = [*combine_operations(gone), *combine_operations(dict(_find_new_values(before, after, (), gone)))]
+    values = dict(_find_new_values(before, after, (), gone))
+    later = {path: value for path, value in values.items() if broken_out and _is_qos_of_parts(path, broken_out)}
+    first = {path: value for path, value in values.items() if path not in later}
+    revisions = [[*combine_operations(gone), *combine_operations(first)], combine_operations(later)]
+    new_operations = [operation for revision in revisions for operation in revision]
     if not new_operations:
         return EditResult()
     reading = read_device(name, sources_of_files(old_files))
@@ -43,8 +50,23 @@ def edit_between_file_versions(
     return EditResult(
         files={file: new_files[file]},
         steps=tuple(split_into_steps(new_operations, trees[0].root, reading.device, release)),
-        forms=format_operations(new_operations),
+        forms=format_operations(new_operations) if not later else _format_revisions(revisions),
     )
+
+
+def _is_qos_of_parts(path: Path, broken_out: tuple[str, ...]) -> bool:
+    """Whether a setting is about QoS of a part of a port; `broken_out` is what the names of such parts begin with."""
+    return path[0] == "interface" and path[2:3] == ("qos",) and path[1].startswith(broken_out)
+
+
+def _format_revisions(revisions: Sequence[Sequence[SetOrUnsetOperation]]) -> dict[str, str]:
+    """Return operations in the forms that `nv` takes, a file for each revision: `changes-1.nv`."""
+    forms: dict[str, str] = {}
+    for number, operations in enumerate(revisions, 1):
+        for form, text in format_operations(operations).items():
+            stem, _, ending = form.partition(".")
+            forms[f"{stem}-{number}.{ending}"] = text
+    return forms
 
 
 def expand_ranges(node: Node, parent: str) -> Node:

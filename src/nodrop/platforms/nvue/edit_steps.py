@@ -1,6 +1,6 @@
 """Operations as steps, with the effect of each on a running switch, and in the forms that `nv` takes."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path as File
 from typing import Any, cast
@@ -14,6 +14,7 @@ from nodrop.platforms.nvue.edit_draft import has_path
 from nodrop.platforms.nvue.edit_operations import SetOrUnsetOperation
 from nodrop.platforms.nvue.edit_script import format_command
 from nodrop.platforms.nvue.names import expand_key
+from nodrop.platforms.nvue.naming import nvue_port
 from nodrop.platforms.nvue.releases import is_same_or_earlier
 from nodrop.platforms.nvue.stages import quote_yaml, quote_yaml_key
 from nodrop.platforms.nvue.tree import Node
@@ -76,6 +77,7 @@ def split_into_steps(
 
 def _assess_step(step: PatchStep, operation: SetOrUnsetOperation, device: Device, release: str) -> PatchStep:
     shut = {port.name for port in device.interfaces if port.enabled is False}
+    whole = {port.name for port in device.interfaces}
     for effect in _read_edit_effects():
         if not any(_pattern_matches_operation(path.split(" "), operation) for path in effect["paths"]):
             continue
@@ -86,7 +88,11 @@ def _assess_step(step: PatchStep, operation: SetOrUnsetOperation, device: Device
             continue
         every = [port.name for port in device.interfaces if port.enabled is not False]
         names = [name for step in operation.steps[1:2] for key in step for name in expand_key("interface", key)]
-        ports = every if effect.get("ports") == "all" or not names else [name for name in names if name not in shut]
+        ports = (
+            every
+            if effect.get("ports") == "all" or not names
+            else [name for name in names if name not in shut and not _is_part_of(name, whole)]
+        )
         if "ports" in effect and not ports:
             continue
         return PatchStep(
@@ -98,6 +104,12 @@ def _assess_step(step: PatchStep, operation: SetOrUnsetOperation, device: Device
             affected=tuple(ports if "ports" in effect else [effect["service"]]),
         )
     return step
+
+
+def _is_part_of(name: str, whole_ports: Collection[str]) -> bool:
+    """Whether a name is that of a part of a port that is not broken out, so that there is no such part yet."""
+    port = nvue_port(name)
+    return port is not None and bool(port.part) and f"swp{port.port.panel}" in whole_ports
 
 
 def _pattern_matches_operation(pattern: Sequence[str], operation: SetOrUnsetOperation) -> bool:
