@@ -2,14 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from nodrop.cache import Store
 from nodrop.errors import InputProblems, Problem, UnsupportedByPlatform
 from nodrop.judging import CheckSettings
 from nodrop.model.declared import DeclaredFacts
-from nodrop.model.subject import FABRIC_HEAD
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -98,10 +96,11 @@ def build_and_read_back(
     with other states are made once.
     """
     from nodrop.collect import read_build
+    from nodrop.locate import add_intent_decisions
 
     artifacts, rack, platform_of = _build_files(intent, display)
     reading = read_build(artifacts, platform_of, parent_folder, shared)
-    return (*artifacts, *rack), _add_deciding_places_and_exceptions(reading, intent)
+    return (*artifacts, *rack), add_intent_decisions(reading, intent)
 
 
 def _build_files(
@@ -127,6 +126,7 @@ def read_intent_as_built(
     Parts that are `shared` with other states are made once.
     """
     from nodrop.collect import assemble_build, read_artifacts
+    from nodrop.locate import add_intent_decisions
 
     built = key = None
     if store is not None:
@@ -140,7 +140,7 @@ def read_intent_as_built(
         built = artifacts, tuple(read_artifacts(devices, platform_of, display))
         if store is not None and key is not None:
             keep_built_files(store, key, built)
-    return _add_deciding_places_and_exceptions(assemble_build(*built, display, shared), intent)
+    return add_intent_decisions(assemble_build(*built, display, shared), intent)
 
 
 def switch_names_of_intent(source: "FileText", store: Store | None) -> frozenset[str]:
@@ -156,30 +156,6 @@ def switch_names_of_intent(source: "FileText", store: Store | None) -> frozenset
         if store is not None and key is not None:
             keep_switch_names(store, key, sorted(names))
     return names
-
-
-def _add_deciding_places_and_exceptions(reading: "Reading", intent: "Intent") -> "Reading":
-    """Return a reading with the places where the intent decides its parts, and the exceptions that it allows."""
-    from nodrop.design.deciding import find_decision
-
-    return _apply_allow_comments(replace(reading, decided=partial(find_decision, intent)), intent)
-
-
-def _apply_allow_comments(reading: "Reading", intent: "Intent") -> "Reading":
-    """Return a reading of an intent's built files, with the exceptions that the intent's comments allow."""
-    from nodrop.model.allowing import parse_allow_comments
-    from nodrop.syntax.comments import find_nodrop_comments
-
-    found_comments = find_nodrop_comments(intent.text.encode(), "yaml")
-    if not found_comments or intent.key_positions is None:
-        return reading
-    allows, remarks = parse_allow_comments(found_comments, intent.path, (FABRIC_HEAD, "suppressions"))
-    return replace(
-        reading,
-        remarks=(*reading.remarks, *remarks),
-        allowed={**reading.allowed, "": tuple(allows)},
-        written={(intent.path, comment.line): intent.key_positions.line(comment.line) for comment in found_comments},
-    )
 
 
 def read_fabric_at_path(path: str, settings: CheckSettings | None = None, platform: str | None = None) -> "Reading":

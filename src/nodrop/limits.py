@@ -60,3 +60,5 @@ MAX_TEXT_BYTES = 5_000_000
 """Bytes of an intent, of nodrop.yaml, and of a switch's file that is not JSON: ten times what 512 ports need."""
 MAX_NIC_TEMPLATES_PER_FILE = 256
 """Templates of NICs in one file: one for each kind of NIC and group of hosts."""
+MAX_DECLARED_LINE_CHARACTERS = 200
+"""Characters of a line of nodrop.yaml that declares unknown lines harmless."""

@@ -3,23 +3,25 @@
 import dataclasses
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from hashlib import blake2b
 from itertools import islice
 
-from nodrop.design.deciding import IntentKeys, find_decision
+from nodrop.design.deciding import IntentKeys, find_addition, find_decision
 from nodrop.engine.finding import FileLocation, Finding, RelatedPart
 from nodrop.errors import InputProblems, Problem
 from nodrop.identity import IdentitySet
 from nodrop.intent.schema import Intent
 from nodrop.model import subject
+from nodrop.model.allowing import parse_allow_comments
 from nodrop.model.edit import ABSENT, find_value
 from nodrop.model.fabric import Fabric
-from nodrop.model.reading import FilePlace, IntentDecision, Note, Reading, Source
-from nodrop.model.subject import Subject, natural_sort_key
+from nodrop.model.reading import UNKNOWN_LINE_NOTE_KIND, FilePlace, IntentDecision, Note, Reading, Source
+from nodrop.model.subject import FABRIC_HEAD, Subject, natural_sort_key
 from nodrop.platforms import HOSTS_PLATFORM
 from nodrop.platforms.kit.secrets import looks_like_secret
+from nodrop.syntax.comments import find_nodrop_comments
 from nodrop.syntax.places import BYTE_ORDER_MARK, has_lone_return, read_regular_file, split_lines
 
 FindPlaceOfPart = Callable[[Subject], FilePlace | None]
@@ -45,6 +47,37 @@ class LocatedFindings:
     def line(self, file: str, line: int) -> str | None:
         """Return the text of a line on which a place begins, by the shown name of its file; else None."""
         return self._lines.get((file, line))
+
+
+def add_intent_decisions(reading: Reading, intent: Intent) -> Reading:
+    """Return the reading of an intent's built files, with the places where the intent decides its parts.
+
+    A line of unknown effect is at the addition (`extra`) that it comes from. The exceptions that the intent's comments
+    allow are in the reading, too.
+    """
+    reading = replace(
+        reading,
+        decided=partial(find_decision, intent),
+        notes=tuple(_place_at_addition(note, intent) for note in reading.notes),
+    )
+    found_comments = find_nodrop_comments(intent.text.encode(), "yaml")
+    if not found_comments or intent.key_positions is None:
+        return reading
+    allows, remarks = parse_allow_comments(found_comments, intent.path, (FABRIC_HEAD, "suppressions"))
+    return replace(
+        reading,
+        remarks=(*reading.remarks, *remarks),
+        allowed={**reading.allowed, "": tuple(allows)},
+        written={(intent.path, comment.line): intent.key_positions.line(comment.line) for comment in found_comments},
+    )
+
+
+def _place_at_addition(note: Note, intent: Intent) -> Note:
+    """Return the note about an unknown line at the place of the intent that adds the line; any other as it is."""
+    if note.kind != UNKNOWN_LINE_NOTE_KIND or note.device is None:
+        return note
+    decision = find_addition(intent, note.device, note.text)
+    return note if decision is None else replace(note, file=decision.file, line=decision.span.line)
 
 
 def add_finding_places(

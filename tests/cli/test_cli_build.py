@@ -247,6 +247,42 @@ def test_findings_that_reach_the_threshold_stop_a_build() -> None:
     assert "decided here: classes.rdma.ecn.min\n" in done.out
 
 
+UNKNOWN = """
+extra:
+  leaf1: {lines: [router bgp, " bgp dampening", exit, "zebra nexthop kernel enable"]}
+  spine: {tables: {PBH_HASH_FIELD: {f: {hash_field: INNER_IP_PROTOCOL, sequence_id: "1"}}}}
+"""
+DECLARATIONS = """harmless:
+  - line: PBH_HASH_FIELD
+    reason: (why it changes nothing that you check)
+  - line: bgp dampening
+    at: leaf1
+    reason: (why it changes nothing that you check)
+  - line: zebra nexthop kernel enable
+    at: leaf1
+    reason: (why it changes nothing that you check)
+"""
+
+
+def test_additions_of_unknown_effect_are_written_once_they_are_declared() -> None:
+    write_intent("added.yaml", SMALL + UNKNOWN)
+    done = nodrop("build", "added.yaml", "-o", "out")
+    first, second, declarations = done.err.split("\n", 2)
+    assert first == "nothing was written to out: nodrop does not know what `extra` changes with the lines above"
+    assert second == "if they change nothing that you check, declare them in nodrop.yaml:"
+    assert sorted(declarations.split("  - ")) == sorted(DECLARATIONS.split("  - "))
+    assert (done.code, Path("out").exists()) == (1, False)
+    assert "unknown[unknown-line]: added.yaml:" in done.out
+    assert nodrop("build", "added.yaml", "-o", "out", "--write-anyway").code == 0
+    assert nodrop("build", "added.yaml", "-o", "out", "--check").code == 1
+
+    Path("nodrop.yaml").write_text(declarations)
+    done = nodrop("build", "added.yaml", "-o", "out")
+    assert (done.code, "4 lines declared harmless" in done.out) == (0, True)
+    assert " bgp dampening\nexit\nzebra nexthop kernel enable\n" in Path("out/leaf1/frr.conf").read_text()
+    assert nodrop("build", "added.yaml", "-o", "out", "--check").code == 0
+
+
 def test_a_threshold_that_is_not_reached_lets_a_build_pass() -> None:
     done = nodrop("build", faulty(), "-o", "out", "--fail-on", "never")
     assert (done.code, Path("out/leaf1").is_dir()) == (0, True)

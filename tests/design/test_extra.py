@@ -7,11 +7,14 @@ import pytest
 
 import nodrop
 from nodrop.errors import InputProblems, UnsupportedByPlatform
+from nodrop.fabric_readings import build_and_read_back
+from nodrop.intent.load import loads
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Extra, Fabric
 from nodrop.model.index import Index
 from nodrop.model.values import replace_fields
 from nodrop.platforms import writer_of_platform
+from nodrop.resources import resource_folder
 from nodrop.syntax.yaml import parse_yaml
 from support.designs import Data, build, shipped
 
@@ -135,7 +138,13 @@ def test_what_touches_the_model_is_refused_with_the_key_to_use(own: Data, path: 
         (["router bgp 4200100001", " neighbor 10.1.1.225 remote-as 65001"], [1]),
         ([" neighbor 10.1.1.225 remote-as 65001", "router bgp 65009"], [0, 1]),
         (["log facility local3", "  network 192.0.2.0/24", " bgp router-id 192.0.2.1"], [1, 2]),
-        (["ip multicast-routing"], [0]),
+        (["maximum-paths 4", "match tag 5"], [0, 1]),
+        (
+            ["router bgp", " neighbor 10.1.1.225 local-as 0", " bgp router-id x", " neighbor 192.0.2.9 weight x"],
+            [1, 2, 3],
+        ),
+        (["router bgp", " match tag 5", " neighbor 10.1.1.225 route-map X in"], [1, 2]),
+        (["router bgp 65001 view x"], [0]),
     ],
 )
 def test_lines_that_change_the_routing_or_mean_nothing_known_where_they_are_are_refused(
@@ -144,6 +153,70 @@ def test_lines_that_change_the_routing_or_mean_nothing_known_where_they_are_are_
     with pytest.raises(InputProblems) as caught:
         adding({"leaf1": {"lines": lines}})
     assert [problem.where for problem in caught.value.problems] == [f"extra.leaf1.lines.{at}" for at in positions]
+
+
+UNKNOWN = ["zebra nexthop kernel enable", "router ospf", "  network 10.0.0.0/8 area 0", "exit"]
+OF_PROCESS = ["router bgp", " bgp dampening", " neighbor SPINES addpath-tx-bestpath-per-AS", "exit"]
+
+
+def test_lines_of_unknown_effect_are_placed_and_reported_at_the_intent() -> None:
+    """nodrop does not refuse what FRR may have; it says that it does not know what these lines change."""
+    intent = loads(shipped_text({"leaf": {"lines": OF_PROCESS}, "leaf2": {"lines": UNKNOWN}}), "pod.yaml")
+    artifacts, reading = build_and_read_back(intent, "pod.yaml", "out")
+    texts = {one.device: one.text for one in artifacts if one.path == "frr.conf"}
+    ends = {name: text.partition("line vty\nexit\n!\n")[2].splitlines() for name, text in texts.items()}
+    assert ends["spine1"] == []
+    assert ends["leaf1"] == ["router bgp 4200100001", *OF_PROCESS[1:]]
+    assert ends["leaf2"] == ["router bgp 4200100002", *OF_PROCESS[1:], *UNKNOWN]
+    notes = [note for note in reading.notes if note.kind == "unknown-line"]
+    assert {note.file for note in notes} == {"pod.yaml"}
+    lines = intent.text.splitlines()
+    for note in notes:
+        assert note.line is not None
+        assert note.text in lines[note.line - 1]
+    of_process = [line.strip() for line in OF_PROCESS[1:-1]]
+    assert {(note.device, note.text) for note in notes} == {
+        *(("leaf1", line) for line in of_process),
+        *(("leaf2", line) for line in (*of_process, *UNKNOWN[:2])),
+    }
+
+
+ON_NVUE = {'platform: sonic, version: "202505"': 'platform: nvue, version: "5.16"'}
+
+
+@pytest.mark.parametrize(
+    ("changes", "extra", "text"),
+    [
+        ({}, {"leaf1": {"tables": {"PBH_HASH": {"h": {"hash_field_list": ["a"]}}}}}, "PBH_HASH"),
+        (
+            ON_NVUE,
+            {"leaf1": {"paths": {"vrf": {"default": {"router": {"ospf": {"enable": "on"}}}}}}},
+            "vrf default router ospf",
+        ),
+        (
+            ON_NVUE,
+            {"leaf1": {"paths": {"system": {"config": {"snippet": {"frr.conf": "router ospf"}}}}}},
+            "system config snippet frr.conf",
+        ),
+    ],
+)
+def test_settings_of_unknown_effect_are_reported_at_the_intent(changes: Data, extra: Data, text: str) -> None:
+    intent = loads(shipped_text(extra, changes), "pod.yaml")
+    _, reading = build_and_read_back(intent, "pod.yaml", "out")
+    (note,) = (note for note in reading.notes if note.kind == "unknown-line")
+    assert (note.text, note.file, note.line) == (text, "pod.yaml", len(intent.text.splitlines()))
+
+
+def shipped_text(extra: Data, changes: Data | None = None) -> bytes:
+    """Return the smallest intent as text, with a line for each switch or line of `extra`."""
+    text = (resource_folder("intents") / "two-by-two.yaml").read_text() + "extra:\n"
+    for old, new in (changes or {}).items():
+        assert old in text
+        text = text.replace(old, new)
+    for name, own in extra.items():
+        lines = "".join(f"\n      - {json.dumps(line)}" for line in own.get("lines", ()))
+        text += f"  {name}:\n    lines:{lines}\n" if lines else f"  {name}: {json.dumps(own)}\n"
+    return text.encode()
 
 
 def test_every_fault_is_told_once_however_many_switches_have_it() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.config.schema import MAX_PATTERN_CHARACTERS
+from nodrop.limits import MAX_DECLARED_LINE_CHARACTERS
 from support.command import nodrop
 
 FRR = Path("build/leaf1/frr.conf")
@@ -117,7 +117,7 @@ def test_no_other_unknown_verdict_can_be_declared(site: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["", " ", "*", "** bgp", "b*gp dampening", "bgp ** dampening", "b" * (MAX_PATTERN_CHARACTERS + 1)]
+    "line", ["", " ", "*", "** bgp", "b*gp dampening", "bgp ** dampening", "b" * (MAX_DECLARED_LINE_CHARACTERS + 1)]
 )
 def test_a_pattern_begins_with_a_word_and_is_bounded(site: Path, line: str) -> None:
     declare(line=line)

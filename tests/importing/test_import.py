@@ -244,10 +244,23 @@ def test_what_is_beside_the_model_comes_back_where_it_was() -> None:
 
 
 def test_added_lines_come_back_in_the_blocks_that_they_belong_to() -> None:
-    head = "router bgp 4200100001"
+    head = "router bgp"
     own = [head, " neighbor 10.1.1.225 timers 3 9", "exit", "log facility local3"]
     text = assert_comes_back(build(shipped("two-by-two", {"extra": {"leaf1": {"lines": own}}}))).text
     assert f'lines: ["{head}", " neighbor 10.1.1.225 timers 3 9", exit, "log facility local3"]' in text
+
+
+def test_lines_of_unknown_effect_come_back_with_what_has_to_be_declared() -> None:
+    own = ["router bgp", " bgp dampening", "exit", "router ospf", " network 10.0.0.0/8 area 0", "exit"]
+    found = assert_comes_back(build(shipped("two-by-two", {"extra": {"sonic": {"lines": own}}})))
+    assert found.intent is not None
+    assert [name for name, extra in found.intent.extra.items() if extra.lines] == ["sonic"]
+    assert [line for line in found.declarations if "reason" not in line] == [
+        "harmless:",
+        "  - line: bgp dampening",
+        "  - line: router ospf",
+    ]
+    assert "#     - line: router ospf\n" in found.text
 
 
 def test_lines_that_say_otherwise_what_the_model_has_are_not_carried_in_extra() -> None:

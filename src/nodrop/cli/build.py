@@ -110,6 +110,26 @@ class _BuildSummary:
             write_error_line(f"nothing was written to {output}")
         return code
 
+    def report_undeclared_lines(self, choices: CheckChoices, heading: str) -> bool:
+        """Report how to accept settings of unknown effect that intents add; return whether there are any.
+
+        All lines of the built files with an unknown effect come from `extra`.
+        """
+        from nodrop.cli.output import write_error_line
+        from nodrop.config.reading import CONFIG_FILE
+        from nodrop.engine.declared_lines import suggest_declarations
+        from nodrop.model.reading import UNKNOWN_LINE_NOTE_KIND
+
+        notes = [note for note in self.outcome.notes if note.kind == UNKNOWN_LINE_NOTE_KIND]
+        if not notes:
+            return False
+        write_error_line(f"{heading}nodrop does not know what `extra` changes with the lines above")
+        config = choices.settings.config.path or CONFIG_FILE
+        write_error_line(f"if they change nothing that you check, declare them in {config}:")
+        for line in suggest_declarations(notes):
+            write_error_line(line)
+        return True
+
 
 def _build_intents(
     intents: tuple[str, ...],
@@ -224,7 +244,7 @@ def _publish_build(
     draft: "OutputTreeDraft", output: str, build: _BuildSummary, choices: CheckChoices, *, write_anyway: bool
 ) -> int:
     """Report, write the build to DIR unless it has faults, and return the exit code."""
-    from nodrop.cli.main import FAILED, WRONG
+    from nodrop.cli.main import FAILED, FOUND, WRONG
     from nodrop.cli.output import has_finding_at_threshold, write_error_line
     from nodrop.publish import PutFilesResult
 
@@ -236,6 +256,8 @@ def _publish_build(
             f"nothing was written to {output}: findings reach --fail-on {choices.fail_on} (--write-anyway writes it)"
         )
         return code
+    if not write_anyway and build.report_undeclared_lines(choices, f"nothing was written to {output}: "):
+        return FOUND
     puts = [file for file in build.files if isinstance(file, PutFilesResult)]
     done = draft.publish(puts, build.inputs)
     counts = [f"{len(done.written)} written", f"{len(done.unchanged)} unchanged"]
@@ -264,4 +286,5 @@ def _compare_with_output(against: "ComparedFolder", output: str, build: _BuildSu
         write_error_line(
             f"{output}: {sum(len(intent_files.digests) for intent_files in compared)} files are what the intents say"
         )
-    return FOUND if drifts else code
+    undeclared = build.report_undeclared_lines(choices, "")
+    return FOUND if drifts or undeclared else code

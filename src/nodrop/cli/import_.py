@@ -175,4 +175,7 @@ def _render_summary(imported_intent: "ImportResult", output: str | None) -> str:
         count = len(imported_intent.left)
         how = f"{count} kind{'s' if count > 1 else ''} of facts not imported, listed at its end"
     guessed = f"; {len(imported_intent.guessed)} guessed" if imported_intent.guessed else ""
-    return f"{where}{how}{guessed}"
+    declared = (
+        "; nodrop.yaml has to declare settings of `extra`, listed at its end" if imported_intent.declarations else ""
+    )
+    return f"{where}{how}{guessed}{declared}"

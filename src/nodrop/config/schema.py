@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from nodrop.context import FabricFile
 from nodrop.engine.rule import Strictness
 from nodrop.intent.types import Text, scalar_of_words
+from nodrop.limits import MAX_DECLARED_LINE_CHARACTERS
 from nodrop.units import MalformedText
 
 FailOn = Literal["error", "warning", "note", "unknown", "never"]
@@ -34,14 +35,18 @@ Day = Annotated[
 ]
 
 
-MAX_PATTERN_CHARACTERS = 200
-
-
 def _normalize_line_pattern(value: Any) -> object:
     """Return the words of a pattern, one blank between two; MalformedText where it is none."""
     words = value.split() if isinstance(value, str) else []
-    if not words or len(value) > MAX_PATTERN_CHARACTERS or any(mark in words[0] for mark in "*?") or "**" in words[:-1]:
-        expected = f"words in at most {MAX_PATTERN_CHARACTERS} characters, the first without `*`, `**` only as the last"
+    if (
+        not words
+        or len(value) > MAX_DECLARED_LINE_CHARACTERS
+        or any(mark in words[0] for mark in "*?")
+        or "**" in words[:-1]
+    ):
+        expected = (
+            f"words in at most {MAX_DECLARED_LINE_CHARACTERS} characters, the first without `*`, `**` only as the last"
+        )
         raise MalformedText(expected, "")
     return " ".join(words)
 
@@ -52,7 +57,7 @@ LinePattern = Annotated[
     WithJsonSchema(
         {
             "type": "string",
-            "maxLength": MAX_PATTERN_CHARACTERS,
+            "maxLength": MAX_DECLARED_LINE_CHARACTERS,
             "pattern": "^ *[^\\x00-\\x20*?\\x7f]+( [^\\x00-\\x1f\\x7f]*)?$",
         }
     ),

@@ -227,6 +227,22 @@ def key_path_of_acl_addition(
     return ()
 
 
+def key_path_of_setting(
+    extra: Mapping[str, PassThroughSettings], node: PlannedSwitch, setting_text: str
+) -> tuple[str | int, ...]:
+    """Return the way to the addition that gives a switch a setting, or a line, of these words; none where none does."""
+    setting_words = setting_text.split()
+    for name, additions in reversed(list(_find_additions(extra, node))):
+        for position, line in enumerate(additions.lines):
+            if line.split() == setting_words:
+                return ("extra", name, "lines", position)
+        for kind, values in (("tables", additions.tables), ("paths", additions.paths)):
+            for path, _ in values:
+                if " ".join(path).split()[: len(setting_words)] == setting_words:
+                    return ("extra", name, kind, *path)
+    return ()
+
+
 def _keys_of_extra_line(
     extra: Mapping[str, PassThroughSettings], node: PlannedSwitch, position: int
 ) -> tuple[str | int, ...]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
-from nodrop.design.additions import key_path_of_acl_addition, key_path_of_addition
+from nodrop.design.additions import key_path_of_acl_addition, key_path_of_addition, key_path_of_setting
 from nodrop.design.addressing import plan_addresses
 from nodrop.design.boxes import PlannedSwitch, PlannedSwitches, switches_of
 from nodrop.design.classes import dscps_without_class, purpose_of
@@ -42,6 +42,17 @@ def find_decision(intent: Intent, subject: Subject) -> IntentDecision | None:
     return intent.compute_once(__name__, (intent,), lambda: _DecisionFinder(intent)).decision_of_part(subject)
 
 
+def find_addition(intent: Intent, device: str, setting_text: str) -> IntentDecision | None:
+    """Return the addition (`extra`) from which a switch has a setting, by the setting's words; None if none has them.
+
+    The intent can be built.
+    """
+    if intent.key_positions is None or not intent.extra:
+        return None
+    finder = intent.compute_once(__name__, (intent,), lambda: _DecisionFinder(intent))
+    return finder.addition_with_words(device, setting_text)
+
+
 class _DecidingKeys(NamedTuple):
     """The keys that decide, how, and those whose place is shown."""
 
@@ -61,6 +72,11 @@ class _DecisionFinder:
         if subject not in self._found:
             self._found[subject] = self._find_decision(subject)
         return self._found[subject]
+
+    def addition_with_words(self, device: str, setting_text: str) -> IntentDecision | None:
+        node = self._nodes_by_name.get(device)
+        keys = key_path_of_setting(self._intent.extra, node, setting_text) if node else ()
+        return self._make_intent_decision(keys, "stated") if keys else None
 
     def _find_decision(self, subject: Subject) -> IntentDecision | None:
         aspect = self._aspect_of_subject(subject)

@@ -6,12 +6,18 @@ verdict (`unknowns.of_lines`) and counts them apart. A declaration is matched ag
 line that is modelled, or known to be harmless. The faults of declarations are remarks like those about suppressions.
 """
 
+import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from nodrop.engine.suppressions import EXPIRED, UNUSED, CheckedScope, SiteDeclaration, today
+from nodrop.limits import MAX_DECLARED_LINE_CHARACTERS
 from nodrop.model.reading import DECLARED_HARMLESS_LINE_NOTE_KIND, UNKNOWN_LINE_NOTE_KIND, Note, Reading, Remark
 from nodrop.model.subject import FABRIC_HEAD, matches
+
+_REMAINDER, _MASK = "**", "…"
+_PLAIN_YAML_PATTERN = re.compile(r"[A-Za-z_][A-Za-z0-9_./*-]*(?: [A-Za-z0-9_./*|+-]+)*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +84,40 @@ def mark_unknown_lines_as_declared(
         holding = next((declaration for _, declaration in covering if not declaration.ended(day)), None)
         notes.append(note if holding is None else holding.note_as_declared(note))
     return replace(reading, notes=tuple(notes)), tuple(hits)
+
+
+def suggest_declarations(notes: Iterable[Note]) -> tuple[str, ...]:
+    """Return the lines of nodrop.yaml that declare the unknown lines of notes harmless, each kind of line once.
+
+    Who knows the lines fills in the reasons.
+    """
+    devices: dict[str, dict[str | None, None]] = {}
+    for note in notes:
+        if note.kind == UNKNOWN_LINE_NOTE_KIND:
+            devices.setdefault(_format_pattern(note.text), {})[note.device] = None
+    yaml_lines = ["harmless:"] if devices else []
+    for pattern, names in devices.items():
+        yaml_lines.append(f"  - line: {_quote_unless_plain(pattern)}")
+        yaml_lines += [f"    at: {_quote_unless_plain(str(name))}" for name in names if len(names) == 1 and name]
+        yaml_lines.append("    reason: (why it changes nothing that you check)")
+    return tuple(yaml_lines)
+
+
+def _format_pattern(text: str) -> str:
+    """Return the pattern that covers a line: its words, `**` from a secret on, or from the length limit on."""
+    words: list[str] = []
+    length = len(_REMAINDER)
+    for word in text.split():
+        length += len(word) + 1
+        if _MASK in word or length > MAX_DECLARED_LINE_CHARACTERS:
+            return " ".join((*words, _REMAINDER))
+        words.append(word)
+    return " ".join(words)
+
+
+def _quote_unless_plain(text: str) -> str:
+    """Return a text as YAML has it."""
+    return text if _PLAIN_YAML_PATTERN.fullmatch(text) else json.dumps(text, ensure_ascii=False)
 
 
 def find_declared_line_faults(

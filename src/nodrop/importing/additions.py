@@ -12,6 +12,7 @@ from nodrop.errors import Problem
 from nodrop.importing.parts import KeyTree
 from nodrop.importing.tier_view import TierView
 from nodrop.model.fabric import Extra
+from nodrop.model.reading import Note
 from nodrop.model.subject import natural_sort_key
 from nodrop.platforms.kit.extras import RoutingLine
 from nodrop.platforms.kit.secrets import looks_like_secret
@@ -43,6 +44,8 @@ class PossibleAdditions:
     left: tuple[str, ...] = ()
     unlike: frozenset[str] = frozenset()
     """Switches of which facts of the model are told already: settings that go with these are counted."""
+    unknown: tuple[Note, ...] = ()
+    """Of those that an intent takes: the notes about settings and lines of unknown effect."""
 
     def without(self, refused: Iterable[Problem], sight: TierView) -> "PossibleAdditions":
         """Return this without the refused additions, which are left."""

@@ -6,6 +6,7 @@ from math import ceil
 
 from nodrop import platforms
 from nodrop.design.naming import NodeIdentity
+from nodrop.engine.declared_lines import suggest_declarations
 from nodrop.errors import InputProblems, Problem
 from nodrop.importing.additions import SwitchFilesAndSecrets
 from nodrop.importing.addressing import derive_addressing
@@ -60,6 +61,8 @@ class ImportResult:
     unlike: tuple[DifferenceFromImportedFact, ...]
     problems: tuple[Problem, ...]
     """Why the intent cannot be built."""
+    declarations: tuple[str, ...] = ()
+    """Lines of nodrop.yaml that declare what `extra` has of unknown effect: who knows it gives the reasons."""
 
     @property
     def rebuilds_same_fabric(self) -> bool:
@@ -127,6 +130,7 @@ def _derive_from_view(
         intent, problems = _load_intent_or_problems(format_intent_text(draft))
     differing: tuple[DifferenceFromImportedFact, ...] = ()
     beyond: tuple[str, ...] = ()
+    declarations: tuple[str, ...] = ()
     if intent is not None:
         try:
             reported_intent = compare_intent(sight, intent, files)
@@ -135,10 +139,15 @@ def _derive_from_view(
             added = find_accepted_additions(
                 reported_intent.added, sight, lambda tree: build_and_read_back(_load_draft_with_extra(without, tree))
             )
+            declarations = suggest_declarations(
+                replace(note, device=sight.was.get(note.device or "", note.device)) for note in added.unknown
+            )
             beyond = (*added.first_remaining_settings, *reported_intent.said)
             if extra := added.tree(sight):
                 if any(added.lines.values()):
-                    differing = find_unlike_facts(sight, build_and_read_back(_load_draft_with_extra(draft, extra))[0])
+                    differing = find_unlike_facts(
+                        sight, build_and_read_back(_load_draft_with_extra(draft, extra)).fabric
+                    )
                 draft = replace(draft, keys={**draft.keys, "extra": extra})
         except InputProblems as error:
             problems = error.problems
@@ -155,7 +164,12 @@ def _derive_from_view(
     )
     untold = [problem for problem in problems if not (draft.lacking and " is missing" in problem.found)]
     text = format_intent_text(
-        draft, head, tail=_format_intent_tail(remaining_differences, untold, tried=intent is not None and not problems)
+        draft,
+        head,
+        tail=(
+            *_format_intent_tail(remaining_differences, untold, tried=intent is not None and not problems),
+            *_format_declarations(declarations),
+        ),
     )
     intent, _ = _load_intent_or_problems(text)
     return ImportResult(
@@ -166,6 +180,7 @@ def _derive_from_view(
         left=remaining_differences,
         unlike=differing,
         problems=tuple(untold),
+        declarations=declarations,
     )
 
 
@@ -304,6 +319,14 @@ def _format_intent_tail(remarks: tuple[str, ...], problems: list[Problem], *, tr
     if not tried:
         yield ""
         yield "Once it builds, `nodrop import --against` this file lists what else was not imported."
+
+
+def _format_declarations(declarations: tuple[str, ...]) -> Iterator[str]:
+    """Yield the end of the text about additions whose effect is not known."""
+    if declarations:
+        yield ""
+        yield "nodrop does not know what settings of `extra` change. `nodrop build` writes them if nodrop.yaml has:"
+        yield from (f"  {line}" for line in declarations)
 
 
 def _format_problem(problem: Problem) -> str:

@@ -18,10 +18,11 @@ from nodrop.importing.losses import describe_changed_switch_names, render_differ
 from nodrop.importing.parts import DerivedIntentPart, KeyTree, merge_trees
 from nodrop.importing.spelling import format_intent_text
 from nodrop.importing.tier_view import TierView
-from nodrop.importing.trial_build import DifferenceFromImportedFact, build_and_read_back, find_unlike_facts
+from nodrop.importing.trial_build import DifferenceFromImportedFact, TrialBuild, build_and_read_back, find_unlike_facts
 from nodrop.intent.names import SwitchAndHostNames
 from nodrop.intent.schema import Intent, PassThroughSettings
 from nodrop.model.fabric import Extra, Fabric
+from nodrop.model.reading import UNKNOWN_LINE_NOTE_KIND
 from nodrop.model.states import Unknown
 
 _MAX_REFUSAL_ROUNDS = 8
@@ -58,7 +59,7 @@ class IntentCoverage:
 
 def compare_intent(tier_view: TierView, intent: Intent, files: SwitchFilesAndSecrets | None) -> IntentDifferences:
     """Return how an intent's result differs from a sight, and from `files`; InputProblems where it is not built."""
-    fabric, built_files = build_and_read_back(intent)
+    fabric, built_files, _ = build_and_read_back(intent)
     differing = find_unlike_facts(tier_view, fabric)
     if files is None:
         return IntentDifferences(differing=differing, added=PossibleAdditions(settings={}, lines={}))
@@ -109,21 +110,21 @@ def _replace_names_by_identities(intent: Intent, nodes: Iterable[PlannedSwitch])
 
 
 def find_accepted_additions(
-    added: PossibleAdditions, tier_view: TierView, attempt: Callable[[KeyTree], object]
+    added: PossibleAdditions, tier_view: TierView, attempt: Callable[[KeyTree], TrialBuild]
 ) -> PossibleAdditions:
     """Return of additions those that an intent takes: `attempt` builds one with them, and raises InputProblems."""
     for _ in range(_MAX_REFUSAL_ROUNDS):
         if not (tree := added.tree(tier_view)):
             return added
         try:
-            attempt(tree)
+            built = attempt(tree)
         except InputProblems as error:
             fewer = added.without(error.problems, tier_view)
             if (fewer.settings, fewer.lines) == (added.settings, added.lines):
                 break
             added = fewer
         else:
-            return added
+            return replace(added, unknown=tuple(note for note in built.notes if note.kind == UNKNOWN_LINE_NOTE_KIND))
     untried = (
         f"{name}: {len(own_settings)} settings beside the model"
         for name, own_settings in added.settings.items()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, is_dataclass, replace
+from typing import NamedTuple
 
 from nodrop import context, platforms
 from nodrop.collect import read_artifacts
@@ -15,6 +16,7 @@ from nodrop.model.compare import ModelDifference, differences
 from nodrop.model.fabric import Device, Fabric, Link, Policy
 from nodrop.model.index import Index
 from nodrop.model.intern import Interner
+from nodrop.model.reading import Note
 from nodrop.model.states import Unknown
 from nodrop.model.types import ROW_KEY_ATTRIBUTES, key_of
 from nodrop.platforms.kit.artifact import Artifact
@@ -41,8 +43,16 @@ class DifferenceFromImportedFact:
     """The key of the intent that decides it; empty where none does."""
 
 
-def build_and_read_back(intent: Intent) -> tuple[Fabric, dict[str, dict[str, bytes]]]:
-    """Return the content of an intent's files when they are read back, and the files of each switch.
+class TrialBuild(NamedTuple):
+    """The content of an intent's files when they are read back, the files of each switch, and the readers' notes."""
+
+    fabric: Fabric
+    files: dict[str, dict[str, bytes]]
+    notes: tuple[Note, ...]
+
+
+def build_and_read_back(intent: Intent) -> TrialBuild:
+    """Build an intent, write its files, and read them back.
 
     InputProblems where it cannot be built or written.
     """
@@ -59,7 +69,8 @@ def build_and_read_back(intent: Intent) -> tuple[Fabric, dict[str, dict[str, byt
     files: dict[str, dict[str, bytes]] = {}
     for artifact in artifacts:
         files.setdefault(artifact.device, {})[artifact.path] = artifact.text.encode()
-    return assemble_fabric(readings, declared).fabric, files
+    reading = assemble_fabric(readings, declared)
+    return TrialBuild(reading.fabric, files, reading.notes)
 
 
 def find_unlike_facts(tier_view: TierView, other_fabric: Fabric) -> tuple[DifferenceFromImportedFact, ...]:

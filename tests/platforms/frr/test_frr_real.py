@@ -17,6 +17,7 @@ from nodrop.platforms import frr
 from nodrop.platforms.frr.changes import find_vtysh_changes
 from nodrop.resources import resource_folder
 from support import frr_real
+from support.designs import build, shipped
 from support.plan_pairs import reading, reading_of
 from support.random_fabrics import devices
 from support.random_intents import built
@@ -49,6 +50,15 @@ def refusals(folder: Path, text: str) -> str:
 
 def assert_accepted(folder: Path, text: str) -> None:
     assert refusals(folder, text) == "", text
+
+
+def test_frr_accepts_lines_of_unknown_effect_where_they_are_placed(folder: Path) -> None:
+    own = ["router bgp", " bgp dampening", " neighbor SPINES addpath-tx-bestpath-per-AS", "exit"]
+    own += ["zebra nexthop kernel enable", "router ospf", "network 10.0.0.0/8 area 0", "exit"]
+    fabric = build(shipped("two-by-two", {"extra": {"leaf": {"lines": own}}}))
+    for artifact in nodrop.write(fabric):
+        if artifact.path == "frr.conf":
+            assert_accepted(folder, artifact.text)
 
 
 @pytest.mark.parametrize("path", sorted(resource_folder("intents").glob("*.yaml")), ids=lambda path: path.stem)

@@ -100,36 +100,33 @@ class RoutingLine(NamedTuple):
 
 
 def merge_routing_lines(
-    device: Device, written_text: str, read: Callable[[str], tuple[object, Sequence[object]]]
+    written_text: str, lines: Sequence[str], read: Callable[[str], tuple[object, Sequence[str]]]
 ) -> str:
     """Return the routing daemon's text with the added lines; raise AdditionOverlap, for all of them, where some change
-    a fact of the model, or are not understood where they are.
+    a fact of the model, or are wrong where they are.
 
-    `read` returns the facts of a text and the commands of it that have no known meaning.
+    `read` returns the facts of a text, and of each command that is wrong where it is the reason. A command of unknown
+    effect is none of these: the reader of the text notes it.
     """
-    lines = known_rows(device.extra_lines)
     if not lines:
         return written_text
     for position, line in enumerate(lines):
         if reason := reason_unwritable_text(line.lstrip(" ")):
             raise AdditionOverlap(f"extra_lines/{position}", reason)
-    base_facts, base_unknown = read(written_text)
+    base_facts, base_faults = read(written_text)
     whole = _append_lines(written_text, lines)
-    facts, unknown = read(whole)
-    if facts == base_facts and len(unknown) <= len(base_unknown):
+    facts, faults = read(whole)
+    if facts == base_facts and len(faults) <= len(base_faults):
         return whole
     kept: list[str] = []
     refused: list[AdditionOverlap] = []
     for position, line in enumerate(lines):
-        facts, unknown = read(_append_lines(written_text, (*kept, line)))
-        if facts != base_facts:
-            reason = f"`{line.strip()}` changes what the intent decides"
-        elif len(unknown) > len(base_unknown):
-            reason = f"`{line.strip()}` is neither modelled nor known to be harmless where it is"
-        else:
+        facts, faults = read(_append_lines(written_text, (*kept, line)))
+        if facts == base_facts and len(faults) <= len(base_faults):
             kept.append(line)
             continue
-        refused.append(AdditionOverlap(f"extra_lines/{position}", reason))
+        reason = "changes what the intent decides" if facts != base_facts else faults[-1]
+        refused.append(AdditionOverlap(f"extra_lines/{position}", f"`{line.strip()}` {reason}"))
     first, *others = refused
     first.others = tuple(others)
     raise first

@@ -73,6 +73,11 @@ _STATIC_ROUTE_SETTINGS: Mapping[str, object] = {
     "*": {"distance": {"*": {"via": _NEXT_HOP_SETTINGS, "*": None}}, "via": _NEXT_HOP_SETTINGS, "*": None}
 }
 """Static routes: next hops in another VRF are not in the model."""
+_SNIPPET_SETTINGS: _KnownSettings = {
+    **dict.fromkeys(("snmp-config", "sshd_config"), _LOGIN_ONLY_REASON),
+    "*": UNREAD_SETTING,
+}
+"""Snippets: text that NVUE adds to another program's file, by the name of the file or of the snippet."""
 TOP_LEVEL_SETTINGS: _KnownSettings = {
     "qos": {
         **dict.fromkeys(("roce", "mapping", "remark", "pfc", "link-pause", "pfc-watchdog", "congestion-control")),
@@ -114,9 +119,8 @@ TOP_LEVEL_SETTINGS: _KnownSettings = {
         **dict.fromkeys(
             ("telemetry", "wjh", "counter", "lldp", "sflow", "health", "log", "stats", "events"), _TELEMETRY_ONLY_REASON
         ),
-        **dict.fromkeys(
-            ("config", "reboot", "timezone", "date-time", "contact", "location", "time"), _NO_FORWARDING_REASON
-        ),
+        "config": {"snippet": _SNIPPET_SETTINGS, "*": _NO_FORWARDING_REASON},
+        **dict.fromkeys(("reboot", "timezone", "date-time", "contact", "location", "time"), _NO_FORWARDING_REASON),
         **dict.fromkeys(("port-mirror", "docker", "ztp", "packages", "image", "usb", "profile"), _NO_FORWARDING_REASON),
         **dict.fromkeys(
             ("power", "ptp", "synce", "dhcp", "tech-support", "grpc-tunnel", "global"), _NO_FORWARDING_REASON

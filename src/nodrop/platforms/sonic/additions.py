@@ -8,18 +8,22 @@ from itertools import groupby
 from nodrop.errors import InputProblems
 from nodrop.model.fabric import Device, Extra
 from nodrop.model.reading import Source
+from nodrop.model.routing import Bgp
+from nodrop.model.states import Unknown, known_rows
 from nodrop.model.values import replace_fields
 from nodrop.platforms import frr
+from nodrop.platforms.frr.refused import explain_refused_command, is_session_start
 from nodrop.platforms.kit import extras
 from nodrop.platforms.kit.expressible import unsupported_error
 from nodrop.platforms.sonic import reader
 from nodrop.platforms.sonic.config import CONFIG_DB_FILE
-from nodrop.syntax.frr import parse_frr, walk_statements
+from nodrop.syntax.frr import FrrStatement, parse_frr, walk_statements
 from nodrop.syntax.json import parse_json_text
 
 _TABLE_NAME_PATTERN = re.compile(r"[A-Z][A-Z0-9_]{0,62}")
 _ROW, _FIELD = 2, 3
 ADDED_LINES_FILE = "frr.conf"
+_OWN_PROCESS_WORDS = ["router", "bgp"]
 
 
 def add_to_config_db(value_text: str, device: Device) -> str:
@@ -41,17 +45,37 @@ def add_to_config_db(value_text: str, device: Device) -> str:
 
 def add_to_frr_conf(text: str, device: Device) -> str:
     """Return frr.conf with the lines that its owner adds; UnsupportedByPlatform where one changes the routing."""
+    lines = [_open_own_process(line, device.bgp) for line in known_rows(device.extra_lines)]
+    return extras.merge_routing_lines(text, lines, _read_routing_and_faults)
 
-    return extras.merge_routing_lines(device, text, _read_routing_without_additions)
+
+def _open_own_process(line: str, bgp: Bgp | None | Unknown) -> str:
+    """Return a line of an intent as frr.conf has it: `router bgp` alone opens the switch's own BGP process."""
+    return f"{line.rstrip()} {bgp.asn}" if isinstance(bgp, Bgp) and line.split() == _OWN_PROCESS_WORDS else line
 
 
-def _read_routing_without_additions(written_text: str) -> tuple[object, Sequence[object]]:
-    """Return the facts of frr.conf that no addition decides, and its commands that are not understood."""
+def _read_routing_and_faults(written_text: str) -> tuple[object, Sequence[str]]:
+    """Return the facts of frr.conf that no addition decides, and why each command is wrong that is."""
     found = frr.read_frr(written_text)
+    reasons = [
+        (each.statement.line, f"names the {each.kind} {each.name}, which is not defined") for each in found.undefined
+    ]
+    if found.not_understood:
+        statements = [*walk_statements(parse_frr(written_text))]
+        sessions = {each.words[1] for _, each in statements if is_session_start(each.words)}
+        around = {each.line: tuple(block.text for block in blocks) for blocks, each in statements}
+        reasons += [
+            (each.line, explain_refused_command(around[each.line], each.text, frozenset(sessions)))
+            for each in found.not_understood
+        ]
+    return _routing_facts(found), [reason for _, reason in sorted(reasons) if reason]
+
+
+def _routing_facts(found: frr.FrrRouting) -> object:
+    """Return the facts of frr.conf that no addition decides."""
     vrfs = tuple(map(extras.without_session_additions, found.vrf_bgp))
     interfaces = (found.shut.keys(), found.raised.keys(), len(found.forwards_not))
-    facts = (extras.without_session_additions(found.bgp), vrfs, found.static_routes, found.hostname, interfaces)
-    return facts, (*found.not_understood, *found.undefined)
+    return (extras.without_session_additions(found.bgp), vrfs, found.static_routes, found.hostname, interfaces)
 
 
 def _read_device_without_additions(device: Device, value_text: str) -> Device:
@@ -110,12 +134,12 @@ def select_lines_beside_model(
     """Return those of a device's lines of frr.conf without which its file says the same of the model."""
     text = _frr_text_of(bundle)
     texts = text.split("\n")
-    facts, _ = _read_routing_without_additions(text)
+    facts = _routing_facts(frr.read_frr(text))
     return tuple(
         line
         for number, line in _numbered_routing_lines(text)
         if line in lines
-        and _read_routing_without_additions("\n".join([*texts[: number - 1], "", *texts[number:]]))[0] == facts
+        and _routing_facts(frr.read_frr("\n".join([*texts[: number - 1], "", *texts[number:]]))) == facts
     )
 
 
@@ -143,4 +167,10 @@ def _frr_text_of(bundle: Mapping[str, bytes]) -> str:
 def _numbered_routing_lines(text: str) -> Iterator[tuple[int, extras.RoutingLine]]:
     for blocks, statement in walk_statements(parse_frr(text)):
         if not statement.children:
-            yield statement.line, extras.RoutingLine(tuple(block.text for block in blocks), statement.text)
+            yield statement.line, extras.RoutingLine(tuple(map(_command_of_block, blocks)), statement.text)
+
+
+def _command_of_block(block: FrrStatement) -> str:
+    """Return the command that opens a block as an intent has it: `router bgp` for the process of the default VRF."""
+    *words, number = block.words
+    return " ".join(words) if words == _OWN_PROCESS_WORDS and number.isdecimal() else block.text
