@@ -360,7 +360,7 @@ def test_an_empty_folder_and_one_without_anything_of_ours() -> None:
     assert nodrop("lint", "empty") == Done(3, f"note: empty: {note}\n\n{unread}\n\n{last}\n", "")
     Path("empty/package.json").write_text('{"name": "x"}')
     done = nodrop("lint", "empty")
-    assert (done.code, "not read: empty/package.json: JSON of no known form" in done.out) == (3, True)
+    assert (done.code, "not read: empty/package.json: JSON without a table of config_db.json" in done.out) == (3, True)
     done = nodrop("lint", "empty", "small")
     assert (done.code, CLEAN in done.out, f"note: empty: {note}" in done.out) == (0, True, True)
 

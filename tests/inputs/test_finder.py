@@ -89,6 +89,47 @@ def test_standard_input_is_a_device(raw: bytes, platform: str) -> None:
     assert (bundle.name, bundle.platform, bundle.files[0][1].display) == ("stdin", platform, "<stdin>")
 
 
+FOREIGN_JSON = [
+    b'{"name": "web", "scripts": {"build": "tsc"}, "dependencies": {"react": "^18"}}',
+    b'{"title": "PFC", "panels": [{"targets": [{"expr": "pfc"}]}], "templating": {"list": []}}',
+    b'{"ENV": {"PATH": {"value": "/bin"}}, "PORTS": {"Ethernet0": {}}}',
+    b'{"a": {"b": {"PORT": {"Ethernet0": {}}}}}',
+    b'{"PORT": "8080", "text": "\\"PORT\\": {"}',
+    b'{"panels": [' + b'{"id": 7}, ' * 10_000 + b"{}]}",
+]
+
+
+@pytest.mark.parametrize("raw", FOREIGN_JSON)
+def test_json_without_a_table_is_not_read_unless_its_platform_is_stated(raw: bytes) -> None:
+    lay({"site/some.json": raw, "site/leaf1/config_db.json": CONFIG})
+    found = find_inputs(["site"])
+    assert [(note.file, note.message) for note in found.notes] == [
+        ("site/some.json", "JSON without a table of config_db.json")
+    ]
+    for each in (find_inputs(["site/some.json"]), find_inputs(["-"], stdin=raw)):
+        (problem,) = each.problems
+        assert (problem.found, "--platform" in problem.hint) == ("JSON without a table of config_db.json", True)
+        assert each.bundles == []
+    assert bundles(find_inputs(["site/some.json"], "sonic")) == {"some": ["config_db.json"]}
+    lay({"leaf2/config_db.json": raw})
+    assert bundles(find_inputs(["leaf2/config_db.json"])) == {"leaf2": ["config_db.json"]}
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"WRED_PROFILE": {"A": {"ecn": "ecn_all"}}}',
+        b'{"localhost": {"PORT": {"Ethernet0": {}}}, "asic0": {}}',
+        b'{"PORT|Ethernet0": {"type": "hash", "value": {"mtu": "9100"}}}',
+        b'admin@leaf1:~$ show runningconfiguration all\n{\n "PORT": {"Ethernet0": {}}\n}\nadmin@leaf1:~$ \n',
+        b'{"Mine": {}, "BGP_NEIGHBOR": {"10.0.0.1": {"asn": "65001"}',
+    ],
+)
+def test_json_with_a_table_under_any_name_is_read(raw: bytes) -> None:
+    lay({"site/some.json": raw})
+    assert bundles(find_inputs(["site"])) == {"some": ["config_db.json"]}
+
+
 def test_standard_input_may_be_an_intent() -> None:
     found = find_inputs(["-"], stdin=INTENT)
     assert ([text.read_bytes(100) for text in found.all_intents()], found.bundles) == ([INTENT], [])

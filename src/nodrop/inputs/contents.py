@@ -23,6 +23,11 @@ class UnreadFileReason(NamedTuple):
     is_device: bool = False
     is_known: bool = False
     """Whether it is recognised as something that nodrop does not read."""
+    hint: str = ""
+    """How a file that is named is read in spite of that."""
+
+
+_PLATFORM_HINT = "--platform reads it as that platform's"
 
 
 _TEMPLATE_SUFFIXES = (".j2", ".jinja", ".jinja2", ".tmpl", ".tpl", ".template", ".erb", ".mustache", ".in")
@@ -36,6 +41,7 @@ _ARCHIVE_MAGICS = (b"PK\x03\x04", b"\xfd7zXZ\x00", b"BZh", b"7z\xbc\xaf\x27\x1c"
 _TAR, _TAR_AT = b"ustar", 257
 _MAX_INFLATED_BYTES = 65_536
 
+_RENAMED_FRR = "FRR under another name than frr.conf"
 _FOREIGN_SYSTEM_PATTERNS: dict[str, re.Pattern[bytes]] = {
     "Arista EOS": re.compile(
         rb"^! device: [^\n]*EOS-|^daemon TerminAttr|^service routing protocols model", re.MULTILINE
@@ -54,7 +60,7 @@ _FOREIGN_SYSTEM_PATTERNS: dict[str, re.Pattern[bytes]] = {
     ),
     "Nokia SR OS": re.compile(rb"TiMOS-[A-Z]"),
     "Huawei VRP or H3C Comware": re.compile(rb"^[ \t]*sysname \S", re.MULTILINE),
-    "FRR under another name than frr.conf": re.compile(rb"^frr (?:version|defaults) |^router bgp [0-9]", re.MULTILINE),
+    _RENAMED_FRR: re.compile(rb"^frr (?:version|defaults) |^router bgp [0-9]", re.MULTILINE),
 }
 _NVUE_YAML_START = re.compile(rb"^(?:set|header):[ \t]*\r?\n[ \t]+\S", re.MULTILINE)
 _TOP_KEY_LINE = re.compile(rb"^([a-z_]+):", re.MULTILINE)
@@ -118,9 +124,12 @@ def unread_reason_by_name(name: str) -> str:
 
 
 def unread_reason_by_content(
-    name: str, file_head: bytes, *, is_whole: bool, is_switch: Callable[[str, bytes], bool]
+    name: str, file_head: bytes, *, is_whole: bool, switch_json: str, is_switch: Callable[[str, bytes], bool]
 ) -> UnreadFileReason:
-    """Return why a file with this beginning is not read; `is_switch`: whether a reader takes a name and a text."""
+    """Return why a file with this beginning is not read.
+
+    `is_switch`: whether a reader takes a name and a text; `switch_json`: how the JSON file of a switch is called.
+    """
     text = decode_head(file_head)
     if is_blank(text) and is_whole:
         return UnreadFileReason("empty: contains no configuration", is_device=True)
@@ -138,12 +147,15 @@ def unread_reason_by_content(
     )
     if foreign:
         return UnreadFileReason(
-            f"a configuration of {foreign}, which nodrop does not read", is_device=True, is_known=True
+            f"a configuration of {foreign}, which nodrop does not read",
+            is_device=True,
+            is_known=True,
+            hint=_PLATFORM_HINT if foreign == _RENAMED_FRR else "",
         )
     if _TEMPLATE_TAG_PATTERN.search(text):
         return UnreadFileReason("a template, which is not rendered")
     if name.lower().endswith(".json") or is_json(text):
-        return _classify_unread_json(text, is_whole=is_whole)
+        return _classify_unread_json(text, is_whole=is_whole, switch_json=switch_json)
     if text.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<":
         return UnreadFileReason("XML, which nodrop does not read")
     if _NVUE_YAML_START.search(text):
@@ -170,7 +182,7 @@ def _decompress_head(head: bytes) -> bytes:
         return b""
 
 
-def _classify_unread_json(text: bytes, *, is_whole: bool) -> UnreadFileReason:
+def _classify_unread_json(text: bytes, *, is_whole: bool, switch_json: str) -> UnreadFileReason:
     """Return the kind of a JSON text that is no configuration."""
     try:
         document = json.loads(text)
@@ -187,4 +199,4 @@ def _classify_unread_json(text: bytes, *, is_whole: bool) -> UnreadFileReason:
         return UnreadFileReason("a list of hosts in JSON, which nodrop does not read", is_known=True)
     if isinstance(document, list) and document and all(isinstance(step, dict) and "op" in step for step in document):
         return UnreadFileReason("a JSON patch, which is no state", is_known=True)
-    return UnreadFileReason("JSON of no known form")
+    return UnreadFileReason(f"JSON without a table of {switch_json}", is_known=True, hint=_PLATFORM_HINT)

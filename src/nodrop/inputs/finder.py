@@ -16,6 +16,7 @@ from nodrop.inputs.contents import (
     NOT_READ_NOTE_KIND,
     UnreadFileReason,
     decode_head,
+    is_json,
     is_systemd_unit,
     nodrop_yaml_kind,
     unread_reason_by_content,
@@ -107,6 +108,10 @@ class InputFinder:
         if platform is None and host_files.has_nic_settings(head):
             inputs.hosts.append(DeviceFiles(name="stdin", platform=HOSTS_PLATFORM, files=(("stdin", text),)))
             return
+        unread = self._classify_unread_file("", head) if platform is None and is_json(head) else None
+        if unread is not None and unread.is_known:
+            inputs.problems.append(_unrecognized_file_problem(Path(text.display), unread))
+            return
         platform = platform or self._platform_with_json_files()
         files = ((_canonical_name(platform, Path("stdin"), head), text),)
         inputs.bundles.append(DeviceFiles(name="stdin", platform=platform, files=files))
@@ -147,8 +152,10 @@ class InputFinder:
             self._add_host(inputs, path)
             return
         unread = self._classify_unread_file(path.name, head) if platform is None else None
-        if unread is not None and path.suffix.lower() == ".json" and not unread.is_known:
-            platform = self._platform_with_json_files()  # its reader says where the JSON is broken
+        if unread is not None and path.suffix.lower() == ".json":
+            of_json = self._platform_with_json_files()
+            if not unread.is_known or path.name in platforms.reader(of_json).CANONICAL_FILES:
+                platform = of_json  # its reader says where the JSON is broken
         if platform is None:
             inputs.problems.append(_unrecognized_file_problem(path, unread))
         elif path.name in (files := platforms.reader(platform).CANONICAL_FILES):
@@ -389,7 +396,13 @@ class InputFinder:
         def is_switch(name: str, text: bytes) -> bool:
             return self._detect_platform(name, text) is not None
 
-        return unread_reason_by_content(name, head, is_whole=len(head) < FILE_HEAD_BYTES, is_switch=is_switch)
+        return unread_reason_by_content(
+            name,
+            head,
+            is_whole=len(head) < FILE_HEAD_BYTES,
+            switch_json=_canonical_name(self._platform_with_json_files(), Path(".json")),
+            is_switch=is_switch,
+        )
 
     def _ignore_path(self, inputs: FabricInputs, path: Path, why: str, *, is_excluded: bool = False) -> None:
         if str(path) not in self._seen:
@@ -434,7 +447,7 @@ def _canonical_name(platform: str, path: Path, head: bytes = b"") -> str:
 def _unrecognized_file_problem(path: Path, unread: UnreadFileReason | None) -> Problem:
     if unread is not None and unread.is_known:
         expected = f"a configuration of {', '.join(platforms.platform_names())}, or an intent in YAML"
-        return Problem(path=str(path), found=unread.reason, expected=expected)
+        return Problem(path=str(path), found=unread.reason, expected=expected, hint=unread.hint)
     if path.suffix in _YAML_SUFFIXES:
         expected = "an intent, which starts with `nodrop: 1`, or an NVUE file, a list with `header` and `set`"
         return Problem(path=str(path), found="YAML that is not recognized", expected=expected)

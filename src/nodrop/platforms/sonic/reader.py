@@ -1,7 +1,9 @@
 """From SONiC's files to a device: config_db.json, whole or in part, and frr.conf."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -60,6 +62,7 @@ from nodrop.platforms.sonic.read_services import (
     read_watchdog_polling_ms,
 )
 from nodrop.platforms.sonic.routing_tables import uses_frrcfgd
+from nodrop.platforms.sonic.schema import schema_of_release
 from nodrop.platforms.sonic.schema_check import remark_schema_faults
 from nodrop.platforms.sonic.starting import FRR_FILES, MINIGRAPH_FILE, bgp_container_start_of
 from nodrop.platforms.sonic.streams import read_streams
@@ -74,6 +77,7 @@ from nodrop.platforms.sonic.unknown_tables import (
     tables_of_unknown_effect,
     unknown_frrcfgd_columns,
     unmodeled_bgpcfgd_columns,
+    unreleased_table_subjects,
 )
 from nodrop.platforms.sonic.unloaded_files import remark_unloaded_tables_and_routing
 from nodrop.syntax.places import Span, decode_utf8, quote_text
@@ -88,9 +92,9 @@ DEFAULT_HOSTNAME = "sonic"
 """The hostname of a switch that nobody has named (sonic-buildimage build_debian.sh)."""
 
 _HOSTNAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
-_TABLE_KEY_PATTERN = re.compile(
-    rb'"(?:[A-Z][A-Z0-9_]+|(?:DEVICE_METADATA|PORT|FEATURE|BUFFER_PROFILE|QUEUE)\|[^"\n]+)"\s*:\s*\{'
-)
+_TABLE_KEY_PATTERN = re.compile(rb'"([A-Z][A-Z0-9_]+)(?:\|[^"\n]+)?"\s*:\s*\{')
+_TABLE_LEVELS = 2
+"""Levels of a JSON object on which tables can stand: below the names of ASICs, too."""
 _OPENING_BRACE_LINE = re.compile(rb"^\{", re.MULTILINE)
 _FEC_BY_SONIC_WORD: dict[str, Fec] = {"rs": "rs", "fc": "fc", "none": "none", "auto": "auto"}
 _BUFFER_MODELS: dict[str, Literal["dynamic", "traditional"]] = {"dynamic": "dynamic", "traditional": "traditional"}
@@ -99,11 +103,36 @@ _IS_UP_BY_WORD = {"up": True, "down": False}
 
 
 def detect(name: str, file_head: bytes) -> bool:
-    """Whether a file is SONiC's: a JSON object of tables in capitals, be it printed in a terminal, or FRR's files."""
+    """Whether a file is SONiC's: a JSON object of tables, be it printed in a terminal, or FRR's files."""
     if name in FRR_FILES:
         return True
-    return bool(_OPENING_BRACE_LINE.search(file_head.lstrip(b"\xef\xbb\xbf \t\r\n"))) and bool(
-        _TABLE_KEY_PATTERN.search(file_head)
+    text = file_head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not _OPENING_BRACE_LINE.search(text):
+        return False
+    names = {match.decode() for match in _TABLE_KEY_PATTERN.findall(text)}
+    if _known_tables().isdisjoint(names):
+        return False
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):  # the beginning of a file, or what a terminal printed
+        return True
+    return _has_known_table(document, _TABLE_LEVELS)
+
+
+@cache
+def _known_tables() -> frozenset[str]:
+    """Return the tables that any release has, and those that SONiC has designed."""
+    return frozenset((*schema_of_release(None).table_names(), *unreleased_table_subjects()))
+
+
+def _has_known_table(value: object, levels: int) -> bool:
+    """Whether a JSON value is an object with a table, or a row of one, on one of its first levels."""
+    if not isinstance(value, dict):
+        return False
+    return any(
+        isinstance(rows, dict)
+        and (key.partition("|")[0] in _known_tables() or (levels > 1 and _has_known_table(rows, levels - 1)))
+        for key, rows in value.items()
     )
 
 
