@@ -57,7 +57,8 @@ def _format_file_counts(outcome: FabricOutcome) -> str:
     )
     if not file_counts:
         return ""
-    read = [] if outcome.files is None else [f"{format_count(len(outcome.files.read), 'file')} read"]
+    read_count = 0 if outcome.files is None else len(set(outcome.files.read) - set(unread))
+    read = [] if outcome.files is None else [f"{format_count(read_count, 'file')} read"]
     return "files: " + ", ".join([*read, *file_counts])
 
 

@@ -352,7 +352,7 @@ def test_a_frr_conf_beside_tables_is_not_read_for_it_is_written_from_them() -> N
     assert [one.key for one in reading.device.bgp.neighbors] == ["Ethernet0", "10.0.0.2"]
     assert reading.device.routing_tables is True
     assert [note.message for note in reading.notes] == [
-        "frr.conf was not checked: FRR does not start with it, or runs what is given beside it"
+        "frr.conf was not checked: the bgp container writes it from the tables when it starts"
     ]
     own = read(switch(MANAGED | {"docker_routing_config_mode": "split-unified"}, **FRAMEWORK), FRR)
     assert own.device.bgp.neighbors[0].key == "10.0.0.0"

@@ -119,18 +119,22 @@ def test_a_dialect_says_the_same(dialect: str) -> None:
 @pytest.mark.parametrize(
     ("dialect", "unused"),
     [
-        ("files of the daemons", []),
-        ("files of the daemons and one that is removed", ["frr.conf"]),
-        ("files of daemons that are removed", ["bgpd.conf"]),
-        ("running, beside a file", ["frr.conf"]),
+        ("files of the daemons", {}),
+        ("files of the daemons and one that is removed", {"frr.conf": "the bgp container deletes it when it starts"}),
+        ("files of daemons that are removed", {"bgpd.conf": "the bgp container deletes it when it starts"}),
+        ("running, beside a file", {"frr.conf": "the configuration that FRR runs is given, and was checked instead"}),
     ],
 )
-def test_a_file_that_frr_does_not_read_is_noted(dialect: str, unused: list[str]) -> None:
+def test_a_file_that_frr_does_not_read_is_noted(dialect: str, unused: dict[str, str]) -> None:
     notes = read_bundle(DIALECTS[dialect]).notes
-    said = "was not checked: FRR does not start with it, or runs what is given beside it"
     assert [(note.kind, note.message, note.file) for note in notes] == [
-        ("not-read", f"{name} {said}", name) for name in unused
+        ("not-read", f"{name} was not checked: {why}", name) for name, why in unused.items()
     ]
+
+
+def test_files_of_daemons_beside_frr_conf_are_noted_where_no_table_states_the_mode() -> None:
+    (note,) = read_bundle({"frr.conf": "hostname a\n", "bgpd.conf": "router bgp 65001\n"}).notes
+    assert note.message == "bgpd.conf was not checked: frr.conf is given, and the daemons start with that"
 
 
 SUBJECTS = {

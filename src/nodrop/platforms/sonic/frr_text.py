@@ -6,7 +6,7 @@ which must not differ.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
 
@@ -24,6 +24,8 @@ from nodrop.syntax.places import BYTE_ORDER_MARK, Span
 
 _FILE_SEPARATOR_TEXT = "\nend\n"
 """What closes the blocks of one file before the next."""
+_RUNNING_BESIDE_REASON = "the configuration that FRR runs is given, and was checked instead"
+_INTEGRATED_FILE_REASON = f"{FRR_FILE} is given, and the daemons start with that"
 
 
 class _PlaceFinder(Protocol):
@@ -36,8 +38,8 @@ class FrrText:
 
     text: str
     parts: tuple[tuple[int, _PlaceFinder], ...]
-    unused: tuple[str, ...] = ()
-    """Files that FRR does not start with."""
+    unused: Mapping[str, str] = field(default_factory=dict)
+    """The files that are not read, and why."""
     names: tuple[str, ...] = (FRR_FILE,)
     """Which files it is from; what runs is told as frr.conf."""
     beside: "FrrText | None" = None
@@ -95,15 +97,17 @@ def running_frr_text(
     Without a `start` all files are taken to be kept, frr.conf before those of the daemons.
     """
     fates = start.fates if start else {}
+    why_lost = {name: f"the bgp container {fate} when it starts" for name, fate in fates.items() if name in files}
     kept_frr_text = _join_frr_files({name: text for name, text in files.items() if name not in fates})
     lost = _join_frr_files({name: text for name, text in files.items() if name in fates})
     running = _find_running_frr(documents)
     if running is not None:
         text, place = running.running_frr or "", partial(_place_in_json_string, running)
-        return FrrText(text, ((1, place),), tuple(sorted(files)), beside=kept_frr_text, lost=lost)
+        unused = dict.fromkeys(sorted(files), _RUNNING_BESIDE_REASON)
+        return FrrText(text, ((1, place),), unused, beside=kept_frr_text, lost=lost)
     if kept_frr_text is None:
-        return lost and FrrText("", ((1, lambda span: None),), tuple(sorted(files)), (), lost=lost)
-    return replace(kept_frr_text, unused=(*kept_frr_text.unused, *(lost.names if lost else ())), lost=lost)
+        return lost and FrrText("", ((1, lambda span: None),), dict(sorted(why_lost.items())), (), lost=lost)
+    return replace(kept_frr_text, unused={**kept_frr_text.unused, **why_lost}, lost=lost)
 
 
 def _find_running_frr(documents: Sequence[TablesDocument]) -> TablesDocument | None:
@@ -120,7 +124,10 @@ def _join_frr_files(files: Mapping[str, str]) -> FrrText | None:
         text_parts.append((line, partial(FilePlace, name)))
         line += files[name].count("\n") + _FILE_SEPARATOR_TEXT.count("\n")
     return FrrText(
-        _FILE_SEPARATOR_TEXT.join(files[name] for name in used), tuple(text_parts), tuple(unused_files), tuple(used)
+        _FILE_SEPARATOR_TEXT.join(files[name] for name in used),
+        tuple(text_parts),
+        dict.fromkeys(unused_files, _INTEGRATED_FILE_REASON),
+        tuple(used),
     )
 
 

@@ -462,9 +462,8 @@ class _DeviceReader:
             for statement in statements_with_unknown_effect(self._routing, device):
                 file_and_line = self._file_and_line(self._frr.place(statement.span))
                 self._notes.append(note_unknown_command(statement.text, self.name, *file_and_line))
-        for name in self._frr.unused if self._frr else ():
-            message = f"{name} was not checked: FRR does not start with it, or runs what is given beside it"
-            self._note("not-read", message, FilePlace(name, Span(1, 1, 1, 1)))
+        for name, why in self._frr.unused.items() if self._frr else ():
+            self._note("not-read", f"{name} was not checked: {why}", FilePlace(name, Span(1, 1, 1, 1)))
 
     def _note(self, kind: str, message: str, place: FilePlace | None) -> None:
         file, line = self._file_and_line(place)
