@@ -9,9 +9,11 @@ from nodrop.model.bridging import Vlan, VlanMember
 from nodrop.model.fabric import Management, Port
 from nodrop.model.qos import PfcWatchdog, Scheduler
 from nodrop.model.reading import DeviceReading
+from nodrop.model.routing import Bgp
 from nodrop.model.states import UNKNOWN, Unknown, require_fact
 from nodrop.platforms import reader
 from nodrop.platforms.cumulus.features import port_ranges_of_set
+from nodrop.platforms.cumulus.frr_text import find_frr_source
 from nodrop.platforms.cumulus.places import place_finder_for_files
 from support.legacy_platforms import findings, notes, port, qos, read, remarks, same
 from support.places import TESTS
@@ -548,3 +550,60 @@ def test_addresses_that_switches_share_are_read(line: str) -> None:
     text = f"iface bridge\n  bridge-ports swp1\n  bridge-vlan-aware yes\n  bridge-vids 10\niface vlan10\n  {line}\n"
     vlans = require_fact(read("cumulus", interfaces=f"{text}  vlan-id 10\n  vlan-raw-device bridge\n").device.vlans)
     assert [vlan.virtual_addresses for vlan in vlans if vlan.id == 10] == [("10.9.0.254/24",)]
+
+
+ZEBRA = "hostname a\n!\ninterface swp1\n ip address 10.0.0.0/31\n shutdown\n!\nip route 10.9.0.0/16 10.0.0.1\n"
+BGPD = "router bgp 65001\n bgp router-id 10.255.0.1\n neighbor 10.0.0.1 remote-as 65002\n"
+
+
+def test_files_of_the_daemons_are_read_where_there_is_none_for_all(tmp_path: Path) -> None:
+    """Quagga's way, and that of FRR without `service integrated-vtysh-config`."""
+    for name, text in (("interfaces", STANZAS), ("zebra.conf", ZEBRA), ("bgpd.conf", BGPD)):
+        (tmp_path / "leaf1").mkdir(exist_ok=True)
+        (tmp_path / "leaf1" / name).write_text(text)
+    (device,) = nodrop.read([str(tmp_path)]).fabric.devices
+    bgp = require_fact(device.bgp)
+    assert bgp is not None
+    assert (bgp.asn, [neighbor.key for neighbor in require_fact(bgp.neighbors)]) == (65001, ["10.0.0.1"])
+    assert [route.prefix for route in require_fact(device.static_routes)] == ["10.9.0.0/16"]
+    assert (device.shut_by_daemon, device.interfaces[0].addresses) == (("swp1",), ("10.0.0.0/31",))
+    find = place_finder_for_files({"zebra.conf": ZEBRA.encode(), "bgpd.conf": BGPD.encode()})
+    place = find(("leaf1", "@bgp", "router_id"))
+    assert place is not None
+    assert (place.file, place.span.line) == ("bgpd.conf", 2)
+    source = find_frr_source({"zebra.conf": ZEBRA.encode(), "bgpd.conf": BGPD.encode()})
+    assert source is not None
+    lines = source[0].split("\n")
+    place = source[1](lines.index("router bgp 65001") + 1)
+    assert place is not None
+    assert (place.file, place.span.line) == ("bgpd.conf", 1)
+
+
+def test_what_a_missing_file_of_a_daemon_would_say_is_unknown() -> None:
+    without_zebra = read("cumulus", interfaces=STANZAS, bgpd__conf=BGPD).device
+    assert isinstance(without_zebra.bgp, Bgp)
+    assert (without_zebra.static_routes, without_zebra.shut_by_daemon) == (UNKNOWN, UNKNOWN)
+    without_bgpd = read("cumulus", interfaces=STANZAS, zebra__conf=ZEBRA).device
+    assert (without_bgpd.bgp, without_bgpd.shut_by_daemon) == (UNKNOWN, ("swp1",))
+    assert find_frr_source({"interfaces": STANZAS.encode(), "zebra.conf": ZEBRA.encode()}) is None
+
+
+def test_addresses_of_frr_are_read_or_named() -> None:
+    bond = "\nauto bond1\niface bond1\n    bond-slaves swp2\n"
+    frr = "".join(
+        f"interface {name}\n {command}\n"
+        for name, command in (
+            ("swp1", "ip address 10.0.0.0/31"),
+            ("bond1", "ip address 10.0.0.2/31"),
+            ("bond2", "ip address 10.0.0.4/31"),
+            ("swp2", "ip address 10.0.0.6/31 label spare"),
+        )
+    )
+    reading = read("cumulus", interfaces=STANZAS + bond, frr__conf=frr)
+    assert reading.device.interfaces[0].addresses == ("10.0.0.0/31",)
+    (channel,) = require_fact(reading.device.port_channels)
+    assert channel.addresses == ("10.0.0.2/31",)
+    assert [(note.text, note.line) for note in reading.notes if note.kind == "unknown-line"] == [
+        ("ip address 10.0.0.4/31", 6),
+        ("ip address 10.0.0.6/31 label spare", 8),
+    ]

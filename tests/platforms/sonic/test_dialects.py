@@ -11,6 +11,8 @@ from nodrop import platforms
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Device
 from nodrop.model.reading import UNKNOWN_LINE_NOTE_KIND, DeviceReading, FilePlace
+from nodrop.model.routing import Bgp
+from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import parse_subject
 from nodrop.platforms.sonic.reader import detect
 from support.sonic_configs import NAME, read, read_bundle, stock
@@ -77,6 +79,7 @@ DIALECTS: dict[str, Texts] = {
         "config_db.json": text(config(docker_routing_config_mode="split")),
         "bgpd.conf": BGPD,
         "staticd.conf": STATICD,
+        "zebra.conf": "log syslog\n",
         "frr.conf": "router bgp 1\n",
     },
     "files of daemons that are removed": WHOLE | {"bgpd.conf": "router bgp 1\n"},
@@ -130,6 +133,29 @@ def test_a_file_that_frr_does_not_read_is_noted(dialect: str, unused: dict[str, 
     assert [(note.kind, note.message, note.file) for note in notes] == [
         ("not-read", f"{name} was not checked: {why}", name) for name, why in unused.items()
     ]
+
+
+def unknown_lines(texts: Texts) -> list[tuple[str, str | None]]:
+    return [(note.text, note.file) for note in read_bundle(texts).notes if note.kind == UNKNOWN_LINE_NOTE_KIND]
+
+
+def test_a_file_of_one_daemon_alone_says_nothing_of_the_others() -> None:
+    zebra = {"zebra.conf": "interface Ethernet0\n shutdown\n!\nip route 192.0.2.0/24 10.0.0.1\n"}
+    device = read_bundle(zebra).device
+    assert (device.bgp, device.static_routes, device.shut_by_daemon) == (UNKNOWN, UNKNOWN, ("Ethernet0",))
+    assert unknown_lines(zebra) == [("ip route 192.0.2.0/24 10.0.0.1", "zebra.conf")]
+    device = read_bundle({"bgpd.conf": "router bgp 65001\n"}).device
+    assert isinstance(device.bgp, Bgp)
+    assert (device.static_routes, device.shut_by_daemon) == (UNKNOWN, UNKNOWN)
+
+
+def test_addresses_of_frr_are_unknown_lines_unless_the_tables_give_them() -> None:
+    lines = "interface Ethernet0\n ip address 10.0.0.0/31\n ip address 10.0.0.2/31\n"
+    lines += "interface Ethernet8\n ip address 10.0.0.0/31\n"
+    tables = config() | {"INTERFACE": {"Ethernet0": {}, "Ethernet0|10.0.0.0/31": {}}}
+    texts = {"config_db.json": text(tables), "frr.conf": FRR + lines}
+    places = [("ip address 10.0.0.2/31", "frr.conf"), ("ip address 10.0.0.0/31", "frr.conf")]
+    assert unknown_lines(texts) == places
 
 
 def test_files_of_daemons_beside_frr_conf_are_noted_where_no_table_states_the_mode() -> None:

@@ -5,7 +5,10 @@ from collections.abc import Mapping
 from nodrop.model.fabric import Device
 from nodrop.syntax.comments import CommentSyntax
 
-COMMENTS: Mapping[str, CommentSyntax] = {"frr.conf": "frr", "Quagga.conf": "frr", "": "shell"}
+COMMENTS: Mapping[str, CommentSyntax] = {
+    **dict.fromkeys(("frr.conf", "Quagga.conf", "zebra.conf", "bgpd.conf"), "frr"),
+    "": "shell",
+}
 """By how their names end, how files have comments."""
 
 

@@ -18,16 +18,23 @@ from nodrop.syntax.frr import parse_frr
 from nodrop.syntax.places import Span
 
 FRR_FILES = ("frr.conf", "Quagga.conf")
-"""What the routing daemon is told: the first that there is."""
+"""What all routing daemons are told: the first that there is."""
+ZEBRA_FILE, BGPD_FILE = "zebra.conf", "bgpd.conf"
+DAEMON_FILES = (ZEBRA_FILE, BGPD_FILE)
+"""A file for each daemon, where there is none for all."""
 HOSTNAME_FILE = "hostname"
 CANONICAL_FILES = (*QOS_FEATURES_FILES, *QOS_INFRA_FILES, INTERFACES_FILE)
-COMPANION_FILES = (*FRR_FILES, HOSTNAME_FILE, PORTS_FILE, SWITCHD_FILE, ADAPTIVE_ROUTING_FILE)
+COMPANION_FILES = (*FRR_FILES, *DAEMON_FILES, HOSTNAME_FILE, PORTS_FILE, SWITCHD_FILE, ADAPTIVE_ROUTING_FILE)
 SUBFOLDER_ENDINGS = tuple((folder, RULES_FILE_SUFFIX) for folder in RULES_FOLDERS)
 USUAL_SUFFIXES = (".conf", ".intf", "")
 WRITTEN_AS = "nvue"
 
+_END_OF_FILE = "end"
+"""What closes the blocks of one file before the next."""
 _HOSTNAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _INTERFACE_NAME_PATTERN = re.compile(r"lo|swp[0-9]{1,3}(?:s[0-9]{1,2})?|vlan[0-9]{1,4}")
+_ADDRESS_WORDS = 3
+"""Words of a command that gives an address and nothing else."""
 _QOS_KEYS_PATTERN = re.compile(
     rb"^[ \t]*(?:traffic\.(?:packet_priority_|cos_[0-7]\.)|(?:pfc|ecn_red|link_pause|source|remark)\."
     rb"(?:port_group_list|\w+\.(?:cos_list|port_set))|default_(?:ecn_red_conf|egress_sched)\.|(?:ingress|egress)_service_pool\.[0-9])",
@@ -62,10 +69,10 @@ def translate_files(texts: Mapping[str, str]) -> TranslatedFiles:
         place = FilePlace(HOSTNAME_FILE, Span(1, 1, 1, len(hostname) + 1))
         translation.add_nvue_command(f"system hostname {hostname}", place, HOSTNAME_FILE)
     interfaces, features = InterfaceReader(translation), QosFeatureReader(translation)
-    routing_file, routing_text = find_frr_text(texts) or ("", "")
+    routing = find_frr_texts(texts)
     for file, text in texts.items():
         if _is_interfaces_file(file, text):
-            interfaces.translate_interfaces_file(text[: _frr_text_offset(text)] if file == routing_file else text, file)
+            interfaces.translate_interfaces_file(text[: _frr_text_offset(text)] if file in routing else text, file)
     if PORTS_FILE in texts:
         interfaces.translate_ports_file(texts[PORTS_FILE])
     of_rules = sort_rule_files(texts)
@@ -82,29 +89,48 @@ def translate_files(texts: Mapping[str, str]) -> TranslatedFiles:
     translation.of_5 = QOS_FEATURES_FILES[0] in of_qos
     if of_rules:
         _add_acl_rules(texts, of_rules, translation)
-    if routing_file:
-        translation.routes = True
-        translation.add_secrets(find_frr_secrets(routing_text), routing_file)
-        for number, line in enumerate(routing_text.split("\n"), 1):
-            translation.frr.append((line, FilePlace(routing_file, Span(number, 1, number, max(len(line), 1) + 1))))
+    if routing:
+        translation.routes = states_bgp(routing)
+        translation.forwards = not routing.keys().isdisjoint(texts.keys() - {BGPD_FILE})
+        for file, text in routing.items():
+            translation.add_secrets(find_frr_secrets(text), file)
+        translation.frr += place_frr_lines(routing)
         _add_frr_addresses(translation)
         translation.addressed = True
     return translation
 
 
-def find_frr_text(texts: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return the file with FRR's configuration and that text, on its lines of the file; None where there is none.
+def find_frr_texts(texts: Mapping[str, str]) -> dict[str, str]:
+    """Return the files with FRR's configuration and their texts, on their lines of the files; none where there is none.
 
     Files of a switch that were put together have it behind the stanzas of interfaces, as Batfish's example files do.
     """
     for file in FRR_FILES:
         if file in texts:
-            return file, texts[file]
+            return {file: texts[file]}
+    if of_daemons := {file: texts[file] for file in DAEMON_FILES if file in texts}:
+        return of_daemons
     for file, text in texts.items():
         start = _frr_text_offset(text) if _is_interfaces_file(file, text) else len(text)
         if start < len(text):
-            return file, "\n" * text.count("\n", 0, start) + text[start:]
-    return None
+            return {file: "\n" * text.count("\n", 0, start) + text[start:]}
+    return {}
+
+
+def states_bgp(routing: Iterable[str]) -> bool:
+    """Whether BGP would stand in these files with FRR's configuration."""
+    return any(file != ZEBRA_FILE for file in routing)
+
+
+def place_frr_lines(routing: Mapping[str, str]) -> list[tuple[str, FilePlace]]:
+    """Return the lines of FRR's configuration, those of all files as one text, with the place of each."""
+    placed: list[tuple[str, FilePlace]] = []
+    for file, text in routing.items():
+        if placed:
+            placed.append((_END_OF_FILE, placed[-1][1]))
+        for number, line in enumerate(text.split("\n"), 1):
+            placed.append((line, FilePlace(file, Span(number, 1, number, max(len(line), 1) + 1))))
+    return placed
 
 
 def _frr_text_offset(text: str) -> int:
@@ -124,19 +150,26 @@ def _add_acl_rules(texts: Mapping[str, str], files: Iterable[str], translation: 
 
 
 def _add_frr_addresses(translation: TranslatedFiles) -> None:
-    """Add the addresses that the routing daemon gives to interfaces, as zebra does on Linux."""
+    """Add the addresses that the routing daemon gives to interfaces, as zebra does on Linux.
+
+    Those of interfaces that are neither ports nor in other files, and those with more words, are unknown lines.
+    """
+    commands = (line.command.split() for line in translation.lines)
+    stated = {words[3] for words in commands if words[2] == "interface"}
     for block in parse_frr("\n".join(line for line, _ in translation.frr)):
-        if (
-            block.words[0] != "interface"
-            or len(block.words) < 2
-            or not _INTERFACE_NAME_PATTERN.fullmatch(block.words[1])
-        ):
+        if block.words[0] != "interface" or len(block.words) < 2:
             continue
+        name = block.words[1]
+        is_known = bool(_INTERFACE_NAME_PATTERN.fullmatch(name)) or name in stated
         for child in block.children:
-            if child.words[:2] in frr.ADDRESS_COMMANDS and len(child.words) == 3:
-                source_text = f"{child.text.strip()} of {block.words[1]}"
-                command = f"interface {block.words[1]} ip address {format_command_word(child.words[2])}"
-                translation.add_nvue_command(command, translation.frr[child.line - 1][1], source_text)
+            if child.words[:2] not in frr.ADDRESS_COMMANDS:
+                continue
+            place = translation.frr[child.line - 1][1]
+            if is_known and len(child.words) == _ADDRESS_WORDS:
+                command = f"interface {name} ip address {format_command_word(child.words[2])}"
+                translation.add_nvue_command(command, place, f"{child.text.strip()} of {name}")
+            else:
+                translation.unread.append((place, child.text, " ".join(child.words[:2])))
 
 
 def _is_interfaces_file(file: str, text: str) -> bool:

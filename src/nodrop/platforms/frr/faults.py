@@ -42,9 +42,26 @@ def find_interface_faults(routing: FrrRouting, device: Device) -> Iterator[Fault
 
 
 def statements_with_unknown_effect(routing: FrrRouting, device: Device) -> list[FrrStatement]:
-    """Return the commands with unknown effect: those not understood, and `no shutdown` of objects shut elsewhere."""
+    """Return the commands with unknown effect.
+
+    They are those not understood, `no shutdown` of objects shut elsewhere, and addresses that are not given to their
+    interfaces elsewhere.
+    """
     off = _disabled_interface_names(device)
-    return [*routing.not_understood, *(statement for name, statement in routing.raised.items() if name in off)]
+    known = _find_known_addresses(device) if routing.addresses else frozenset()
+    return [
+        *routing.not_understood,
+        *(statement for name, statement in routing.raised.items() if name in off),
+        *(statement for name, statement in routing.addresses if (name, statement.words[2:3]) not in known),
+    ]
+
+
+def _find_known_addresses(device: Device) -> frozenset[tuple[str, tuple[str, ...]]]:
+    """Return the interfaces of a device with each address that its configuration gives them."""
+    ports = (device.interfaces, known_rows(device.port_channels), known_rows(device.loopbacks))
+    named = [(port.name, known_rows(port.addresses)) for rows in ports for port in rows]
+    named += [(f"Vlan{vlan.id}", vlan.addresses) for vlan in known_rows(device.vlans)]
+    return frozenset((name, (address,)) for name, addresses in named for address in addresses)
 
 
 def _disabled_interface_names(device: Device) -> set[str]:

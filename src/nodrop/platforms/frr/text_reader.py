@@ -43,6 +43,10 @@ class FrrRouting:
     """(command, kind, name) of every reference to a list or map that is not there."""
     shut: dict[str, FrrStatement] = field(default_factory=dict)
     """The interfaces that zebra takes down, and the commands that say so."""
+    static_statements: list[FrrStatement] = field(default_factory=list)
+    """The commands of static routes."""
+    addresses: list[tuple[str, FrrStatement]] = field(default_factory=list)
+    """The commands that give addresses to interfaces, by interface, unless they are read elsewhere."""
     raised: dict[str, FrrStatement] = field(default_factory=dict)
     """The interfaces that zebra takes up, and the commands that say so."""
     forwards_not: list[FrrStatement] = field(default_factory=list)
@@ -102,14 +106,12 @@ class _FrrTextReader:
             _require_harmless("top", words)
 
     def _read_default_vrf_route(self, statement: FrrStatement) -> None:
-        self._read_static_route(statement.words, None)
+        self._read_static_route(statement, None)
 
     def _read_vrf_static_routes(self, statement: FrrStatement) -> None:
         _, name = statement.words
         for child in statement.children:
-            read_or_keep_line(
-                child, lambda inner: self._read_static_route(inner.words, name), self._result.not_understood
-            )
+            read_or_keep_line(child, lambda inner: self._read_static_route(inner, name), self._result.not_understood)
 
     def _read_process(self, statement: FrrStatement) -> None:
         self._get_or_make_bgp_process(statement.words[2:]).read_statements(statement.children)
@@ -193,8 +195,9 @@ class _FrrTextReader:
             raise CommandNotUnderstood
         return self._processes[vrf]
 
-    def _read_static_route(self, words: tuple[str, ...], vrf: str | None) -> None:
+    def _read_static_route(self, statement: FrrStatement, vrf: str | None) -> None:
         """Read a static route; the words behind its next hop come in any order (staticd/static_vty.c, ip_route)."""
+        words = statement.words
         _, _, prefix, next_hop, *options = (*words, *[""] * (4 - len(words)))
         if not next_hop:
             raise CommandNotUnderstood
@@ -209,6 +212,7 @@ class _FrrTextReader:
                     raise CommandNotUnderstood
         route = StaticRoute(prefix=prefix_in(prefix), next_hop=next_hop, vrf=vrf, distance=distance)
         self._routes.append(route)
+        self._result.static_statements.append(statement)
 
     def _read_bfd_profile(self, statement: FrrStatement) -> None:
         """Read a profile of BFD; only its name is in the model."""
@@ -230,7 +234,9 @@ class _FrrTextReader:
             before.pop(name, None)
             statements[name] = statement
             return
-        if self._addressed and words[:2] in ADDRESS_COMMANDS:
+        if on and words[:2] in ADDRESS_COMMANDS:
+            if not self._addressed:
+                self._result.addresses.append((name, statement))
             return
         if find_harmless_row("interface", words, on) is None:
             raise CommandNotUnderstood

@@ -60,7 +60,9 @@ class TranslatedFiles:
     lines: list[TranslatedCommand] = field(default_factory=list)
     frr: list[tuple[str, FilePlace]] = field(default_factory=list)
     routes: bool = False
-    """Whether the files say what the routing daemon gets."""
+    """Whether the files say what bgpd gets."""
+    forwards: bool = False
+    """Whether the files say what zebra gets: static routes, and interfaces that are shut."""
     addressed: bool = False
     """Whether the addresses that the routing daemon gives to interfaces are among the lines."""
     classifies: bool = False
@@ -159,8 +161,12 @@ def read_translation(
         "\n".join(line for line, _ in translation.frr), frr.DATACENTER, addressed=translation.addressed
     )
     if translation.routes:
-        device = replace_fields(device, bgp=routing.bgp, vrf_bgp=routing.vrf_bgp, static_routes=routing.static_routes)
-        device = replace_fields(device, shut_by_daemon=tuple(sorted(routing.shut, key=natural_sort_key)))
+        device = replace_fields(device, bgp=routing.bgp, vrf_bgp=routing.vrf_bgp)
+    shut = tuple(sorted(routing.shut, key=natural_sort_key)) if translation.forwards else UNKNOWN
+    if translation.forwards:
+        device = replace_fields(device, static_routes=routing.static_routes)
+    if translation.frr:
+        device = replace_fields(device, shut_by_daemon=shut)
     if translation.access_lists is not None:
         device = replace_fields(device, access_lists=translation.access_lists(device))
     notes = [_not_understood_note(device.name, displays, place, message) for place, message in translation.others]

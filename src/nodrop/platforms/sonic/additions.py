@@ -74,7 +74,8 @@ def _read_routing_and_faults(written_text: str) -> tuple[object, Sequence[str]]:
 def _routing_facts(found: frr.FrrRouting) -> object:
     """Return the facts of frr.conf that no addition decides."""
     vrfs = tuple(map(extras.without_session_additions, found.vrf_bgp))
-    interfaces = (found.shut.keys(), found.raised.keys(), len(found.forwards_not))
+    addresses = [(name, statement.words) for name, statement in found.addresses]
+    interfaces = (found.shut.keys(), found.raised.keys(), len(found.forwards_not), addresses)
     return (extras.without_session_additions(found.bgp), vrfs, found.static_routes, found.hostname, interfaces)
 
 

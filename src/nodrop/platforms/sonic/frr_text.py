@@ -17,6 +17,7 @@ from nodrop.platforms.sonic.starting import (
     FRR_FILE,
     FRR_FILES,
     MINIGRAPH_FILE,
+    ZEBRA_FILE,
     BgpContainerStart,
     bgp_container_start_of,
 )
@@ -51,6 +52,11 @@ class FrrText:
     def would_hold_bgp(self) -> bool:
         """Whether BGP would stand in it."""
         return FRR_FILE in self.names or "bgpd.conf" in self.names
+
+    @property
+    def would_hold_interfaces(self) -> bool:
+        """Whether settings of interfaces would stand in it; also where FRR starts with no file at all."""
+        return not self.names or FRR_FILE in self.names or ZEBRA_FILE in self.names
 
     @property
     def would_hold_static_routes(self) -> bool:

@@ -106,8 +106,8 @@ def _interfaces_shut_by_zebra(
     localhost: RowFields, text: FrrText | None, frr_routing: FrrRouting | None
 ) -> tuple[str, ...] | Unknown:
     """Return the interfaces that zebra takes down, by frr.conf or zebra.conf; SONiC writes no such line itself."""
-    if text is None or frr_routing is None:
-        return UNKNOWN if uses_foreign_frr_files(localhost) else ()
+    if text is None or frr_routing is None or not text.would_hold_interfaces:
+        return UNKNOWN if uses_foreign_frr_files(localhost) or text is not None else ()
     return tuple(sorted(frr_routing.shut, key=natural_sort_key))
 
 

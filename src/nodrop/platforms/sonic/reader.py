@@ -459,7 +459,8 @@ class _DeviceReader:
         for text, about, place in lines:
             self._notes.append(note_unknown_line(text, about, self.name, *self._file_and_line(place)))
         if self._frr and self._routing:
-            for statement in statements_with_unknown_effect(self._routing, device):
+            unread = [] if self._frr.would_hold_static_routes else self._routing.static_statements
+            for statement in (*statements_with_unknown_effect(self._routing, device), *unread):
                 file_and_line = self._file_and_line(self._frr.place(statement.span))
                 self._notes.append(note_unknown_command(statement.text, self.name, *file_and_line))
         for name, why in self._frr.unused.items() if self._frr else ():

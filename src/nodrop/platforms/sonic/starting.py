@@ -24,7 +24,8 @@ from nodrop.platforms.sonic.schema import release_of_database_version
 from nodrop.syntax.shapes import mapping_at, value_at
 
 FRR_FILE = "frr.conf"
-DAEMON_FILES = ("zebra.conf", "staticd.conf", "bgpd.conf")
+ZEBRA_FILE = "zebra.conf"
+DAEMON_FILES = (ZEBRA_FILE, "staticd.conf", "bgpd.conf")
 """A file for each daemon, in the order in which they are read here as one text."""
 FRR_FILES = (FRR_FILE, *DAEMON_FILES)
 MINIGRAPH_FILE = "minigraph.xml"
