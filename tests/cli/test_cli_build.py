@@ -283,6 +283,16 @@ def test_additions_of_unknown_effect_are_written_once_they_are_declared() -> Non
     assert nodrop("build", "added.yaml", "-o", "out", "--check").code == 0
 
 
+def test_a_fabric_file_beside_an_intent_is_not_ignored_silently() -> None:
+    Path("site").mkdir()
+    Path("site/fabric.yaml").write_text("mode: lossy\n")
+    write_intent("site/pod.yaml")
+    done = nodrop("build", "site/pod.yaml", "-o", "out")
+    assert done.code == 0
+    assert "not read: site/fabric.yaml: beside an intent, which states all of its fabric itself" in done.out
+    assert nodrop("build", "site/pod.yaml", "-o", "out", "--fail-on", "unknown").code == 1
+
+
 def test_a_threshold_that_is_not_reached_lets_a_build_pass() -> None:
     done = nodrop("build", faulty(), "-o", "out", "--fail-on", "never")
     assert (done.code, Path("out/leaf1").is_dir()) == (0, True)

@@ -141,6 +141,26 @@ def test_what_does_not_exist_is_a_problem_and_all_else_is_found() -> None:
     assert ([problem.path for problem in found.problems], bundles(found)) == (["gone"], {"leaf1": ["config_db.json"]})
 
 
+def test_a_fabric_file_beside_an_intent_alone_is_named() -> None:
+    lay({"site/pod.yaml": INTENT, "site/fabric.yaml": STATED})
+    for path in ("site", "site/pod.yaml"):
+        (note,) = find_inputs([path]).notes
+        assert (note.kind, note.file) == ("not-read", "site/fabric.yaml")
+        assert note.message.startswith("beside an intent, which states all of its fabric itself")
+    lay({"site/other.yaml": INTENT})
+    assert len(find_inputs(["site"]).notes) == 1
+    lay({"all/site/pod.yaml": INTENT, "all/site/fabric.yaml": STATED, "all/leaf1/config_db.json": CONFIG})
+    (nested,) = find_inputs(["all"]).nested
+    assert [one.file for one in nested.notes] == ["all/site/fabric.yaml"]
+
+
+def test_a_fabric_file_of_configurations_is_read_also_beside_an_intent() -> None:
+    lay({"site/pod.yaml": INTENT, "site/fabric.yaml": STATED, "site/leaf1/config_db.json": CONFIG})
+    assert find_inputs(["site"]).notes == []
+    lay({"above/fabric.yaml": STATED, "above/intents/pod.yaml": INTENT})
+    assert find_inputs(["above/intents"]).notes == []
+
+
 def test_stated_facts_alone_are_no_fabric() -> None:
     lay({"fabric.yaml": STATED})
     found = find_inputs(["fabric.yaml"])

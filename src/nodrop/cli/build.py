@@ -181,6 +181,7 @@ def _run_build_task(task: _IntentBuildTask) -> _BuildResult:
 
     The files are in their draft before the rules run, so that their texts are not in memory beside the routes.
     """
+    from nodrop.inputs import DiskWithHeldTexts, FileText, note_on_fabric_file_of_intent
     from nodrop.judging import chosen_rules, run_rules, turn_input_problems_into_outcome
     from nodrop.model.identifiers import identifiers_of
 
@@ -196,6 +197,9 @@ def _run_build_task(task: _IntentBuildTask) -> _BuildResult:
             rule = run_rules(reading, chosen_rules(settings), settings)
             outcomes.append(replace(rule, identifiers=identifiers_of(reading.fabric), an_intent=True))
     (outcome,) = outcomes
+    intent_file = FileText(display=task.display, path=Path(task.display))
+    if (unread := note_on_fabric_file_of_intent(intent_file, DiskWithHeldTexts())) is not None:
+        outcome = replace(outcome, notes=(*outcome.notes, unread))
     outcome = replace(outcome, name=f"{task.output}/{task.top}".rstrip("/"))
     return _BuildResult(outcome=outcome, files=files)
 

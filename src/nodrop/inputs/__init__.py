@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from nodrop import context
+from nodrop.inputs.contents import NOT_READ_NOTE_KIND
 from nodrop.inputs.disk import DiskWithHeldTexts, FolderEntry, find_named_intent
 from nodrop.inputs.finder import PATCHES_FILE, InputFinder, find_fabric_file, is_fabric_file, is_intent
 from nodrop.inputs.model import NAMED_FILE_PATH_EXPECTED, DeviceFiles, FabricInputs, FileText
@@ -24,6 +25,7 @@ __all__ = [
     "find_inputs",
     "find_named_intent",
     "is_intent",
+    "note_on_fabric_file_of_intent",
     "read_standard_input",
 ]
 
@@ -72,7 +74,21 @@ def find_inputs(
             inputs.absorb_inputs(group)
     else:
         inputs.nested += groups.values()
+    for own_inputs in inputs.with_all_nested_fabrics():
+        if not (own_inputs.bundles or own_inputs.hosts):
+            unread = (note_on_fabric_file_of_intent(intent, disk) for intent in own_inputs.intents)
+            own_inputs.notes += dict.fromkeys(filter(None, unread))
     return inputs
+
+
+def note_on_fabric_file_of_intent(intent: FileText, disk: DiskWithHeldTexts) -> Note | None:
+    """Return the note that the fabric.yaml beside an intent is not read; None where there is none."""
+    path = None if intent.path is None else intent.path.with_name(context.FABRIC_FILE)
+    if path is None or path == intent.path or not is_fabric_file(disk, path):
+        return None
+    message = "beside an intent, which states all of its fabric itself: state the facts of this file there"
+    display = str(Path(intent.display).with_name(context.FABRIC_FILE))
+    return Note(kind=NOT_READ_NOTE_KIND, message=message, file=display)
 
 
 def read_standard_input() -> bytes:
