@@ -18,7 +18,7 @@ from nodrop.syntax.frr import parse_frr
 from nodrop.syntax.places import Span
 
 FRR_FILES = ("frr.conf", "Quagga.conf")
-"""What all routing daemons are told: the first that there is."""
+"""The file for all routing daemons: the first that there is."""
 ZEBRA_FILE, BGPD_FILE = "zebra.conf", "bgpd.conf"
 DAEMON_FILES = (ZEBRA_FILE, BGPD_FILE)
 """A file for each daemon, where there is none for all."""
@@ -118,7 +118,7 @@ def find_frr_texts(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def states_bgp(routing: Iterable[str]) -> bool:
-    """Whether BGP would stand in these files with FRR's configuration."""
+    """Whether these files of FRR include the one with BGP."""
     return any(file != ZEBRA_FILE for file in routing)
 
 

@@ -55,7 +55,7 @@ class FrrText:
 
     @property
     def would_hold_interfaces(self) -> bool:
-        """Whether settings of interfaces would stand in it; also where FRR starts with no file at all."""
+        """Whether it would have settings of interfaces, if there are any; also where FRR starts with no file at all."""
         return not self.names or FRR_FILE in self.names or ZEBRA_FILE in self.names
 
     @property
