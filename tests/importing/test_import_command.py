@@ -202,6 +202,20 @@ def test_addresses_of_the_routing_daemon_and_of_netmasks_are_the_ports(habits: P
     assert nodrop.read([habits]).notes == ()
 
 
+@pytest.mark.parametrize("name", ["pfc-only", "uec", "border"])
+def test_what_no_file_of_a_switch_says_is_taken_from_the_intent_that_is_held_against_it(
+    name: str, tmp_path: Path
+) -> None:
+    """The mode, the names of neighbors outside, and those of hosts in descriptions."""
+    intent = tmp_path / f"{name}.yaml"
+    names = "names: {hosts: {gpu: 'dgx-{id:02}'}}\n"
+    intent.write_text((resource_folder("intents") / f"{name}.yaml").read_text() + names)
+    assert run("build", intent, "-o", tmp_path / "build", "--fail-on", "never").code == 0
+    (tmp_path / "build" / "fabric.yaml").unlink()
+    done = run("import", tmp_path / "build", "--against", intent)
+    assert (done.code, done.out) == (0, "")
+
+
 def test_an_intent_held_against_its_build_comes_to_it(two_by_two: Path, tmp_path: Path) -> None:
     intent = resource_folder("intents") / "two-by-two.yaml"
     done = run("import", two_by_two, "--against", intent)

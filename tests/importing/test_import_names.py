@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 import nodrop
+from nodrop.importing import derive_intent
 from nodrop.importing.numbering import number_hosts
 from nodrop.model.compare import differences
 from support.designs import build, shipped
-from support.imported_fabrics import imported
+from support.imported_fabrics import as_read, imported
 
 CASES: dict[str, tuple[dict[str, Any], str]] = {
     "none": ({}, ""),
@@ -71,6 +72,29 @@ def test_hosts_with_one_number_in_all_names_are_numbered_by_the_other() -> None:
 def test_ports_decide_between_numbers_of_names_that_have_several() -> None:
     assert number_hosts(["na--1ho_", "na--3ho_"], [0, 0], [0, 0], [2]) == [1, 3]
     assert number_hosts(["a7f", "b9c"], [0, 0], [0, 0], [1]) == [1, 2]
+
+
+def test_hosts_whose_names_count_from_elsewhere_are_counted_from_1() -> None:
+    """Two pairs of switches with two hosts each: no number of hosts for each pair has the third host at the second."""
+    assert number_hosts(["n1001", "n1002", "n1003", "n1004"], [1001, 1002, 1003, 1004], [0, 0, 1, 1], (), 80) == [
+        1, 2, 3, 4,
+    ]  # fmt: skip
+    assert number_hosts(["n1001", "n1002"], [1001, 1002], [1, 1], (), 80) == [3, 4]
+    assert number_hosts(["n1001", "n1003"], [1001, 1003], [0, 0], (), 80) == [1, 3]
+    assert number_hosts(["n501", "n502"], [501, 502], [0, 0], (), 512) == [501, 502]
+
+
+def test_hosts_of_a_group_whose_name_ends_in_a_digit_come_back_equal() -> None:
+    """Host 1 of group h100 is h1001 in neighbor tables: that number cannot be a place at a switch."""
+    whole = shipped("two-by-two", {"endpoints.storage": None})
+    whole["endpoints"] = {"h100": whole["endpoints"]["gpu"]}
+    fabric = build(whole)
+    for found in (imported(fabric), derive_intent(as_read(fabric), source="build")):
+        assert found.intent is not None
+        assert (found.left, found.lacking, found.problems) == ((), (), ())
+        built = nodrop.build(found.intent)
+        assert [host.name for host in built.hosts] == ["h1001", "h1002"]
+        assert [port.description for port in built.devices[0].interfaces[:2]] == ["h1001:nic1", "h1002:nic1"]
 
 
 def test_hosts_with_a_gap_between_them_come_back_equal() -> None:

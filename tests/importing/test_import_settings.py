@@ -17,6 +17,7 @@ from nodrop.model.states import UNKNOWN, known_rows
 from support.command import nodrop as run
 from support.designs import build, data_of, shipped
 from support.imported_fabrics import as_read, bare, called, imported
+from support.platform_mixes import on
 
 
 def test_shares_and_marks_are_read_where_no_file_says_a_speed() -> None:
@@ -145,3 +146,14 @@ def test_a_session_with_a_number_of_no_switch_is_a_neighbor_outside() -> None:
     }
     assert data["wan"]["links"]["border2"] == {"1": ["192.0.2.2/31", "2001:db8::2/127"]}
     assert "announce" not in data["wan"]
+
+
+@pytest.mark.parametrize("name", ["trim", "uec"])
+def test_the_class_of_cut_packets_is_known_by_its_number_where_no_file_names_it(name: str) -> None:
+    """NVUE says the switch priority of cut packets, SONiC the queue."""
+    for own in (bare(name), as_read(build(on(name, "nvue", "nvue")))):
+        found = derive_intent(own, source="site")
+        assert found.problems == ()
+        assert found.intent is not None
+        assert found.intent.trimming is not None
+        assert found.intent.classes[found.intent.trimming.into].priority == 5

@@ -116,6 +116,8 @@ def _report_differences(reading: "Reading", against: str) -> int:
     fabric = (
         reading.fabric if reading.fabric.name != DEFAULT_FABRIC_NAME else replace(reading.fabric, name=intent.fabric)
     )
+    if any(assumption.fact == "mode" for assumption in reading.assumed):
+        fabric = replace(fabric, mode=intent.mode)  # no file says it, so none says otherwise
     comparison = measure_intent_coverage(fabric, intent, files=load_switch_files(reading))
     names = [*comparison.names, *comparison.left]
     if comparison.extra:

@@ -117,7 +117,7 @@ def _derive_from_view(
 ) -> ImportResult:
     """Return the intent of a fabric seen as groups of switches, whose cables follow rules or are stated one by one."""
     draft = shorten_topology(_derive_all_parts(sight, by_sheet=by_sheet))
-    sight = _add_described_hosts(sight, draft.host_names)
+    sight = sight.with_host_names(draft.host_names)
     draft = replace(
         draft, keys=without_defaults(draft.keys, lambda keys: format_intent_text(replace(draft, keys=keys)))
     )
@@ -182,12 +182,6 @@ def _derive_from_view(
         problems=tuple(untold),
         declarations=declarations,
     )
-
-
-def _add_described_hosts(sight: TierView, names: Mapping[NodeIdentity, str]) -> TierView:
-    """Return a sight that knows the names of hosts in files, where nobody states hosts."""
-    hosts = {str(identity): name for identity, name in names.items()}
-    return replace(sight, host_names={**sight.host_names, **names}, was={**hosts, **sight.was})
 
 
 def _add_names(draft: DerivedIntentPart, names: Mapping[NodeIdentity, str]) -> DerivedIntentPart:

@@ -89,10 +89,11 @@ def join_hosts_without_numbers(
     """Return groups with the hosts whose names have no number, or one that does not fit their place.
 
     Such a host goes to the largest group of hosts with as many ports of such speeds at such switches, under the number
-    that its place has there; where there is none, they are a group.
+    that its place has there; where there is none, they are a group. The hosts of a group whose numbers are no places,
+    as those of node1001 and its like, are counted.
     """
     alone = [group for group in groups if len(group.host_numbers) == 1 and not fits(group)]
-    regular = [group for group in groups if group not in alone]
+    regular = [_count_by_place(group, fits) for group in groups if group not in alone]
     waiting: dict[_HostShape, list[Sequence[HostFacingPort]]] = {}
     for plugs in (*(group.plugs for group in alone), *unnumbered.values()):
         waiting.setdefault(_shape_of_host(sight, plugs), []).append(plugs)
@@ -114,6 +115,17 @@ def join_hosts_without_numbers(
         taken.add(name)
         regular += split_hosts_by_switches(sight, name, _number_by_place((), hosts), None)
     return sorted(regular, key=lambda group: group.name)
+
+
+def _count_by_place(group: HostGroup, fits: Callable[[HostGroup], bool]) -> HostGroup:
+    """Return a group whose hosts have the numbers of their places, where those in their names do not fit."""
+    if fits(group):
+        return group
+    hosts: dict[int, list[HostFacingPort]] = {}
+    for plug in group.plugs:
+        hosts.setdefault(plug.host, []).append(plug)
+    counted = replace(group, plugs=_number_by_place((), hosts.values()))
+    return counted if fits(counted) else group
 
 
 def _number_by_place(

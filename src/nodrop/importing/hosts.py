@@ -44,6 +44,7 @@ def identify_stated_hosts(fabric: Fabric, known: Mapping[str, NodeIdentity]) -> 
         for device in fabric.devices
         for panel, count in Counter(port.port.panel for port in device.interfaces if port.port is not None).items()
     }
+    most_ports_of_switch = max((len(device.interfaces) for device in fabric.devices), default=1)
     for group, hosts in groups.items():
         width = (
             most_common_value(
@@ -53,7 +54,9 @@ def identify_stated_hosts(fabric: Fabric, known: Mapping[str, NodeIdentity]) -> 
         )
         blocks = [_switch_set_of_host(places[host.name], width) for host in hosts if host.name in places]
         steps = _number_steps_by_places([places_by_host.get(host.name, []) for host in hosts], splits)
-        numbers = number_hosts([host.name for host in hosts], list(map(number_of_host, hosts)), blocks, steps)
+        numbers = number_hosts(
+            [host.name for host in hosts], list(map(number_of_host, hosts)), blocks, steps, most_ports_of_switch
+        )
         of_group = {host.name: host_identity(group, number) for host, number in zip(hosts, numbers, strict=True)}
         stated = {name: known[name] for name in of_group if name in known and known[name].role == HOST_ROLE}
         identities |= stated if len(stated) == len(of_group) else of_group

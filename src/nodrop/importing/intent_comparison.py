@@ -81,8 +81,13 @@ def measure_intent_coverage(
     nodes = switches_of(intent).all
     known = {node.name: node.identity for node in nodes}
     naming = naming_of(intent)
-    known |= {name_of(naming, identity): identity for identity in host_identities(intent.endpoints)}
+    host_names = {identity: name_of(naming, identity) for identity in host_identities(intent.endpoints)}
+    known |= {name: identity for identity, name in host_names.items()}
+    if not imported.external:  # which neighbors are outside, only a fabric.yaml says
+        imported = replace(imported, external=tuple(sorted(intent.external)))
     sight = build_tier_view(_fill_unknown_models(imported, intent, known), known)
+    if not imported.hosts:
+        sight = sight.with_host_names(host_names)
     names = {str(node.identity): node.name for node in nodes}
     intent = _replace_names_by_identities(intent, nodes)
     found_intent = compare_intent(sight, intent, files)

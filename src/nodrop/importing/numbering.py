@@ -88,13 +88,19 @@ def _count_from_multiple(numbers: NodeNumbers, fact: Sequence[int | None], size:
 
 
 def number_hosts(
-    names: Sequence[str], by_name: NodeNumbers, blocks: Sequence[int], steps: Sequence[int | None] = ()
+    names: Sequence[str],
+    by_name: NodeNumbers,
+    blocks: Sequence[int],
+    steps: Sequence[int | None] = (),
+    most_per_block: int = _MAX_HOSTS_PER_SWITCH,
 ) -> NodeNumbers:
     """Return numbers for the hosts of a group, whose names are in the order of their places at switches.
 
     `blocks` are the switches, or sets of them, that they are at, from 0, and `steps` how far apart the numbers of each
     host and the next are by their ports. Numbers by which hosts share switches evenly come first, then those in order,
-    those that fit most steps, those `by_name`, and those by which fewest hosts share a switch.
+    those that fit most steps, those `by_name`, and those by which fewest hosts share a switch. Where names count from
+    elsewhere, as node1001 does, so that no number in them is a place of the `most_per_block` at a switch, they are
+    counted from 1.
     """
     columns = [by_name, *_numbers_in_names_by_position(names)]
     candidates = [column for column in columns if _are_valid_numbers(column)]
@@ -105,7 +111,22 @@ def number_hosts(
         fitting = sum(there - here == step for (here, there), step in zip(pairwise(numbers), steps, strict=False))
         return each > 0, numbers == sorted(numbers), fitting, numbers == by_name, -each
 
-    return max(candidates, key=rank)
+    best = max(candidates, key=rank)
+    if len(names) == 1 or 0 < _find_hosts_per_block(best, blocks) <= most_per_block or len(blocks) < len(names):
+        return best
+    columns = [*filter(_are_valid_numbers, columns), [*range(1, len(names) + 1)]]
+    moved_columns = (_move_into_blocks(column, blocks, most_per_block) for column in columns)
+    return max(filter(None, moved_columns), key=lambda numbers: rank(numbers)[:3], default=best)
+
+
+def _move_into_blocks(column: NodeNumbers, blocks: Sequence[int], most_per_block: int) -> NodeNumbers:
+    """Return the numbers of a column, moved so that its least is the first of the first block; none if none fits."""
+    least, first_block = min(column), min(blocks)
+    for each in range(max(Counter(blocks).values()), most_per_block + 1):
+        moved = [number - least + 1 + first_block * each for number in column]
+        if all((number - 1) // each == block for number, block in zip(moved, blocks, strict=True)):
+            return moved
+    return []
 
 
 def _find_hosts_per_block(numbers: NodeNumbers, blocks: Sequence[int]) -> int:

@@ -93,8 +93,8 @@ def _tiers_by_graph(
     at_hosts = {end.node for link in fabric.links for end in (link.a, link.b) if hosts & {link.a.node, link.b.node}}
     for shows_hosts in (_shows_hosts, _may_have_hosts):
         lowest = {name for name in unknown if name in at_hosts or shows_hosts(devices[name], graph)}
-        if lowest and (len(lowest) < len(devices) or not graph.has_cables):
-            break
+        if (lowest or 0 in stated.values()) and (len(lowest) < len(devices) or not graph.has_cables):
+            break  # else a port that is up without a cable would show hosts, as NVUE needs one for trimming
     else:
         lowest = set()
     if not graph.has_cables:

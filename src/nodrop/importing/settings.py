@@ -228,8 +228,8 @@ def derive_trimming(tier_view: TierView) -> DerivedIntentPart:
     into = next(
         (
             traffic_class.name
-            for traffic_class in tier_view.fabric.classes
-            if isinstance(traffic_class.tc, int) and traffic_class.tc == device_trimming.queue
+            for traffic_class in stated_or_inferred_classes(tier_view)[0]
+            if isinstance(traffic_class.tc, int) and traffic_class.tc in (device_trimming.queue, device_trimming.tc)
         ),
         None,
     )

@@ -47,7 +47,7 @@ def shorten_topology(draft: DerivedIntentPart) -> DerivedIntentPart:
     """Return a draft of groups in tiers in the short form, if it can express two groups; else the draft."""
     if draft.keys["topology"]["kind"] != "tiers":
         return draft
-    groups = draft.keys["topology"]["groups"] | {at[2]: {} for at in draft.lacking if at[:2] == _GROUPS_KEY_PATH}
+    groups = {at[2]: {} for at in draft.lacking if at[:2] == _GROUPS_KEY_PATH} | draft.keys["topology"]["groups"]
     links = groups.get(_LOWER, {}).get("uplinks", {})
     plain = groups.keys() == {_LOWER, _UPPER} and not any(
         _GROUPS_FORM_ONLY_KEYS & group.keys() for group in groups.values()

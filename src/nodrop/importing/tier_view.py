@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
@@ -122,6 +122,11 @@ class TierView:
     """By tier, how it was guessed which switches are of it; empty where it is stated."""
     guessed_mode: str = ""
     """Why the mode is a guess; empty where it is none."""
+
+    def with_host_names(self, names: Mapping[NodeIdentity, str]) -> "TierView":
+        """Return a view that knows the names of hosts in files, where nobody states hosts."""
+        hosts = {str(identity): name for identity, name in names.items()}
+        return replace(self, host_names={**self.host_names, **names}, was={**hosts, **self.was})
 
     def groups_of_tier(self, number: int) -> tuple[SwitchGroup, ...]:
         """Return the groups of a tier."""
