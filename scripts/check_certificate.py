@@ -457,14 +457,14 @@ def check_levels(premises, document):
     levels, numbers, kinds = document["levels"], document["as_numbers"], document["session_kinds"]
     every = (1 << premises.destinations) - 1
     passes = [every if k["passes"] is None else premises.set(k["passes"], "session_kinds") for k in kinds]
-    pairs, from_above = set(), defaultdict(set)
+    pairs, from_above = set(), defaultdict(lambda: defaultdict(int))
     for number, (announcer, listener, kind) in enumerate(document["sessions"]):
         if kind >= len(kinds) or any(t not in levels or t not in numbers for t in (announcer, listener)):
             raise Rejected(f"sessions, {number}: its kind, or a level or AS number of its tables, does not exist")
         if levels[announcer] == levels[listener]:
             raise Rejected(f"levels: {announcer} and {listener} have a session and the same level")
         if levels[announcer] > levels[listener]:
-            from_above[listener].add((numbers[announcer], kinds[kind]["keeps_path"]))
+            from_above[listener][numbers[announcer], kinds[kind]["keeps_path"]] |= passes[kind]
         pairs.add((announcer, listener))
     for announcer, listener in pairs:
         if (listener, announcer) not in pairs:
@@ -484,11 +484,13 @@ def check_levels(premises, document):
         own = premises.ends.get(announcer, 0)
         if passes[kind] & own & premises.outer:
             raise Rejected(f"{where}: a prefix with longer ones inside passes, which ends at {announcer}")
-        if not passes[kind] & ~(own & ~repeated):
+        foreign = passes[kind] & ~(own & ~repeated)
+        heard = {kept for kept, bits in from_above[announcer].items() if bits & foreign}
+        if not heard:
             continue
         if kinds[kind]["own_as"] or not kinds[kind]["keeps_path"]:
             raise Rejected(f"{where}: prefixes of others pass, and the listener accepts them if it is in their path")
-        if from_above[announcer] - {(numbers[listener], True)}:
+        if heard - {(numbers[listener], True)}:
             raise Rejected(f"{where}: prefixes from above pass, with paths that need not have {numbers[listener]}")
 
 

@@ -53,6 +53,14 @@ DOWNLINKS = (0, 8, 128, 136)
 USUAL = [("leaf1",), ("leaf2",), ("spine1",), ("spine2",)]
 SLOW = {"speed_mbps": 100_000, "lanes": 4, "fec": "rs"}
 """Cables on which either FEC is right."""
+WAN = {
+    "asn": "65001",
+    "links": {"leaf1": {"9": "192.0.2.0/31"}, "leaf2": {"9": "192.0.2.2/31"}},
+    "speed": "400G",
+    "media": "DR4",
+    "length": "10m",
+    "accept": "0.0.0.0/0",
+}
 SPINES = [("spine1", "leaf1", "leaf2"), ("spine2", "leaf1", "leaf2")]
 
 
@@ -88,6 +96,7 @@ def hazards(plan: Plan) -> list[tuple[str, str]]:
         {"pfc": {"watchdog": {"hosts": {"detection": "300ms", "restoration": "600ms"}}}},
         {"buffers": {"alpha": "2"}},
         {"topology.spines.platform": "nvue", "topology.spines.version": "5.14"},
+        {"external": {"wan": WAN}},
     ],
     ids=str,
 )
@@ -99,6 +108,12 @@ def test_what_every_rolling_change_does_is_no_hazard(changes: dict[str, Any], ba
     assert plan.rollout is not None
     assert (plan.rollout.why, plan.rollout.hazards, plan.rollout.states_not_checked) == ("", (), 0)
     assert plan.order == usual.order
+
+
+def test_what_a_neighbor_outside_no_longer_announces_is_missed_nowhere() -> None:
+    old = reading("sonic", (), "border")
+    new = reading("sonic", (("external.wan.accept", "0.0.0.0/0"),), "border")
+    assert hazards(made(old, new)) == hazards(made(new, old)) == []
 
 
 def test_pfc_that_comes_to_a_lossy_fabric_needs_no_other_order() -> None:

@@ -13,6 +13,7 @@ from support.places import TESTS
 TWO = str(resource_folder("intents") / "two-by-two.yaml")
 REFERENCE = str(resource_folder("intents") / "reference-256.yaml")
 DUAL = str(resource_folder("intents") / "dual-stack.yaml")
+BORDER = str(resource_folder("intents") / "border.yaml")
 PAGES = {
     "one-leaf": ("gpu1", "gpu2", TWO),
     "over-spines": ("gpu1", "gpu20", REFERENCE),
@@ -20,6 +21,8 @@ PAGES = {
     "from-a-switch": ("leaf1", "spine2", TWO),
     "ipv6": ("fd00:2:0:1::9", "fd00:2:0:2::9", DUAL),
     "nvue": ("gpu1", "gpu20", str(resource_folder("intents") / "reference-256-nvue-leaves.yaml")),
+    "to-outside": ("gpu1", "8.8.8.8", BORDER),
+    "from-outside": ("gateway", "gpu1", BORDER),
     "half-gone": ("gpu1", "storage2", TWO, "--without", "spine1", "--without", "leaf1:Ethernet240"),
 }
 

@@ -11,6 +11,7 @@ from nodrop.context import FABRIC_FILE, format_fabric_file, loads
 from nodrop.errors import InputProblems, UnsupportedByPlatform
 from nodrop.intent.types import NAME_PATTERN
 from nodrop.model.declared import DeclaredFacts
+from nodrop.model.external import ExternalNeighbor, ExternalPort, sort_addresses
 from nodrop.model.fabric import (
     MODES,
     PURPOSES,
@@ -25,6 +26,7 @@ from nodrop.model.fabric import (
 )
 from nodrop.model.qos import PfcWatchdog
 from nodrop.model.states import UNKNOWN
+from nodrop.model.subject import natural_sort_key
 from nodrop.resources import resource_folder
 
 ODD_NAMES = ["null", "true", "false", "no", "0x1f", "1e3", "1_000", "007", "a--b", "a--", "x.-_", "NULL", "2024-01-01"]
@@ -161,6 +163,25 @@ def links(draw: st.DrawFn) -> tuple[Link, ...]:
     )
 
 
+PREFIXES = st.sampled_from(["0.0.0.0/0", "10.64.0.0/16", "10.64.0.0/16 le 24", "::/0", "fd00:2::/48 le 64"])
+
+
+@st.composite
+def outside(draw: st.DrawFn, name: str) -> ExternalNeighbor:
+    ports = draw(st.lists(names, unique=True, max_size=2))
+    addresses = st.lists(st.sampled_from(["192.0.2.1/31", "192.0.2.5/30", "2001:db8::1/127"]), min_size=1)
+    return ExternalNeighbor(
+        name=name,
+        asn=draw(unknown_or(st.integers(1, 2**32 - 2))),
+        ports=tuple(
+            ExternalPort(name=port, addresses=sort_addresses(draw(addresses)))
+            for port in sorted(ports, key=natural_sort_key)
+        ),
+        announces=draw(unknown_or(st.lists(PREFIXES).map(sort_addresses))),
+        receives=draw(unknown_or(st.lists(PREFIXES).map(sort_addresses))),
+    )
+
+
 @st.composite
 def fabrics(draw: st.DrawFn) -> Fabric:
     return Fabric(
@@ -172,7 +193,7 @@ def fabrics(draw: st.DrawFn) -> Fabric:
         ),
         links=draw(links()),
         hosts=tuple(draw(hosts(name)) for name in draw(st.lists(names, unique=True, max_size=3))),
-        external=tuple(draw(st.lists(names, unique=True, max_size=2))),
+        external=tuple(draw(outside(name)) for name in sorted(draw(st.lists(names, unique=True, max_size=2)))),
         classes=draw(classes()),
         policy=draw(policies),
     )

@@ -7,9 +7,11 @@ import pytest
 import nodrop
 from nodrop.design.deciding import find_decision
 from nodrop.intent.load import load
+from nodrop.model.external import ExternalNeighbor, ExternalPort
 from nodrop.model.fabric import Device, End, Fabric, Interface
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor, PrefixList
+from nodrop.report.outside import outside_session_facts, outside_session_rows
 from nodrop.report.rack import cabling_address_host_csvs
 from nodrop.resources import resource_folder
 from support.designs import build, changed, shipped
@@ -113,7 +115,18 @@ def test_no_neighbor_outside_hears_what_another_announces(fabric: Fabric) -> Non
 
 
 def test_the_fabric_states_which_nodes_are_outside(fabric: Fabric) -> None:
-    assert fabric.external == ("gateway", "wan")
+    gateway, wan = fabric.external
+    assert gateway == ExternalNeighbor(
+        name="gateway",
+        asn=65002,
+        ports=(
+            ExternalPort(name="to-leaf1-9", addresses=("198.51.100.2/30",)),
+            ExternalPort(name="to-leaf2-9", addresses=("198.51.100.6/30",)),
+        ),
+        announces=("10.64.0.0/16 le 24",),
+        receives=("10.2.0.0/22 le 24",),
+    )
+    assert (wan.announces, wan.receives) == (("0.0.0.0/0", "::/0"), ("10.2.0.0/16 le 24", "fd00:2::/48 le 64"))
     assert Index(fabric).far_end("leaf1", "Ethernet64") == End("gateway", "to-leaf1-9")
     addresses = next(one.text for one in cabling_address_host_csvs(fabric) if one.path.endswith("addresses.csv"))
     assert "leaf1,Ethernet64,198.51.100.1/30,gateway,to-leaf1-9,198.51.100.2\n" in addresses
@@ -142,7 +155,7 @@ def test_every_platform_reads_it_back_without_findings(name: str) -> None:
     outcome = nodrop.lint(reading)
     assert not outcome.findings
     assert not outcome.unknown
-    assert reading.fabric.external == ("gateway", "wan")
+    assert reading.fabric.external == built.external
 
 
 def test_bfd_between_switches_leaves_neighbors_outside_alone() -> None:
@@ -190,3 +203,28 @@ def test_findings_name_the_keys_of_the_neighbor() -> None:
         decision = find_decision(intent, subject)
         assert decision is not None
         assert decision.keys == keys
+
+
+def test_the_sessions_are_shown_with_what_goes_over_them(fabric: Fabric) -> None:
+    rows = outside_session_facts(fabric)
+    assert [(row["switch"], row["port"], row["neighbor"]) for row in rows] == [
+        ("border1", "swp1", "wan"),
+        ("border1", "swp1", "wan"),
+        ("border2", "swp1", "wan"),
+        ("border2", "swp1", "wan"),
+        ("leaf1", "Ethernet64", "gateway"),
+        ("leaf2", "Ethernet64", "gateway"),
+    ]
+    assert rows[1] == {
+        "switch": "border1",
+        "port": "swp1",
+        "address": "2001:db8::/127",
+        "neighbor": "wan",
+        "neighbor_address": "2001:db8::1",
+        "asn": 65001,
+        "accepts": ["::/0"],
+        "announces": ["fd00:2::/48 le 64"],
+    }
+    silent = build(shipped("border", {"external.gateway.accept": [], "external.gateway.announce": []}))
+    assert list(outside_session_rows(outside_session_facts(silent)))[-1][-2:] == ("nothing", "nothing")
+    assert outside_session_facts(build(shipped("two-by-two"))) == []

@@ -83,7 +83,8 @@ def require_cables(fabric: Fabric, made: Lab) -> None:
     called |= {host.name: {f"eth{at}": port.name for at, port in enumerate(host.ports, 1)} for host in fabric.hosts}
     ends = [[end.split(":") for end in both] for both in cables(made)]
     found = [frozenset((node, called[node][port]) for node, port in both) for both in ends]
-    inside = [link for link in fabric.links if {link.a.node, link.b.node}.isdisjoint(fabric.external)]
+    outside = {neighbor.name for neighbor in fabric.external}
+    inside = [link for link in fabric.links if {link.a.node, link.b.node}.isdisjoint(outside)]
     assert Counter(found) == Counter(frozenset((tuple(link.a), tuple(link.b))) for link in inside)
 
 

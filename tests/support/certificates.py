@@ -396,13 +396,13 @@ def _levels_prove(document: Document) -> bool:
         own = ends.get(v, set())
         if passing & own & members(document, document["outer"]):
             return False
-        only_own = all(d in own and not any(d in ends[t] for t in ends if t != v) for d in passing)
+        foreign = {d for d in passing if d not in own or any(d in ends[t] for t in ends if t != v)}
         refused = kind["own_as"] == 0 and kind["keeps_path"]
         for w, listener, other in sessions:
-            if listener == v and levels[w] > levels[v]:
-                refused = refused and numbers[w] == numbers[u] and other["keeps_path"]
-        if not only_own and not refused:
-            return False
+            heard = everything if other["passes"] is None else members(document, other["passes"])
+            from_above = listener == v and levels[w] > levels[v] and foreign & heard
+            if from_above and not (refused and numbers[w] == numbers[u] and other["keeps_path"]):
+                return False
     return True
 
 

@@ -14,6 +14,8 @@ from ipaddress import IPv4Network, IPv6Network, ip_address, ip_interface, ip_net
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 Prefix = IPv4Network | IPv6Network
 Hop = tuple[str, str, str]
 """A port, the switch behind its cable, and the port there."""
@@ -30,8 +32,8 @@ class Qos:
     stops: dict[int, int]
 
 
-SEEN_OUTSIDE = {"community-list", "as-path-list"}
-"""What no route of the fabric's own networks matches: marks of a drained switch, and numbers of neighbors outside."""
+SEEN_WHERE_DRAINED = {"community-list"}
+"""What no route matches here: marks of a drained switch. Paths from a neighbor outside begin with its number."""
 
 
 @dataclass
@@ -45,7 +47,7 @@ class Switch:
     lists: dict[str, list[tuple[Prefix, int, int]]] = field(default_factory=lambda: defaultdict(list))
     """By prefix list, in order: prefix, least and greatest length; those that permit."""
     maps: dict[str, list[tuple[str | None, bool]]] = field(default_factory=lambda: defaultdict(list))
-    """By route map, in order: the prefix list that matches, and whether a community or AS path has to match too."""
+    """By route map, in order: the prefix list that matches, and whether a community has to match too."""
     sessions: dict[str, dict[int, tuple[str, str]]] = field(default_factory=dict)
     """By port, and by version of IP: the route maps in and out."""
     qos: dict[str, Qos] = field(default_factory=dict)
@@ -67,16 +69,19 @@ class RawBuild:
         self.switches = {path.name: read_switch(path) for path in sorted(folder.iterdir()) if is_switch(path)}
         self.far: dict[tuple[str, str], tuple[str, str]] = {}
         self.entries: set[str] = set()
-        outside = set(re.findall(r"^external: \[(.*)\]$", (folder / "fabric.yaml").read_text(), re.MULTILINE))
-        outside = {name.strip() for names in outside for name in names.split(",")}
+        stated = yaml.safe_load((folder / "fabric.yaml").read_text()).get("external", {})
+        for name, neighbor in stated.items():
+            self.switches[name] = neighbor_outside(name, neighbor)
         with (folder / "plan/cabling.csv").open() as file:
             for row in csv.DictReader(file):
                 a, b = (row["a_device"], row["a_port"]), (row["b_device"], row["b_port"])
                 self.far[a], self.far[b] = b, a
-                self.entries |= {near[0] for near, far in ((a, b), (b, a)) if far[0] not in {*self.switches, *outside}}
+                self.entries |= {near[0] for near, far in ((a, b), (b, a)) if far[0] not in self.switches}
         self.entries &= self.switches.keys()
+        self.entries |= {name for name in stated if self.switches[name].networks}
         blocks = {prefix for name in self.entries for prefix in self.switches[name].networks}
         self.destinations = {prefix for prefix in blocks if prefix.prefixlen < prefix.max_prefixlen}
+        self.wide = {prefix for name in stated for prefix in self.switches[name].networks}
 
     def hops(self, switch: Switch, version: int) -> Iterator[Hop]:
         """Yield the sessions of a switch in a family."""
@@ -115,6 +120,20 @@ class RawBuild:
                     chosen = min(equal, key=lambda hop: (int(ip_address(self.switches[hop[1]].router_id)), hop))
                     best[name] = equal[chosen]
         return result
+
+
+def neighbor_outside(name: str, stated: Any) -> Switch:
+    """Return a neighbor outside the fabric: it takes all, announces its own, and has no classes."""
+    switch = Switch(name, stated["asn"], router_id="255.255.255.255")
+    switch.networks = {ip_network(text.split()[0]) for text in stated["announces"]}
+    everything = [(ip_network(text), 0, 128) for text in ("0.0.0.0/0", "::/0")]
+    switch.lists |= {"all": everything, "own": [(one, one.prefixlen, one.prefixlen) for one in switch.networks]}
+    switch.maps |= {"all": [("all", False)], "own": [("own", False)]}
+    nothing = Qos([0] * 64, [0] * 8, [0] * 8, {}, {})
+    for port, addresses in stated["addresses"].items():
+        switch.sessions[port] = {ip_interface(text).version: ("all", "own") for text in addresses}
+        switch.qos[port] = nothing
+    return switch
 
 
 def is_switch(folder: Path) -> bool:
@@ -171,7 +190,7 @@ def read_frr(text: str, switch: Switch, addresses: dict[Any, str]) -> None:
             case ["route-map", name, "permit", _]:
                 switch.maps[name].append((None, False))
                 rule = (name, len(switch.maps[name]) - 1)
-            case ["match", "community" | "as-path", _]:
+            case ["match", "community", _]:
                 name, place = rule
                 switch.maps[name][place] = (switch.maps[name][place][0], True)
             case ["match", "ip" | "ipv6", "address", "prefix-list", listed]:
@@ -260,7 +279,8 @@ def read_nvue(folder: Path) -> Switch:
                 for address in row.get(family, {}).get("address", {}):
                     addresses[ip_interface(address)] = port
             if port.startswith("swp"):
-                switch.qos[port] = nvue_qos(tree["qos"])
+                has_pfc = row.get("qos", {}).get("pfc", {}).get("profile") != "pfc-off"
+                switch.qos[port] = nvue_qos(tree["qos"], has_pfc=has_pfc)
     bgp = tree["router"]["bgp"]
     switch.asn, switch.router_id = int(bgp["autonomous-system"]), bgp["router-id"]
     policy = tree["router"]["policy"]
@@ -272,7 +292,7 @@ def read_nvue(folder: Path) -> Switch:
     for name, listed in policy["route-map"].items():
         for rule in listed["rule"].values():
             match = rule.get("match", {})
-            switch.maps[name].append((match.get("ip-prefix-list"), not match.keys().isdisjoint(SEEN_OUTSIDE)))
+            switch.maps[name].append((match.get("ip-prefix-list"), not match.keys().isdisjoint(SEEN_WHERE_DRAINED)))
     routing = tree["vrf"]["default"]["router"]["bgp"]
     for family in routing["address-family"].values():
         switch.networks |= {ip_network(prefix) for prefix in family.get("network", {})}
@@ -289,7 +309,7 @@ def read_nvue(folder: Path) -> Switch:
     return switch
 
 
-def nvue_qos(tree: dict[str, Any]) -> Qos:
+def nvue_qos(tree: dict[str, Any], *, has_pfc: bool) -> Qos:
     """Return the classes of a port.
 
     `qos roce` maps DSCPs by eights to switch priorities, has switch priority 3 in traffic class 3 with PFC, 6 in 6, and
@@ -304,6 +324,6 @@ def nvue_qos(tree: dict[str, Any]) -> Qos:
         tree.get("egress-queue-mapping", {}).get("default-global", {}).get("switch-priority", {}).items()
     ):
         queue[int(priority)] = int(row["traffic-class"])
-    lossless = {3} if tree.get("roce", {}).get("mode") == "lossless" else set()
+    lossless = {3} if has_pfc and tree.get("roce", {}).get("mode") == "lossless" else set()
     group = [priority if priority in lossless else 0 for priority in range(8)]
     return Qos(tc, group, queue, {one: {one} for one in lossless}, {one: queue[one] for one in lossless})

@@ -21,6 +21,8 @@ An analysis that sets `NEEDS_FAILURES = True` computes failures of cables or swi
 An analysis that sets `NEEDS_OTHER_FABRICS = True` compares the fabric with others of the same command
 (`_beside.beside`), if any. An analysis that sets `NEEDS_OBSERVATIONS = True` reads what other validators observed, if
 they were asked (`routing.observation.OBSERVATIONS`).
+One that needs the control plane gets an index with stand-ins for the neighbors outside; a hit at one is no finding,
+unless the analysis sets `REPORTS_STAND_INS = True`.
 
 An analysis yields in an order that does not change from run to run, and raises nothing for a merely faulty fabric.
 """

@@ -12,6 +12,7 @@ from nodrop.model.index import Index
 from nodrop.routing import ControlPlane
 from nodrop.routing.prefixes import Address, Prefix, network_address, parse_address
 from nodrop.routing.routers import VrfRouter
+from nodrop.routing.stand_ins import receives_prefix
 from nodrop.routing.static_routes import readable_static_routes
 from nodrop.routing.tiers import tier_of_device
 
@@ -31,7 +32,7 @@ class RequiredDestination(NamedTuple):
     samples: tuple[Address, ...]
     """Those of them that routers can treat differently, the first of each kind."""
     hosts: bool
-    """Whether hosts may be in it; else it is a loopback's."""
+    """Whether hosts may be in it, also outside the fabric; else it is a loopback's."""
 
 
 def required_destinations_of(index: Index) -> list[RequiredDestination]:
@@ -60,7 +61,7 @@ def _find_required_destinations(index: Index) -> Iterator[RequiredDestination]:
             of_hosts = {
                 reach.announced.longest_covering_prefix(subnet, number) or subnet
                 for subnet, target in targets_by_prefix.items()
-                if target.kind == "hosts"
+                if target.kind != "loopback"
             }
             for shown, addresses in to.items():
                 samples = {kinds.equivalence_key_of_address(address): address for address in reversed(addresses)}
@@ -137,9 +138,16 @@ def required_destinations_per_leaf(
     for router in plane.routers:
         for aim in required_destinations_of(index) if may_be_leaf(router) else ():
             owner = plane.routers[aim.router]
-            is_required = aim.hosts or not _may_be_spines_of_one_as(router, owner)
+            is_required = is_required_at(index, router, aim.prefix) and (
+                aim.hosts or not _may_be_spines_of_one_as(router, owner)
+            )
             if owner is not router and owner.vrf == router.vrf and is_required:
                 yield router, aim
+
+
+def is_required_at(index: Index, router: VrfRouter, prefix: Prefix) -> bool:
+    """Whether a router has to reach a destination: a neighbor outside only what it receives by its statement."""
+    return not router.is_stand_in or receives_prefix(index.fabric, router.device.name, prefix)
 
 
 def _may_be_spines_of_one_as(router: VrfRouter, other: VrfRouter) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from nodrop.analyses._aims import may_be_leaf, required_destinations_of
+from nodrop.analyses._aims import is_required_at, may_be_leaf, required_destinations_of
 from nodrop.analyses._drops import RoutePropagation, route_propagations_of
 from nodrop.analyses._fates import explain_acl_doubt, find_packet_fates
 from nodrop.analyses._plane import control_plane_of
@@ -33,6 +33,7 @@ from nodrop.routing.observation import (
 from nodrop.routing.prefixes import Address
 from nodrop.routing.routers import VrfRouter
 from nodrop.routing.routes import FamilyRoutes
+from nodrop.routing.stand_ins import index_with_stand_ins
 from nodrop.routing.static_routes import readable_static_routes
 
 NODROP_OBSERVER_NAME: Final = "nodrop"
@@ -65,11 +66,13 @@ def compute_observation(index: Index) -> ValidatorObservation:
 
     The items of the other validators are the same: each validator sees them, or gives the reason why not.
     """
+    index = index_with_stand_ins(index)
     return index.compute_once("computed", lambda: _add_failure_losses(index, compute_intact_observation(index)))
 
 
 def compute_intact_observation(index: Index) -> ValidatorObservation:
     """Return the result for every check of the fabric as it is, without failures and recoveries."""
+    index = index_with_stand_ins(index)
     return index.compute_once("computed, intact", lambda: _ObservationBuilder(index).observation())
 
 
@@ -254,7 +257,7 @@ def _address_owners(plane: ControlPlane) -> Iterator[tuple[Subject, tuple[str, .
     for router in plane.routers:
         shared = possible_anycast_addresses(router.device)
         for leg in router.legs if router.vrf is None else ():
-            for address in leg.addresses:
+            for address in leg.addresses if leg.ports or not router.is_stand_in else ():
                 if address.is_link_local or leg.subject[1] == "@vlans" or (leg.ports and leg.ports != (leg.name,)):
                     continue
                 if leg.ports or str(address) not in shared:
@@ -328,9 +331,12 @@ def _losses_by_failure(index: Index) -> Iterator[tuple[Subject, frozenset[tuple[
             for row in rows:
                 router = reach.plane.routers[row.router]
                 for lost_prefix in reach.prefixes(row.bits) if may_be_leaf(router) else ():
-                    yield router.device.name, str(lost_prefix)
+                    if is_required_at(index, router, lost_prefix):
+                        yield router.device.name, str(lost_prefix)
 
         for device in failures.equivalent_devices:
+            if device in index.external_nodes:
+                continue
             rows = find_lost_prefixes(failures.outcome_without_device(device).unreachable)
             lost.setdefault(device, set()).update(
                 (router, prefix) for router, prefix in rows if counted.get(prefix, frozenset({device})) != {device}

@@ -16,6 +16,7 @@ from nodrop.routing.adverts import AdvertPart, RouteAdvert, destinations_of_part
 from nodrop.routing.decision import LearnedTable
 from nodrop.routing.prefixes import Prefix
 from nodrop.routing.speakers import SpeakerLink
+from nodrop.routing.stand_ins import receives_prefix
 from nodrop.routing.tiers import tier_of_device
 
 
@@ -81,11 +82,17 @@ class RoutePropagation:
         self.targets: tuple[RoutedTarget, ...] = tuple(
             target for target in host_and_loopback_targets(index) if target.prefix.family == family
         )
-        self.hosts = self._destination_bits_of_target_kind("hosts")
-        """The classes of what hosts are announced in."""
+        self.hosts = self._destination_bits_of_target_kind("hosts") | self._destination_bits_of_target_kind("outside")
+        """The classes of what hosts are announced in, also those outside the fabric."""
         self.wanted = self.hosts | self._destination_bits_of_target_kind("loopback")
         """The classes of what hosts and loopbacks are announced in."""
         self.ranks = {number: tier_of_device(speaker.router.device) for number, speaker in self.world.speakers.items()}
+        self._received_outside = {
+            number: self._destination_bits_outside(speaker.router.device.name)
+            for number, speaker in self.world.speakers.items()
+            if speaker.router.is_stand_in
+        }
+        """What each neighbor outside receives by its statement."""
         self._own: dict[int, int] = {}
         self._ways_of: dict[int, _DestinationsByNextHop] = {}
         self._shared_ways: dict[tuple[object, ...], _DestinationsByNextHop] = {}
@@ -99,6 +106,16 @@ class RoutePropagation:
             if target.kind == kind
         )
         return self.world.destinations.class_bits_of_prefixes({prefix for prefix in prefixes if prefix is not None})
+
+    def _destination_bits_outside(self, name: str) -> int:
+        fabric, destinations = self.plane.index.fabric, self.world.destinations
+        return destinations.class_bits_of_prefixes(
+            prefix for prefix in destinations.prefixes if receives_prefix(fabric, name, prefix)
+        )
+
+    def wanted_by(self, number: int) -> int:
+        """Return the destinations that a router should have: a neighbor outside only those stated for it."""
+        return self.wanted & self._received_outside.get(number, -1)
 
     def destinations_announced_by(self, number: int) -> int:
         """Return the destinations that a router announces itself."""
@@ -119,9 +136,9 @@ class RoutePropagation:
         lacked = 0
         for number, tier in self.ranks.items():
             if tier in (0, None):
-                lacked |= self.wanted & ~self.destinations_with_route(number)
+                lacked |= self.wanted_by(number) & ~self.destinations_with_route(number)
         for number, speaker in self.world.speakers.items():
-            missing = self.wanted & ~self.destinations_with_route(number)
+            missing = self.wanted_by(number) & ~self.destinations_with_route(number)
             leaf = self.ranks[number] in (0, None)
             for link, whom in zip(speaker.links, speaker.hears, strict=True):
                 adverts = self.state.sent_adverts(*whom)
@@ -135,7 +152,7 @@ class RoutePropagation:
                     & self.destinations_to_announce(link.far, number, missing)
                 )
                 lost = missing if leaf else missing & lacked
-                kept_should = should & ~_bits_of_adverts(adverts)
+                kept_should = should & ~bits_of_adverts(adverts)
                 if kept_should := kept_should & ~self._find_destinations_with_wider_route(number, link, kept_should):
                     yield DroppedRoutes(link.far, far_link, "outbound", kept_should, kept_should & lost)
                 hidden = loop & should & missing & (-1 if self.ranks[number] == 0 else self.hosts)
@@ -157,7 +174,7 @@ class RoutePropagation:
             if is_up:
                 has &= ~self.destinations_reached_from_above(far)
             unannounced = self._unannounced[key] = (
-                self.wanted & has & ~_bits_of_adverts(self.state.sent_adverts(far, policy))
+                self.wanted & has & ~bits_of_adverts(self.state.sent_adverts(far, policy))
             )
         return unannounced
 
@@ -184,10 +201,16 @@ class RoutePropagation:
     def destinations_to_announce(self, router_number: int, far_router: int, missing: int) -> int:
         """Return the destinations that a router should announce to another: of those that it has from elsewhere.
 
-        If one of the two has no tier, only the destinations that the other misses count.
+        If one of the two has no tier, only the destinations that the other misses count. A neighbor outside announces
+        its own prefixes, and receives those that are stated for it.
         """
         own_rank, far_rank = self.ranks[router_number], self.ranks[far_router]
         own_bits = self.destinations_announced_by(router_number)
+        if router_number in self._received_outside:
+            return own_bits
+        if far_router in self._received_outside:
+            ways = self._destinations_by_next_hop(router_number)
+            return (ways.from_elsewhere(far_router) | own_bits) & self.wanted_by(far_router)
         if own_rank is None or far_rank is None:
             return (self._destinations_by_next_hop(router_number).from_elsewhere(far_router) | own_bits) & missing
         if own_rank == far_rank:
@@ -241,7 +264,8 @@ class RoutePropagation:
         return sorted(found_prefixes, key=lambda prefix: (prefix.length == ADDRESS_BITS[prefix.family], prefix))
 
 
-def _bits_of_adverts(adverts: tuple[RouteAdvert, ...]) -> int:
+def bits_of_adverts(adverts: tuple[RouteAdvert, ...]) -> int:
+    """Return the destinations of some adverts."""
     bits = 0
     for advert in adverts:
         bits |= advert.bits

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Container, Hashable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from nodrop.analyses._aims import LongestPrefixLookup, may_be_leaf, required_destinations_of
+from nodrop.analyses._aims import LongestPrefixLookup, is_required_at, may_be_leaf, required_destinations_of
 from nodrop.analyses._computed import (
     NODROP_OBSERVER_NAME,
     RoutedCable,
@@ -155,7 +155,10 @@ def _compute_expected_ports_by_route(index: Index, observation: ValidatorObserva
     for aim in required_destinations_of(index):
         owners[aim.prefix].append(aim.router)
     leaves = [router for router in plane.routers if may_be_leaf(router)]
-    passing = {router.number: router.bgp is not None and not router.bgp.graceful_shutdown for router in plane.routers}
+    passing = {
+        router.number: router.bgp is not None and not router.bgp.graceful_shutdown and not router.is_stand_in
+        for router in plane.routers
+    }
     found_expected_routes: dict[Subject, frozenset[str]] = {}
     tables = _observed_route_tables(observation)
     legs_by_group: dict[tuple[int, ...], dict[int, frozenset[str]]] = {}
@@ -171,6 +174,8 @@ def _compute_expected_ports_by_route(index: Index, observation: ValidatorObserva
         for router in leaves:
             legs = legs_by_group[group].get(router.number)
             if legs is None or router.number in group or plane.routers[group[0]].vrf != router.vrf:
+                continue
+            if not is_required_at(index, router, to):
                 continue
             table = tables.get((router.device.name, router.vrf or ""))
             rows = [table(address) for address in sorted(samples[to])] if table else [None]

@@ -33,7 +33,9 @@ def _find_harmful_failure_cases(index: Index) -> Iterator[FailureCase]:
             continue
         cuts = UnavoidableRouters(reach)
         names = {number: reach.plane.routers[number].device.name for number in reach.world.speakers}
-        devices = dict.fromkeys(names[number] for number in sorted(cuts.routers))
+        devices = dict.fromkeys(
+            names[number] for number in sorted(cuts.routers) if not reach.plane.routers[number].is_stand_in
+        )
         pairs = {frozenset((names[router_number], names[far_number])) for router_number, far_number in cuts.pairs}
         failures = FailureAnalysis(reach.plane, reach.routes)
         for link in failures.links if devices or pairs else ():
@@ -51,7 +53,8 @@ def failure_case_if_harmful(
     lost = tuple(
         loss._replace(bits=bits)
         for loss in outcome.unreachable
-        if route_reach.ranks[loss.router] in (0, None) and (bits := loss.bits & route_reach.hosts)
+        if route_reach.ranks[loss.router] in (0, None)
+        and (bits := loss.bits & route_reach.hosts & route_reach.wanted_by(loss.router))
     )
     valleys = tuple(
         valley._replace(bits=bits) for valley in outcome.valleys if (bits := valley.bits & route_reach.hosts)

@@ -16,17 +16,22 @@ from nodrop.routing.routes import FamilyRoutes
 MANAGEMENT_VRFS = ("mgmt", "management")
 
 
+TargetKind = Literal["hosts", "loopback", "outside"]
+
+
 class RoutedTarget(NamedTuple):
-    """A subnet of hosts, or the address of a loopback, at the router that has it."""
+    """A subnet of hosts, the address of a loopback or one outside the fabric, at the router that has it."""
 
     prefix: Prefix
     router: int
     leg: RoutedInterface
-    kind: Literal["hosts", "loopback"]
+    kind: TargetKind
 
 
 def host_and_loopback_targets(index: Index) -> tuple[RoutedTarget, ...]:
     """Return the targets of routers with BGP: working legs that lead to no switch and carry no session, and loopbacks.
+
+    Those of stand-ins are the addresses in what a neighbor outside announces.
 
     Of loopbacks only addresses without a separate network, which are the addresses that reach switches.
     """
@@ -41,9 +46,10 @@ def _find_host_and_loopback_targets(index: Index, plane: ControlPlane) -> Iterat
             loopback = leg.least == 0
             if not plane.up[router.number][leg.name] or (not loopback and _leads_to_switch(index, router, leg)):
                 continue
+            kind: TargetKind = "outside" if router.is_stand_in else "loopback" if loopback else "hosts"
             for address, subnet in zip(leg.addresses, leg.subnets, strict=True):
                 if not address.is_link_local and (not loopback or subnet.length == ADDRESS_BITS[subnet.family]):
-                    yield RoutedTarget(subnet, router.number, leg, "loopback" if loopback else "hosts")
+                    yield RoutedTarget(subnet, router.number, leg, kind)
 
 
 def bridged_host_targets(index: Index) -> tuple[RoutedTarget, ...]:
@@ -73,7 +79,7 @@ def _find_bridged_host_targets(index: Index, plane: ControlPlane) -> Iterator[Ro
 
 def _is_cabled_to_switch(index: Index, router: VrfRouter, port: str) -> bool:
     end = index.far_end(router.device.name, port)
-    return end is not None and end.node in index.devices
+    return end is not None and (end.node in index.devices or end.node in index.external_nodes)
 
 
 def _leads_to_switch(index: Index, router: VrfRouter, leg: RoutedInterface) -> bool:

@@ -22,6 +22,7 @@ from nodrop.routing.observation import ObservationCheck
 
 RESTS_ON = frozenset({"cables", "roles", "hosts"})
 NEEDS_ROUTING = True
+REPORTS_STAND_INS = True
 NEEDS_FAILURES = True
 
 _REPORTED_CHECKS: tuple[ObservationCheck, ...] = ("links", "packets", "sessions", "addresses", "reach")

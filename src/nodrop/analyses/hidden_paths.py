@@ -20,14 +20,18 @@ NEEDS_ROUTING = True
 def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield static routes to prefixes that others announce, or to a part of them, over fewer legs than BGP has.
 
-    Those that drop packets to hosts, or send them round in a circle, have separate rules.
+    Those that drop packets to hosts, or send them round in a circle, have separate rules. One to a part of what a
+    neighbor outside announces, such as the default route, is the switch's own affair.
     """
     for reach in route_propagations_of(index):
         announced = [
             (target.kind, reach.announced.longest_covering_prefix(target.prefix, target.router))
             for target in reach.targets
         ]
-        wanted_prefixes = {found_prefix for _, found_prefix in announced if found_prefix is not None}
+        wanted_prefixes = {
+            found_prefix for kind, found_prefix in announced if found_prefix is not None and kind != "outside"
+        }
+        outside = {found_prefix for kind, found_prefix in announced if kind == "outside"}
         hosts = {found_prefix for kind, found_prefix in announced if kind == "hosts"}
         for number in reach.world.speakers:
             for own_prefix, rows in _group_static_routes(reach.plane.routers[number]).items():
@@ -37,7 +41,7 @@ def find(index: Index) -> Iterator[AnalysisHit]:
                 around = [
                     covering_prefix
                     for covering_prefix in reach.announced.find_covering_prefixes(own_prefix)
-                    if covering_prefix in wanted_prefixes
+                    if covering_prefix in wanted_prefixes or (covering_prefix == own_prefix and own_prefix in outside)
                 ]
                 if around and not (route.discard and around[-1] in hosts):
                     yield from _hidden_path_hits(reach, number, route, around[-1], rows)

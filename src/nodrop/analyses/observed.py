@@ -28,6 +28,7 @@ from nodrop.routing.observation import (
 
 RESTS_ON = frozenset({"cables", "roles"})
 NEEDS_ROUTING = True
+REPORTS_STAND_INS = True
 NEEDS_OBSERVATIONS = True
 
 

@@ -28,6 +28,8 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
         ports = [index.interface(*end) for end in (link.a, link.b)]
         if not all(end.node in index.devices for end in (link.a, link.b)) or None in ports:
             continue
+        if not index.external_nodes.isdisjoint((link.a.node, link.b.node)):
+            continue  # its owner chooses the MTU towards a neighbor outside
         port_mtus = {port.mtu_bytes for port in ports if port is not None}
         if any(isinstance(port_mtu, Unknown) for port_mtu in port_mtus):
             yield UndecidedSubject(subject=subject_of(link.a, link.b), missing="interface.mtu_bytes")

@@ -36,7 +36,10 @@ def find(index: Index, *, what: str) -> Iterator[AnalysisHit | UndecidedSubject]
             if what == "valley"
             else [row for row in failure.lost if not _is_loss_already_reported(failure, row, hurt)]
         )
-        failed = f"the cable from {failure.link.a} to {failure.link.b}" if failure.link else failure.device
+        near, far = (failure.link.a, failure.link.b) if failure.link else (None, None)
+        if near and near.node in index.external_nodes:
+            near, far = far, near
+        failed = f"the cable from {near} to {far}" if near else failure.device
         if not rows or failed in reported_failures:
             continue
         reported_failures.add(failed)
@@ -47,7 +50,7 @@ def find(index: Index, *, what: str) -> Iterator[AnalysisHit | UndecidedSubject]
         routers = [failure.reach.plane.routers[row.router] for row in rows]
         yield AnalysisHit(
             subject=subject_of(failure.link.a, failure.link.b) if failure.link else (failure.device,),
-            at=tuple(failure.link.a) if failure.link else None,
+            at=tuple(near) if near else None,
             facts={
                 "failed": failed,
                 "device": routers[0].name + (f" and {len(rows) - 1} more" if len(rows) > 1 else ""),

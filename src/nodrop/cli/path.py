@@ -33,8 +33,8 @@ FINDINGS_EXIT_CODE = 1
 def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str, ...], form: str) -> int:
     """Trace packets from SRC to DST.
 
-    SRC and DST are a host, a port of a host (gpu1:nic1), a switch, a port of a switch, or an address. PATH is as for
-    `nodrop lint`; without PATH, the working directory is read.
+    SRC and DST are a host, a port of a host (gpu1:nic1), a switch, a port of a switch, a neighbor outside the fabric,
+    or an address. PATH is as for `nodrop lint`; without PATH, the working directory is read.
 
     Each hop is shown with its route and with the traffic class, priority group and queue of the packet. Access
     lists are evaluated for a RoCE packet (UDP 4791); the entries that match are shown. Between two hosts,

@@ -4,14 +4,24 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Literal, TypeVar
 
-from nodrop.context.schema import MEDIUM_PATTERN, FabricFile, Host, OwnerPolicy, SideWatchdog, TrafficClassEntry
+from nodrop.context.schema import (
+    MEDIUM_PATTERN,
+    ExternalNeighborEntry,
+    FabricFile,
+    Host,
+    OwnerPolicy,
+    SideWatchdog,
+    TrafficClassEntry,
+)
 from nodrop.errors import InputProblems, Problem
 from nodrop.intent.load import validate_document
 from nodrop.model import fabric
 from nodrop.model.declared import DeclaredFacts
+from nodrop.model.external import ExternalNeighbor, ExternalPort, sort_addresses
 from nodrop.model.fabric import PURPOSES, End, HostPort, Link, Purpose, TrafficClass
 from nodrop.model.qos import PfcWatchdog
 from nodrop.model.states import UNKNOWN, Unknown
+from nodrop.model.subject import natural_sort_key
 from nodrop.syntax.yaml import DocumentWithPlaces, parse_yaml
 
 MAX_FABRIC_FILE_BYTES = 64_000_000
@@ -53,7 +63,9 @@ def parse_declared_facts(document: DocumentWithPlaces, stated_values: FabricFile
         hosts=None
         if stated_values.hosts is None
         else tuple(_convert_host(name, host) for name, host in stated_values.hosts.items()),
-        external=stated_values.external,
+        external=None
+        if stated_values.external is None
+        else tuple(_convert_external(name, stated_values.external[name]) for name in sorted(stated_values.external)),
         policy=None if stated_values.policy is None else _convert_policy(stated_values.policy),
     )
 
@@ -112,6 +124,19 @@ def _purpose_of_name(name: str) -> Purpose:
 
 def _none_to_unknown(value: _T | None) -> _T | Unknown:
     return UNKNOWN if value is None else value
+
+
+def _convert_external(name: str, neighbor: ExternalNeighborEntry) -> ExternalNeighbor:
+    return ExternalNeighbor(
+        name=name,
+        asn=_none_to_unknown(neighbor.asn),
+        ports=tuple(
+            ExternalPort(name=port, addresses=sort_addresses(neighbor.addresses[port]))
+            for port in sorted(neighbor.addresses, key=natural_sort_key)
+        ),
+        announces=UNKNOWN if neighbor.announces is None else sort_addresses(map(str, neighbor.announces)),
+        receives=UNKNOWN if neighbor.receives is None else sort_addresses(map(str, neighbor.receives)),
+    )
 
 
 def _convert_host(name: str, host: Host) -> fabric.Host:

@@ -4,7 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
+from nodrop.intent.external import AcceptedPrefixes, LinkAddresses
 from nodrop.intent.types import (
+    MAX_ASN,
     Bool,
     Integer,
     Name,
@@ -149,6 +151,23 @@ class OwnerPolicy(SchemaMapping):
     )
 
 
+class ExternalNeighborEntry(SchemaMapping):
+    """A router, gateway or firewall outside the fabric to which switches speak BGP."""
+
+    asn: Annotated[int, scalar_of_whole(1, MAX_ASN)] | None = Field(None, description="AS number of the neighbor")
+    addresses: dict[Text, LinkAddresses] = Field(
+        {}, description="the addresses of its ports, by their names in `cables`: {to-leaf1-31: 192.0.2.1/31}"
+    )
+    announces: AcceptedPrefixes | None = Field(
+        None,
+        description="prefixes that it announces to every switch, such as 0.0.0.0/0; 10.64.0.0/16 le 24 may have longer "
+        "ones inside; without this key, its routes are not computed",
+    )
+    receives: AcceptedPrefixes | None = Field(
+        None, description="all that is announced to it: prefixes, or 10.2.0.0/16 le 24 with those inside up to /24"
+    )
+
+
 class FabricFile(SchemaMapping):
     """The facts of a fabric that no switch file can hold."""
 
@@ -163,7 +182,7 @@ class FabricFile(SchemaMapping):
         None, description="`leaf1:Ethernet0--spine1:Ethernet8 30m DR4`: all cables of the switches that are named"
     )
     hosts: dict[Name, Host] | None = Field(None, description="servers and storage nodes, by the names in `cables`")
-    external: tuple[Name, ...] | None = Field(
+    external: dict[Name, ExternalNeighborEntry] | None = Field(
         None, description="neighbors outside the fabric, such as wan, by the names in `cables`: no files are expected"
     )
     policy: OwnerPolicy | None = Field(None, description="what the owner wants of every port")

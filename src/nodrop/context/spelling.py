@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from nodrop.context.schema import MEDIUM_PATTERN
 from nodrop.errors import UnsupportedByPlatform
+from nodrop.model.external import ExternalNeighbor
 from nodrop.model.fabric import Fabric, Host, HostPort, Link, Policy, TrafficClass
 from nodrop.model.qos import PfcWatchdog
 from nodrop.model.states import Unknown
@@ -51,7 +52,7 @@ def _format_lines(fabric: Fabric) -> Iterator[str]:
         "hosts", (f"{_quote_text_if_needed(host.name)}: {_format_host(host)}" for host in fabric.hosts)
     )
     if fabric.external:
-        yield f"external: [{', '.join(map(_quote_text_if_needed, fabric.external))}]"
+        yield from _format_block("external", map(_format_external, fabric.external))
     yield from _format_block("policy", _format_policy(fabric.policy))
 
 
@@ -128,6 +129,21 @@ def _require_writable_link(link: Link) -> None:
             )
     if isinstance(link.media, str) and not _MEDIUM.fullmatch(link.media):
         raise UnsupportedByPlatform(f"cables/{link.a}", f"a medium called {link.media!r} cannot be written")
+
+
+def _format_external(neighbor: ExternalNeighbor) -> str:
+    ports = ", ".join(f"{_quote_text_if_needed(port.name)}: {_format_list(port.addresses)}" for port in neighbor.ports)
+    facts = _format_flow_mapping(
+        asn=neighbor.asn,
+        addresses=f"{{{ports}}}" if ports else None,
+        announces=_format_list(neighbor.announces),
+        receives=_format_list(neighbor.receives),
+    )
+    return f"{_quote_text_if_needed(neighbor.name)}: {facts}"
+
+
+def _format_list(texts: tuple[str, ...] | Unknown) -> str | Unknown:
+    return texts if isinstance(texts, Unknown) else f"[{', '.join(map(_quote_text, texts))}]"
 
 
 def _format_host(host: Host) -> str:

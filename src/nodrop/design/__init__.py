@@ -18,7 +18,7 @@ from nodrop.design.class_faults import class_faults
 from nodrop.design.classes import ClassesAndQosMaps, resolve_classes
 from nodrop.design.delivery import bgp_config_table_faults
 from nodrop.design.devices import DeviceBuilder
-from nodrop.design.external import external_routing_faults
+from nodrop.design.external import external_neighbors, external_routing_faults
 from nodrop.design.faults import IntentFault, KeyFault, raise_if_faults
 from nodrop.design.high_frequency import stream_lane_and_rate_faults
 from nodrop.design.host_settings import (
@@ -93,7 +93,7 @@ def build(intent: Intent) -> Fabric:
         devices=tuple(sorted(devices.values(), key=lambda device: natural_sort_key(device.name))),
         links=links,
         hosts=hosts,
-        external=tuple(sorted({cable.neighbor for cable in layout.external_cables})),
+        external=external_neighbors(intent.external, plan, layout.external_cables),
         classes=classes.declared,
         policy=Policy(
             host_watchdog=timers.hosts.watchdog(classes.lossless) if timers else None,

@@ -156,6 +156,8 @@ class _DecisionFinder:
     def _aspect_of_subject(self, subject: Subject) -> FabricPart:
         if subject[0] == FABRIC_HEAD:
             return FabricPart("fabric", subject[1:])
+        if subject[0] in self._intent.external:
+            return FabricPart("fabric", ("external", subject[0]))
         if subject[0] not in self._nodes_by_name:
             return FabricPart("nic", subject[-1:])
         if subject[1:2] and not subject[1].startswith("@"):
@@ -178,6 +180,8 @@ class _DecisionFinder:
                 words |= self._placeholder_values_of_neighbor(node, neighbor)
             case ["device", ("bgp", "prefix_lists" | "as_path_lists" | "route_maps", name, *_)]:
                 words |= {"external": (outside,)} if (outside := self._external_by_policy.get(name)) else {}
+            case ["fabric", ("external", name, *_)]:
+                words["external"] = (name,)
             case ["fabric", ("links", ends, *_)]:
                 words |= self._placeholder_values_of_link(ends)
             case ["fabric", ("hosts", name, *_)]:

@@ -20,6 +20,7 @@ from nodrop.design.static_buffers import has_static_headroom
 from nodrop.design.topology import Topology
 from nodrop.intent.external import AcceptedPrefix, ExternalNeighbor, PanelPort
 from nodrop.intent.schema import DeviceSettings
+from nodrop.model import external as model
 from nodrop.model.addresses import AddressFamily, other_address_of_pair
 from nodrop.model.routing import TITLE_BY_ADDRESS_FAMILY
 from nodrop.model.subject import natural_sort_key
@@ -337,6 +338,33 @@ def _pools_with_lengths(plan: AddressPlan, word: str) -> Iterator[tuple[AddressP
     else:
         pools = plan.endpoints if word == "endpoints" else plan.vlans[word]
         yield from ((pool, plan.block_prefix_length(pool)) for pool in pools)
+
+
+def external_neighbors(
+    external: Mapping[str, ExternalNeighbor], plan: AddressPlan, cables: Iterable[ExternalCable]
+) -> tuple[model.ExternalNeighbor, ...]:
+    """Return what is stated of the neighbors outside: each announces every prefix that is accepted from it."""
+    ports: dict[str, list[model.ExternalPort]] = {}
+    for cable in cables:
+        addresses = (
+            f"{far}/{own.partition('/')[2]}" for far, own in zip(cable.far_addresses, cable.addresses, strict=True)
+        )
+        ports.setdefault(cable.neighbor, []).append(
+            model.ExternalPort(name=cable.far_port, addresses=model.sort_addresses(addresses))
+        )
+    return tuple(
+        model.ExternalNeighbor(
+            name=name,
+            asn=external[name].asn,
+            ports=tuple(sorted(ports[name], key=lambda port: natural_sort_key(port.name))),
+            announces=model.sort_addresses(map(str, external[name].accept)),
+            receives=model.sort_addresses(
+                row.prefix if row.prefix.endswith(f"/{row.length}") else f"{row.prefix} le {row.length}"
+                for row in networks_announced(external[name].announce, plan)
+            ),
+        )
+        for name in sorted(ports)
+    )
 
 
 def own_pool_prefixes(plan: AddressPlan, family: AddressFamily) -> tuple[str, ...]:

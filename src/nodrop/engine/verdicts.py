@@ -34,6 +34,7 @@ from nodrop.model.states import UnknownFact
 from nodrop.model.subject import FABRIC_HEAD, Subject, ends_of_cable_key, natural_sort_key, subject_sort_key
 from nodrop.model.subject import subject_text as subject_text
 from nodrop.model.types import known_word_hint
+from nodrop.routing.stand_ins import index_with_stand_ins
 
 BATCH_SIZE = 4096
 """How many cases are checked at a time: a rule that reads each of 640,000 ports need not hold as many cases."""
@@ -352,9 +353,12 @@ def analysis_hits(rule: Rule, index: Index, options: Mapping[str, object]) -> It
         name: options[value.name] if isinstance(value, OptionArgument) else value
         for name, value in rule.arguments.items()
     }
-    found_hits: Iterable[AnalysisHit | UndecidedSubject] = analyses.analysis_module(rule.analysis).find(
-        index, **arguments
-    )
+    module = analyses.analysis_module(rule.analysis)
+    if rule.routed:
+        index = index_with_stand_ins(index)
+    found_hits: Iterable[AnalysisHit | UndecidedSubject] = module.find(index, **arguments)
+    if rule.routed and index.external_nodes and not getattr(module, "REPORTS_STAND_INS", False):
+        found_hits = (hit for hit in found_hits if hit.subject[0] not in index.external_nodes)
     if not rule.reads_other_findings or rule.needs_only_cabled_neighbors:
         return found_hits
     key = f"hits of {rule.name}"

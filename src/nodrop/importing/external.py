@@ -98,7 +98,7 @@ def _is_outside(tier_view: TierView, cables: CableLookup, link: Link | None) -> 
         return tier_view.has_upper_tiers
     hosts = {host.name for host in tier_view.fabric.hosts}
     nodes = {link.a.node, link.b.node}
-    if nodes & set(tier_view.fabric.external):
+    if nodes & {outside.name for outside in tier_view.fabric.external}:
         return True
     return tier_view.has_upper_tiers and not cables.is_between_switches(link) and not nodes & hosts
 

@@ -21,6 +21,7 @@ from nodrop.importing.tier_view import TierView
 from nodrop.importing.trial_build import DifferenceFromImportedFact, TrialBuild, build_and_read_back, find_unlike_facts
 from nodrop.intent.names import SwitchAndHostNames
 from nodrop.intent.schema import Intent, PassThroughSettings
+from nodrop.model.external import ExternalNeighbor
 from nodrop.model.fabric import Extra, Fabric
 from nodrop.model.reading import UNKNOWN_LINE_NOTE_KIND
 from nodrop.model.states import Unknown
@@ -84,7 +85,7 @@ def measure_intent_coverage(
     host_names = {identity: name_of(naming, identity) for identity in host_identities(intent.endpoints)}
     known |= {name: identity for identity, name in host_names.items()}
     if not imported.external:  # which neighbors are outside, only a fabric.yaml says
-        imported = replace(imported, external=tuple(sorted(intent.external)))
+        imported = replace(imported, external=tuple(ExternalNeighbor(name=name) for name in sorted(intent.external)))
     sight = build_tier_view(_fill_unknown_models(imported, intent, known), known)
     if not imported.hosts:
         sight = sight.with_host_names(host_names)

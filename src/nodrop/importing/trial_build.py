@@ -162,7 +162,9 @@ def _fabric_mismatches(own_fabric: Fabric, other_fabric: Fabric) -> Iterator[Dif
         else other_fabric.classes
     )
     stated_policy = own_fabric.policy if own_fabric.policy != Policy() else other_fabric.policy
-    own_facts = replace(own_fabric, links=links, hosts=hosts, classes=classes, policy=stated_policy)
+    is_outside_stated = any(isinstance(neighbor.asn, int) for neighbor in own_fabric.external)
+    external = own_fabric.external if is_outside_stated else other_fabric.external
+    own_facts = replace(own_fabric, links=links, hosts=hosts, external=external, classes=classes, policy=stated_policy)
     built_ = replace(other_fabric, links=other_links, hosts=other_fabric.hosts if hosts else ())
     own_facts, built_ = (replace(fabric, devices=(), nics=(), profile=None) for fabric in (own_facts, built_))
     for difference in differences(own_facts, built_):

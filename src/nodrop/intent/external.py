@@ -109,11 +109,11 @@ def _parse_announced(text: str) -> str:
 
 
 _PanelPortKey = Annotated[PanelPort, scalar_of_parsed_text(_parse_panel_port, "[0-9]{1,3}(/[0-9])?", numeric="integer")]
-_LinkAddresses = Annotated[
+LinkAddresses = Annotated[
     tuple[Annotated[str, scalar_of_parsed_text(_parse_link_address, _ADDRESS_CHARACTERS + "/[0-9]{1,3}")], ...],
     ListOrOnlyEntry(),
 ]
-_AcceptedPrefixes = Annotated[
+AcceptedPrefixes = Annotated[
     tuple[
         Annotated[
             AcceptedPrefix,
@@ -133,7 +133,7 @@ class ExternalNeighbor(SchemaMapping):
     """A neighbor outside the fabric, by BGP: a WAN router, a storage gateway or a firewall, or several alike."""
 
     asn: Annotated[int, scalar_of_whole(1, MAX_ASN)] = Field(description="AS number of the neighbor")
-    links: dict[Name, dict[_PanelPortKey, _LinkAddresses]] = Field(
+    links: dict[Name, dict[_PanelPortKey, LinkAddresses]] = Field(
         min_length=1,
         description="by switch, next to hosts, and its panel port, the switch's address in a network of two: "
         "{leaf7: {31: 192.0.2.0/31}}; the neighbor has the other one; one of each family at most",
@@ -146,7 +146,7 @@ class ExternalNeighbor(SchemaMapping):
     mtu: Annotated[int, scalar_of_whole(1280, 9216)] | None = Field(
         None, description="MTU of the ports, bytes; default: that of the fabric"
     )
-    accept: _AcceptedPrefixes = Field(
+    accept: AcceptedPrefixes = Field(
         (),
         description="prefixes that are accepted from it, and passed on in the fabric: 0.0.0.0/0 is the default route, "
         "10.64.0.0/10 le 24 a prefix and those inside it up to /24; never one of the fabric's pools; default: none",

@@ -10,6 +10,7 @@ from nodrop.model import modes
 from nodrop.model.assumed_classes import assume_rdma_class, find_lossy_conventional_rdma_dscp
 from nodrop.model.cabling import Cabling
 from nodrop.model.declared import DeclaredFacts
+from nodrop.model.external import ExternalNeighbor
 from nodrop.model.fabric import Device, Fabric, Interface, Link, Mode, Policy, PortSide, TrafficClass
 from nodrop.model.intern import Interner
 from nodrop.model.names import find_misnamed_devices
@@ -114,7 +115,7 @@ def assemble_fabric(
         links=cabling.links,
         hosts=tuple(sorted(hosts, key=lambda host: natural_sort_key(host.name))),
         nics=tuple(nic for host_reading in hosts_read for nic in host_reading.nics),
-        external=tuple(sorted(set(declared_context.external or ()) - {reading.device.name for reading in readings})),
+        external=_external_neighbors(declared_context, {reading.device.name for reading in readings}),
         classes=tuple(sorted(classes, key=lambda traffic_class: traffic_class.name)),
         policy=declared_context.policy or Policy(),
         profile=declared_context.profile,
@@ -136,6 +137,16 @@ def assemble_fabric(
         possible=_possible_modes(groups, classes, stated=declared_context.classes is not None),
         allowed={reading.device.name: reading.allowed for reading in readings if reading.allowed}
         | {host_reading.name: host_reading.allowed for host_reading in hosts_read if host_reading.allowed},
+    )
+
+
+def _external_neighbors(declared: DeclaredFacts, devices: Container[str]) -> tuple[ExternalNeighbor, ...]:
+    """Return the neighbors outside that are stated, without those whose files were read."""
+    return tuple(
+        sorted(
+            (neighbor for neighbor in declared.external or () if neighbor.name not in devices),
+            key=lambda neighbor: neighbor.name,
+        )
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from nodrop.model.external import ExternalNeighbor
 from nodrop.model.fabric import Host, Link, Mode, Policy, TrafficClass
 from nodrop.model.profile import Profile
 
@@ -18,7 +19,7 @@ class DeclaredFacts:
     models: Mapping[str, str] = field(default_factory=dict)
     cables: tuple[Link, ...] | None = None
     hosts: tuple[Host, ...] | None = None
-    external: tuple[str, ...] | None = None
+    external: tuple[ExternalNeighbor, ...] | None = None
     policy: Policy | None = None
     profile: Profile | None = None
     """Choices of a check that nobody states about a fabric."""

@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple, get_args
 from nodrop.model.access import AccessList
 from nodrop.model.bridging import PortChannel, Vlan
 from nodrop.model.buffers import BufferPool, DynamicBuffers, HeadroomRow
+from nodrop.model.external import ExternalNeighbor
 from nodrop.model.nics import Nic
 from nodrop.model.overlays import MultiChassis, MuxCable, Tunnel
 from nodrop.model.profile import Profile
@@ -398,8 +399,8 @@ class Fabric:
     hosts: tuple[Host, ...] = ()
     nics: tuple[Nic, ...] = ()
     """How files of hosts say that NICs are set; what the owner states of them is in `hosts`."""
-    external: tuple[str, ...] = ()
-    """The nodes in `links` that are outside the fabric by its owner's statement, such as a WAN router, sorted."""
+    external: tuple[ExternalNeighbor, ...] = ()
+    """The nodes in `links` that are outside the fabric by its owner's statement, such as a WAN router, by name."""
     classes: tuple[TrafficClass, ...] = ()
     policy: Policy = Policy()
     profile: Profile | None = None

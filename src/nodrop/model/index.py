@@ -42,6 +42,7 @@ class Index:
         self._host_ports: dict[str, Mapping[str, HostPort]] = {}
         self._kept: dict[str, Any] = {}
         """Results that analyses compute once for all rules, by the name of the analysis, and values of channels."""
+        self._larger: Index | None = None
 
     def compute_once(self, name: str, make: Callable[[], _Made]) -> _Made:
         """Return the value kept under a name; make it when it is first requested."""
@@ -58,6 +59,15 @@ class Index:
         """Return the value that was passed through a channel; `default` if there is none."""
         passed_value: _Made = self._kept.get(channel.name, default)
         return passed_value
+
+    def enlarge(self, add_devices: Callable[[Fabric], Fabric]) -> "Index":
+        """Return the index of the fabric with further devices, made once; both keep the same results of analyses."""
+        if self._larger is None:
+            fabric = add_devices(self.fabric)
+            larger = self if fabric is self.fabric else Index(fabric, self)
+            larger._kept = self._kept
+            self._larger = larger._larger = larger
+        return self._larger
 
     def take_cached_values_from(self, index: "Index") -> None:
         """Keep what another index keeps."""
@@ -117,7 +127,7 @@ class Index:
     @cached_property
     def external_nodes(self) -> Set[str]:
         """The nodes that are stated to be outside the fabric: no file of theirs is expected."""
-        return frozenset(self.fabric.external)
+        return frozenset(neighbor.name for neighbor in self.fabric.external)
 
     def interface(self, device: str, name: str) -> Interface | None:
         """Return the port `name` of a device."""

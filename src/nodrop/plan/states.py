@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
+from nodrop.model.external import common_statements
 from nodrop.model.fabric import Device, End, Link
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
@@ -87,7 +88,9 @@ class RolloutStates:
         """Return the fabric with the changes of `done` made.
 
         `stated` is the side that mode, classes, hosts and policy are taken from. A cable that is removed stays until
-        the work on either end begins; a new one is there when both ends are.
+        the work on either end begins; a new one is there when both ends are, one to a
+        neighbor outside from the start. Of neighbors outside, it has what both
+        sides state.
         """
         devices = {
             name: device
@@ -110,6 +113,7 @@ class RolloutStates:
             links=tuple(links),
             hosts=hosts,
             nics=nics,
+            external=common_statements(self._sides["old"].fabric.external, self._sides["new"].fabric.external),
         )
         later = {name for name in devices if done.get(name)}
         readings = {"old": self._sides["old"], "new": self._sides["new"]}
@@ -178,11 +182,15 @@ class RolloutStates:
 
     def _links_in_between(self, done: DoneScopesBySwitch, stated: StatedSide) -> Iterator[Link]:
         before, after = self._cables_by_side["old"], self._cables_by_side["new"]
+        outside = {neighbor.name for neighbor in self._sides["new"].fabric.external}
+        used = {end for ends in before for end in ends}
         for ends in sorted({*before, *after}):
             touched = [end.node in done for end in ends]
             ready = [begun or end.node not in self._changes for begun, end in zip(touched, ends, strict=True)]
             if ends in before and ends in after:
                 yield self._cables_by_side[stated][ends]
+            elif ends in after and any(end.node in outside for end in ends) and used.isdisjoint(ends):
+                yield after[ends]
             elif all(ready) if ends in after else not any(touched):
                 yield (after if ends in after else before)[ends]
 

@@ -25,6 +25,7 @@ PROOF_ASSUMPTIONS = (
     "Switches route packets of lossless classes, or flood them in a VLAN of their configuration.",
     "Routing has converged.",
 )
+OUTSIDE_ASSUMPTION = "Neighbors outside the fabric send and obey no pauses."
 TUNNELS_ASSUMPTION = "Either leaf of a server with two can be the standby one, unless a file says which one is."
 FLOODS_ASSUMPTION = (
     "In a VLAN over several switches, any MAC address can be unknown. Hosts use the switch where they are as their "
@@ -75,8 +76,9 @@ def assumptions_of(forwarding: Forwarding) -> tuple[str, ...]:
     """Return what the claims about a fabric assume."""
     tunnels = (TUNNELS_ASSUMPTION,) if forwarding.tunnels else ()
     floods = (FLOODS_ASSUMPTION,) if forwarding.flooded_vlans else ()
+    outside = (OUTSIDE_ASSUMPTION,) if any(router.is_stand_in for router in forwarding.plane.routers) else ()
     hosts = (UNKNOWN_HOSTS_ASSUMPTION,) if forwarding.assumes_hosts else ()
-    return (*PROOF_ASSUMPTIONS, *tunnels, *floods, *hosts)
+    return (*PROOF_ASSUMPTIONS, *outside, *tunnels, *floods, *hosts)
 
 
 def seal_digest(document: Mapping[str, object]) -> str:

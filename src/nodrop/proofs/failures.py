@@ -16,6 +16,7 @@ from nodrop.proofs.harmless import HarmlessFailureCheck
 from nodrop.proofs.invariants import DeadlockFreedomConditions
 from nodrop.routing import ControlPlane, compute_control_plane
 from nodrop.routing.failures import FailureAnalysis
+from nodrop.routing.stand_ins import is_stand_in
 
 MAX_CHECKED_FAILURE_STATES = 1000
 """Of how many states the graph of buffers is computed at most."""
@@ -220,7 +221,11 @@ def _possible_single_failures(plane: ControlPlane) -> tuple[FailureUnit, ...]:
         )
         for pairs in cables.values()
     ]
-    switches = [FailureUnit(device.name, 1, _ends_of_device(index, device.name)) for device in index.fabric.devices]
+    switches = [
+        FailureUnit(device.name, 1, _ends_of_device(index, device.name))
+        for device in index.fabric.devices
+        if not is_stand_in(device)
+    ]
     return (*found, *switches)
 
 

@@ -90,7 +90,7 @@ class Forwarding:
         self._compute_forwarding()
 
     def _compute_forwarding(self) -> None:
-        hosts = [target for target in host_and_loopback_targets(self.index) if target.kind == "hosts"]
+        hosts = [target for target in host_and_loopback_targets(self.index) if target.kind != "loopback"]
         hosts += bridged_host_targets(self.index)
         entries: defaultdict[int, dict[str, None]] = defaultdict(dict)
         for target in hosts:

@@ -131,13 +131,20 @@ class _SessionFacts:
 
 
 def _classes_around_host_prefixes(forwarding: Forwarding, routes: FamilyRoutes, first: int) -> int:
-    """Return the classes of announced prefixes that have longer ones of hosts inside them."""
-    announced, class_of = AnnouncedPrefixes(routes), routes.world.destinations.class_of
+    """Return the classes of announced prefixes that have longer ones of hosts inside them.
+
+    Those of neighbors outside alone do not count: over a link to one no buffer waits, as it sends and obeys no pauses.
+    """
+    announced, class_of, origins = AnnouncedPrefixes(routes), routes.world.destinations.class_of, routes.world.origins
+    routers = forwarding.plane.routers
     outer = 0
     for number in bit_positions(forwarding.every >> first & routes.world.all_class_bits):
         for prefix in forwarding.destinations[first + number].prefixes:
             for wider in announced.find_covering_prefixes(prefix):
-                if wider != prefix:
+                is_of_switch = (
+                    any(not routers[row[0]].is_stand_in for row in origins.get(wider, ())) or wider not in origins
+                )
+                if wider != prefix and is_of_switch:
                     outer |= 1 << class_of[wider]
     return outer
 
@@ -155,10 +162,17 @@ def _session_kind_of_link(
 
 
 def _tier_levels_by_router(forwarding: Forwarding, facts: _SessionFacts) -> Mapping[int, int]:
-    """Return the tiers of routers whose roles have one."""
+    """Return the tiers of routers whose roles have one; neighbors outside are below the leaves."""
     routers = forwarding.plane.routers
-    ranks = {number: tier_of_device(routers[number].device) for number in facts.ends}
-    return {number: tier for number, tier in ranks.items() if tier is not None}
+    lowest = int(any(routers[number].is_stand_in for number in facts.ends))
+    levels: dict[int, int] = {}
+    for number in facts.ends:
+        tier = tier_of_device(routers[number].device)
+        if routers[number].is_stand_in:
+            levels[number] = 0
+        elif tier is not None:
+            levels[number] = lowest + tier
+    return levels
 
 
 def _levels_by_host_distance(forwarding: Forwarding, facts: _SessionFacts) -> Mapping[int, int]:
@@ -226,10 +240,10 @@ def _upward_leak_obstacles(
             yield ProofObstacle("default", session.announcer, to)
         if kind.passes & own & facts.outer:
             yield ProofObstacle("outer", session.announcer, to)
-        if kind.passes & ~alone == 0:
-            continue
-        asn = _asn_of(forwarding, to)
+        foreign, asn = kind.passes & ~alone, _asn_of(forwarding, to)
         for other in heard:
+            if not foreign & facts.kinds[other.kind].passes:
+                continue
             drops = kind.keeps_path and facts.kinds[other.kind].keeps_path and not kind.own_as
             if asns[other.announcer] != asn or not drops:
                 yield ProofObstacle("passes", session.announcer, to, other.announcer)

@@ -25,6 +25,7 @@ from nodrop.report.buffering import (
     representative_port_per_profile,
 )
 from nodrop.report.lossless_memory import memory_of_further_lossless_classes
+from nodrop.report.outside import outside_session_facts
 from nodrop.report.streams import stream_facts
 from nodrop.units import show_speed
 
@@ -57,6 +58,7 @@ def fabric_facts(
         "pods": _pod_facts(fabric, capacity),
         "claims": asdict(prove_claims(Index(fabric))) if len(fabric.devices) <= _MAX_DEVICES_FOR_PROOF else None,
         "links": _link_facts(fabric, capacity, groups or {}),
+        "outside": outside_session_facts(fabric),
         "classes": _traffic_class_facts(fabric),
         "watchdogs": list(_distinct_watchdogs(fabric)),
         "headroom": headroom_facts(fabric),
@@ -127,7 +129,9 @@ def _pod_facts(fabric: Fabric, capacity: FabricBandwidth) -> list[FactsByKey]:
 
 def _link_facts(fabric: Fabric, capacity: FabricBandwidth, switch_groups: Mapping[str, str]) -> list[FactsByKey]:
     roles: dict[str, str] = {device.name: str(device.role) for device in fabric.devices} | dict(switch_groups)
-    roles |= {host.name: host.group for host in fabric.hosts} | {name: name for name in fabric.external}
+    roles |= {host.name: host.group for host in fabric.hosts} | {
+        outside.name: outside.name for outside in fabric.external
+    }
     groups: Counter[tuple[Any, ...]] = Counter()
     for link in fabric.links:
         ends = sorted((link.a.node, link.b.node), key=lambda node: (capacity.level.get(node, 0), roles.get(node, "")))

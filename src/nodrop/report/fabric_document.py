@@ -10,6 +10,7 @@ from nodrop.report.fabric import FactsByKey
 from nodrop.report.headroom_document import format_cable_length, tabulate_headroom
 from nodrop.report.lossless_memory import tabulate_memory
 from nodrop.report.names import format_count, format_name_list
+from nodrop.report.outside import OUTSIDE_HEADS, outside_session_rows
 from nodrop.units import show_bytes, show_ids, show_speed, show_us
 
 TableRows = Iterator[Sequence[str]]
@@ -55,6 +56,11 @@ def build_fabric_document(facts: FactsByKey) -> ReportDocument:
             Table(title="Pods", heads=_POD_HEADS, rows=tuple(_pod_rows(facts))),
             Table(title="Hosts", heads=_HOST_HEADS, rows=tuple(_endpoint_rows(facts))),
             Table(title="Links", heads=_LINK_HEADS, rows=tuple(_link_rows(facts))),
+            Table(
+                title="Sessions with neighbors outside",
+                heads=OUTSIDE_HEADS,
+                rows=tuple(outside_session_rows(facts["outside"])),
+            ),
             Table(title="Classes", heads=_CLASS_HEADS, rows=tuple(_traffic_class_rows(facts))),
             Table(title="PFC watchdogs", heads=_WATCHDOG_HEADS, rows=tuple(_watchdog_rows(facts))),
             *tabulate_headroom(facts["headroom"]),

@@ -71,7 +71,7 @@ def path_facts(plane: ControlPlane, walk: PathWalk, dscp: int, source: Address |
 
 def _stage_facts(plane: ControlPlane, stage: RouterOnPath, dscp: int, packet: PacketSet) -> FactsByKey:
     router = plane.routers[stage.router]
-    ports = _DevicePorts(plane, router.device.name)
+    ports = _DevicePorts(plane, "" if router.is_stand_in else router.device.name)
     arriving = [interface for leg in stage.arrive for interface in ports.ports_of_leg(router.leg_by_name.get(leg), leg)]
     leaving = [interface for leg in stage.leave for interface in ports.ports_of_leg(router.leg_by_name.get(leg), leg)]
     ingress = _group_ports_by_facts(arriving, lambda port: _ingress_facts(port, dscp))
@@ -82,6 +82,7 @@ def _stage_facts(plane: ControlPlane, stage: RouterOnPath, dscp: int, packet: Pa
     return {
         "device": router.name,
         "depth": stage.depth,
+        "outside": router.is_stand_in,
         "outcome": stage.outcome,
         "route": None
         if route is None
@@ -302,6 +303,8 @@ def _stage_lines(stage: FactsByKey) -> list[str]:
         lines.append(f"   by   {route['prefix']}, {route['source']}{hops}")
     lines += [f"   out  {format_name_list(row['ports'])}: {_format_egress(row)}" for row in stage["egress"]]
     lines += [f"   acl  {_format_acl_decision(acl)}" for acl in stage["filters"] if acl["stage"] == "egress"]
+    if stage["outside"] and stage["outcome"] == "delivered":
+        lines.append("   outside the fabric")
     if stage["outcome"] not in (None, "delivered"):
         lines.append(f"   {stage['outcome']}")
     return lines

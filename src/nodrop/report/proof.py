@@ -15,6 +15,7 @@ from nodrop.report.claims import SEARCH_CUT_TEXT
 from nodrop.report.document_text import render_lines
 from nodrop.report.names import format_count, format_name_list
 from nodrop.routing import ControlPlane
+from nodrop.routing.stand_ins import is_stand_in
 
 FactsByKey = dict[str, Any]
 FORMAT_VERSION = 1
@@ -37,7 +38,7 @@ def proof_facts(proof: DeadlockProof) -> FactsByKey:
         "any_failures": proof.verdict in ("free", "unknown") and proof.invariants.hold,
         "missing": [{"part": subject_text(fact.subject), "fact": fact.what} for fact in check.missing],
         "assumptions": list(assumptions_of(forwarding)),
-        "switches": len(plane.index.fabric.devices),
+        "switches": sum(not is_stand_in(device) for device in plane.index.fabric.devices),
         "dscps": list(check.traffic.kinds),
         "buffers": len(positions) or check.buffers_on_circles,
         "steps": max(positions.values()) + 1 if positions else 0,

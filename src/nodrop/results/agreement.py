@@ -8,6 +8,7 @@ from nodrop.analyses._computed import compute_observation
 from nodrop.analyses._expected import NOTHING_SEEN, expected_ports_by_route, is_as_expected
 from nodrop.model.index import Index
 from nodrop.routing.observation import OBSERVATION_CHECKS, ObservationCheck, ValidatorObservation
+from nodrop.routing.stand_ins import index_with_stand_ins
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +62,7 @@ class FabricValidation:
 
 def compare_validators_by_check(index: Index, observations: Sequence[ValidatorObservation]) -> FabricValidation:
     """Return what nodrop and the validators saw of a fabric, check by check."""
+    index = index_with_stand_ins(index)
     messages = tuple(
         words if words.startswith(observation.by) else f"{observation.by}: {words}"
         for observation in observations

@@ -28,6 +28,7 @@ from nodrop.routing.routers import BgpSession, DownSession, SessionSide, VrfRout
 from nodrop.routing.routes import FamilyRoutes
 from nodrop.routing.sessions import FabricSessions
 from nodrop.routing.speakers import FamilySpeakers
+from nodrop.routing.stand_ins import index_with_stand_ins
 
 _MAX_FAR_SESSION_ROUNDS = 8
 """After how many rounds sessions over several hops are taken as they are."""
@@ -248,5 +249,8 @@ class ControlPlane:
 
 
 def compute_control_plane(index: Index, failed: frozenset[End] = frozenset()) -> ControlPlane:
-    """Return the control plane of a fabric, with the ports in `failed` down; routes are computed when asked for."""
-    return ControlPlane(index, failed)
+    """Return the control plane of a fabric, with the ports in `failed` down; routes are computed when asked for.
+
+    Stand-ins for neighbors outside take part (`routing/stand_ins.py`): `ControlPlane.index` has them among its devices.
+    """
+    return ControlPlane(index_with_stand_ins(index), failed)

@@ -8,6 +8,7 @@ from nodrop.model.fabric import End
 from nodrop.routing.control_plane import ControlPlane
 from nodrop.routing.prefixes import Address
 from nodrop.routing.routes import FamilyRoutes, NextHop, RouterRoute
+from nodrop.routing.stand_ins import leaves_fabric
 
 PathOutcome = Literal["delivered", "no route", "discarded", "loop"]
 MAX_LISTED_PATHS = 1000
@@ -65,7 +66,9 @@ class PathWalk:
         if route is None:
             return None, (), "no route"
         if route.discard:
-            return route, (), "discarded"
+            router = self._plane.routers[number]
+            outside = router.is_stand_in and leaves_fabric(self._plane.index.fabric, router.device.name, self.to)
+            return route, (), "delivered" if outside else "discarded"
         if route.source == "connected" or any(hop.router is None for hop in route.hops):
             return route, route.hops, "delivered"
         return route, route.hops, None

@@ -19,6 +19,7 @@ from nodrop.routing.legs import (
     unknown_leg_fact,
 )
 from nodrop.routing.prefixes import Address, Prefix, network_address, parse_address
+from nodrop.routing.stand_ins import is_stand_in
 
 SessionDownReason = Literal[
     "shutdown",
@@ -51,6 +52,11 @@ class VrfRouter:
         self, number: int, device: Device, vrf: str | None, bgp: Bgp | None, own_legs: tuple[RoutedInterface, ...]
     ) -> None:
         self.number, self.device, self.vrf, self.bgp, self.legs = number, device, vrf, bgp, own_legs
+
+    @property
+    def is_stand_in(self) -> bool:
+        """Whether it represents a neighbor outside the fabric."""
+        return is_stand_in(self.device)
 
     @property
     def name(self) -> str:

@@ -334,7 +334,7 @@ def test_an_underscore_in_a_regular_expression_of_paths_matches_nothing() -> Non
             with_bgp(
                 leaf,
                 neighbors=(replace_fields(leaf.bgp.neighbors[0], import_policy="IN"),),
-                as_path_lists=(AsPathList(name="A", rules=(("permit", "_65100_"),)),),
+                as_path_lists=(AsPathList(name="A", rules=(("permit", "_6510[0-4]_"),)),),
                 route_maps=(
                     RouteMap(
                         name="IN", rules=(RouteMapRule(sequence=10, action="permit", matches=(("as-path", "A"),)),)

@@ -1,6 +1,7 @@
 """Fabrics in real FRR daemons: what the twin sees is what is computed, and what is wrong is seen and said where."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -12,6 +13,7 @@ from nodrop.model.reading import Reading
 from nodrop.model.routing import Bgp, BgpNeighbor, StaticRoute
 from nodrop.model.values import replace_fields
 from nodrop.routing.observation import ObservationCheck, ValidatorObservation, route_item
+from nodrop.routing.stand_ins import with_stand_ins
 from nodrop.validating import compute_observation
 from nodrop.validating.twin import TwinOptions, observe_in_twin
 from nodrop.validating.twin.starting import prepare_start_configurations
@@ -69,6 +71,34 @@ def test_what_is_built_is_seen_as_it_is_computed(name: str, changes: dict[str, o
     assert differences(own, twin) == {}
     assert twin.refused == ()
     assert set(twin.seen["sessions"].values()) == {"up"}
+
+
+@pytest.mark.slow
+def test_neighbors_outside_are_reached_with_bfd() -> None:
+    """FRR stands for each of them; packets leave by ports that bfdd does not have."""
+    needed()
+    fabric = build(shipped("border", {"external.wan.bfd": True, "external.gateway.bfd": True}))
+    index = Index(fabric)
+    own = compute_observation(index)
+    checks: tuple[ObservationCheck, ...] = ("configuration", "sessions", "routes", "reach")
+    twin = observe_in_twin(written(fabric, {}), index, options=TwinOptions(checks=frozenset(checks)))
+    for check in checks:
+        assert twin.seen[check] == own.seen[check], check
+    assert set(twin.seen["reach"].values()) == {"delivered"}
+    assert route_item("wan", "10.2.1.0/24", None, "reach") in twin.seen["reach"]
+    assert "FRR replaces the neighbors outside: gateway, wan" in twin.notes
+
+
+def test_a_session_with_a_neighbor_outside_runs_without_its_password() -> None:
+    line = " neighbor 198.51.100.2 remote-as 65002\n"
+    fabric = build(shipped("border"))
+    reading = written(fabric, {"leaf1/frr.conf": (line, line + " neighbor 198.51.100.2 password secret\n")})
+    assert compute_observation(Index(reading.fabric)).seen["sessions"]["leaf1", "@neighbors", "198.51.100.2"] == "up"
+    start = prepare_start_configurations(replace(reading, fabric=with_stand_ins(reading.fabric)))
+    assert line in start.boots["leaf1"].text
+    assert not any("password" in boot.text for boot in start.boots.values())
+    assert start.boots["leaf1"].text.count("\n") == start.confs["leaf1"].text.count("\n")
+    assert "leaf1: sessions with neighbors outside run without their passwords" in start.notes
 
 
 def crafted(number: int, *more: BgpNeighbor) -> Device:

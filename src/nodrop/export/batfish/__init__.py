@@ -16,7 +16,12 @@ from functools import cached_property
 from nodrop import platforms
 from nodrop.errors import UnsupportedByPlatform
 from nodrop.export.batfish.hosts import batfish_host_files
-from nodrop.export.batfish.lost import comment_out_lines, find_fatal_interface_lines, find_first_fatal_bgp_line
+from nodrop.export.batfish.lost import (
+    comment_out_lines,
+    find_fatal_interface_lines,
+    find_first_fatal_bgp_line,
+    spell_underscores_of_as_path_lists,
+)
 from nodrop.export.batfish.names import BatfishInterfaceNames, node_names_of
 from nodrop.export.batfish.stanzas import format_interfaces_part
 from nodrop.export.batfish.unseen import NO_IPV4_HOST_REASON, unseen_access_lists, unseen_parts_of_device
@@ -31,6 +36,7 @@ from nodrop.model.subject import Subject
 from nodrop.routing.legs import routed_interfaces
 from nodrop.routing.observation import RefusedLine
 from nodrop.routing.routers import find_sub_interfaces
+from nodrop.routing.stand_ins import with_stand_ins
 
 PlaceOf = Callable[[int], FilePlace | None]
 LAYER1_FILE = "batfish/layer1_topology.json"
@@ -124,7 +130,7 @@ def _list_first_parts(texts: Sequence[str]) -> str:
 
 class _SnapshotWriter:
     def __init__(self, reading: Reading) -> None:
-        self._reading, self._index = reading, Index(reading.fabric)
+        self._reading, self._index = reading, Index(with_stand_ins(reading.fabric))
         self._files: dict[str, str] = {}
         self._where: dict[str, tuple[str, PlaceOf]] = {}
         self._ports: dict[tuple[str, str], str] = {}
@@ -167,7 +173,7 @@ class _SnapshotWriter:
     def _export_device(self, device: Device, node: str) -> None:
         conf = self._frr_conf_for_batfish(device)
         bundle = {source.name: load_unchanged_source(source) for source in self._reading.sources.get(device.name, ())}
-        text = conf.text if conf else ""
+        text = spell_underscores_of_as_path_lists(conf.text) if conf else ""
         tables = platforms.batfish_tables(device, bundle, node, text)
         self._unseen |= unseen_parts_of_device(device, conf)
         self._made.setdefault(_PORTS_PHRASE if tables is None else _PORT_STATES_PHRASE, []).append(device.name)

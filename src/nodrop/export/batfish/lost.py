@@ -30,6 +30,13 @@ _DECLARING_NEIGHBOR_SETTINGS = _UNCHECKED_NEIGHBOR_SETTINGS | {
 """What behind `neighbor PORT interface` makes one there."""
 
 
+_AS_PATH_LIST_LINE = re.compile(
+    r"^(\s*bgp as-path access-list \S+(?: seq \S+)? (?:permit|deny) )([^\[\n]*)$", re.MULTILINE
+)
+_UNDERSCORE_IN_BATFISH = "(^|[^0-9]|$)"
+"""What `_` stands for in a regular expression of AS paths (FRR, bgpd/bgp_regex.c); Batfish takes it literally."""
+
+
 class FatalFrrLine(NamedTuple):
     """A line, from 1, its text, and why the device is lost at it."""
 
@@ -58,6 +65,14 @@ def comment_out_lines(text: str, lost: list[FatalFrrLine]) -> str:
     for loss in lost:
         lines[loss.line - 1] = "!"
     return "\n".join(lines)
+
+
+def spell_underscores_of_as_path_lists(text: str) -> str:
+    """Return a text with FRR's `_` in AS path lists as Batfish reads it, which takes no blank in these lines.
+
+    Lines with sets of characters stay.
+    """
+    return _AS_PATH_LIST_LINE.sub(lambda match: match[1] + match[2].replace("_", _UNDERSCORE_IN_BATFISH), text)
 
 
 def find_first_fatal_bgp_line(text: str) -> FatalFrrLine | None:

@@ -1,5 +1,6 @@
 """The fields that no switch file states: the fabric, its links, hosts, classes and policy, the profile, and NICs."""
 
+from nodrop.model.external import ExternalNeighbor, ExternalPort
 from nodrop.model.fabric import Fabric, Host, HostPort, Link, Policy, TrafficClass
 from nodrop.model.fields.row import CLASS_LOSSLESS_KEY, FieldTable, ModelField
 from nodrop.model.nics import Nic
@@ -19,13 +20,25 @@ STATED_FIELDS: FieldTable = {
         "links": ModelField(key="{link}"),
         "links/*": ModelField("cable"),
         "hosts": ModelField(key="endpoints.{group}"),
-        "external": ModelField("neighbors outside the fabric", key="external", unordered=True),
+        "external": ModelField("neighbors outside the fabric", key="external"),
+        "external/*": ModelField("neighbor outside the fabric", key="external.{external}; external"),
         "nics": ModelField("NICs"),
         "nics/*": ModelField("NIC", no_key="each of its fields has a row"),
         "classes": ModelField(key="classes.{named}; classes"),
         "classes/*": ModelField("class"),
         "policy": ModelField(no_key="keys of several parts decide it"),
         "profile": ModelField(no_key="the user of nodrop chooses it"),
+    },
+    ExternalNeighbor: {
+        "name": ModelField(),
+        "asn": ModelField("AS number", key="external.{external}.asn"),
+        "ports": ModelField(key="external.{external}.links"),
+        "announces": ModelField(key="external.{external}.accept"),
+        "receives": ModelField(key="external.{external}.announce"),
+    },
+    ExternalPort: {
+        "name": ModelField(),
+        "addresses": ModelField(key="external.{external}.links"),
     },
     Link: {
         "a": ModelField(),

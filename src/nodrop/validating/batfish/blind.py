@@ -354,10 +354,10 @@ def _without_ipv6_sessions(device: Device) -> Device:
 
 
 def _without_underscore_as_path_rules(device: Device) -> Device:
-    """Return a device without the lines of AS path lists that have a _, which no AS path has."""
+    """Return a device without the lines of AS path lists that keep a _ in the snapshot, which no AS path has."""
 
     def drop_underscore_rules(path_list: AsPathList) -> AsPathList:
-        rules = tuple(rule for rule in path_list.rules if "_" not in rule[1])
+        rules = tuple(rule for rule in path_list.rules if "_" not in rule[1] or "[" not in rule[1])
         return path_list if len(rules) == len(path_list.rules) else replace_fields(path_list, rules=rules)
 
     def process(bgp: Bgp) -> Bgp:

@@ -16,6 +16,7 @@ from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.subject import natural_sort_key
 from nodrop.routing.observation import DifferingFlow
+from nodrop.routing.stand_ins import addresses_outside, with_stand_ins
 from nodrop.validating import compute_observation, leaves_by_destination_prefix
 from nodrop.validating.batfish.failures import MAX_SHOWN_PACKET_PATHS, BatfishNames, DifferingPacket
 from nodrop.validating.batfish.names import ExportedSnapshot, format_node_specifier
@@ -73,7 +74,8 @@ def compare_builds(
             leaves = frozenset(item[0] for item in compute_observation(own_index).seen.get("reach", {}))
             called = BatfishNames.of(exported, loaded)
             texts = _texts_by_device(exported)
-            sides.append(ComparedBuild(loaded=loaded, called=called, fabric=reading.fabric, leaves=leaves, texts=texts))
+            fabric = with_stand_ins(reading.fabric)
+            sides.append(ComparedBuild(loaded=loaded, called=called, fabric=fabric, leaves=leaves, texts=texts))
             prefixes |= leaves_by_destination_prefix(own_index).keys()
         found_difference = compare_reachability(sides[0], sides[1], prefixes, progress)
     return replace(found_difference, notes=(opened.versions, *found_difference.notes))
@@ -148,6 +150,9 @@ class _PacketDifferenceSearch:
         progress: Callable[[str], None] | None,
     ) -> None:
         self._old, self._new, self._prefixes, self._progress = old, new, prefixes, progress
+        outside = {**addresses_outside(old.fabric), **addresses_outside(new.fabric)}
+        self._outside = {str(prefix): ", ".join(map(str, addresses)) for prefix, addresses in outside.items()}
+        """The addresses of stand-ins by prefix: nobody has any other address of the default route."""
         self._start = ", ".join(starts)
         self._devices = {node: device for side in (old, new) for device, node in side.called.nodes.items()}
         self._asked = 0
@@ -182,10 +187,13 @@ class _PacketDifferenceSearch:
             "differentialReachability",
             reference=self._old.loaded,
             pathConstraints={"startLocation": self._start},
-            headers={"dstIps": ", ".join(prefixes), "srcIps": ", ".join(self._prefixes)},
+            headers={"dstIps": self._addresses_in(prefixes), "srcIps": self._addresses_in(self._prefixes)},
             maxTraces=MAX_SHOWN_PACKET_PATHS,
         )
         return (DifferingPacket.of(row, self._devices) for row in rows)
+
+    def _addresses_in(self, prefixes: Iterable[str]) -> str:
+        return ", ".join(self._outside.get(prefix, prefix) for prefix in prefixes)
 
     def _flow_of_witness(self, witness: DifferingPacket, prefixes: Sequence[str]) -> DifferingFlow:
         to = ip_address(witness.to)

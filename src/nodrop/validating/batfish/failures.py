@@ -17,6 +17,7 @@ from nodrop.model.subject import link_subject as link_subject
 from nodrop.routing.legs import routed_interfaces
 from nodrop.routing.observation import ValidatorObservation
 from nodrop.routing.prefixes import Address, parse_address
+from nodrop.routing.stand_ins import addresses_outside, index_with_stand_ins
 from nodrop.validating import leaves_by_destination_prefix
 from nodrop.validating.batfish.names import ExportedSnapshot, NodeNames, format_node_specifier
 from nodrop.validating.batfish.service import AnswerRow, LoadedSnapshot
@@ -85,6 +86,7 @@ def add_failure_observations(
         failure = FailureResults(unseen={(): reasons[0]})
     else:
         called = BatfishNames.of(snapshot, base)
+        index = index_with_stand_ins(index)
         failure = try_failures(base, called, index.fabric, computed, leaves_by_destination_prefix(index), progress)
     return replace(
         observation,
@@ -110,7 +112,8 @@ def try_failures(
     of this size.
     """
     failure = FailureResults()
-    trial = _FailureTrials(base, called, computed, announced, addresses_behind_one_device(fabric))
+    outside = {str(prefix): tuple(map(str, found)) for prefix, found in addresses_outside(fabric).items()}
+    trial = _FailureTrials(base, called, computed, announced, addresses_behind_one_device(fabric), outside)
     failures = dict(_failures_in_snapshot(fabric, called, computed, failure))
     most = max(MIN_TRIED_FAILURES, MAX_SWITCHES_RECOMPUTED // max(1, len(called.nodes)))
     chosen = _sample_items(list(failures), most)
@@ -192,15 +195,19 @@ class _FailureTrials:
         computed: ValidatorObservation,
         announced: Mapping[str, frozenset[str]],
         behind: Mapping[str, Sequence[Address]],
+        outside: Mapping[str, Sequence[str]],
     ) -> None:
         self._base, self._called, self._announced, self._behind = base, called, announced, behind
+        self._outside = outside
         self._devices = {node: device for device, node in called.nodes.items()}
         self._prefixes = {
             prefix: network for prefix in announced if isinstance(network := ip_network(prefix), IPv4Network)
         }
         leaves = dict.fromkeys(item[0] for item in computed.seen.get("reach", {}))
         self._leaves = [leaf for leaf in leaves if leaf in called.nodes]
-        self._nested = frozenset(_devices_with_covering_route(computed.seen.get("routes", {}), self._prefixes))
+        inside = {prefix: network for prefix, network in self._prefixes.items() if prefix not in outside}
+        routes = [item for item in computed.seen.get("routes", {}) if item[-1] not in outside]
+        self._nested = frozenset(_devices_with_covering_route(routes, inside))
 
     def find_losses_without(self, failed_name: str, failure: _FailedParts) -> _TrialOutcome:
         """Return the routes that the leaves lose."""
@@ -233,7 +240,12 @@ class _FailureTrials:
         return _TrialOutcome(frozenset(lost), ", ".join(loss_texts))
 
     def _left_destinations(self, prefix: str, failed_name: str) -> str:
-        """Return a prefix in Batfish's words, without the addresses in it that are gone with what fails."""
+        """Return a prefix in Batfish's words, without the addresses in it that are gone with what fails.
+
+        Of one outside the fabric, such as that of the default route, they are those that a stand-in has.
+        """
+        if prefix in self._outside:
+            return ", ".join(self._outside[prefix])
         gone = self._behind.get(failed_name, ()) if failed_name in self._announced[prefix] else ()
         inside = [text for text in map(str, gone) if ip_address(text) in self._prefixes[prefix]]
         return f"({prefix} \\ ({', '.join(inside)}))" if inside else prefix

@@ -7,6 +7,7 @@ never explained away: only facts about Batfish make an item unseen.
 import time
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -29,6 +30,7 @@ from nodrop.routing.observation import (
     route_item,
 )
 from nodrop.routing.prefixes import Address
+from nodrop.routing.stand_ins import index_with_stand_ins
 from nodrop.validating import compute_observation, reach_items_with_other_fate_than_dscp
 from nodrop.validating.batfish import lines, questions
 from nodrop.validating.batfish.blind import (
@@ -64,8 +66,9 @@ class SnapshotObserver:
         loaded: LoadedSnapshot,
         progress: Callable[[str], None] | None = None,
     ) -> None:
-        self.reading, self.index, self.exported, self.loaded = reading, index, exported, loaded
-        self.computed, self.names = compute_observation(index), NodeNames(exported)
+        self.index = index_with_stand_ins(index)
+        self.reading, self.exported, self.loaded = replace(reading, fabric=self.index.fabric), exported, loaded
+        self.computed, self.names = compute_observation(self.index), NodeNames(exported)
         self.progress = progress
         self.seen: dict[ObservationCheck, dict[Subject, Hashable]] = {check: {} for check in OBSERVATION_CHECKS[:-2]}
         self.said: dict[tuple[ObservationCheck, Subject], str] = {}

@@ -73,7 +73,9 @@ class FailureInjection:
         still = [ReachItem(*key) for key in sorted(surviving_routes - lost, key=str)]
         hosts = [host.name for host in self._lab.fabric.hosts]
         kinds = (PacketKind(dscps_of_probe_packets(self._lab.fabric)[0]),)
-        sent = ReachabilityTest(self._sockets, self._lab.plan, hosts, without=gone, kinds=kinds)
+        sent = ReachabilityTest(
+            self._sockets, self._lab.plan, hosts, without=gone, kinds=kinds, fabric=self._lab.fabric
+        )
         for item, reached in sent.test_items(still).items():
             if reached.fate not in ("delivered", None):
                 lost.add((item.space, item.prefix))

@@ -19,6 +19,7 @@ from nodrop.routing.observation import (
     ValidatorObservation,
     address_item,
 )
+from nodrop.routing.stand_ins import index_with_stand_ins
 from nodrop.validating import compute_observation
 from nodrop.validating.twin import box, looking
 from nodrop.validating.twin.acts import observe_packets_and_failures
@@ -95,6 +96,7 @@ def observe_in_twin(
     changed since it was read.
     """
     require_twin_support()
+    index = index_with_stand_ins(index)
     begun, chosen = time.monotonic(), options or TwinOptions()
     taken = sample_fabric(index, chosen.devices or max_devices_of_machine())
     whole_observation = compute_observation(index)

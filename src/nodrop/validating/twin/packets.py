@@ -58,6 +58,10 @@ PortLocation = tuple[NamespaceKey, str]
 """An interface: its namespace, and what the kernel calls it."""
 
 
+FIRST_SOURCE_PORT: Final = 61440
+"""Of the UDP ports that RoCEv2 sends from, the last 4096: bfdd binds one for each session, from 49152 (bfdd/bfd.h)."""
+
+
 class ProbePacket(NamedTuple):
     """A packet to send from a namespace: to an address, or out of a device to any node at the other end of its cable.
 
@@ -69,7 +73,7 @@ class ProbePacket(NamedTuple):
     target: Address
     source: Address | None = None
     device: str = ""
-    port: int = 49152
+    port: int = FIRST_SOURCE_PORT
     size_bytes: int = 64
     frame: bytes = b""
     dscp: int = DEFAULT_RDMA_DSCP

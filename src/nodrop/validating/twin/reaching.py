@@ -13,18 +13,19 @@ from itertools import product
 from typing import Final, NamedTuple
 
 from nodrop.model.effects import DEFAULT_RDMA_DSCP
+from nodrop.model.fabric import Fabric
 from nodrop.routing.observation import DELIVERY_FATES, DeliveryFate
 from nodrop.routing.prefixes import Address, Prefix, parse_address
 from nodrop.routing.roce_opcodes import RC_RDMA_WRITE_ONLY_OPCODE
+from nodrop.routing.stand_ins import addresses_outside
 from nodrop.validating.twin.kernel import KernelRoute
-from nodrop.validating.twin.packets import PacketFlight, PortLocation, ProbePacket, TwinSockets
+from nodrop.validating.twin.packets import FIRST_SOURCE_PORT, PacketFlight, PortLocation, ProbePacket, TwinSockets
 from nodrop.validating.twin.plan import NamespaceKey, TwinInterface, TwinPlan
 
 _FORBIDDEN_ERROR_TEXTS: Final = frozenset(os.strerror(number) for number in (errno.EACCES, errno.EPERM))
 """How a kernel refuses a packet that a rule or a filter forbids."""
 FLOWS_PER_PREFIX: Final = 4
 """How many packets, of different source ports, find their own way from each router to each address."""
-_FIRST_SOURCE_PORT: Final = 49152
 _MAX_TARGETS_PER_PREFIX: Final = 2
 """To how many addresses of switches in a prefix packets go: the first configured one, and the last."""
 
@@ -89,10 +90,12 @@ class ReachabilityTest:
         *,
         kinds: Iterable[PacketKind] = (PacketKind(),),
         because: Callable[[DeniedPacket], str] = lambda _: "",
+        fabric: Fabric | None = None,
     ) -> None:
         self._posts, self._plan, self._hosts = posts, plan, frozenset(hosts)
         self._without, self._kinds, self._because = without, tuple(kinds), because
         self._tables = {space: post.kernel.routes() for space, post in posts.posts.items()}
+        self._outside = addresses_outside(fabric) if fabric else {}
         self._owned = {space: list(self._addresses_and_cabling(space)) for space in posts.posts}
         self._edges: dict[_ProbeTarget, list[_PacketFlightEdge]] = {}
         self.packets = 0
@@ -126,8 +129,13 @@ class ReachabilityTest:
                 yield names.get(index, "") in cabled, own_address
 
     def _target_addresses(self, item: ReachItem) -> list[Address]:
-        """Return addresses in a prefix: all that hosts have, and of switches best those without a longer prefix."""
+        """Return addresses in a prefix: all that hosts have, and of switches best those without a longer prefix.
+
+        In a prefix from outside `fabric`, such as the default route, those that stand-ins have.
+        """
         own_addresses = {address for _, address in self._owned.get(item.space, ())}
+        if item.prefix in self._outside:
+            return sorted(set(self._outside[item.prefix]) - own_addresses)
         at_hosts: set[Address] = set()
         at_switches: set[Address] = set()
         for space, rows in self._owned.items():
@@ -167,12 +175,12 @@ class ReachabilityTest:
                 place.space,
                 place.target,
                 source,
-                port=_FIRST_SOURCE_PORT,
+                port=FIRST_SOURCE_PORT,
                 dscp=place.kind.dscp,
                 opcode=place.kind.opcode,
             )
             new_packets = [probe._replace(device=hop) for hop in hops]
-            new_packets += [probe._replace(port=_FIRST_SOURCE_PORT + flow) for flow in range(FLOWS_PER_PREFIX)]
+            new_packets += [probe._replace(port=FIRST_SOURCE_PORT + flow) for flow in range(FLOWS_PER_PREFIX)]
             packets += new_packets
             whose += [place] * len(new_packets)
         self.packets += len(packets)
@@ -235,7 +243,7 @@ class ReachabilityTest:
                         if (source := parse_address(text)) and source.family == target.family
                     ]
                     if sources and target not in {host_address for _, host_address in self._owned[nic.space]}:
-                        port = _FIRST_SOURCE_PORT + len(packets) % 4096
+                        port = FIRST_SOURCE_PORT + len(packets) % 4096
                         probe = ProbePacket(nic.space, target, sources[0], nic.name, port)
                         packets.append(probe._replace(dscp=kind.dscp, opcode=kind.opcode))
                         whose.append((item, kind))

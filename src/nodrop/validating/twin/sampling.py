@@ -70,6 +70,11 @@ def sample_fabric(index: Index, max_bytes: int) -> SampledFabric:
     fabric = index.fabric
     names = [device.name for device in fabric.devices]
     chosen = set(names) if len(names) <= max_bytes else set(_choose_devices(index, max_bytes))
+    chosen |= {
+        name
+        for name in index.external_nodes & index.devices.keys()
+        if not chosen.isdisjoint(index.neighbor_names[name])
+    }
     links = [link for link in fabric.links if not {link.a.node, link.b.node} & (set(names) - chosen)]
     hosts = _choose_hosts(fabric, chosen)
     node_names = (
