@@ -54,7 +54,7 @@ _IGNORED_BGP_WORDS = ("graceful-restart", "timers", "log-neighbor-changes", "clu
 
 def translate_commands(config_text: str) -> TranslatedFiles:
     """Return the meaning of the commands, in their order."""
-    translation = TranslatedFiles(serves=True, routes=True, balances=True)
+    translation = TranslatedFiles(serves=True, routes=True, forwards=True, balances=True)
     translation.add_secrets(find_nclu_secrets(config_text), COMMANDS_FILE)
     deletes = _INTERFACE_DELETION_PATTERN.search(config_text) is not None
     reader = _NcluCommandTranslator(translation, deletes_interfaces=deletes)
