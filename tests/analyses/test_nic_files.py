@@ -157,11 +157,12 @@ def test_a_file_beside_a_job_may_give_it_a_traffic_class(tmp_path: Path) -> None
         ((41, 0), 10, "the only DSCP that files of hosts give to RDMA"),
         ((41, 106), 26, "NVIDIA's convention"),
         ((41, 52), 26, "NVIDIA's convention"),
+        ((41, 41, 41, 106), 26, "NVIDIA's convention"),
         ((0, 0), 26, "NVIDIA's convention"),
     ],
 )
 def test_hosts_alone_say_which_dscp_rdma_has_where_they_agree(
-    sent: tuple[int, int], dscp: int, because: str, tmp_path: Path
+    sent: tuple[int, ...], dscp: int, because: str, tmp_path: Path
 ) -> None:
     for number, tos in enumerate(sent):
         (tmp_path / f"job{number}.env").write_text(f"NCCL_IB_TC={tos}\n")

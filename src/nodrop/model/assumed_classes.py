@@ -97,8 +97,8 @@ def _infer_rdma_and_lossless_dscps(
             tuple(sorted(some - common)),
             f"{because}{' of every port' if some > common else ''}",
         )
-    if not has_switches and len(sent) == 1 and DEFAULT_RDMA_DSCP not in sent:
-        return tuple(sent), (), "the only DSCP that files of hosts give to RDMA"
+    if not has_switches and len(host_counts) == 1 and DEFAULT_RDMA_DSCP not in host_counts:
+        return tuple(host_counts), (), "the only DSCP that files of hosts give to RDMA"
     return _NVIDIA_RDMA_DSCP_CONVENTION
 
 
