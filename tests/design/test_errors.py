@@ -8,8 +8,10 @@ import re
 import pytest
 
 from nodrop.cli.main import WRONG, run
+from nodrop.errors import InputProblems
 from support.designs import build, changed, data_of
 from support.places import TESTS
+from support.platform_mixes import on
 
 NAMES = sorted(path.stem for path in (TESTS / "design" / "errors").glob("*.yaml"))
 
@@ -238,3 +240,12 @@ def test_what_is_offered_works(name: str, number: int) -> None:
 @pytest.mark.parametrize("name", MEANT)
 def test_what_is_meant_works(name: str) -> None:
     build(changed(data_of((TESTS / "design" / "errors" / f"{name}.yaml").read_text()), MEANT[name]))
+
+
+def test_a_fault_that_several_groups_of_switches_have_is_told_once() -> None:
+    """NVUE's spines and cores both have no such detection time."""
+    timers = {"detection": "301ms", "restoration": "602ms", "action": "drop"}
+    data = on("uneven-pods", "nvue", "nvue") | {"pfc": {"watchdog": {"fabric": timers}}}
+    with pytest.raises(InputProblems) as raised:
+        build(data)
+    assert len(raised.value.problems) == len(set(raised.value.problems)) > 0

@@ -4,7 +4,8 @@ import pytest
 
 from nodrop.model.fabric import End
 from nodrop.model.states import UNKNOWN
-from nodrop.report.plan_words import format_value
+from nodrop.plan.model import ChangedFact, DifferingEntry
+from nodrop.report.plan_words import format_fact_lines, format_value
 
 
 @pytest.mark.parametrize(
@@ -34,3 +35,21 @@ from nodrop.report.plan_words import format_value
 )
 def test_a_value_has_the_unit_of_its_attribute(part: str, given: object, said: str) -> None:
     assert format_value(part, given) == said
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (123_148_800, 123_439_104, "123.1488 MB -> 123.439104 MB"),
+        (152_576, 1_048_576, "149 KiB -> 1 MiB"),
+        (150_000, 200_000, "150 kB -> 200 kB"),
+        (None, 152_576, "none -> 149 KiB"),
+        (9216, 0, "9 KiB -> 0 B"),
+    ],
+)
+def test_both_sizes_of_a_change_are_in_units_of_1000_or_both_in_units_of_1024(
+    old: object, new: object, said: str
+) -> None:
+    fact = ChangedFact(entries=(DifferingEntry(("buffer_pools", "ingress_lossless", "size_bytes"), old, new),))
+    (line,) = format_fact_lines(fact)
+    assert line.endswith(f": {said}")

@@ -21,7 +21,10 @@ IntentFault = KeyFault | Problem
 
 
 def raise_if_faults(intent: WrittenIntent, faults: Iterable[IntentFault]) -> None:
-    """Raise all faults of an intent as problems, each with its line where the text is known; nothing without faults."""
-    problems = [fault if isinstance(fault, Problem) else intent.problem(*fault) for fault in faults]
+    """Raise all faults of an intent as problems, each once, with its line where the text is known.
+
+    Several groups of switches may have the same fault.
+    """
+    problems = dict.fromkeys(fault if isinstance(fault, Problem) else intent.problem(*fault) for fault in faults)
     if problems:
-        raise InputProblems(problems)
+        raise InputProblems(list(problems))

@@ -57,10 +57,19 @@ def format_fact_lines(fact: ChangedFact, wording: DifferenceWording = PLAN_WORDI
     elif _is_unordered_list(entry):
         yield f"{called}: {_format_list_change(entry.old, entry.new, wording)}"
     else:
-        old, new = (format_value(entry.path[-1], side) for side in (entry.old, entry.new))
+        old, new = _format_sides(entry)
         if old == new == "":
             old, new = "none", "none"
         yield f"{called}: {wording.change.format(old, new)}"
+
+
+def _format_sides(entry: DifferingEntry) -> tuple[str, str]:
+    """Return the old and the new value in words: sizes both in KiB or MiB, or both in kB or MB."""
+    old, new = (format_value(entry.path[-1], side) for side in (entry.old, entry.new))
+    binary = [text.endswith("iB") for text in (old, new) if text.endswith(("iB", "kB", "MB"))]
+    if isinstance(entry.old, int) and isinstance(entry.new, int) and len(set(binary)) > 1:
+        return format_exact_bytes(entry.old, binary=False), format_exact_bytes(entry.new, binary=False)
+    return old, new
 
 
 def _is_unordered_list(entry: DifferingEntry) -> bool:
@@ -166,10 +175,10 @@ def _format_tuple(field: str, members: tuple[object, ...]) -> str:
     return _shorten_value(listed) or "none"
 
 
-def format_exact_bytes(count: int) -> str:
-    """Return bytes exactly: `200 kB`, `1.5 MB`, `149 KiB`, `2 MiB`, `152.577 kB`, `999 B`."""
+def format_exact_bytes(count: int, *, binary: bool = True) -> str:
+    """Return bytes exactly: `200 kB`, `1.5 MB`, `152.577 kB`, `999 B`, and `149 KiB` and `2 MiB` where `binary`."""
     for power, unit in ((20, "MiB"), (10, "KiB")):
-        if count and count % 2**power == 0 and count % 10**3:
+        if binary and count and count % 2**power == 0 and count % 10**3:
             return f"{count >> power} {unit}"
     if count >= 10**6:
         return f"{_format_scaled_integer(count, 6)} MB"
