@@ -201,6 +201,20 @@ def test_a_lossless_class_of_another_priority_at_the_spines() -> None:
     assert [*class_landings.find(Index(clos(OTHER, OTHER)), unseen=True)] == []
 
 
+def test_a_lossless_class_of_another_priority_at_one_leaf_alone_is_no_mere_difference_between_siblings() -> None:
+    """The leaf pauses the wrong priority of its spine, which loses packets there; its siblings agree with the spine."""
+    whole = clos(BOTH, BOTH)
+    leaf, *others = whole.devices
+    ports = tuple(replace(one, qos=OTHER) for one in leaf.interfaces)
+    odd = replace(whole, devices=(replace(leaf, interfaces=ports), *others))
+    (hit,) = class_landings.find(Index(odd), unseen=True)
+    assert (hit.facts["here"], hit.facts["one"], hit.facts["other"]) == (
+        leaf.name,
+        "lossless priority 4",
+        "lossless priority 3",
+    )
+
+
 def test_a_priority_that_the_other_end_does_not_obey_is_told_of_the_cable_and_once_of_the_path() -> None:
     half = Index(clos(OTHER, replace(BOTH, pfc_rx_priorities=(3,))))
     assert [*class_landings.find(half, unseen=True)] == []

@@ -2,8 +2,8 @@
 
 Switches sort by the DSCP again at every hop, so the maps of all ports on a path have to agree. Switches joined by
 cables are checked, each by where most of its ports have a class, against where most of the fabric has it. A switch that
-is merely unlike others of its role is left to the analyses that compare siblings. Packets of no class, the default,
-have no place to keep.
+is merely unlike others of its role is left to the analyses that compare siblings, unless it pauses another priority for
+a lossless class, which loses packets. Packets of no class, the default, have no place to keep.
 """
 
 from collections import Counter
@@ -115,7 +115,13 @@ def _split_class_hits(
     ports_by_landing: dict[ClassLanding, AlikeLandingPorts] = {}
     for landing, ports in by_device:
         tier = tiers[_role_of_device(ports.device)]
-        alone = landing != most and tier[most] >= tier[landing] and landing.lossless is wanted_traffic_class.lossless
+        paused_elsewhere = landing.lossless and most.lossless and landing.numbers != most.numbers
+        alone = (
+            landing != most
+            and tier[most] >= tier[landing]
+            and landing.lossless is wanted_traffic_class.lossless
+            and not paused_elsewhere
+        )
         same = landing.tcs == most.tcs and landing.lossless is not most.lossless
         if not alone and not same:
             ports_by_landing[landing] = ports_by_landing[landing] + ports if landing in ports_by_landing else ports
