@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 import nodrop
+from nodrop.analyses import session_families
 from nodrop.design.deciding import find_decision
 from nodrop.intent.load import load
 from nodrop.model.external import ExternalNeighbor, ExternalPort
@@ -228,3 +229,10 @@ def test_the_sessions_are_shown_with_what_goes_over_them(fabric: Fabric) -> None
     silent = build(shipped("border", {"external.gateway.accept": [], "external.gateway.announce": []}))
     assert list(outside_session_rows(outside_session_facts(silent)))[-1][-2:] == ("nothing", "nothing")
     assert outside_session_facts(build(shipped("two-by-two"))) == []
+
+
+def test_a_link_to_a_neighbor_outside_may_carry_one_family_beside_another_that_carries_both() -> None:
+    data = shipped(
+        "border", {"external.wan.links.border1": {"1": ["192.0.2.0/31", "2001:db8::/127"], "2": "192.0.2.4/31"}}
+    )
+    assert [*session_families.find(Index(build(data)))] == []

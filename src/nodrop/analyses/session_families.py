@@ -19,7 +19,8 @@ def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield each router with such sessions once for a family, at the first that it does not activate.
 
     Where a second session over the same leg carries the other family, or is down, that is another matter; so is a
-    session over several hops, whose leg carries none.
+    session over several hops, whose leg carries none. One to a neighbor outside has the family that is stated of its
+    link, which need not be that of another link to it.
     """
     for reach in route_propagations_of(index):
         family, plane = reach.routes.family, reach.plane
@@ -32,6 +33,7 @@ def find(index: Index) -> Iterator[AnalysisHit]:
         for session in plane.sessions:
             if (
                 session.far
+                or any(plane.routers[side.router].is_stand_in for side in (session.a, session.b))
                 or not session.families
                 or family in session.families
                 or (session.a.router, session.a.leg.name) in covered
