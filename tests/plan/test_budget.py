@@ -14,11 +14,14 @@ nv set interface swp1-32 type swp
 nv set interface swp1-4 link mtu 9216
 nv set interface swp1s0-1,swp2s0-1 qos egress-shaper profile tc6-min-20G-max-20G
 nv set qos roce mode lossless
+nv set interface swp40 link breakout 4x
 """
 NEW = """\
 nv set interface swp1s0-1,swp2s0-1,swp33s0-1,swp34s0-1 qos pfc-watchdog state enable
 nv set interface swp2
+nv set interface swp40 link breakout 2x
 """
+"""Another breakout of a port is for no patch of whole files, which would make all other changes."""
 
 
 @pytest.fixture

@@ -197,15 +197,7 @@ class ChangeEffectFinder:
                     manual_step.change.subject: manual_step.line for manual_step in whole_edit.by_hand
                 }
             self._whole[key] = whole_edit if whole_edit is None else self._edit_to_new_files(change, whole_edit)
-            self._forget_manual_steps_in_new_files(change.name, self._whole[key])
         return self._whole[key] or EditResult()
-
-    def _forget_manual_steps_in_new_files(self, name: str, edit: EditResult | None) -> None:
-        """Forget the changes of a switch that no patch of facts makes, and that the one of its files does."""
-        if edit is not None and name in self.left:
-            pending = {manual_step.change.subject for manual_step in edit.by_hand}
-            left = {subject: line for subject, line in self.left.pop(name).items() if subject in pending}
-            self.left |= {name: left} if left else {}
 
     def _edit_to_new_files(self, change: DeviceChange, facts: EditResult) -> EditResult:
         """Return the edit that makes the new files themselves, where a patch does that."""

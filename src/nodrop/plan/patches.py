@@ -275,7 +275,8 @@ def _edit_to_new_files(task: _PatchTask, old: SwitchFiles, facts: EditResult) ->
     least = worst_risk(
         (*(() if facts.files else (task.least,)), *(outside_part.effect.risk for outside_part in task.outer))
     )
-    return edit_towards_files(task.platform, task.name, old, new, facts, least=least)
+    wanted = replace(facts, by_hand=(*facts.by_hand, *task.by_hand))
+    return edit_towards_files(task.platform, task.name, old, new, wanted, least=least)
 
 
 def _unpatched_differences(task: _PatchTask, result: SwitchFiles) -> Iterator[str]:
