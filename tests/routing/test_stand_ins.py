@@ -6,6 +6,7 @@ import pytest
 
 import nodrop
 from nodrop.analyses._computed import compute_observation
+from nodrop.analyses._expected import expected_ports_by_route, is_as_expected
 from nodrop.analyses._plane import control_plane_of
 from nodrop.model.external import ExternalNeighbor
 from nodrop.model.fabric import Fabric
@@ -168,3 +169,14 @@ def test_each_mode_of_a_fabric_has_stand_ins_of_its_mode(fabric: Fabric) -> None
     lossy = Index(replace_fields(fabric, mode="lossy"), index)
     lossy.take_cached_values_from(index)
     assert index_with_stand_ins(lossy).fabric.mode == "lossy"
+
+
+def test_a_link_of_one_family_is_expected_to_carry_no_other() -> None:
+    links = {"1": ["192.0.2.0/31", "2001:db8::/127"], "2": "192.0.2.4/31"}
+    index = Index(build(shipped("border", {"external.wan.links.border1": links})))
+    routes = expected_ports_by_route(index, compute_observation(index))
+    border1 = index.devices["border1"]
+    assert routes[route_item(border1, "0.0.0.0/0", None)] == {"swp1", "swp2"}
+    assert routes[route_item(border1, "::/0", None)] == {"swp1"}
+    seen = compute_observation(index)
+    assert all(is_as_expected("routes", item, seen.seen["routes"][item], routes) for item in routes)

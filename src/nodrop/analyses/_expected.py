@@ -16,6 +16,7 @@ from nodrop.analyses._computed import (
     leaves_by_destination_prefix,
 )
 from nodrop.analyses._plane import control_plane_of
+from nodrop.model.addresses import ADDRESS_FAMILIES, AddressFamily
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject, ends_of_cable_key
 from nodrop.model.subject import link_subject as link_subject
@@ -138,19 +139,11 @@ class LegToNeighbor(NamedTuple):
 
 def _compute_expected_ports_by_route(index: Index, observation: ValidatorObservation) -> dict[Subject, frozenset[str]]:
     plane = control_plane_of(index)
-    links: defaultdict[int, list[LegToNeighbor]] = defaultdict(list)
-    sessions_down = _neighbors_with_sessions_down(plane, observation)
-    for joint in find_routed_cables(index, plane):
-        if joint.a.bgp is None or joint.b.bgp is None or not _may_carry_session(joint, observation, sessions_down):
-            continue
-        for near, leg, far in ((joint.a, joint.at_a, joint.b), (joint.b, joint.at_b, joint.a)):
-            own_rank, far_rank = tier_of_device(near.device), tier_of_device(far.device)
-            if own_rank is None or far_rank is None:
-                links[near.number].append(LegToNeighbor(leg.name, far.number, up=True, down=True))
-            elif own_rank != far_rank:
-                links[near.number].append(
-                    LegToNeighbor(leg.name, far.number, up=far_rank > own_rank, down=far_rank < own_rank)
-                )
+    has_stand_ins = any(router.is_stand_in for router in plane.routers)
+    links_by_family = {
+        family: _links_between_routers(index, plane, observation, family if has_stand_ins else None)
+        for family in (ADDRESS_FAMILIES if has_stand_ins else ADDRESS_FAMILIES[:1])
+    }
     owners: defaultdict[Prefix, list[int]] = defaultdict(list)
     for aim in required_destinations_of(index):
         owners[aim.prefix].append(aim.router)
@@ -161,18 +154,19 @@ def _compute_expected_ports_by_route(index: Index, observation: ValidatorObserva
     }
     found_expected_routes: dict[Subject, frozenset[str]] = {}
     tables = _observed_route_tables(observation)
-    legs_by_group: dict[tuple[int, ...], dict[int, frozenset[str]]] = {}
+    legs_by_group: dict[tuple[AddressFamily, tuple[int, ...]], dict[int, frozenset[str]]] = {}
     siblings = _find_sibling_routers(find_routed_cables(index, plane))
     samples: defaultdict[Prefix, set[Address]] = defaultdict(set)
     for aim in required_destinations_of(index):
         samples[aim.prefix].update(aim.samples)
     for to, holders in owners.items():
         group = tuple(sorted(holders))
-        if group not in legs_by_group:
+        key = (to.family if has_stand_ins else ADDRESS_FAMILIES[0], group)
+        if key not in legs_by_group:
             beside = dict.fromkeys((far for holder in group for far in siblings.get(holder, ())), False)
-            legs_by_group[group] = shortest_legs_to_owners(group, links, {**passing, **beside})
+            legs_by_group[key] = shortest_legs_to_owners(group, links_by_family[key[0]], {**passing, **beside})
         for router in leaves:
-            legs = legs_by_group[group].get(router.number)
+            legs = legs_by_group[key].get(router.number)
             if legs is None or router.number in group or plane.routers[group[0]].vrf != router.vrf:
                 continue
             if not is_required_at(index, router, to):
@@ -186,6 +180,34 @@ def _compute_expected_ports_by_route(index: Index, observation: ValidatorObserva
                 )
             found_expected_routes.setdefault(route_item(router.device, str(to), router.vrf), legs)
     return found_expected_routes
+
+
+def _links_between_routers(
+    index: Index, plane: ControlPlane, observation: ValidatorObservation, family: AddressFamily | None
+) -> Mapping[int, list[LegToNeighbor]]:
+    """Return the links of each router that may carry a session; those to neighbors outside only of a `family`."""
+    links: defaultdict[int, list[LegToNeighbor]] = defaultdict(list)
+    sessions_down = _neighbors_with_sessions_down(plane, observation)
+    for joint in find_routed_cables(index, plane):
+        if joint.a.bgp is None or joint.b.bgp is None or not _may_carry_session(joint, observation, sessions_down):
+            continue
+        if family is not None and not _may_carry_family(joint, family):
+            continue
+        for near, leg, far in ((joint.a, joint.at_a, joint.b), (joint.b, joint.at_b, joint.a)):
+            own_rank, far_rank = tier_of_device(near.device), tier_of_device(far.device)
+            if own_rank is None or far_rank is None:
+                links[near.number].append(LegToNeighbor(leg.name, far.number, up=True, down=True))
+            elif own_rank != far_rank:
+                links[near.number].append(
+                    LegToNeighbor(leg.name, far.number, up=far_rank > own_rank, down=far_rank < own_rank)
+                )
+    return links
+
+
+def _may_carry_family(joint: RoutedCable, family: AddressFamily) -> bool:
+    """Whether a cable may carry routes of a family: one to a neighbor outside only those of its addresses."""
+    outside = next((leg for router, leg in ((joint.a, joint.at_a), (joint.b, joint.at_b)) if router.is_stand_in), None)
+    return outside is None or any(address.family == family for address in outside.addresses)
 
 
 def _find_sibling_routers(cables: Iterable[RoutedCable]) -> dict[int, set[int]]:
