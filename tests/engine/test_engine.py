@@ -431,6 +431,11 @@ UNKNOWNS: list[tuple[str, str, str, object, str, str, int]] = [
             "a file that states the buffer model of the switch and the buffer of the priority group",
         ),
         ("speed(interface.speed_mbps)", "a file that states the speed of the port"),
+        (
+            "speeds_possible_instead(device.model, interface.port, interface.lanes, interface.speed_mbps)",
+            "a file that states the model of the switch, and which panel port it is, and the lanes and the speed of "
+            "the port",
+        ),
     ],
 )
 def test_what_a_word_could_not_work_out_is_settled_by_what_it_is_given(missing: str, settled: str) -> None:

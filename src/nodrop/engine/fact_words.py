@@ -1,7 +1,7 @@
 """Missing facts in the field's words: `interface.speed_mbps` is `the speed of the port`."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from nodrop.model.fields import label_of
 
@@ -27,6 +27,8 @@ _OWNER_PHRASE_BY_ROOT: Mapping[str, str] = {
 _PHRASE_BY_FACT: Mapping[str, str] = {
     "fabric.links": "the cables",
     "interface.enabled": "whether the port is enabled",
+    "interface.port": "which panel port it is",
+    "speeds_possible_instead": "the speeds that the port can have",
     "interface.addresses.length": "the prefix lengths of the port's addresses",
     "interface.side": "what the port leads to, a host or a switch",
     "device.bgp": "the BGP settings of the switch",
@@ -53,3 +55,18 @@ def describe_fact(path: str) -> str:
     if root not in _OWNER_PHRASE_BY_ROOT or not field:
         return path
     return f"the {label_of(field.rpartition('.')[2])} of {_OWNER_PHRASE_BY_ROOT[root]}"
+
+
+def describe_facts(paths: Iterable[str]) -> str:
+    """Return missing facts in words, those of one thing together: `the lanes and the speed of the port`."""
+    fields_by_owner: dict[str, list[str]] = {}
+    for path in paths:
+        field, of, owner = describe_fact(path).rpartition(" of ")
+        known = of and owner in _OWNER_PHRASE_BY_ROOT.values()
+        fields_by_owner.setdefault(owner if known else "", []).append(field if known else describe_fact(path))
+    phrases = (
+        " and ".join((", ".join(fields[:-1]), fields[-1]) if fields[1:] else fields) + (f" of {owner}" if owner else "")
+        for owner, fields in fields_by_owner.items()
+    )
+    several = any(len(fields) > 1 for fields in fields_by_owner.values())
+    return (", and " if several else " and ").join(phrases)

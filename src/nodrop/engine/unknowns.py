@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from nodrop import platforms
-from nodrop.engine.fact_words import describe_fact
+from nodrop.engine.fact_words import describe_fact, describe_facts
 from nodrop.engine.finding import FileLocation, UnknownVerdict
 from nodrop.engine.scopes import SCOPES
 from nodrop.hardware.bounds import MISSING_ROW_TEXT_START
@@ -185,7 +185,7 @@ def advise_on_missing_fact(path: str) -> str:
     if path.startswith((MISSING_MEMORY_TEXT_START, MISSING_RESPONSE_TEXT_START)):
         return "a published figure: the catalogue has no source for it"
     if "(" in path:
-        facts_text = " and ".join(map(describe_fact, _argument_facts_of_word(path)))
+        facts_text = describe_facts(_argument_facts_of_word(path))
         return f"a file that states {facts_text or 'the facts that it is computed from'}"
     root, *steps = path.split(".")
     owner = _TYPE_BY_ROOT.get(root)
