@@ -369,3 +369,13 @@ def test_hosts_that_descriptions_name_make_groups_of_switches() -> None:
     data["routing"] = {"asn": {"racka": "4200100000+", "rackb": "4200100000+", "spine": "4200000000"}}
     found = derive_intent(as_read(build(data)), source="site")
     assert found.rebuilds_same_fabric, (found.problems, found.left)
+
+
+def test_broken_out_ports_with_sessions_over_interfaces_are_counted_by_their_parts() -> None:
+    """No file of NVUE says which of them leads where; two panel ports of a leaf have four cables to each spine."""
+    data = shipped("adaptive", {"routing.sessions": "unnumbered", "addressing.links": None})
+    found = derive_intent(as_read(build(data)), source="site")
+    assert (found.problems, found.lacking) == ((), ())
+    assert found.intent is not None
+    uplinks = found.intent.topology.uplinks
+    assert (uplinks.per_spine, uplinks.split) == (4, 2)

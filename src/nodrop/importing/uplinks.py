@@ -265,6 +265,7 @@ def _find_unnumbered_uplinks(sight: TierView, cables: CableLookup) -> DerivedInt
         return None
     at: KeyPath = (*group.intent_key_path, "uplinks", upper)
     panels = {port.port.panel for port in ports if isinstance(port.port, Port)}
+    split = most_common_value(box.split_count_of_panel(panel) for box in boxes for panel in sorted(panels)) or 1
     speed = most_common_value(port.speed_mbps for port in ports if isinstance(port.speed_mbps, int))
     length, media_name, guessed = derive_cable_length_and_medium(
         (), ports, speed or ASSUMED_PORT_SPEED_MBPS, at, copper=are_on_copper(boxes, ports)
@@ -274,12 +275,13 @@ def _find_unnumbered_uplinks(sight: TierView, cables: CableLookup) -> DerivedInt
         guessed[(*at, "speed")] = UNSTATED_VALUE_REASON
     keys = {
         "ports": format_number_ranges(panels),
-        "links": max(len(panels) // len(uppers), 1),
+        "links": max(len(panels) * split // len(uppers), 1),
+        "split": split if split > 1 else None,
         "speed": show_speed(speed or ASSUMED_PORT_SPEED_MBPS),
         "media": media_name,
         "length": f"{length}m",
     }
-    return DerivedIntentPart(keys=_wrap_tree_at(at, keys), guessed=guessed)
+    return DerivedIntentPart(keys=_wrap_tree_at(at, facts_not_none(**keys)), guessed=guessed)
 
 
 def _count_links_per_switch_pair(port_runs: Iterable[GroupCable]) -> dict[tuple[int, int], int]:
