@@ -180,7 +180,7 @@ def test_what_is_not_known_is_an_obstacle() -> None:
     assert find_design_obstacle(switch("AS9716-32D"), "sonic") == "the memory of AS9716-32D is not known"
     assert find_design_obstacle(switch("8101-32FH"), "sonic") == "8101-32FH is not known under sonic"
     assert find_design_obstacle(switch("SN3800"), "nvue") == "SN3800 is not known under nvue"
-    assert "(jericho-2) keeps packets in memory outside its chip" in str(
+    assert "(jericho-2) keeps packets outside its chip, where no formula is known" in str(
         find_design_obstacle(switch("7280CR3-32D4"), "sonic")
     )
     assert "AS9716-32D" not in buildable_models("sonic")

@@ -36,6 +36,7 @@ FRR_WORDS = re.compile(r"maximum-paths|multipath-relax|address-family|router bgp
 """What no message has: it is printed for other platforms too."""
 ABOUT_PLATFORMS = {
     "interface-shut-by-frr": "it is about FRR",
+    "forwarding-off-in-frr": "it is about FRR, whose files differ in name",
     "secret-in-configuration": "how a secret is encrypted differs by platform, and a site may have several",
     "lossless-half-configured": "the macro of Onyx is one of its two subjects",
     "watchdog-has-stock-times": "the times are those of SONiC's own start_default",

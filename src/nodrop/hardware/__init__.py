@@ -155,8 +155,7 @@ def find_design_obstacle(switch_model: SwitchModel, platform: str) -> str | None
     chip = asic(switch_model.asic)
     if switch_model.buffer_bytes is None:
         if chip.external_memory:
-            place = f"{switch_model.name} ({switch_model.asic}) keeps packets in memory outside its chip"
-            return f"{place}, and nodrop has no formula for its buffers"
+            return f"{switch_model.name} ({switch_model.asic}) keeps packets outside its chip, where no formula is known"
         return f"the memory of {switch_model.name} is not known"
     if not chip.has_headroom_terms and not switch_model.sonic.headroom:
         return f"neither a formula nor a table of the headroom of {switch_model.name} ({switch_model.asic}) is known"
@@ -171,7 +170,7 @@ def hint_for_undesignable_model(switch_model: SwitchModel, platform: str) -> str
     others = "see `nodrop hardware`"
     if switch_model.platforms and platform not in switch_model.platforms:
         return others
-    return f"`nodrop lint` checks its configurations, but not all of their buffers; for other models {others}"
+    return f"`nodrop lint` checks its configurations, but not all buffers; for other models {others}"
 
 
 def hint_for_unknown_model(word: str) -> str:
