@@ -237,12 +237,7 @@ def test_pfc_is_not_taken_from_a_priority_that_the_map_of_rdma_still_leads_to(
         ),
         (
             "pfc-on-unintended-priority",
-            [
-                "lossless-queue-without-buffer",
-                "nic-does-not-slow-down",
-                "nic-pfc-unlike-switch",
-                "watchdog-mask-differs",
-            ],
+            ["lossless-queue-without-buffer", "nic-pfc-unlike-switch", "watchdog-mask-differs"],
         ),
     ]
     fixes = [one.fix for one in found if one.rule == "pfc-on-unintended-priority" and one.fix]
