@@ -155,7 +155,8 @@ def find_design_obstacle(switch_model: SwitchModel, platform: str) -> str | None
     chip = asic(switch_model.asic)
     if switch_model.buffer_bytes is None:
         if chip.external_memory:
-            return f"{switch_model.name} ({switch_model.asic}) keeps packets outside its chip, where no formula is known"
+            name = f"{switch_model.name} ({switch_model.asic})"
+            return f"{name} keeps packets outside its chip, where no formula is known"
         return f"the memory of {switch_model.name} is not known"
     if not chip.has_headroom_terms and not switch_model.sonic.headroom:
         return f"neither a formula nor a table of the headroom of {switch_model.name} ({switch_model.asic}) is known"
