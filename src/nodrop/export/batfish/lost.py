@@ -31,7 +31,7 @@ _DECLARING_NEIGHBOR_SETTINGS = _UNCHECKED_NEIGHBOR_SETTINGS | {
 
 
 _AS_PATH_LIST_LINE = re.compile(
-    r"^(\s*bgp as-path access-list \S+(?: seq \S+)? (?:permit|deny) )([^\[\n]*)$", re.MULTILINE
+    r"^([ \t]*bgp as-path access-list \S+(?: seq \S+)? (?:permit|deny) )([^\[\n]*)$", re.MULTILINE
 )
 _UNDERSCORE_IN_BATFISH = "(^|[^0-9]|$)"
 """What `_` stands for in a regular expression of AS paths (FRR, bgpd/bgp_regex.c); Batfish takes it literally."""
