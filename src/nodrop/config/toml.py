@@ -22,6 +22,7 @@ class TomlTable(DocumentWithPlaces):
     def __init__(self, data: object, path: str, text: str) -> None:
         """`text` is that of the whole file."""
         self.data, self.path, self._text = data, path, text
+        self._lines = Lines(text)
 
     @property
     def text(self) -> str:
@@ -30,7 +31,7 @@ class TomlTable(DocumentWithPlaces):
 
     def line_text(self, line: int) -> str | None:
         """Return the text of a line; None where it is not to be quoted."""
-        return Lines(self._text).text(line)
+        return self._lines.text(line)
 
     def line_and_column(self, keys: Sequence[str | int], *, of: Literal["key", "value"] = "value") -> tuple[int, int]:
         """Return the line and column of the last of the keys that is found written as a key, else of the table.

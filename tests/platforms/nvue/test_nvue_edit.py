@@ -632,9 +632,10 @@ OF_SCRIPTS = ("as it is", "with CR LF", "with a byte order mark", "without its l
 FOLLOWS = (
     "priority_groups", "tc_to_priority_group", "pfc_to_priority_group", "pfc_to_queue", "pfc_tx_priorities", "buffer",
     "cable_length_m", "priorities", "dscp_to_tc", "pcp_to_tc", "@buffer_pools", "@dynamic_buffers",
-    "@watchdog_polling_ms", "yellow", "red",
+    "@watchdog_polling_ms", "yellow", "red", "speed_mbps",
 )  # fmt: skip
-"""What may be different beside what was changed: NVUE works it out, or says it in one word with what was changed."""
+"""What may be different beside what was changed: NVUE computes it, says it in one word with what was changed, or needs
+it of ports that are up alone."""
 
 
 def written(device: Device, form: str) -> str:
