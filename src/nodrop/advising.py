@@ -39,8 +39,8 @@ def add_fix_commands(
     Unless `whole`, only those get them that a short report shows; where nobody is `advised`, none does. What an intent
     was built into gets no commands: its files are built again.
 
-    The commands then change what is folded. A finding is unfolded if the commands of its cause do not make the changes
-    of that cause, for they would not end it. A reader's remark is folded under the group whose commands end it.
+    A finding that is folded under its cause is unfolded if the commands of the cause would not end it. A reader's
+    remark is folded under the group whose commands end it.
     """
     if reading.decided is not None or not advised:
         return findings

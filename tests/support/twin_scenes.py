@@ -59,7 +59,6 @@ def reach(
 ) -> tuple[tuple[str | None, str], ...]:
     """How packets from a device fare to a prefix, at first and after each step: a node and what `ip` does there."""
     lab = running(of)
-    hosts = [host.name for host in of.fabric.hosts]
     aim = parse_prefix(to)
     assert aim is not None
     found, sockets = [], TwinSockets(lab.plan)
@@ -67,7 +66,7 @@ def reach(
         if step:
             lab.output_of_ip_command(*step)
         item = ReachItem(NamespaceKey(source), aim)
-        found.append(tuple(ReachabilityTest(sockets, lab.plan, hosts).test_items([item])[item]))
+        found.append(tuple(ReachabilityTest(sockets, lab.plan, lab.fabric).test_items([item])[item]))
     return tuple(found)
 
 

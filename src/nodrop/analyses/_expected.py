@@ -140,8 +140,15 @@ class LegToNeighbor(NamedTuple):
 def _compute_expected_ports_by_route(index: Index, observation: ValidatorObservation) -> dict[Subject, frozenset[str]]:
     plane = control_plane_of(index)
     has_stand_ins = any(router.is_stand_in for router in plane.routers)
+    cables = find_routed_cables(index, plane)
+    sessions_down = _neighbors_with_sessions_down(plane, observation)
+    usable = [
+        joint
+        for joint in cables
+        if joint.a.bgp is not None and joint.b.bgp is not None and _may_carry_session(joint, observation, sessions_down)
+    ]
     links_by_family = {
-        family: _links_between_routers(index, plane, observation, family if has_stand_ins else None)
+        family: _links_between_routers(joint for joint in usable if _may_carry_family(joint, family))
         for family in (ADDRESS_FAMILIES if has_stand_ins else ADDRESS_FAMILIES[:1])
     }
     owners: defaultdict[Prefix, list[int]] = defaultdict(list)
@@ -155,7 +162,7 @@ def _compute_expected_ports_by_route(index: Index, observation: ValidatorObserva
     found_expected_routes: dict[Subject, frozenset[str]] = {}
     tables = _observed_route_tables(observation)
     legs_by_group: dict[tuple[AddressFamily, tuple[int, ...]], dict[int, frozenset[str]]] = {}
-    siblings = _find_sibling_routers(find_routed_cables(index, plane))
+    siblings = _find_sibling_routers(cables)
     samples: defaultdict[Prefix, set[Address]] = defaultdict(set)
     for aim in required_destinations_of(index):
         samples[aim.prefix].update(aim.samples)
@@ -182,17 +189,10 @@ def _compute_expected_ports_by_route(index: Index, observation: ValidatorObserva
     return found_expected_routes
 
 
-def _links_between_routers(
-    index: Index, plane: ControlPlane, observation: ValidatorObservation, family: AddressFamily | None
-) -> Mapping[int, list[LegToNeighbor]]:
-    """Return the links of each router that may carry a session; those to neighbors outside only of a `family`."""
+def _links_between_routers(cables: Iterable[RoutedCable]) -> Mapping[int, list[LegToNeighbor]]:
+    """Return the links of each router over some cables."""
     links: defaultdict[int, list[LegToNeighbor]] = defaultdict(list)
-    sessions_down = _neighbors_with_sessions_down(plane, observation)
-    for joint in find_routed_cables(index, plane):
-        if joint.a.bgp is None or joint.b.bgp is None or not _may_carry_session(joint, observation, sessions_down):
-            continue
-        if family is not None and not _may_carry_family(joint, family):
-            continue
+    for joint in cables:
         for near, leg, far in ((joint.a, joint.at_a, joint.b), (joint.b, joint.at_b, joint.a)):
             own_rank, far_rank = tier_of_device(near.device), tier_of_device(far.device)
             if own_rank is None or far_rank is None:

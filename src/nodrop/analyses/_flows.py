@@ -11,7 +11,7 @@ from nodrop.model.addresses import ADDRESS_BITS, ADDRESS_FAMILIES, AddressFamily
 from nodrop.model.effects import cnp_dscps, roce_dscps
 from nodrop.model.fabric import Device, End
 from nodrop.model.index import Index
-from nodrop.model.routing import Bgp, BgpNeighbor
+from nodrop.model.routing import BgpNeighbor
 from nodrop.model.states import Unknown, is_known_off, known_rows
 from nodrop.routing.filtering import AddressRange, PacketSet, parse_prefixes
 from nodrop.routing.legs import RoutedInterface, routed_interfaces, routed_interfaces_at
@@ -276,11 +276,11 @@ def session_flows(
 
 def _neighbors_of_leg_vrf(device: Device, leg: RoutedInterface) -> tuple[BgpNeighbor, ...]:
     """Return the sessions of the process of a leg's VRF."""
-    processes: list[Bgp] = [*known_rows(device.vrf_bgp)]
-    if not isinstance(device.bgp, Unknown) and device.bgp is not None:
-        processes.append(device.bgp)
     return tuple(
-        neighbor for process in processes if process.vrf == leg.vrf for neighbor in known_rows(process.neighbors)
+        neighbor
+        for process in device.known_bgp_processes
+        if process.vrf == leg.vrf
+        for neighbor in known_rows(process.neighbors)
     )
 
 

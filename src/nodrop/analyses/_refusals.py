@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nodrop.model.addresses import AddressFamily
+from nodrop.model.policy_values import PREFIX_LIST_MATCH_BY_FAMILY
 from nodrop.model.routing import Bgp, BgpNeighbor, RouteMap
 from nodrop.model.subject import Subject
 from nodrop.routing.destinations import is_prefix_permitted
@@ -80,7 +81,7 @@ def find_refusal(router: VrfRouter, neighbor: BgpNeighbor, direction: str, prefi
 def _find_refusal_in_map(router: VrfRouter, bgp: Bgp, route_map: RouteMap, prefix: Prefix) -> PolicyRefusal | None:
     """Return the rule that denies a prefix, the list without which no rule is for it, or the whole route map."""
     subject = (*router.bgp_subject, "route_maps", route_map.name)
-    kind = "ip address prefix-list" if prefix.family == "ipv4" else "ipv6 address prefix-list"
+    kind = PREFIX_LIST_MATCH_BY_FAMILY[prefix.family]
     lists = {prefix_list.name: prefix_list for prefix_list in bgp.prefix_lists if prefix_list.family == prefix.family}
     looked: list[str] = []
     for rule in sorted(route_map.rules, key=lambda map_rule: map_rule.sequence):

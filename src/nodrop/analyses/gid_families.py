@@ -17,7 +17,7 @@ from nodrop.model.fabric import End, HostPort
 from nodrop.model.index import Index
 from nodrop.model.nics import Nic, value_or_none
 from nodrop.model.routing import TITLE_BY_ADDRESS_FAMILY
-from nodrop.model.states import Unknown, known_rows
+from nodrop.model.states import known_rows
 from nodrop.routing.legs import routed_interfaces_at, unknown_leg_fact
 from nodrop.routing.prefixes import parse_address
 
@@ -120,8 +120,8 @@ def _routed_address_families_at_port(index: Index, end: End) -> set[AddressFamil
     device = index.devices[end.node]
     own_legs = routed_interfaces_at(index, end)
     subnets = {subnet for leg in own_legs for subnet in leg.subnets if not subnet.is_link_local}
-    for process in (device.bgp, *known_rows(device.vrf_bgp)):
-        for neighbor in () if process is None or isinstance(process, Unknown) else process.neighbors:
+    for process in device.known_bgp_processes:
+        for neighbor in known_rows(process.neighbors):
             far = parse_address(neighbor.key)
             if neighbor.key in (end.port, *(leg.name for leg in own_legs)) or (
                 far and any(subnet.contains_address(far) for subnet in subnets)

@@ -13,6 +13,7 @@ from nodrop.analyses._tiers import UplinkCable, port_addresses_without_length, p
 from nodrop.model.addresses import ADDRESS_FAMILIES
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
+from nodrop.model.policy_values import PREFIX_LIST_MATCH_BY_FAMILY
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
@@ -26,7 +27,6 @@ LOOKS_AT = frozenset({"role", "bgp", "loopbacks", "addresses"})
 
 _ROUTE_MAP_CONTINUATION_KINDS = ("call", "on-match")
 """What sends a route through more than one rule."""
-_PREFIX_LIST_ATTRIBUTES = ("ip address prefix-list", "ipv6 address prefix-list")
 
 
 def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
@@ -156,7 +156,7 @@ def _policy_permits_prefixes(bgp: Bgp, name: str | None, foreign: tuple[Prefix, 
 
 def _condition_matches(bgp: Bgp, kind: str, value: str, network: Prefix) -> bool | None:
     """Whether a condition holds for a prefix; None where that depends on more than the prefix."""
-    if kind not in _PREFIX_LIST_ATTRIBUTES:
+    if kind not in PREFIX_LIST_MATCH_BY_FAMILY.values():
         return None
     family = "ipv6" if kind.startswith("ipv6") else "ipv4"
     listed = next(

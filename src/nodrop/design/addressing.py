@@ -25,7 +25,7 @@ from nodrop.design.topology import TierSwitchGroup, Topology, model_of, topology
 from nodrop.hardware.schema import SwitchModel
 from nodrop.intent.network import Routing
 from nodrop.intent.schema import Intent
-from nodrop.model.addresses import ADDRESS_BITS, AddressFamily
+from nodrop.model.addresses import ADDRESS_BITS, ADDRESS_FAMILIES, AddressFamily
 from nodrop.model.routing import TITLE_BY_ADDRESS_FAMILY
 
 TIER_SHARES_PER_POOL = 4
@@ -112,7 +112,7 @@ class AddressPlan:
         """The families that are routed."""
         of_vlans = (pool for pools in self.vlans.values() for pool in pools)
         used = {pool.family for pool in (*self.loopbacks, *self.endpoints, *of_vlans)}
-        return tuple(family for family in ("ipv4", "ipv6") if family in used)
+        return tuple(family for family in ADDRESS_FAMILIES if family in used)
 
     def loopback(self, node: PlannedSwitch) -> tuple[str, ...]:
         """Return a device's loopback addresses with their prefix lengths."""

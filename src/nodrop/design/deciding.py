@@ -17,7 +17,7 @@ from nodrop.design.ports import cables_by_port, host_port_name, platform_port_na
 from nodrop.design.splits import SplitPort
 from nodrop.design.topology import CABLES_KEY_PATH, topology_of
 from nodrop.intent.schema import DeviceSettings, Intent, PassThroughSettings
-from nodrop.model.addresses import AddressFamily
+from nodrop.model.addresses import ADDRESS_FAMILIES
 from nodrop.model.fabric import Purpose
 from nodrop.model.reading import IntentDecision, IntentDecisionBasis
 from nodrop.model.subject import FABRIC_HEAD, Subject, ends_of_cable_key
@@ -248,11 +248,10 @@ class _DecisionFinder:
     @cached_property
     def _external_by_policy(self) -> Mapping[str, str]:
         """The neighbor outside the fabric that each list and map is about, by its name."""
-        families: tuple[AddressFamily, ...] = ("ipv4", "ipv6")
         return {
             policy: name
             for name in self._intent.external
-            for family in families
+            for family in ADDRESS_FAMILIES
             for policy in ExternalPolicyNames.of(name, family)
         }
 

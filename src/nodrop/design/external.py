@@ -343,7 +343,7 @@ def _pools_with_lengths(plan: AddressPlan, word: str) -> Iterator[tuple[AddressP
 def external_neighbors(
     external: Mapping[str, ExternalNeighbor], plan: AddressPlan, cables: Iterable[ExternalCable]
 ) -> tuple[model.ExternalNeighbor, ...]:
-    """Return what is stated of the neighbors outside: each announces every prefix that is accepted from it."""
+    """Return the neighbors outside as the model has them: each announces all prefixes that are accepted from it."""
     ports: dict[str, list[model.ExternalPort]] = {}
     for cable in cables:
         addresses = (

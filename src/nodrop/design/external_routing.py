@@ -19,7 +19,7 @@ from nodrop.design.external import (
 from nodrop.design.policies import POLICY_NAMES_BY_FAMILY, SEQUENCE_STEP, accept_rules, number_prefix_rules
 from nodrop.design.ports import PortCables
 from nodrop.intent.external import ExternalNeighbor
-from nodrop.model.addresses import ADDRESS_BITS, AddressFamily
+from nodrop.model.addresses import ADDRESS_BITS, DEFAULT_ROUTE_BY_FAMILY, AddressFamily
 from nodrop.model.routing import (
     AsPathList,
     BgpNeighbor,
@@ -28,8 +28,6 @@ from nodrop.model.routing import (
     RouteMap,
     RouteMapRule,
 )
-
-_EVERY_PREFIX = {"ipv4": "0.0.0.0/0", "ipv6": "::/0"}
 
 
 class ExternalPolicyNames(NamedTuple):
@@ -82,7 +80,7 @@ class ExternalRouting:
             yield PrefixList(
                 name=names.announce,
                 family=family,
-                rules=number_prefix_rules(announced or [("deny", _EVERY_PREFIX[family], None, longest)]),
+                rules=number_prefix_rules(announced or [("deny", DEFAULT_ROUTE_BY_FAMILY[family], None, longest)]),
             )
 
     def path_lists(self) -> tuple[AsPathList, ...]:

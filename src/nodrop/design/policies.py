@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from nodrop.model.addresses import AddressFamily
+from nodrop.model.policy_values import PREFIX_LIST_MATCH_BY_FAMILY
 from nodrop.model.routing import PrefixRule, RouteMapRule
 
 SHUTDOWN_ROUTE_MAP = "GSHUT"
@@ -23,8 +24,8 @@ class PolicyNames(NamedTuple):
 
 
 POLICY_NAMES_BY_FAMILY: Mapping[AddressFamily, PolicyNames] = {
-    "ipv4": PolicyNames("FABRIC", "OWN", "FABRIC-IN", "FABRIC-OUT", "ip address prefix-list"),
-    "ipv6": PolicyNames("FABRIC6", "OWN6", "FABRIC6-IN", "FABRIC6-OUT", "ipv6 address prefix-list"),
+    "ipv4": PolicyNames("FABRIC", "OWN", "FABRIC-IN", "FABRIC-OUT", PREFIX_LIST_MATCH_BY_FAMILY["ipv4"]),
+    "ipv6": PolicyNames("FABRIC6", "OWN6", "FABRIC6-IN", "FABRIC6-OUT", PREFIX_LIST_MATCH_BY_FAMILY["ipv6"]),
 }
 
 

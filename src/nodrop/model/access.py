@@ -2,6 +2,7 @@
 
 from typing import Literal, NamedTuple
 
+from nodrop.model.addresses import AddressFamily
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.values import model_dataclass
 
@@ -20,7 +21,6 @@ SWITCH_ITSELF_STAGES: frozenset[AccessListStage] = frozenset(
 """Stages at which lists act on what is for the switch itself, or from it."""
 EntryAction = Literal["permit", "deny", "next"]
 """What becomes of a packet that matches; after `next` later entries decide, as after one that only mirrors."""
-AccessListFamily = Literal["ipv4", "ipv6"]
 AccessEntryFamily = Literal["ipv4", "ipv6", "other"]
 """The packets that an entry is for: those of a family, or none of IP."""
 
@@ -104,7 +104,7 @@ class AccessList:
 
     name: str
     entries: tuple[AccessEntry, ...] | Unknown = ()
-    family: AccessListFamily | None = None
+    family: AddressFamily | None = None
     otherwise: Literal["permit", "deny"] | Unknown = "permit"
     own_packets: bool | Unknown = UNKNOWN
     """Whether the list also filters packets that the switch itself sends, such as those of BGP."""

@@ -23,6 +23,7 @@ AddressFamily = Literal["ipv4", "ipv6"]
 ADDRESS_FAMILIES: tuple[AddressFamily, ...] = ("ipv4", "ipv6")
 ADDRESS_BITS: Mapping[AddressFamily, int] = {"ipv4": 32, "ipv6": 128}
 """By family: the length of an address, and of the longest prefix."""
+DEFAULT_ROUTE_BY_FAMILY: Mapping[AddressFamily, str] = {"ipv4": "0.0.0.0/0", "ipv6": "::/0"}
 
 
 _OCTET_PATTERN = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"

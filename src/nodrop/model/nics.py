@@ -2,6 +2,7 @@
 
 from typing import Any, Literal
 
+from nodrop.model.addresses import AddressFamily
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.values import model_dataclass
 
@@ -60,7 +61,7 @@ class Nic:
     mtu_bytes: int | Unknown = UNKNOWN
     roce_version: int | Unknown = UNKNOWN
     gid_index: int | Unknown = UNKNOWN
-    gid_family: Literal["ipv4", "ipv6"] | Unknown = UNKNOWN
+    gid_family: AddressFamily | Unknown = UNKNOWN
     """The family of addresses among whose GIDs NCCL chooses, where no index chooses one."""
     storm_guard: bool | Unknown = UNKNOWN
     """Whether the NIC stops sending pause by itself when its receiver has stalled."""

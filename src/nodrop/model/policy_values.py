@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, Literal, NamedTuple
 
 from nodrop.limits import MAX_UINT32
-from nodrop.model.addresses import is_address_or_prefix
+from nodrop.model.addresses import AddressFamily, is_address_or_prefix
 from nodrop.model.routing import AsPathList, CommunityList
 from nodrop.syntax.posix import PosixRegularExpression, compile_posix_regex
 
@@ -39,6 +39,11 @@ _LINK_BANDWIDTH_PATTERN = re.compile(
 """bgpd/bgp_routemap.c, set_ecomm_lb: megabytes per second from 1 to 25600, or a number of paths, or their sum."""
 _COMMUNITY_PATTERN = re.compile(r"([0-9]{1,5}):([0-9]{1,5})")
 
+PREFIX_LIST_MATCH_BY_FAMILY: Final[Mapping[AddressFamily, str]] = {
+    "ipv4": "ip address prefix-list",
+    "ipv6": "ipv6 address prefix-list",
+}
+"""What a route map matches to hold routes of a family against a prefix list."""
 LINK_BANDWIDTH: Final = "extcommunity bandwidth"
 """What a route map sets to give a route a link bandwidth (RFC 10005)."""
 BANDWIDTH_BY_PATH_COUNT: Final = "num-multipaths"

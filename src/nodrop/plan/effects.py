@@ -115,11 +115,8 @@ class ChangeEffectFinder:
             ChangeImpact("none", f"{flag} is off") if flag else impact
             for flag, impact in zip(unused, known_impacts, strict=True)
         ]
-        known_impacts = (
-            [ChangeImpact("none", IDLE_PORT_REASON)]
-            if _were_all_ports_shut(change, ports) or _do_only_shut_ports_go(fact)
-            else known_impacts
-        )
+        if _are_ports_idle(fact, ports, change):
+            known_impacts = [ChangeImpact("none", IDLE_PORT_REASON)]
         risks: list[ChangeRisk] = [impact.disruption for impact in known_impacts if impact is not None]
         reasons = [impact.reason for impact in known_impacts if impact is not None]
         if edit is None:
@@ -283,10 +280,14 @@ def _do_only_shut_ports_go(fact: ChangedFact) -> bool:
     )
 
 
+def _are_ports_idle(fact: ChangedFact, ports: tuple[str, ...], change: DeviceChange) -> bool:
+    """Whether a fact is about ports that were all shut, or is that ports go, all of them shut before."""
+    return _were_all_ports_shut(change, ports) or _do_only_shut_ports_go(fact)
+
+
 def _effect_key(fact: ChangedFact, ports: tuple[str, ...], change: DeviceChange) -> Hashable:
     """Return what facts of the same effect have in common: make, kind of fact, and whether the ports use it."""
-    idle = _were_all_ports_shut(change, ports), _do_only_shut_ports_go(fact)
-    used = idle, _needed_flags_if_off(fact, ports, change)
+    used = _are_ports_idle(fact, ports, change), _needed_flags_if_off(fact, ports, change)
     return platform_release_and_model_of_change(change), bool(ports), used, fact_shape_key(fact, counted=False)
 
 

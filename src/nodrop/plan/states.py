@@ -88,9 +88,8 @@ class RolloutStates:
         """Return the fabric with the changes of `done` made.
 
         `stated` is the side that mode, classes, hosts and policy are taken from. A cable that is removed stays until
-        the work on either end begins; a new one is there when both ends are, one to a
-        neighbor outside from the start. Of neighbors outside, it has what both
-        sides state.
+        the work on either end begins; a new one is there when both ends are, one to a neighbor outside from the
+        start. Of neighbors outside, the fabric has what both sides state.
         """
         devices = {
             name: device

@@ -27,7 +27,6 @@ from nodrop.model.reading import (
     Note,
     Reading,
 )
-from nodrop.model.routing import Bgp
 from nodrop.model.states import known_rows
 from nodrop.model.subject import Subject, natural_sort_key, subject_sort_key
 from nodrop.platforms.kit.unknown_lines import is_route_leak_note
@@ -200,8 +199,7 @@ class FabricOutcome:
 def _find_evpn_notes(fabric: Fabric) -> Iterator[Note]:
     """Yield a note about each device that has a session with EVPN routes."""
     for device in fabric.devices:
-        processes = (device.bgp, *known_rows(device.vrf_bgp))
-        sessions = (neighbor for bgp in processes if isinstance(bgp, Bgp) for neighbor in known_rows(bgp.neighbors))
+        sessions = (neighbor for bgp in device.known_bgp_processes for neighbor in known_rows(bgp.neighbors))
         if any(session.evpn for session in sessions):
             yield Note(
                 kind=ROUTES_NOT_COMPUTED_NOTE_KIND,

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 from nodrop.model import policy_values as values
+from nodrop.model.policy_values import PREFIX_LIST_MATCH_BY_FAMILY
 from nodrop.model.routing import AsPathList, CommunityList, RouteMapRule
 from nodrop.routing.adverts import AdvertPart, IbgpOrMultihopSource, PathAttributes
 from nodrop.routing.destinations import DestinationClasses
@@ -277,7 +278,7 @@ class CompiledPolicy:
         bits: int | None = None
         conditions = []
         for kind, value in rule.matches:
-            if kind in ("ip address prefix-list", "ipv6 address prefix-list"):
+            if kind in PREFIX_LIST_MATCH_BY_FAMILY.values():
                 own_bits = self._prefix_lists.get(value, 0)
                 bits = own_bits if bits is None else bits & own_bits
             else:

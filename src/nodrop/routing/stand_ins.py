@@ -11,6 +11,7 @@ from nodrop.model.addresses import ADDRESS_BITS, ADDRESS_FAMILIES, AddressFamily
 from nodrop.model.external import ExternalNeighbor
 from nodrop.model.fabric import Device, Fabric, Interface, Loopback
 from nodrop.model.index import Index
+from nodrop.model.policy_values import PREFIX_LIST_MATCH_BY_FAMILY
 from nodrop.model.routing import (
     Bgp,
     BgpNeighbor,
@@ -32,10 +33,6 @@ _FIRST_ROUTER_ID = 0xC0000001
 """192.0.0.1: no network of a fabric has it (RFC 6890)."""
 _MAX_EQUAL_PATHS = 64
 _OWN_LIST_BY_FAMILY: Mapping[AddressFamily, str] = {"ipv4": "ANNOUNCED", "ipv6": "ANNOUNCED6"}
-_PREFIX_LIST_MATCHES: Sequence[tuple[AddressFamily, str]] = (
-    ("ipv4", "ip address prefix-list"),
-    ("ipv6", "ipv6 address prefix-list"),
-)
 _TEST_ADDRESSES: Mapping[AddressFamily, Sequence[str]] = {
     "ipv4": ("203.0.113.254", "198.51.100.254", "192.0.2.254"),
     "ipv6": ("2001:db8:ffff:ffff::fffe",),
@@ -71,8 +68,7 @@ def receives_prefix(fabric: Fabric, name: str, prefix: Prefix) -> bool:
 def leaves_fabric(fabric: Fabric, name: str, to: Address) -> bool:
     """Whether packets to an address have arrived at a neighbor outside: it is in nothing that the fabric announces."""
     receives = (row for neighbor in fabric.external if neighbor.name == name for row in known_rows(neighbor.receives))
-    prefixes = (parse_prefix(text.partition(" ")[0]) for text in receives)
-    return not any(prefix is not None and prefix.contains_address(to) for prefix in prefixes)
+    return not any(prefix is not None and prefix.contains_address(to) for prefix in map(_widest_prefix, receives))
 
 
 def addresses_outside(fabric: Fabric) -> Mapping[Prefix, tuple[Address, ...]]:
@@ -88,9 +84,13 @@ def addresses_outside(fabric: Fabric) -> Mapping[Prefix, tuple[Address, ...]]:
     return {prefix: tuple(addresses) for prefix, addresses in found.items()}
 
 
+def _widest_prefix(text: str) -> Prefix | None:
+    """Return the prefix of a statement, which may add how long those inside it can be: `10.2.0.0/16 le 24`."""
+    return parse_prefix(text.partition(" ")[0])
+
+
 def _permits(text: str, prefix: Prefix) -> bool:
-    stated, _, most = text.partition(" le ")
-    wider = parse_prefix(stated)
+    wider, most = _widest_prefix(text), text.partition(" le ")[2]
     longest = parse_whole_number(most) if most else None
     return wider is not None and wider.covers(prefix) and prefix.length <= (longest or wider.length)
 
@@ -118,7 +118,7 @@ def _stand_ins(fabric: Fabric) -> Iterator[Device]:
         neighbor.name: [
             prefix
             for text in known_rows(neighbor.announces)
-            if (prefix := parse_prefix(text.partition(" ")[0])) is not None and prefix.family in _families(neighbor)
+            if (prefix := _widest_prefix(text)) is not None and prefix.family in _families(neighbor)
         ]
         for _, neighbor in stated
     }
@@ -177,7 +177,7 @@ def _own_prefix_lists(announced: Sequence[Prefix]) -> Iterator[PrefixList]:
 
 
 def _own_route_maps() -> Iterator[RouteMap]:
-    for family, words in _PREFIX_LIST_MATCHES:
+    for family, words in PREFIX_LIST_MATCH_BY_FAMILY.items():
         name = _OWN_LIST_BY_FAMILY[family]
         rule = RouteMapRule(sequence=10, action="permit", matches=((words, name),))
         yield RouteMap(name=name, rules=(rule,))
@@ -281,5 +281,5 @@ def _networks_of_fabric(fabric: Fabric) -> Iterator[Prefix]:
         yield from (prefix for text in texts if (prefix := parse_prefix(text)) is not None)
     for neighbor in fabric.external:
         texts = [address for port in neighbor.ports for address in port.addresses]
-        texts += [text.partition(" ")[0] for text in known_rows(neighbor.receives)]
-        yield from (prefix for text in texts if (prefix := parse_prefix(text)) is not None)
+        texts += known_rows(neighbor.receives)
+        yield from (prefix for text in texts if (prefix := _widest_prefix(text)) is not None)

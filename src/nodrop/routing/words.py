@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nodrop.model.addresses import AddressFamily
+from nodrop.model.policy_values import PREFIX_LIST_MATCH_BY_FAMILY
 from nodrop.model.routing import (
     AsPathList,
     Bgp,
@@ -248,7 +249,7 @@ class PolicyReader:
 
     @property
     def _prefix_list_match_kind(self) -> str:
-        return "ip address prefix-list" if self._family == "ipv4" else "ipv6 address prefix-list"
+        return PREFIX_LIST_MATCH_BY_FAMILY[self._family]
 
     def _local_asn_effect(self, neighbor: BgpNeighbor, local: int | None) -> LocalAsnEffect | None:
         if local is None:

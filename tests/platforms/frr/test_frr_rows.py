@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from nodrop.model.addresses import AddressFamily
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast
 from nodrop.model.types import attributes_of, fields_of
 from nodrop.platforms.frr import rows as frr_rows
@@ -121,7 +122,7 @@ def test_a_value_that_is_taken_back_is_not_understood() -> None:
 
 
 @pytest.mark.parametrize("family", ["ipv4", "ipv6"])
-def test_the_commands_of_a_group_are_those_of_a_session(family: frr_rows.Family) -> None:
+def test_the_commands_of_a_group_are_those_of_a_session(family: AddressFamily) -> None:
     group = BgpNeighbor(remote_asn="external", bfd=True, hold_s=9, allowas_in=2, ipv6=Ipv6Unicast(active=True))
     assert frr_rows.session_lines("SPINES", group) == [
         "neighbor SPINES remote-as external",

@@ -634,8 +634,8 @@ FOLLOWS = (
     "cable_length_m", "priorities", "dscp_to_tc", "pcp_to_tc", "@buffer_pools", "@dynamic_buffers",
     "@watchdog_polling_ms", "yellow", "red", "speed_mbps",
 )  # fmt: skip
-"""What may be different beside what was changed: NVUE computes it, says it in one word with what was changed, or needs
-it of ports that are up alone."""
+"""Fields that may change with the changed one: NVUE computes them, has one word for both, or needs them only where a
+port is up."""
 
 
 def written(device: Device, form: str) -> str:

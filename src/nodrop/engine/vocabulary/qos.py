@@ -80,9 +80,8 @@ def _compute_session_ports(device: Device) -> set[str]:
             if (network := network_of(text)) is not None:
                 ports_by_network.setdefault(network, []).append(interface.name)
     lengths = {network.prefixlen for network in ports_by_network}
-    bgp = None if isinstance(device.bgp, Unknown) else device.bgp
     ports: set[str] = set()
-    for process in (*known_rows(device.vrf_bgp), *([] if bgp is None else [bgp])):
+    for process in device.known_bgp_processes:
         for session in known_rows(process.neighbors):
             if session.interface is not None:
                 ports.add(session.interface)

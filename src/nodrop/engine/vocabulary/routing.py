@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from nodrop.analyses._tiers import possible_bgp_peers_by_key
 from nodrop.engine.vocabulary import declare_word
 from nodrop.engine.vocabulary.general import ranges
+from nodrop.model.addresses import DEFAULT_ROUTE_BY_FAMILY
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor, RouteMap, StaticRoute
@@ -154,9 +155,6 @@ def _is_in_higher_tier(far: Device, device: Device) -> bool:
     return upper is not None and lower is not None and upper > lower
 
 
-_DEFAULT_PREFIXES = ("0.0.0.0/0", "::/0")
-
-
 @declare_word("function", rests_on=("cables", "roles"))
 def default_route_downwards(device: Device, *, index: Index) -> str:
     """Where a static default route leads a tier down: `0.0.0.0/0 to leaf1 by 10.1.1.224`; nothing where none does."""
@@ -178,7 +176,7 @@ def _default_routes_downwards(device: Device, index: Index) -> Iterator[tuple[St
     routes = [
         route
         for route in known_rows(device.static_routes)
-        if route.prefix in _DEFAULT_PREFIXES and route.vrf is None and tier_of_device(device)
+        if route.prefix in DEFAULT_ROUTE_BY_FAMILY.values() and route.vrf is None and tier_of_device(device)
     ]
     leads_to = possible_bgp_peers_by_key(index, device) if routes else {}
     for route in routes:

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from nodrop.export.frr_conf import FrrConf
 from nodrop.model.fabric import Device
-from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
 from nodrop.model.types import key_of
@@ -82,8 +81,7 @@ def _unseen_addresses(device: Device) -> Iterator[tuple[Subject, str]]:
 
 
 def _unseen_routing_parts(device: Device) -> Iterator[tuple[Subject, str]]:
-    first_bgps: tuple[Bgp, ...] = () if isinstance(device.bgp, Unknown) or device.bgp is None else (device.bgp,)
-    for process in (*first_bgps, *known_rows(device.vrf_bgp)):
+    for process in device.known_bgp_processes:
         process_subject = (device.name,) if process.vrf is None else (device.name, "@vrf_bgp", process.vrf)
         for neighbor in known_rows(process.neighbors):
             far = parse_address(neighbor.address or "")

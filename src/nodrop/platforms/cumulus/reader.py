@@ -11,15 +11,15 @@ from nodrop.platforms.cumulus.adaptive_routing import ADAPTIVE_ROUTING_FILE, tra
 from nodrop.platforms.cumulus.features import QOS_FEATURES_FILES, QOS_INFRA_FILES, SWITCHD_FILE, QosFeatureReader
 from nodrop.platforms.cumulus.interfaces import INTERFACES_FILE, PORTS_FILE, InterfaceReader
 from nodrop.platforms.cumulus.read_access import RULES_FILE_SUFFIX, RULES_FOLDERS, AclRuleReader, sort_rule_files
+from nodrop.platforms.frr.files import BGPD_FILE, END_OF_FILE, FRR_FILE, ZEBRA_FILE
 from nodrop.platforms.kit import translating
 from nodrop.platforms.kit.secrets import find_frr_secrets
 from nodrop.platforms.kit.translating import TranslatedFiles, format_command_word
 from nodrop.syntax.frr import parse_frr
 from nodrop.syntax.places import Span
 
-FRR_FILES = ("frr.conf", "Quagga.conf")
-"""The file for all routing daemons: the first that there is."""
-ZEBRA_FILE, BGPD_FILE = "zebra.conf", "bgpd.conf"
+FRR_FILES = (FRR_FILE, "Quagga.conf")
+"""Names of the one file for all routing daemons; the first of them counts."""
 DAEMON_FILES = (ZEBRA_FILE, BGPD_FILE)
 """A file for each daemon, where there is none for all."""
 HOSTNAME_FILE = "hostname"
@@ -29,8 +29,6 @@ SUBFOLDER_ENDINGS = tuple((folder, RULES_FILE_SUFFIX) for folder in RULES_FOLDER
 USUAL_SUFFIXES = (".conf", ".intf", "")
 WRITTEN_AS = "nvue"
 
-_END_OF_FILE = "end"
-"""What closes the blocks of one file before the next."""
 _HOSTNAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _INTERFACE_NAME_PATTERN = re.compile(r"lo|swp[0-9]{1,3}(?:s[0-9]{1,2})?|vlan[0-9]{1,4}")
 _ADDRESS_WORDS = 3
@@ -127,7 +125,7 @@ def place_frr_lines(routing: Mapping[str, str]) -> list[tuple[str, FilePlace]]:
     placed: list[tuple[str, FilePlace]] = []
     for file, text in routing.items():
         if placed:
-            placed.append((_END_OF_FILE, placed[-1][1]))
+            placed.append((END_OF_FILE, placed[-1][1]))
         for number, line in enumerate(text.split("\n"), 1):
             placed.append((line, FilePlace(file, Span(number, 1, number, max(len(line), 1) + 1))))
     return placed

@@ -7,12 +7,13 @@ releases before 7.4 do not ask for policies on sessions to other ASes.
 from collections.abc import Mapping
 from typing import Any
 
+from nodrop.model.addresses import AddressFamily
 from nodrop.model.routing import ROUTE_SOURCE_BY_NAME, Aggregate, Bgp, BgpNeighbor, Ipv6Unicast, Redistribution
 from nodrop.model.values import replace_fields
 from nodrop.platforms.frr import rows as frr_rows
 from nodrop.platforms.frr.harmless import find_harmless_row
 from nodrop.platforms.frr.policies import BFD_PROFILE, RoutingPolicyBuilder
-from nodrop.platforms.frr.rows import FAMILY_BY_BLOCK_COMMAND, Family
+from nodrop.platforms.frr.rows import FAMILY_BY_BLOCK_COMMAND
 from nodrop.platforms.frr.words import checked_address, checked_prefix_or_address, is_neighbor_address, strip_no_word
 from nodrop.platforms.kit.bindings import bound_fields
 from nodrop.platforms.kit.session_groups import mark_local_asn_of_group
@@ -133,7 +134,7 @@ class BgpProcessBuilder:
                 return True
         return False
 
-    def _read_family_command(self, statement: FrrStatement, family: Family) -> None:
+    def _read_family_command(self, statement: FrrStatement, family: AddressFamily) -> None:
         """Read a command of an address family."""
         words = statement.words
         on = words[0] != "no"
@@ -154,7 +155,7 @@ class BgpProcessBuilder:
             raise CommandNotUnderstood
 
     def _read_redistribution(
-        self, statement: FrrStatement, source: str, options: tuple[str, ...], family: Family
+        self, statement: FrrStatement, source: str, options: tuple[str, ...], family: AddressFamily
     ) -> None:
         policy = None
         if options:
@@ -166,7 +167,7 @@ class BgpProcessBuilder:
         self._redistributions[family, source] = row
 
     def _read_neighbor_statement(
-        self, statement: FrrStatement, words: tuple[str, ...], *, on: bool, family: Family
+        self, statement: FrrStatement, words: tuple[str, ...], *, on: bool, family: AddressFamily
     ) -> None:
         if len(words) < 2:
             raise CommandNotUnderstood
@@ -229,7 +230,7 @@ class BgpProcessBuilder:
         return asn if asn is None or isinstance(asn, str) else "internal" if asn == self.asn else "external"
 
     def _read_session_fields(
-        self, statement: FrrStatement, key: str, words: tuple[str, ...], on: bool, family: Family
+        self, statement: FrrStatement, key: str, words: tuple[str, ...], on: bool, family: AddressFamily
     ) -> Mapping[str, Any]:
         """Return the fields that a command of a session states, None for one that it takes back."""
         if words[0] == "interface" and on:
@@ -260,7 +261,7 @@ class BgpProcessBuilder:
         return stated
 
 
-def _require_prefix_family(family: Family, found: str) -> str:
+def _require_prefix_family(family: AddressFamily, found: str) -> str:
     """Return a prefix of an address family; CommandNotUnderstood for one of the other family, which bgpd refuses."""
     if (":" in found) is not (family == "ipv6"):
         raise CommandNotUnderstood

@@ -44,7 +44,6 @@ BFD_PROFILE = "BFD profile"
 _PREFIX_LIST_SEQUENCE_STEP = 5
 _FIRST_EXPANDED_COMMUNITY_LIST = 100
 """The first number of a community list whose lines are expressions."""
-"""Of a prefix of IPv6, the longer ones."""
 
 
 _EFFECT_OF_UNDEFINED_REFERENCE = {

@@ -9,10 +9,9 @@ the rows. The ranges are those of FRR (bgpd/bgp_vty.c): vtysh refuses a file wit
 from collections.abc import Mapping
 from dataclasses import replace
 from ipaddress import IPv4Address
-from typing import Literal
 
 from nodrop.limits import MAX_DSCP, MAX_UINT32
-from nodrop.model.addresses import is_address_or_prefix
+from nodrop.model.addresses import AddressFamily, is_address_or_prefix
 from nodrop.model.routing import Aggregate, Bgp, BgpNeighbor, Ipv6Unicast
 from nodrop.platforms.frr.commands import CommandBinding, CommandValues, FieldCommandTable
 from nodrop.platforms.frr.local_as import LOCAL_AS_BINDINGS
@@ -22,8 +21,7 @@ from nodrop.platforms.frr.words import checked_address, checked_number, checked_
 from nodrop.platforms.kit.bindings import FieldBinding, NumberRangeCheck, refuse_unless_default
 from nodrop.syntax.lines import CommandNotUnderstood
 
-Family = Literal["ipv4", "ipv6"]
-FAMILY_BY_BLOCK_COMMAND: Mapping[tuple[str, ...], Family] = {
+FAMILY_BY_BLOCK_COMMAND: Mapping[tuple[str, ...], AddressFamily] = {
     ("address-family", "ipv4", "unicast"): "ipv4",
     ("address-family", "ipv4"): "ipv4",
     ("address-family", "ipv6", "unicast"): "ipv6",
@@ -200,7 +198,7 @@ _SESSION_FAMILY_BINDINGS: tuple[CommandBinding, ...] = (
         refuses=(NumberRangeCheck(1, MAX_UINT32),),
     ),
 )
-LIST_KINDS_BY_COMMAND: Mapping[str, Mapping[Family, str]] = {
+LIST_KINDS_BY_COMMAND: Mapping[str, Mapping[AddressFamily, str]] = {
     "route-map": {"ipv4": "route map", "ipv6": "route map"},
     "prefix-list": {"ipv4": "IPv4 prefix list", "ipv6": "IPv6 prefix list"},
     "filter-list": {"ipv4": "AS path list", "ipv6": "AS path list"},
@@ -359,7 +357,7 @@ SESSION_AND_FAMILY_COMMANDS = FieldCommandTable(BgpNeighbor, (*_SESSION_BINDINGS
 PROCESS_COMMANDS = FieldCommandTable(Bgp, _PROCESS_BINDINGS)
 ALL_SESSIONS_OF_PROCESS_COMMANDS = FieldCommandTable(BgpNeighbor, _ALL_SESSIONS_OF_PROCESS_BINDINGS)
 EVERY_SESSION_IPV6_COMMANDS = FieldCommandTable(Ipv6Unicast, _EVERY_SESSION_IPV6_BINDINGS)
-PROCESS_FAMILY_COMMANDS: Mapping[Family, FieldCommandTable] = {
+PROCESS_FAMILY_COMMANDS: Mapping[AddressFamily, FieldCommandTable] = {
     "ipv4": FieldCommandTable(
         Bgp,
         (

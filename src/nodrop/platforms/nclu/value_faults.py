@@ -22,7 +22,7 @@ _DISCARDING_HOPS = ("blackhole", "null0", "reject")
 
 
 class ValueFault(NamedTuple):
-    """A value that is refused, and what is expected instead."""
+    """A refused value, and the values that NCLU takes in its place."""
 
     found: str
     expected: str

@@ -7,7 +7,8 @@ session. The first node that states a field counts. Paths are below these nodes.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from nodrop.platforms.frr.rows import LIST_KINDS_BY_COMMAND, Family
+from nodrop.model.addresses import AddressFamily
+from nodrop.platforms.frr.rows import LIST_KINDS_BY_COMMAND
 from nodrop.platforms.kit.bindings import FieldBinding, NumberRangeCheck, RefusalCheck, encode_fields
 from nodrop.platforms.kit.rendering import EscapedText, checked_line_text
 from nodrop.platforms.nvue.names import reason_not_a_name
@@ -19,7 +20,7 @@ IS, READS = EscapedText(" = "), EscapedText(" ~ ")
 """Between a path and its value: a word or number, and a text, which is quoted where need be (`stages.py`)."""
 
 
-_FAMILY_BY_NVUE_WORD: Mapping[str, Family] = {"ipv4-unicast": "ipv4", "ipv6-unicast": "ipv6"}
+_FAMILY_BY_NVUE_WORD: Mapping[str, AddressFamily] = {"ipv4-unicast": "ipv4", "ipv6-unicast": "ipv6"}
 _PREFIX_LIST_KIND_BY_FAMILY = LIST_KINDS_BY_COMMAND["prefix-list"]
 """What a list of a family's prefixes is called; FRR, which NVUE configures, has separate names for each."""
 
@@ -155,10 +156,10 @@ def read_policy_name(node: ConfigNodeView, key: str, object_kind: str = "") -> s
     return name
 
 
-def check_prefix_list_family(node: ConfigNodeView, name: str, family: Family | None, key: str) -> None:
+def check_prefix_list_family(node: ConfigNodeView, name: str, family: AddressFamily | None, key: str) -> None:
     """Remark that a node, for routes of a family, names a prefix list of the other one, which then is none."""
     stated = node.config.top.below("router", "policy", "prefix-list", name).text("type")
-    own_family: Family = "ipv6" if stated == "ipv6" else "ipv4"
+    own_family: AddressFamily = "ipv6" if stated == "ipv6" else "ipv4"
     if family is not None and family != own_family:
         path = (*node.path, key)
         facts = {

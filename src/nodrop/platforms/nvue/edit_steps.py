@@ -107,7 +107,7 @@ def _assess_step(step: PatchStep, operation: SetOrUnsetOperation, device: Device
 
 
 def _is_part_of(name: str, whole_ports: Collection[str]) -> bool:
-    """Whether a name is that of a part of a port that is not broken out, so that there is no such part yet."""
+    """Whether a name is of a part of a port that is still whole: the part does not exist yet."""
     port = nvue_port(name)
     return port is not None and bool(port.part) and f"swp{port.port.panel}" in whole_ports
 

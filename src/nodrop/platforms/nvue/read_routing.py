@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 from nodrop.limits import MAX_ADMINISTRATIVE_DISTANCE
 from nodrop.model import policy_values
+from nodrop.model.addresses import AddressFamily
 from nodrop.model.routing import (
     AsPathList,
     Bgp,
@@ -225,7 +226,7 @@ class RoutingReader:
     def _prefix_lists(self) -> Iterator[PrefixList]:
         prefix_lists = []
         for name, node in self._policy.below("prefix-list").items():
-            family: Literal["ipv4", "ipv6"] = "ipv6" if node.text("type") == "ipv6" else "ipv4"
+            family: AddressFamily = "ipv6" if node.text("type") == "ipv6" else "ipv4"
             rules = [
                 PrefixRule(
                     sequence=sequence,

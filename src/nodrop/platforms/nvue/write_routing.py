@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from nodrop.model.fabric import Device
+from nodrop.model.policy_values import PREFIX_LIST_MATCH_BY_FAMILY
 from nodrop.model.routing import Bgp, BgpNeighbor, RouteMapRule
 from nodrop.model.states import require_fact
 from nodrop.model.subject import natural_sort_key
@@ -95,7 +96,7 @@ class _RoutingTemplateWords:
         match_rows = [
             (_policy_word(NVUE_WORD_BY_ROUTE_MAP_MATCH, attribute, rule), value) for attribute, value in rule.matches
         ]
-        families = {"ip address prefix-list": "ipv4", "ipv6 address prefix-list": "ipv6"}
+        families = {match: family for family, match in PREFIX_LIST_MATCH_BY_FAMILY.items()}
         return match_rows + [("type", families[attribute]) for attribute, _ in rule.matches if attribute in families]
 
     def sets(self, rule: RouteMapRule) -> Iterator[tuple[str, EscapedText, str]]:

@@ -15,6 +15,7 @@ from nodrop.model.fabric import Device
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown
 from nodrop.platforms.frr.changes import find_vtysh_changes
+from nodrop.platforms.frr.files import FRR_FILE
 from nodrop.platforms.kit.command_lines import (
     PORT,
     PORTS,
@@ -28,7 +29,7 @@ from nodrop.platforms.kit.command_lines import (
 from nodrop.platforms.sonic.config import CONFIG_DB_FILE
 from nodrop.platforms.sonic.document import spell_field_in_database
 from nodrop.platforms.sonic.gcu import gcu_facts
-from nodrop.platforms.sonic.starting import FRR_FILE, FRR_FILES
+from nodrop.platforms.sonic.starting import FRR_FILES
 from nodrop.platforms.sonic.tables import EMPTY_ROW_FIELD
 from nodrop.platforms.sonic.traffic_shift import export_policies, is_shifted_policy
 from nodrop.platforms.sonic.typed_rows import would_refuse_commands as would_refuse_commands

@@ -18,6 +18,7 @@ from nodrop.model.subject import Subject, matches
 from nodrop.model.values import replace_fields
 from nodrop.platforms.frr.changes import VTYSH_CHANGES_FILE, find_vtysh_changes
 from nodrop.platforms.frr.changes import find_peer_group_change_effects as regrouped_by_frr
+from nodrop.platforms.frr.files import FRR_FILE
 from nodrop.platforms.kit.editing import (
     EditState,
     PlatformEditFunctions,
@@ -38,7 +39,6 @@ from nodrop.platforms.sonic.gcu import annotate_steps_with_effects
 from nodrop.platforms.sonic.patch import diff_tables
 from nodrop.platforms.sonic.reader import read_device
 from nodrop.platforms.sonic.schema_check import yang_refused_fault_kinds
-from nodrop.platforms.sonic.starting import FRR_FILE
 from nodrop.platforms.sonic.tables import ALL_PRIORITIES, DEVICE_TYPE_BY_ROLE, HASH_SEED_BY_DEVICE_TYPE
 from nodrop.platforms.sonic.turns import tables_after_each_patch
 from nodrop.syntax.json import parse_json_text

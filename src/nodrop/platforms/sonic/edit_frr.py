@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from types import MappingProxyType
 
+from nodrop.model.addresses import AddressFamily
 from nodrop.model.fabric import Device
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, StaticRoute
 from nodrop.model.states import Unknown
 from nodrop.platforms.frr import rows as frr_rows
 from nodrop.platforms.frr.commands import FieldCommandTable
-from nodrop.platforms.frr.rows import FAMILY_BY_BLOCK_COMMAND, Family
+from nodrop.platforms.frr.rows import FAMILY_BY_BLOCK_COMMAND
 from nodrop.platforms.kit.bindings import bound_fields
 from nodrop.platforms.kit.editing import is_equal
 from nodrop.platforms.sonic.edit_frr_groups import ChangedGroupFields, change_peer_groups
@@ -183,7 +184,7 @@ def _require_commands(moved: set[str], commands: FieldCommandTable) -> None:
         raise ValueError(MANUAL_EDIT_REASON)
 
 
-def _family_block(block: FrrStatement, family: Family) -> FrrStatement:
+def _family_block(block: FrrStatement, family: AddressFamily) -> FrrStatement:
     """Return the block of an address family; ValueError where there is none, or several."""
     statements = [child for child in block.children if FAMILY_BY_BLOCK_COMMAND.get(child.words) == family]
     if len(statements) != 1:

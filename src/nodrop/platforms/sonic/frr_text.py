@@ -11,19 +11,18 @@ from functools import partial
 from typing import Protocol
 
 from nodrop.model.reading import FilePlace
+from nodrop.platforms.frr.files import BGPD_FILE, END_OF_FILE, FRR_FILE, STATICD_FILE, ZEBRA_FILE
 from nodrop.platforms.sonic.document import TablesDocument, open_documents
 from nodrop.platforms.sonic.starting import (
     DAEMON_FILES,
-    FRR_FILE,
     FRR_FILES,
     MINIGRAPH_FILE,
-    ZEBRA_FILE,
     BgpContainerStart,
     bgp_container_start_of,
 )
 from nodrop.syntax.places import BYTE_ORDER_MARK, Span
 
-_FILE_SEPARATOR_TEXT = "\nend\n"
+_FILE_SEPARATOR_TEXT = f"\n{END_OF_FILE}\n"
 """What closes the blocks of one file before the next."""
 _RUNNING_BESIDE_REASON = "the configuration that FRR runs is given, and was checked instead"
 _INTEGRATED_FILE_REASON = f"{FRR_FILE} is given, and the daemons start with that"
@@ -51,7 +50,7 @@ class FrrText:
     @property
     def would_hold_bgp(self) -> bool:
         """Whether BGP would stand in it."""
-        return FRR_FILE in self.names or "bgpd.conf" in self.names
+        return FRR_FILE in self.names or BGPD_FILE in self.names
 
     @property
     def would_hold_interfaces(self) -> bool:
@@ -61,7 +60,7 @@ class FrrText:
     @property
     def would_hold_static_routes(self) -> bool:
         """Whether static routes would stand in it."""
-        return FRR_FILE in self.names or "staticd.conf" in self.names
+        return FRR_FILE in self.names or STATICD_FILE in self.names
 
     def place(self, span: Span) -> FilePlace | None:
         """Return where a span of the text stands."""

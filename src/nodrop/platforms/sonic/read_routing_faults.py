@@ -13,13 +13,13 @@ from nodrop.model.reading import Remark, Remedy
 from nodrop.model.states import Unknown
 from nodrop.platforms import frr
 from nodrop.platforms.frr.faults import find_interface_faults
+from nodrop.platforms.frr.files import FRR_FILE
 from nodrop.platforms.frr.policies import BFD_PROFILE
 from nodrop.platforms.sonic.config import DeviceTables, RowFields
 from nodrop.platforms.sonic.document import LOCALHOST_PATH
 from nodrop.platforms.sonic.frr_text import FrrText
 from nodrop.platforms.sonic.read_bgp import fpmsyncd_waits_for_hardware, read_routing, uses_foreign_frr_files
 from nodrop.platforms.sonic.routing_tables import uses_frrcfgd
-from nodrop.platforms.sonic.starting import FRR_FILE
 
 _FRRCFGD_TABLES = (
     *("BGP_GLOBALS", "BGP_GLOBALS_AF", "BGP_GLOBALS_AF_NETWORK", "BGP_GLOBALS_AF_AGGREGATE_ADDR"),

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 
+from nodrop.platforms.frr.files import FRR_FILE
 from nodrop.platforms.kit.settings import Path, SettingsTree
 from nodrop.platforms.sonic import config
 from nodrop.platforms.sonic.document import (
@@ -14,7 +15,6 @@ from nodrop.platforms.sonic.document import (
 )
 from nodrop.platforms.sonic.schema import release_of_database_version, schema_of_release
 from nodrop.platforms.sonic.secret_fields import are_keys_secret, is_secret_field
-from nodrop.platforms.sonic.starting import FRR_FILE
 from nodrop.syntax.json import parse_json_text
 from nodrop.syntax.shapes import mapping_at
 

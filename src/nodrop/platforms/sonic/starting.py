@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from nodrop.platforms.frr.files import BGPD_FILE, FRR_FILE, STATICD_FILE, ZEBRA_FILE
 from nodrop.platforms.sonic.database import DatabaseVersion
 from nodrop.platforms.sonic.document import (
     CONFIG_DB_FILE,
@@ -23,9 +24,7 @@ from nodrop.platforms.sonic.releases import DATABASE_VERSION_BY_RELEASE, has_fea
 from nodrop.platforms.sonic.schema import release_of_database_version
 from nodrop.syntax.shapes import mapping_at, value_at
 
-FRR_FILE = "frr.conf"
-ZEBRA_FILE = "zebra.conf"
-DAEMON_FILES = (ZEBRA_FILE, "staticd.conf", "bgpd.conf")
+DAEMON_FILES = (ZEBRA_FILE, STATICD_FILE, BGPD_FILE)
 """A file for each daemon, in the order in which they are read here as one text."""
 FRR_FILES = (FRR_FILE, *DAEMON_FILES)
 MINIGRAPH_FILE = "minigraph.xml"

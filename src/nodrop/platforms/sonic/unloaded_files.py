@@ -7,6 +7,7 @@ from nodrop.model.change import CommandsForCase
 from nodrop.model.reading import NO_REMEDY, FilePlace, Remark, Remedy
 from nodrop.model.states import Unknown
 from nodrop.platforms import frr
+from nodrop.platforms.frr.files import FRR_FILE
 from nodrop.platforms.sonic.config import DeviceTables, RowFields
 from nodrop.platforms.sonic.document import (
     CONFIG_DB_FILE,
@@ -17,7 +18,7 @@ from nodrop.platforms.sonic.document import (
 )
 from nodrop.platforms.sonic.frr_text import FrrText
 from nodrop.platforms.sonic.read_bgp import read_routing
-from nodrop.platforms.sonic.starting import FRR_FILE, FRR_FILES, MINIGRAPH_FILE, BgpContainerStart
+from nodrop.platforms.sonic.starting import FRR_FILES, MINIGRAPH_FILE, BgpContainerStart
 from nodrop.syntax.places import Span
 
 _MAX_SHOWN_PLACES = 3

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from nodrop.model.fabric import Device
+from nodrop.platforms.frr.files import FRR_FILE
 from nodrop.platforms.kit.virtual_switches import ContainerlabNodeKind, VirtualSwitch
 from nodrop.platforms.sonic.document import (
     CONFIG_DB_FILE,
@@ -20,7 +21,6 @@ from nodrop.platforms.sonic.document import (
     documents_at_start,
     merge_documents,
 )
-from nodrop.platforms.sonic.starting import FRR_FILE
 from nodrop.syntax.json import parse_json_text
 
 WRITES = (CONFIG_DB_FILE, "lanemap.ini", "port_config.ini", FRR_FILE)

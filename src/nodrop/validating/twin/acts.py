@@ -75,14 +75,12 @@ def observe_reach_of_packets(
             items[item] = subject
         else:
             reach_part.unseen["reach"][subject] = f"{item.space.node} runs no daemons"
-    hosts = [host.name for host in twin_lab.fabric.hosts]
     sent = ReachabilityTest(
         twin_sockets,
         twin_lab.plan,
-        hosts,
+        twin_lab.fabric,
         kinds=_packet_kinds(twin_lab),
         because=twin_lab.filters.denial_cause,
-        fabric=twin_lab.fabric,
     )
     for item, reached in sent.test_items(items).items():
         if reached.fate is None:

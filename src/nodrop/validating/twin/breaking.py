@@ -71,11 +71,8 @@ class FailureInjection:
         loss_notes = [f"{key[0].node} has no route to {key[1]}" for key in sorted(lost, key=str)]
         loss_notes += [f"{key[0].node} sends otherwise to {key[1]} than is computed" for key in sorted(wrong, key=str)]
         still = [ReachItem(*key) for key in sorted(surviving_routes - lost, key=str)]
-        hosts = [host.name for host in self._lab.fabric.hosts]
         kinds = (PacketKind(dscps_of_probe_packets(self._lab.fabric)[0]),)
-        sent = ReachabilityTest(
-            self._sockets, self._lab.plan, hosts, without=gone, kinds=kinds, fabric=self._lab.fabric
-        )
+        sent = ReachabilityTest(self._sockets, self._lab.plan, self._lab.fabric, without=gone, kinds=kinds)
         for item, reached in sent.test_items(still).items():
             if reached.fate not in ("delivered", None):
                 lost.add((item.space, item.prefix))

@@ -3,13 +3,11 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from nodrop.model.addresses import ADDRESS_FAMILIES
+from nodrop.model.addresses import ADDRESS_FAMILIES, DEFAULT_ROUTE_BY_FAMILY
 from nodrop.model.fabric import Fabric
 from nodrop.routing.prefixes import Address, Prefix, parse_address, parse_prefix
 from nodrop.validating.twin.lab import TwinLab
 from nodrop.validating.twin.plan import NamespaceKey, TwinInterface, TwinPlan
-
-_DEFAULT_ROUTE_PREFIX_BY_FAMILY = {"ipv4": "0.0.0.0/0", "ipv6": "::/0"}
 
 
 def set_host_routes_and_neighbors(twin_lab: TwinLab) -> None:
@@ -64,7 +62,7 @@ def default_route_commands(fabric: Fabric, plan: TwinPlan) -> Mapping[NamespaceK
                     hops.append(f"nexthop via {gateway} dev {nic.name}")
     return {
         space: tuple(
-            f"route replace {_DEFAULT_ROUTE_PREFIX_BY_FAMILY[family]} {' '.join(hops[family])}"
+            f"route replace {DEFAULT_ROUTE_BY_FAMILY[family]} {' '.join(hops[family])}"
             for family in ADDRESS_FAMILIES
             if family in hops
         )

@@ -85,17 +85,17 @@ class ReachabilityTest:
         self,
         posts: TwinSockets,
         plan: TwinPlan,
-        hosts: Iterable[str],
+        fabric: Fabric,
         without: str = "",
         *,
         kinds: Iterable[PacketKind] = (PacketKind(),),
         because: Callable[[DeniedPacket], str] = lambda _: "",
-        fabric: Fabric | None = None,
     ) -> None:
-        self._posts, self._plan, self._hosts = posts, plan, frozenset(hosts)
+        self._posts, self._plan = posts, plan
+        self._hosts = frozenset(host.name for host in fabric.hosts)
         self._without, self._kinds, self._because = without, tuple(kinds), because
         self._tables = {space: post.kernel.routes() for space, post in posts.posts.items()}
-        self._outside = addresses_outside(fabric) if fabric else {}
+        self._outside = addresses_outside(fabric)
         self._owned = {space: list(self._addresses_and_cabling(space)) for space in posts.posts}
         self._edges: dict[_ProbeTarget, list[_PacketFlightEdge]] = {}
         self.packets = 0
